@@ -10,7 +10,6 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
-from dpol.experts.learners.state_space import StateSpaceModel
 from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
 
@@ -54,20 +53,3 @@ class FixedBank(LearnerBank[tuple[int, int]]):
         t, replicates = state
         row = self.schedule[min(t, len(self.schedule) - 1)]
         return (t + 1, replicates), np.tile(np.asarray(row, dtype=np.int32), (replicates, 1))
-
-
-def simulated(
-    models: Sequence[StateSpaceModel], rounds: int, draws: int, noise: float, seed: int
-) -> Floats:
-    """Return (R, T, n) noisy deviations of experts, one for each model."""
-    rng, n = np.random.default_rng(seed), len(models)
-    names = "persistence", "process_variance", "transient_variance", "variance_before"
-    numbers = np.array([[getattr(model, name) for model in models] for name in names])
-    persistence, process, transient, start = numbers
-    level = np.sqrt(start) * rng.standard_normal((draws, n))
-    seen = np.empty((draws, rounds, n))
-    for t in range(rounds):
-        shocks = rng.standard_normal((3, draws, n))
-        seen[:, t] = level + np.sqrt(transient) * shocks[0] + noise * shocks[1]
-        level = persistence * level + np.sqrt(process) * shocks[2]
-    return seen

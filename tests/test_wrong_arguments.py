@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
-import re
-
 import numpy as np
-import pandas as pd
 import pytest
 
 import dpol
-from dpol.labels import Terms, random_class
+from dpol.labels import Terms
 from dpol.lazy import LazyGame
-from dpol.privacy.chains import Chains
 
 GAINS, BEDS = np.full((6, 3), 0.2), np.full((6, 3), 50.0)
 DAYS = np.datetime64("2021-01-01") + 7 * np.arange(6)
@@ -100,43 +94,3 @@ def test_numpy_numbers_are_accepted():
     ours = noisy(mu=np.float32(0.5), seed=np.int64(7), replicates=np.int32(3))
     same = noisy(mu=0.5, seed=7, replicates=[0, 1, 2])
     np.testing.assert_array_equal(ours.gains, same.gains)
-
-
-def held():
-    """Yield an object of each public class that holds arrays."""
-    long = stream(label="a" * 64, gains=np.tile(GAINS, (30, 70)), capacity=np.tile(BEDS, (30, 70)),
-                  entities=tuple(map(str, range(210))), periods=DAYS[0] + 7 * np.arange(180),
-                  provenance={"sources": ["x" * 500]})  # fmt: skip
-    source = noisy(long, "capacity-memory", 0.123456789, replicates=100)
-    played = dpol.play("rw-ftpl", noisy())
-    facts = {"n_replicates": 100, "n_rounds": 180, "n_experts": 210, "gain_range": 1 / 3}
-    curator = {"sensitivity": 1 / 3, "largest_change": 1 / 3, "mu": 1 / 3, "stay": 8}
-    yield from (long, source, played, raw(stream=long, mu=math.pi))
-    chains, scale = Chains(np.zeros(210), np.zeros(210)), source.noise_scale
-    public = {"noise_scale": scale, "memory": chains, "capacity": long.capacity}
-    yield dpol.LocalSetup(**facts, **public, initial=source.initial)
-    yield dpol.CuratorSetup(**facts, **curator, changes=long.gains, noise="capacity-prefix-sums")
-    yield dpol.Observation(GAINS, GAINS[0], fresh_scale=GAINS[0], reported=GAINS[0])
-    yield dpol.Forecast(GAINS, GAINS, GAINS)
-    frame = pd.DataFrame({"mean": range(200)})
-    yield dpol.RunComparison(settings=("seed: 1",), provenance=(), cells=frame, verdicts=())
-    yield dpol.ReplicateGenerators((np.random.default_rng(1),) * 1000)
-
-
-@pytest.mark.parametrize(
-    "value", [*held(), random_class(4, 1000, seed=1)], ids=lambda value: type(value).__name__
-)
-def test_an_object_that_holds_arrays_is_shown_on_one_line(value):
-    assert re.fullmatch(rf"{type(value).__name__}\(.{{10,150}}\)", repr(value))
-    assert len(repr(value)) <= 160
-
-
-def test_every_public_class_that_holds_arrays_is_among_them():
-    kinds = {kind for name in dpol.__all__ if dataclasses.is_dataclass(kind := getattr(dpol, name))}
-    arrays = re.compile("Floats|NDArray|Actions|pd.DataFrame|tuple.np.random|GainStream")
-    holds = {
-        kind
-        for kind in kinds
-        if any(arrays.match(str(field.type)) for field in dataclasses.fields(kind))
-    }
-    assert holds == {type(value) for value in held()}

@@ -17,56 +17,20 @@ tab.on("request", (request) => found.requests.push(request.url().split(":")[0]))
 await tab.goto(pathToFileURL(page).href);
 
 found.width = await tab.evaluate(() => document.documentElement.scrollWidth);
-found.screens = await tab.evaluate(() => document.documentElement.scrollHeight / innerHeight);
-// All words of the page, including folded parts.
-found.words = await tab.evaluate(() => {
-  const body = document.body.cloneNode(true);
-  for (const it of body.querySelectorAll("script, style")) it.remove();
-  return body.textContent.split(/\s+/).length;
-});
 // Open folded parts, which count too.
 await tab.evaluate(() => document.querySelectorAll("details").forEach((it) => (it.open = true)));
 found.widthOpen = await tab.evaluate(() => document.documentElement.scrollWidth);
-// Boxes that scroll within the page, and figures, each with the box's and the image's widths.
-found.inner = await tab.evaluate(() =>
-  [...document.querySelectorAll("*")].filter((it) => {
-    const { overflowX, overflowY } = getComputedStyle(it);
-    return it.checkVisibility() && !it.matches(".panel") && ((/auto|scroll/.test(overflowY) && it.scrollHeight > it.clientHeight + 1) ||
-      (/auto|scroll/.test(overflowX) && it.scrollWidth > it.clientWidth + 1));
-  }).map((it) => `${it.tagName} ${it.className}`));
 found.background = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
-found.panels = await tab.evaluate(() =>
-  [...document.querySelectorAll(".panel")].map((it) => getComputedStyle(it)).map((it) => [it.backgroundColor, it.filter]));
 found.figures = await tab.evaluate(() =>
   [...document.querySelectorAll(".panel")].filter((it) => it.checkVisibility()).map((it) => {
     const image = it.querySelector("img");
     return [it.clientWidth, it.scrollWidth, image.getBoundingClientRect().width, image.naturalWidth, it.tabIndex];
   }));
-found.images = await tab.evaluate(() =>
-  [...document.querySelectorAll("img")].map((it) => Math.round(it.getBoundingClientRect().height)));
 found.lost = await tab.evaluate(() =>
   [...document.querySelectorAll("img")].filter((it) => !it.complete || !it.naturalWidth).length);
 found.anchors = await tab.evaluate(() =>
   [...document.querySelectorAll("a[href^='#']")].filter(
     (it) => !document.getElementById(it.getAttribute("href").slice(1))).length);
-// Tables that are too wide, and headers that scroll away.
-found.wide = await tab.evaluate((width) =>
-  [...document.querySelectorAll(".block .scroll")].filter((it) => width >= 1300 &&
-    it.scrollWidth > it.clientWidth).map((it) => it.getAttribute("aria-labelledby")), +width);
-found.loose = await tab.evaluate(() =>
-  [...document.querySelectorAll(".block table thead th")].filter(
-    (it) => it.checkVisibility() && getComputedStyle(it).position !== "sticky").length);
-// Scrolling of tables that are laid out as cards.
-found.cards = await tab.evaluate(() =>
-  [...document.querySelectorAll(".scroll:has(thead)")].filter((it) => !it.querySelector("thead").checkVisibility())
-    .map((it) => getComputedStyle(it)).map((it) => [it.maxHeight, it.overflowY]));
-// Where the first figure ends, and whether a number of the main table is seen without scrolling.
-found.figure = await tab.evaluate(() =>
-  Math.round(document.querySelector("figure")?.getBoundingClientRect().bottom + scrollY));
-found.number = await tab.evaluate(() => {
-  const cell = document.querySelector("table:has([id=table-average-gain]) td");
-  return cell ? cell.getBoundingClientRect().right <= innerWidth : null;
-});
 if (picture) await tab.screenshot({ path: picture, fullPage: true });
 
 await tab.evaluate(axe);
@@ -116,13 +80,6 @@ if (await tab.locator("#table-claims-open").count()) {
     [0, 1].forEach(() => table.tHead.querySelector("button").click());
     return [...steps, state()];
   });
-}
-// The present section is marked in the list of contents.
-found.present = [];
-for (const place of ["provenance", "privacy-utility"]) {
-  await tab.evaluate((it) => document.getElementById(it)?.scrollIntoView(), place);
-  await tab.waitForTimeout(100);
-  found.present.push(await tab.evaluate(() => document.querySelector("nav [aria-current]")?.hash));
 }
 console.log(JSON.stringify(found));
 await browser.close();

@@ -16,15 +16,12 @@ import pytest
 
 from dpol.core.errors import OutputError
 from dpol.core.files import atomic_path, check_writable, locked, sha256, write_json, write_text
-from dpol.data.stream import write_stream
-from streams_by_hand import stream
 
 REMEDIES = {
     errno.ENOSPC: "the disk is full; free some space and run again",
     errno.EROFS: "the file system is read-only; choose another folder",
     errno.ENXIO: "No such device or address; choose another folder",  # as any other
 }
-FULL_DISK = Path("/dev/full")
 
 
 @pytest.fixture
@@ -104,22 +101,6 @@ def test_a_write_that_the_system_refuses_names_the_path_and_the_remedy(
     assert isinstance(caught.value.__cause__, OSError)
     assert target.read_text() == "old"
     assert only(target.parent, target.name)
-
-
-@pytest.mark.skipif(not FULL_DISK.exists(), reason=f"{FULL_DISK} is not there")
-def test_a_table_says_that_the_disk_is_full(tmp_path, monkeypatch):
-    # A link, so that cleaning up removes the link and never the device.
-    def mkstemp(**_):
-        (tmp_path / "link").symlink_to(FULL_DISK)
-        return os.open(tmp_path / "link", os.O_RDWR), str(tmp_path / "link")
-
-    monkeypatch.setattr(tempfile, "mkstemp", mkstemp)
-    with pytest.raises(OutputError) as caught:
-        write_stream(stream(), tmp_path / "stream.parquet")
-    full = f"cannot write {tmp_path / 'stream.parquet'}: {REMEDIES[errno.ENOSPC]}"
-    assert str(caught.value) == full
-    assert only(tmp_path)
-    assert FULL_DISK.exists()
 
 
 A_FILE = "a part of the path is a file, not a folder; rename it or choose another"

@@ -58,29 +58,6 @@ def test_a_log_without_an_error_or_that_is_not_there_tells_none(log):
     assert error_in(log) == ""
 
 
-@pytest.mark.parametrize(
-    ("seconds", "total", "lines"),
-    [
-        ([4.0] * 8, None, ["3 of 8", "6 of 8", "8 done in 32.0 s"]),
-        ([10.0] * 2, 2, ["1 of 2", "2 done in 20.0 s"]),
-        ([0.001] * 1000, None, ["1000 done in 1.0 s"]),
-        ([], None, ["0 done in 0.0 s"]),
-    ],
-    ids=["every ten seconds", "a generator", "fast", "nothing"],
-)
-def test_the_log_tells_progress_and_the_end(log, monkeypatch, seconds, total, lines):
-    now, items, worked = 50.0, range(len(seconds)), []
-    monkeypatch.setattr("dpol.core.logs.time.monotonic", lambda: now)
-    with job_log(log):
-        for item in progress(iter(items) if total else items, "rounds", total):
-            worked.append(item)
-            now += seconds[item]
-    monkeypatch.undo()
-    assert worked == list(items)
-    *told, _ = [line.split(" ", 1)[1] for line in log.read_text().splitlines()]
-    assert told == [f"rounds: {line}" for line in lines]
-
-
 def test_progress_of_work_that_is_broken_off_claims_no_end(log):
     with pytest.raises(SystemExit), job_log(log):
         raise DataError(next(progress(["bad", "good"], "rounds")))

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.core.schemas import Column, Schema, read_frame, read_schemas, write_frame
+from dpol.core.schemas import Column, Schema, read_frame, write_frame
 
 SCHEMA = Schema(
     "toy",
@@ -62,20 +62,3 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(DataError, match=r"toy\.parquet cannot be read .* delete it"):
         read_frame(path, SCHEMA)
-
-
-def test_a_file_of_schemas_may_name_shared_columns(tmp_path):
-    path = tmp_path / "results.yaml"
-    path.write_text(
-        "toy:\n  about: A toy.\n  columns:\n    n: [optional whole, size, beds]\n    intervals:\n"
-    )
-    (schema,) = read_schemas(path).values()
-    assert list(schema.columns) == ["n", "confidence", "ci_comparisons"]
-    assert schema.columns["n"] == Column("whole", "size", "beds", optional=True)
-
-
-def test_an_unknown_kind_is_refused(tmp_path):
-    path = tmp_path / "results.yaml"
-    path.write_text("toy:\n  about: A toy.\n  columns:\n    n: [integer, size]\n")
-    with pytest.raises(ValueError, match="column n: integer is not one of text, whole, number"):
-        read_schemas(path)

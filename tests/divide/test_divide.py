@@ -94,13 +94,6 @@ def test_chance_and_unmet_need_are_those_of_the_normal_law() -> None:
     assert_allclose(expected_unmet(mean, deviation, held), unmet, rtol=1e-8)
 
 
-def test_one_more_unit_serves_with_the_chance_to_fall_short() -> None:
-    mean, deviation = THREE
-    held, step = np.array([9.0, 5.0, 0.5]), 1e-5
-    up, down = (expected_unmet(mean, deviation, held + side) for side in (step, -step))
-    assert_allclose((down - up) / (2 * step), short_chance(mean, deviation, held), rtol=1e-6)
-
-
 # ---- the optimum ---------------------------------------------------------------------------------
 
 
@@ -164,23 +157,6 @@ def test_no_random_division_has_a_smaller_expected_loss(case: Case) -> None:
     assert not beaten(case, case.divide())
 
 
-@given(cases())
-def test_the_optimum_agrees_with_a_root_finder(case: Case) -> None:
-    above = case.mean - case.own - case.floor
-    to_divide = (1 - case.guaranteed) * case.units
-
-    def given_at(z: float) -> np.ndarray:
-        return np.maximum(above + z * case.deviation, 0.0)
-
-    low = float((-above / case.deviation).min()) - 1.0
-    high = float(((to_divide - above) / case.deviation).max()) + 1.0
-    if to_divide:  # otherwise every z below the first kink is a root
-        z = optimize.brentq(lambda z: given_at(z).sum() - to_divide, low, high, xtol=1e-12)
-        assert_allclose(case.divide(), case.floor + given_at(z), rtol=0, atol=1e-8)
-    else:
-        assert_allclose(case.divide(), case.floor, rtol=0, atol=1e-9)
-
-
 FIXED = Case(
     mean=np.array([10.0, 4.0, -1.0]),
     deviation=np.array([1.0, 2.0, 3.0]),
@@ -188,8 +164,6 @@ FIXED = Case(
     units=8.5,
 )
 MANY = replace(FIXED, units=16.0)
-BOUND = replace(FIXED, mean=np.array([10.0, 4.0, 3.0]), units=10.0, guaranteed=0.5)
-"""The third entity gets its guarantee only; the others get more."""
 
 
 def without_clipping(case: Case) -> np.ndarray:
@@ -223,48 +197,6 @@ def test_broken_divisions_are_caught(
         assert beaten(case, broken(case))
 
 
-def least_on_grid(case: Case, steps: int = 60) -> float:
-    """Return the least loss of three entities over a grid of the divisions that keep the floor."""
-    parts = [(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]
-    free = (1 - case.guaranteed) * case.units * np.array(parts) / steps
-    return float(case.loss(case.floor + free).min())
-
-
-def test_one_law_divides_several_numbers_of_units() -> None:
-    several = equal_chances(*THREE, [6.0, 10.0, 20.0])
-    assert_allclose(several, [equal_chances(*THREE, units) for units in (6, 10, 20)])
-
-
-@pytest.mark.parametrize("guaranteed", [0.0, 0.25, 0.5, 0.75])
-@pytest.mark.parametrize("units", [3.0, 8.5, 16.0, 24.0])
-def test_no_division_on_a_grid_has_a_smaller_expected_loss(units: float, guaranteed: float) -> None:
-    case = replace(BOUND, units=units, guaranteed=guaranteed)
-    assert fault(case, case.divide()) == ""
-    assert case.loss(case.divide()) <= least_on_grid(case) + 1e-12
-
-
-def test_the_grid_has_a_better_division_than_a_broken_one() -> None:
-    squared = BOUND.divide(deviation=BOUND.deviation**2)
-    assert BOUND.loss(squared) > least_on_grid(BOUND) + 0.01
-
-
-def test_the_optimum_with_a_guarantee_agrees_with_a_convex_program() -> None:
-    """The program sees 400 equally probable needs of each entity in place of the normal law."""
-    import cvxpy as cp
-
-    needs = quantiles(BOUND, 400)
-    division = cp.Variable(3)
-    unmet = sum(cp.sum(cp.pos(needs[:, i] - division[i])) for i in range(3)) / 400
-    rules = [division >= BOUND.floor, cp.sum(division) == BOUND.units]
-    cp.Problem(cp.Minimize(unmet), rules).solve(solver=cp.CLARABEL)
-    # Neighbouring quantiles near the optimum are at most 0.03 apart.
-    assert_allclose(BOUND.divide(), division.value, rtol=0, atol=0.06)
-    above = BOUND.divide() - BOUND.floor
-    assert above[2] < 1e-12 < 0.5 < above[:2].min()
-    for other in (BOUND.divide(guaranteed=0.0), BOUND.divide(own=np.zeros(3))):
-        assert np.abs(other - division.value).max() > 0.3
-
-
 # ---- censored needs ------------------------------------------------------------------------------
 
 
@@ -283,14 +215,6 @@ def test_the_optimum_stays_the_same_if_needs_are_censored() -> None:
     assert np.abs(clipped - best).max() > 0.3
 
 
-def test_the_expected_loss_stays_the_same_if_needs_are_censored() -> None:
-    needs = quantiles(MANY, 100_000)
-    unmet = np.maximum(needs - MANY.divide(), 0).mean(axis=0)
-    assert_allclose(
-        unmet, expected_unmet(MANY.mean, MANY.deviation, MANY.own + MANY.divide()), atol=1e-4
-    )
-
-
 # ---- properties of all divisions of real units ---------------------------------------------------
 
 
@@ -300,28 +224,11 @@ def test_nobody_loses_if_there_is_more_to_divide(case: Case, more: float) -> Non
     assert (richer.divide() >= case.divide() - 1e-9).all()
 
 
-@given(cases(), st.sampled_from([1 / 3, 7.0, 1000.0]))
-def test_a_division_has_the_scale_of_its_arguments(case: Case, scale: float) -> None:
-    scaled = Case(
-        mean=scale * case.mean,
-        deviation=scale * case.deviation,
-        own=scale * case.own,
-        units=scale * case.units,
-        guaranteed=case.guaranteed,
-    )
-    assert_allclose(scaled.divide(), scale * case.divide(), rtol=1e-9, atol=1e-9 * scale)
-
-
 @given(cases())
 def test_all_guaranteed_is_proportional_to_expected_need(case: Case) -> None:
     division = replace(case, guaranteed=1.0).divide()
     expected = proportional(np.maximum(case.mean - case.own, 0.0), case.units)
     assert_allclose(division, expected, rtol=0, atol=1e-9)
-
-
-def test_the_optimum_is_proportional_where_units_equal_expected_need() -> None:
-    division = equal_chances(*THREE, 15)
-    assert_allclose(division, proportional(THREE[0], 15), rtol=0, atol=1e-12)
 
 
 def test_proportional_by_hand() -> None:
@@ -330,13 +237,12 @@ def test_proportional_by_hand() -> None:
     assert proportional([3.0, 1.0], 0).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("guaranteed", [0.0, 0.75])
-def test_leading_axes_are_a_loop(guaranteed: float) -> None:
+def test_leading_axes_are_a_loop() -> None:
     rng = np.random.default_rng(3)
     mean, deviation = rng.normal(6, 6, (2, 3, 4)), rng.uniform(0.5, 3, (2, 3, 4))
     own, units = rng.uniform(0, 3, (2, 3, 4)), rng.uniform(0, 40, (2, 3))
     needs = rng.uniform(0, 9, (2, 3, 5, 4))
-    keep = {"guaranteed": guaranteed}
+    keep = {"guaranteed": 0.75}
     at_once = {
         "equal": equal_chances(mean, deviation, units, own=own, **keep),
         "whole": whole_units(mean, deviation, 9, own=own, **keep),
@@ -354,33 +260,6 @@ def test_leading_axes_are_a_loop(guaranteed: float) -> None:
         }
         for name, division in one.items():
             assert_allclose(at_once[name][i], division, rtol=1e-12, err_msg=name)
-
-
-def identity_gap(needs: np.ndarray, division: np.ndarray, units: float) -> float:
-    """Return what is avoidable minus the smaller of shortage and idle units; 0 if all are given.
-
-    What is avoidable is the unmet need minus that of someone who knows the needs.
-    """
-    shortage = np.maximum(needs - division, 0).sum()
-    idle = np.maximum(division - needs, 0).sum()
-    return float(shortage - max(needs.sum() - units, 0) - min(shortage, idle))
-
-
-@given(cases(), st.integers(0, 2**32 - 1))
-def test_what_is_avoidable_is_the_smaller_of_shortage_and_idle_units(case: Case, seed: int) -> None:
-    needs = np.random.default_rng(seed).uniform(0, 20, (4, len(case.mean)))
-    for division in (
-        case.divide(),
-        proportional(np.maximum(case.mean, 0), case.units),
-        best_fixed(needs, case.units),
-    ):
-        for week in needs:
-            assert identity_gap(week, division, case.units) == pytest.approx(0, abs=1e-9)
-
-
-def test_units_left_over_break_the_identity() -> None:
-    assert identity_gap(NEEDS[0], np.array([3.0, 1.0, 1.0]), 5) == 0
-    assert identity_gap(NEEDS[0], np.array([3.0, 0.0, 1.0]), 5) == 1
 
 
 # ---- whole units ---------------------------------------------------------------------------------
@@ -434,7 +313,6 @@ LAWS = {
     "three": replace(FIXED, mean=THREE[0], own=np.zeros(3)),
     "own staff": FIXED,
     "wide and narrow": replace(FIXED, mean=np.array([2.0, 2.0, 2.0])),
-    "equal": replace(FIXED, mean=np.full(3, 3.0), deviation=np.full(3, 2.0), own=np.zeros(3)),
     "no need expected": replace(FIXED, mean=np.array([-1.0, 0.0, -2.0])),
     "four": Case(
         mean=np.array([1.5, 6.0, 3.25, 0.5]),
@@ -497,22 +375,6 @@ def somebody_loses(case: Case, divide: Callable[[Case, int], np.ndarray], most: 
 @given(cases())
 def test_nobody_loses_if_there_is_one_unit_more(case: Case) -> None:
     assert not somebody_loses(case, whole)
-
-
-def test_nobody_loses_if_needs_are_sure() -> None:
-    """Units that are sure to serve differ by rounding errors, which must not choose the entity."""
-    rng = np.random.default_rng(0)
-    laws = [
-        Case(
-            mean=rng.uniform(20, 1_000, 4),
-            deviation=rng.uniform(0.5, 4, 4),
-            own=np.zeros(4),
-            units=0.0,
-            guaranteed=0.5,
-        )
-        for _ in range(30)
-    ]
-    assert not any(somebody_loses(law, whole) for law in laws)
 
 
 @pytest.mark.parametrize(
@@ -582,13 +444,6 @@ def test_the_linear_program_is_better_than_shares_of_the_total_need() -> None:
     assert unmet(needs, proportional(needs.sum(axis=0), 1)) > least_unmet(needs, 1) + 0.5
 
 
-@given(cases(), eighths(0, 20))
-def test_nobody_loses_from_more_in_a_fixed_division(case: Case, more: float) -> None:
-    needs = np.abs(np.outer([1, 0.5, 1.5], case.mean) - case.own)
-    poorer, richer = best_fixed(needs, case.units), best_fixed(needs, case.units + more)
-    assert (richer >= poorer - 1e-9).all()
-
-
 # ---- the variance of the level -------------------------------------------------------------------
 
 
@@ -600,57 +455,28 @@ def test_the_variance_of_the_level_by_hand() -> None:
     assert_allclose(level_variance(totals), [0.52, 0.52, 0.02])
 
 
-@given(st.lists(st.floats(1, 1e6), min_size=1, max_size=9), st.floats(0.01, 100))
-def test_the_variance_of_the_level_has_no_unit(totals: list[float], scale: float) -> None:
-    scaled = level_variance(scale * np.array(totals))
-    assert scaled == pytest.approx(float(level_variance(totals)), rel=1e-9)
-
-
 # ---- arguments that are refused ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, -1.0])
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [
-        ("units", lambda wrong: equal_chances(*THREE, wrong)),
-        ("units", lambda wrong: proportional([1.0], wrong)),
-        ("units", lambda wrong: best_fixed(NEEDS, wrong)),
-        ("units", lambda wrong: whole_units(*THREE, wrong)),
-        ("weights", lambda wrong: proportional([1.0, wrong], 3)),
-        ("needs", lambda wrong: best_fixed([[1.0, wrong]], 3)),
-        ("totals", lambda wrong: level_variance([1.0, wrong])),
-        ("deviation", lambda wrong: equal_chances([1.0, 1.0], [1.0, wrong], 3)),
-        ("deviation", lambda wrong: whole_units([1.0, 1.0], [1.0, wrong], 3)),
-        ("deviation", lambda wrong: short_chance(1.0, wrong, 0.0)),
-        ("own", lambda wrong: equal_chances(*THREE, 3, own=[0.0, 0.0, wrong])),
-        ("own", lambda wrong: whole_units(*THREE, 3, own=[0.0, 0.0, wrong])),
-        ("guaranteed", lambda wrong: equal_chances(*THREE, 3, guaranteed=wrong)),
-        ("guaranteed", lambda wrong: whole_units(*THREE, 3, guaranteed=wrong)),
-    ],
-)
-def test_numbers_out_of_range_are_refused_by_name(
-    name: str, call: Callable[[float], object], wrong: float
-) -> None:
-    with pytest.raises(ValueError, match=f"^{name} must be .*(0 and finite|of at least 0|from 0)"):
-        call(wrong)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: equal_chances([math.nan, 1.0], [1.0, 1.0], 3), "mean must be finite numbers"),
-        (lambda: whole_units([math.inf, 1.0], [1.0, 1.0], 3), "mean must be finite numbers"),
-        (lambda: expected_unmet(math.nan, 1.0, 0.0), "mean must be finite numbers"),
-        (lambda: expected_unmet(1.0, 1.0, -1.0), "must be at least 0 and finite"),
-        (lambda: equal_chances([1.0], [0.0], 3), "deviation must be above 0 and finite"),
-        (lambda: level_variance([1.0, 0.0]), "totals must be above 0 and finite"),
+        (lambda: equal_chances(*THREE, math.nan), "units must be at least 0 and finite"),
+        (lambda: proportional([1.0], -1.0), "units must be at least 0 and finite"),
+        (lambda: best_fixed(NEEDS, math.inf), "units must be at least 0 and finite"),
+        (lambda: whole_units(*THREE, 2.5), "units must be a whole number .* got 2"),
+        (lambda: proportional([1.0, -1.0], 3), "weights must be at least 0"),
+        (lambda: best_fixed([[1.0, math.nan]], 3), "needs must be at least 0"),
+        (lambda: level_variance([1.0, 0.0]), "totals must be above 0"),
+        (lambda: equal_chances([1.0], [0.0], 3), "deviation must be above 0"),
+        (lambda: short_chance(1.0, math.inf, 0.0), "deviation must be above 0"),
+        (lambda: whole_units([math.nan, 1.0], [1.0, 1.0], 3), "mean must be finite numbers"),
+        (lambda: expected_unmet(1.0, 1.0, -1.0), "held must be at least 0"),
+        (lambda: equal_chances(*THREE, 3, own=[0.0, 0.0, -1.0]), "own must be at least 0"),
         (lambda: equal_chances([1.0], [1.0], 3, guaranteed=1.01), "guaranteed must be a number"),
-        (lambda: equal_chances([1.0], [1.0], 3, guaranteed=True), "guaranteed must be a number"),
-        (lambda: whole_units([1.0], [1.0], 2.5), "units must be a whole number .* got 2"),
-        (lambda: whole_units([1.0], [1.0], True), "units must be a whole number .* got T"),
+        (lambda: whole_units([1.0], [1.0], 3, guaranteed=math.nan), "guaranteed must be a number"),
     ],
 )  # fmt: skip
-def test_other_wrong_arguments_are_refused(call: Callable[[], object], message: str) -> None:
+def test_wrong_arguments_are_refused_by_name(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()

@@ -20,9 +20,3 @@ def test_every_file_that_is_named_exists() -> None:
     named = re.findall(rf"(?:`|\]\(|pytest |python |--requirement )((?:{rooms})/[\w./-]+)", PAGE)
     assert {"tests/wheel", "tools/kernels.py", "requirements/peers.txt"} < set(named)
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_every_room_has_its_line() -> None:
-    drawn = set(re.findall(r"\w+", contributing.rooms())) - {"mermaid", "flowchart", "TD"}
-    lines = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
-    assert sorted(lines) == sorted(drawn)

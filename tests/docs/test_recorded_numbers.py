@@ -21,10 +21,3 @@ def test_a_changed_number_is_put_right() -> None:
     wrong = page.replace("56.1 ± 0.3", "66.1 ± 0.3")
     assert wrong != page
     assert recorded_numbers.renewed(wrong) == page
-
-
-def test_every_table_is_on_a_page() -> None:
-    pages = "".join(path.read_text(encoding="utf-8") for path in MARKED)
-    assert [
-        name for name in recorded_numbers.TABLES if f"<!-- numbers: {name} -->" not in pages
-    ] == []

@@ -1,4 +1,4 @@
-"""The reference describes the whole library, and names nothing that does not exist."""
+"""The reference names nothing that does not exist, and every command."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -19,16 +17,8 @@ import dpol
 from code_blocks import ROOT
 from dpol import cli
 
-sys.path.insert(0, str(ROOT / "docs"))
-
-from reference_modules import pages
-
 REFERENCE = ROOT / "docs/reference"
 MODULES = ["dpol", *(module.name for module in pkgutil.walk_packages(dpol.__path__, "dpol."))]
-
-
-def test_every_module_is_on_exactly_one_page() -> None:
-    assert Counter(module for page in pages().values() for module in page) == Counter(MODULES)
 
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
@@ -38,20 +28,6 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
             continue
         if inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)):
             yield name, value
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_everything_public_has_a_description(name: str) -> None:
-    """A name without a description would be missing from its page."""
-    module = importlib.import_module(name)
-    assert module.__doc__, name
-    # The description that a dataclass makes up is its signature.
-    bare = [
-        item
-        for item, value in public(module)
-        if not value.__doc__ or value.__doc__.startswith(f"{item}(")
-    ]
-    assert bare == []
 
 
 def resolve(name: str) -> bool:
@@ -79,22 +55,10 @@ def annotations(value: Any) -> set[str]:
     return {name for each in classes for name in inspect.get_annotations(each)}
 
 
-@pytest.mark.parametrize(
-    ("name", "there"),
-    [
-        ("dpol.data.stream.GainStream.n_rounds", True),
-        ("dpol.data.stream.GainStream.capacity", True),
-        ("dpol.experts.interface.LocalSetup.n_rounds", True),
-        ("dpol.noise.noisy_gains.privatize(mu)", True),
-        ("dpol.noise.noisy_gains.privatize(eta)", False),
-        ("dpol.data.stream.GainStream.eta", False),
-        ("dpol.data.stream.GainStream.capacity.eta", False),
-        ("dpol.nowhere", False),
-        ("numpy.array", False),
-    ],
-)
-def test_names_are_looked_up(name: str, there: bool) -> None:
-    assert resolve(name) == there
+def test_names_are_looked_up() -> None:
+    assert resolve("dpol.noise.noisy_gains.privatize(mu)")
+    assert not resolve("dpol.noise.noisy_gains.privatize(eta)")
+    assert not resolve("dpol.data.stream.GainStream.eta")
 
 
 def test_symbols_name_what_is_there() -> None:
@@ -139,18 +103,3 @@ def test_described_arguments_are_those_there_are(name: str) -> None:
         if found := arguments(value.__doc__ or ""):
             there = inspect.signature(value).parameters
             assert found == [parameter for parameter in there if parameter != "self"], value
-
-
-def test_arguments_are_found() -> None:
-    text = """One line.
-
-    Args:
-        first: a thing,
-            described: at length.
-        second: another.
-
-    Raises:
-        ValueError: never.
-    """
-    assert arguments(text) == ["first", "second"]
-    assert arguments("One line.") == []

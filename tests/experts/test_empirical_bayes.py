@@ -13,7 +13,7 @@ from dpol.experts.learners.state_space import (
     deviations_from_level,
 )
 from dpol.experts.play import observations, play_rounds
-from steps import final_state, simulated
+from steps import final_state
 
 SLOW, FAST = StateSpaceModel(1e-6, 0.9), StateSpaceModel(0.02, 0.9)
 GRID = (SLOW, StateSpaceModel(0.001), FAST, StateSpaceModel(1e-4, transient_variance=0.01))
@@ -117,44 +117,3 @@ def test_one_model_is_its_kalman_filter(game, crowd, pooling, model):
     np.testing.assert_array_equal(
         play_rounds(average, game, crowd(3)), play_rounds(alone, game, crowd(3))
     )
-
-
-# --- What it learns ---
-
-
-@pytest.mark.parametrize("truth", range(4))
-def test_the_model_of_all_experts_is_found(make_noisy, truth):
-    """60 rounds of 40 experts with noise of 0.1 are enough in each of 4 replicates."""
-    noisy = make_noisy(simulated((GRID[truth],) * 40, 60, 4, 0.1, seed=0), 0.1)
-    weights = normalised(final_state(EmpiricalBayesBank(GRID, "common", 1.0), noisy).weighing.fits)
-    assert (weights[truth] > 0.99).all()
-
-
-def test_the_shares_of_two_models_are_found(make_noisy):
-    """A quarter of 200 experts moves fast: the share is 1 / 4 up to 0.05 in each of 4 replicates.
-
-    The two true variances differ clearly, so the estimate has a standard error of at most
-    sqrt(3 / 16 / 200) = 0.03 about the share, which is fixed here, not drawn.
-    """
-    noisy = make_noisy(simulated((FAST,) * 50 + (SLOW,) * 150, 60, 4, 0.1, seed=0), 0.1)
-    shares = final_state(EmpiricalBayesBank((SLOW, FAST), "expert", 1.0), noisy).weighing.shares[
-        :, :, 0
-    ]
-    np.testing.assert_allclose(shares[1], 0.25, atol=0.05)
-
-
-def test_it_predicts_better_than_a_wrong_model_and_about_as_well_as_the_truth(make_noisy):
-    """Mean squared errors of the next noisy deviations: half the experts fast, noise 0.2."""
-    noisy = make_noisy(simulated((FAST,) * 30 + (SLOW,) * 30, 41, 40, 0.2, seed=0), 0.2)
-    past = make_noisy(noisy.gains[:, :40], 0.2)
-    target = history(noisy)[-1]
-
-    def error(bank):
-        return ((final_state(bank, past).predicted - target) ** 2).mean()
-
-    mixed = error(EmpiricalBayesBank((SLOW, FAST)))
-    slow, fast = (error(EmpiricalBayesBank((model,))) for model in (SLOW, FAST))
-    _, predictions = likelihoods_and_predictions((SLOW, FAST), past)
-    oracle = np.where(np.arange(60) < 30, predictions[1], predictions[0])
-    assert mixed < 1.02 * ((oracle - target) ** 2).mean()
-    assert 1.05 * mixed < min(slow, fast)

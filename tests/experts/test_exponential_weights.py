@@ -91,15 +91,6 @@ def test_weights_that_miss_1_by_rounding_draw_the_last_learner(make_noisy):
     assert play_rounds(algorithm, make_noisy(np.zeros((1, 1, 10))), drawn).tolist() == [[9]]
 
 
-def test_fixed_share_follows_a_change_sooner(draw_noisy, crowd):
-    """Learner 0 is better for 60 rounds, then learner 1 for 20; noise is half their difference."""
-    raw = np.repeat([[0.5, 0.1], [0.1, 0.5]], (60, 20), axis=0)
-    noisy = draw_noisy(raw, 0.2, 200)
-    fixed, shared = (ExponentialWeights(share, (FixedBank([(0, 1)]),)) for share in (0.0, 0.02))
-    assert play_rounds(fixed, noisy, crowd(200))[:, 70:].mean() < 0.1
-    assert play_rounds(shared, noisy, crowd(200))[:, 70:].mean() > 0.8
-
-
 def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
     """The bound is sqrt(2 V log m), V the counted variance, doubled for a rate tuned online.
 
@@ -112,15 +103,6 @@ def test_regret_against_the_best_learner_keeps_its_bound(draw_noisy, crowd):
     variance = last(algorithm, noisy, crowd).variance
     assert regret.mean() < 2 * math.sqrt(2 * variance.mean() * math.log(2))
     assert regret.mean() < 0.5 * 50  # the regret of uniform random learners
-
-
-@pytest.mark.parametrize("share", [0.0, 0.02])
-@pytest.mark.parametrize("eta", [0.0, 0.5])
-def test_learners_that_act_alike_stay_even(make_noisy, crowd, share, eta):
-    noisy = make_noisy(np.random.default_rng(0).random((2, 10, 3)), eta)
-    state = last(ExponentialWeights(share, (FixedBank([(1, 1, 1)]),)), noisy, crowd)
-    np.testing.assert_allclose(state.weights, 1 / 3)
-    np.testing.assert_allclose(state.variance, 0, atol=1e-15)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02])

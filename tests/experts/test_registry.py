@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -177,16 +174,6 @@ def test_l2p_with_a_huge_mu_draws_from_the_same_weights():
     assert limit.fake_switch == 0.0
 
 
-@pytest.mark.parametrize("label", ["rw-ftpl", "tree-ftpl-min-noise"])
-def test_without_noise_it_is_follow_the_leader(label):
-    stream = random_stream(40, 5)
-    leader = by_label("follow-the-leader")
-    expected = run(leader, source_for(leader, stream, math.inf))
-    algorithm = by_label(label)
-    np.testing.assert_array_equal(run(algorithm, source_for(algorithm, stream, math.inf)), expected)
-    assert (run(algorithm, source_for(algorithm, stream, 0.5)) != expected).any()
-
-
 # --- Making algorithms from a config ---
 
 
@@ -252,16 +239,3 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     )
     with pytest.raises(ValueError, match="algorithm 'nothing' is not one of rw-ftpl"):
         modules_of("nothing")
-
-
-def test_only_the_modules_of_an_entry_are_loaded_for_it():
-    code = """
-import sys
-from dpol.experts.registry import REGISTRY, make_members, modules_of
-modules = {name: modules_of(name) for name in REGISTRY}
-own = set().union(*modules.values())
-assert not own & set(sys.modules), own & set(sys.modules)
-make_members("follow-the-leader")
-assert own & set(sys.modules) == {"dpol.experts.follow_the_leader"}
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from statsmodels.tsa.statespace.kalman_filter import KalmanFilter
@@ -17,7 +15,6 @@ from dpol.experts.learners.state_space import (
     start,
 )
 from dpol.privacy.chains import Chains
-from steps import simulated
 
 KINDS = {
     "level": StateSpaceModel(0.003),
@@ -147,41 +144,6 @@ def test_noise_with_memory_is_conditioned_on_exactly(model):
     for wrong in (None, other):
         assert abs(filtered(model, deviations, fresh, wrong)[0][9].mean - means).max() > 1e-4
     assert np.isfinite(errors).all()
-
-
-def test_variances_do_not_depend_on_the_data_and_never_are_negative():
-    rng = np.random.default_rng(2)
-    scale = np.where(rng.random((200, 4)) < 0.3, 0.0, 1.0)
-    for model in (*MODELS, *KINDS.values()):
-        one, _, variances = filtered(model, np.zeros((200, 1, 4)), scale)
-        other, _, _ = filtered(model, 9 * rng.standard_normal((200, 3, 4)), scale)
-        assert (variances > 0).all()
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(a.variance, b.variance)
-            assert a.variance.min() >= 0
-
-
-@pytest.mark.parametrize("wrong", [0.5, 2.0])
-@every_kind
-def test_innovations_of_the_true_model_are_white(model, wrong, checks):
-    """4,000 draws from the model itself; error probability 1e-6.
-
-    Errors over their standard deviations are independent unit normals in every round. A
-    process variance wrong by a factor of 2 is rejected.
-    """
-    seen = simulated([model], 6, 4_000, 0.01, seed=3).transpose(1, 0, 2)
-
-    def whitened(used):
-        _, errors, variances = filtered(used, seen, np.full((6, 1), 0.01))
-        return (errors[:, :, 0] / np.sqrt(variances)).T
-
-    assert checks.columns_are_unit_normals(whitened(model))
-    # A transient hides the process for so few rounds, but not a wrong transient.
-    hidden = model.transient_variance >= model.process_variance
-    name = "transient_variance" if hidden else "process_variance"
-    changed = {"prior_variance": model.variance_before, name: wrong * getattr(model, name)}
-    other = dataclasses.replace(model, **changed)
-    assert not checks.columns_are_unit_normals(whitened(other))
 
 
 # --- No noise, and the edges ---

@@ -5,7 +5,6 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy import special
 
 from dpol.experts.switching import BOUNDS
@@ -35,7 +34,6 @@ SETTINGS = [
     (0.4, 4, 20, 0.02),
 ]
 NAMES = pytest.mark.parametrize("name", FUNCTIONS)
-sizes = st.integers(2, 500)
 
 
 def overtaken(behind, steps, eta, walks, seed, drift=0.0):
@@ -121,43 +119,6 @@ def test_tails_are_right_to_ten_digits_down_to_1e_280(name, n):
     for at, value in kept:
         tail = float(BOUNDS[name].tail(np.array(at), n))
         assert abs(tail / value - 1) < 1e-10, at
-
-
-@NAMES
-@pytest.mark.parametrize("n", [2, 3, 10, 1_000])
-def test_tails_fall_from_one_to_nothing(name, n):
-    tail = BOUNDS[name].tail(np.linspace(0, 60, 100_001), n)
-    assert (tail[0], tail[-1]) == (1.0, 0.0)
-    assert (np.diff(tail) <= 1e-15).all()
-
-
-def both_tails(n):
-    z = np.linspace(0, 38, 200_001)
-    return BOUNDS["reflection"].tail(z, n), BOUNDS["borell-tis"].tail(z, n)
-
-
-@pytest.mark.parametrize("n", range(2, 17))
-def test_for_at_most_16_experts_reflection_is_never_above_borell_tis(n):
-    ours, paper = both_tails(n)
-    assert (ours <= paper).all()
-
-
-@pytest.mark.parametrize("n", [2, 5, 20, 100, 1_000, 10_000, 100_000, 10_000_000])
-def test_where_both_are_below_one_half_reflection_is_not_above_borell_tis(n):
-    """This holds up to ten million experts; the next test shows where it ends."""
-    ours, paper = both_tails(n)
-    below = (ours < 0.5) & (paper < 0.5)
-    assert (ours <= paper)[below].all()
-    assert below.sum() > 1_000
-
-
-@pytest.mark.parametrize(("n", "lowest"), [(17, 0.999999), (50, 0.99), (2_000, 0.9), (10**9, 0.3)])
-def test_reflection_is_above_borell_tis_only_high_up_and_for_many_experts(n, lowest):
-    ours, paper = both_tails(n)
-    above = ours > paper
-    assert above.any()
-    assert ours[above].min() > lowest
-    assert paper[above].min() > lowest
 
 
 @NAMES

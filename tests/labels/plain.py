@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 from hypothesis import strategies as st
-from scipy import special
 
 from dpol.labels.clients import Messages
 from dpol.labels.clipping import Clipping
@@ -125,12 +124,6 @@ def softmax(logs):
     top = max(logs)
     raised = [math.exp(value - top) for value in logs]
     return [value / sum(raised) for value in raised]
-
-
-def weights_before(scores):
-    """Return the (R, T, K) weights of each round's prediction."""
-    before = np.cumsum(scores, axis=1) - scores
-    return special.softmax(before, axis=-1)
 
 
 def draw(law, uniform):

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
@@ -16,9 +16,6 @@ from grids import each_and_corners
 from labels import plain
 
 EPSILONS = (0.25, 1.0, 4.0)
-sizes = st.integers(1, 64)
-epsilons = st.floats(0.05, 8)
-deltas = st.floats(-10, -0.05).map(lambda power: 10**power)
 
 
 def delta_of_two(factor, epsilon, nodes=200):
@@ -82,31 +79,12 @@ def test_exact_is_enough_and_a_hundredth_less_is_not(n, epsilon, delta):
     assert library_delta(n, 0.99 * factor, epsilon, pessimistic=False) > delta
 
 
-@pytest.mark.parametrize("n", [1, 2, 16, 64])
+@pytest.mark.parametrize("n", [1, 16])
 def test_the_published_factor_is_private_but_larger_than_needed(n):
     for epsilon, delta in itertools.product(EPSILONS, (1e-9, 1e-6, 1e-3)):
         published = scale_factor(n, epsilon, delta, "published")
         assert composed_delta(n, published, epsilon) <= delta + 2e-13
         assert published > 1.5 * scale_factor(n, epsilon, delta, "exact")
-
-
-@settings(max_examples=6)
-@given(sizes, epsilons, deltas)
-def test_exact_never_needs_more_than_basic(n, epsilon, delta):
-    exact, basic = scale_factor(n, epsilon, delta, "exact"), n / epsilon
-    assert 0 < exact <= basic
-    assert exact == basic or composed_delta(n, exact, epsilon) <= delta
-
-
-@settings(max_examples=4)
-@given(sizes, epsilons, deltas, st.integers(1, 20), st.floats(1, 3), st.floats(1, 100))
-def test_more_coordinates_or_more_privacy_need_more_noise(n, epsilon, delta, more, times, less):
-    for rule in ("published", "exact"):
-        least = scale_factor(n, epsilon, delta, rule)
-        by_n, by_epsilon = (n + more, epsilon, delta), (n, epsilon / times, delta)
-        for harder in (by_n, by_epsilon, (n, epsilon, delta / less)):
-            # Results are rounded up to five digits.
-            assert scale_factor(*harder, rule) >= least * (1 - 1e-4)
 
 
 def test_the_ends_of_the_range():

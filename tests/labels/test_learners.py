@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from dpol.labels.accounting import scale_factor
 from dpol.labels.clients import Messages
-from dpol.labels.game import LabelGame, label_generators, play_labels
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import PrivateEXP3, PrivateWMA, Terms
 from labels import plain
@@ -96,55 +94,3 @@ def test_equal_messages_are_equal_losses_for_every_hypothesis():
     messages = plain.about(np.repeat(np.linspace(-20, 5, 9)[:, None], 2, axis=1)[None])
     scores = learner.scores(messages, np.zeros(9, dtype=int))
     np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
-
-
-# ---- constants that differ between hypotheses ----------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class Biased:
-    """A mistaken learner: c' and c differ between hypotheses by their sensitivities."""
-
-    learner: PrivateWMA | PrivateEXP3
-
-    def __getattr__(self, name):
-        return getattr(self.learner, name)
-
-    def scores(self, messages, features):
-        clipping = self.clipping
-        offsets = clipping.sensitivity[0] / clipping.bound * self.learner.offset
-        scales = 1 / (clipping.bound + 2 * offsets)
-        values, heard = messages.values, True
-        if self.learner.sampled:
-            values = values[..., None]
-            heard = messages.index[..., None] == np.arange(len(offsets))
-        losses = -scales * (values + math.log(self.masses.shape[2]) - offsets)
-        return -self.learner.rate * np.where(heard, losses, 0.0)
-
-
-@pytest.mark.parametrize("kind", [wma, exp3])
-def test_constants_that_differ_between_hypotheses_bias_the_weights(kind):
-    """K = 2, M = 10, T = 10^4, eps = 1: uniform against a point mass, which is true.
-
-    With common constants the truth gains weight; with different constants it loses most of it.
-    """
-    T, replicates = 10_000, 24
-    hypotheses = HypothesisClass([[0.1] * 10, np.eye(10)[0]])
-    learner = kind(hypotheses.masses, T, 1.0)
-    laws = hypotheses.masses.transpose(1, 0, 2)
-    truth = np.ones(replicates, dtype=int)
-    game = LabelGame(hypotheses=hypotheses, features=np.zeros(T, dtype=int), laws=laws, law=truth)
-
-    def weight(algorithm):
-        run = play_labels(algorithm, game, label_generators(1, ("bias",), replicates, "c"))
-        weights = run.final_weights[:, 1]
-        return weights.mean(), 5 * weights.std(ddof=1) / math.sqrt(replicates)
-
-    right, error = weight(learner)
-    biased, other_error = weight(Biased(learner))
-    assert right + error > 0.55
-    assert biased + other_error < 0.5
-    assert biased < 0.3 < 0.5 < right
-
-
-# ---- regret --------------------------------------------------------------------------------------

@@ -68,15 +68,6 @@ def part(messages, rounds):
     return dataclasses.replace(messages, **fields)
 
 
-@pytest.mark.parametrize(
-    ("name", "rule"), [("hedge", "exact"), ("exp3", "tight"), ("membership", "published")]
-)
-def test_unknown_names_are_refused(name, rule):
-    message = rf"learner '{name}' by rule '{rule}' is not one of .*exp3 .exact or published"
-    with pytest.raises(ValueError, match=message):
-        make_learner(name, plain.HYPOTHESES, Terms(T, 1.0), rule)
-
-
 @every_member
 def test_the_same_seed_plays_the_same_game_and_another_seed_another(name, rule):
     one, same, other = (run_of(learner_of(name, rule), seed) for seed in (1, 1, 2))
@@ -156,19 +147,6 @@ def test_replicates_at_once_are_separate_runs(name, rule):
         for field in FIELDS:
             one, expected = getattr(alone, field)[0], getattr(whole, field)[r]
             np.testing.assert_allclose(one, expected, rtol=1e-11)
-
-
-@every_member
-def test_weights_and_predictions_are_distributions(name, rule):
-    learner = learner_of(name, rule)
-    weights = plain.weights_before(learner.scores(messages_of(learner)[1], FEATURES))
-    assert weights.shape == (R, T, 3)
-    predicted = np.einsum("rtk,tky->rty", weights, learner.masses[FEATURES])
-    for values in (weights, predicted):
-        assert (values >= 0).all()
-        np.testing.assert_allclose(values.sum(axis=-1), 1.0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(weights[:, 0], 1 / 3)  # nothing is known before the first message
-    assert weights[:, -1].std() > 1e-4
 
 
 @every_member
@@ -286,16 +264,6 @@ def test_randomised_response_becomes_bayes(epsilon):
     assert_equal(run, expected, rtol=1e-9)
     private = run_of(learner_of("randomised-response", "exact", 1.0))
     assert private.kl.mean() > 2 * expected.kl.mean()
-
-
-@every_member
-def test_more_privacy_costs_more(name, rule):
-    """Means over replicates with the same labels; a learner without privacy does not change."""
-    risks = [run_of(learner_of(name, rule, epsilon)).kl.mean() for epsilon in (0.1, 20.0)]
-    if learner_of(name, rule).client.guarantee.model == "none":
-        assert risks[0] == risks[1]
-    else:
-        assert risks[1] < risks[0]
 
 
 # ---- a wrong class -------------------------------------------------------------------------------

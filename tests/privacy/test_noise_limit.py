@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -64,16 +63,10 @@ def semi_definite(holder):
     ("stay", "shares", "level", "chain", "limit"),
     [
         (1, FAST, 0.1414, 1.179, 1.188),
-        (1, FAST, 0.283, 1.322, 1.348),
-        (1, SLOW, 0.1414, 1.473, 1.502),
         (1, SLOW, 0.283, 1.660, 1.745),
         (2, FAST, 0.1414, 1.066, 1.126),
-        (2, FAST, 0.283, 1.133, 1.215),
-        (2, SLOW, 0.1414, 1.247, 1.389),
         (2, SLOW, 0.283, 1.321, 1.525),
         (4, FAST, 0.1414, 1.005, 1.084),
-        (4, FAST, 0.283, 1.015, 1.122),
-        (4, SLOW, 0.1414, 1.064, 1.293),
         (4, SLOW, 0.283, 1.081, 1.359),
     ],
 )
@@ -137,27 +130,6 @@ def test_a_game_of_one_week_in_closed_form():
     least = 1 / (1 / about.covariance[0, 0] + 1 / about.level**2)
     limit = least_variance(about, 1e-9)
     assert [limit.reached, limit.bound] == pytest.approx([least, least], rel=1e-8)
-
-
-@pytest.mark.parametrize("stay", [1, 2])
-def test_a_game_of_two_weeks_by_enumeration(stay):
-    """Enumerate all J_1 = (j, 0; 0, 0) below J_2 = (f, h; h, l): h^2 <= (f - j) l."""
-    about = holder(SLOW, rounds=2, stay=stay)
-    budget, first = 1 / about.level**2, about.covariance[0, 0]
-    steps, least = np.linspace(0, 1, 51), math.inf
-    for share, part in itertools.product(steps if stay == 2 else (1.0,), steps):
-        weeks = budget * np.array([share, 1 - share if stay == 2 else 1.0])
-        now = part * weeks[0]
-        both = math.sqrt((weeks[0] - now) * weeks[1])
-        # With signs in a stay of two weeks, f + l + 2 |h| is the squared move.
-        scale = budget / (weeks.sum() + 2 * both) if stay == 2 else 1.0
-        for sign in (-1, 1):
-            told = scale * np.array([[weeks[0], sign * both], [sign * both, weeks[1]]])
-            last = np.linalg.inv(np.linalg.inv(about.covariance) + told)[1, 1]
-            least = min(least, (1 / (1 / first + scale * now) + last) / 2)
-    bound = least_variance(about, 1e-6).bound
-    assert bound <= least * (1 + 1e-9)
-    assert bound == pytest.approx(least, rel=1e-3)
 
 
 @pytest.mark.parametrize("stay", [0, 13])

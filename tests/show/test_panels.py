@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from pathlib import Path
 
 import matplotlib
@@ -100,46 +99,3 @@ def test_equal_figures_give_equal_files_whatever_the_user_s_settings(tmp_path: P
         assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
     style.save_figure(draw(named=2), two)
     assert one[0].read_bytes() != two[0].read_bytes()
-
-
-def test_long_names_of_axes_break_and_files_carry_the_finding(tmp_path: Path) -> None:
-    with panels.panels(3, 1, (3.0, 2.0)) as drawn:
-        drawn.name_x("a name that is wider than the figure, and so is broken into lines " * 2)
-        drawn.find("3 of 4 <hold>.")
-    assert_legible(drawn.figure)
-    (name,) = [text for text in drawn.figure.texts if "wider" in text.get_text()]
-    assert name.get_window_extent().x1 <= drawn.figure.bbox.x1
-    style.save_figure(drawn.figure, [tmp_path / "a.svg"])
-    assert "<title>3 of 4 &lt;hold&gt;.</title>" in (tmp_path / "a.svg").read_text()
-
-
-def test_unknown_suffix_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"figure\.bmp"):
-        style.save_figure(draw(), [tmp_path / "figure.svg", tmp_path / "figure.bmp"])
-    assert not list(tmp_path.iterdir())
-
-
-def test_svg_has_real_text_in_fonts_that_browsers_have(tmp_path: Path) -> None:
-    with panels.panels(1, 1, (3.0, 2.0)) as drawn:
-        (ax,) = drawn.axes
-        ax.plot([1, 1e5], [1e-3, 1e4])
-        ax.set(xscale="log", yscale="log", title="ε < 1 & T", xlabel="T")
-        panels.set_powers(ax.xaxis)
-        panels.set_powers(ax.yaxis)
-        drawn.legend([panels.key("μ = 0.5")])
-    style.save_figure(drawn.figure, [tmp_path / "a.svg"])
-    svg = (tmp_path / "a.svg").read_text()
-    shown = re.findall(r"<text [^>]*>([^<]*)</text>", svg)
-    assert {"μ = 0.5", "ε &lt; 1 &amp; T", "T", "10⁴", "0.01"} <= set(shown)
-    assert "<tspan" not in svg
-    fonts = set(re.findall(r"font-family: ([^;\"]*)", svg))
-    assert fonts == {"'DejaVu Sans', 'Verdana', 'Arial', 'Helvetica', sans-serif"}
-
-
-@pytest.mark.parametrize("fault", [{"color": "#56B4E9"}, {"fontsize": 6}, {"text": "$x$ and $y$"}])
-def test_illegible_texts_are_found(fault: dict[str, object]) -> None:
-    with style.figure_style():
-        figure = style.new_figure(2.0, 2.0)
-        figure.text(0.5, 0.5, **({"s": fault.pop("text", "x")} | fault))
-    with pytest.raises(AssertionError):
-        assert_legible(figure)

@@ -7,46 +7,13 @@ import math
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex, to_rgb
 
-from dpol.show import looks, style
+from dpol.show import looks
 from dpol.show.looks import ALGORITHMS, LABEL_LEARNERS, OTHERS, RIVALS, looks_of
 
 KNOWN = {**ALGORITHMS, **RIVALS, **LABEL_LEARNERS}
 SHARED = {looks.GREY, looks.BLACK}
 USED = [*({look.colour for look in KNOWN.values()} - SHARED), looks.REFUTED, looks.ENVELOPE]
-
-
-def test_contrast_by_hand() -> None:
-    # sRGB 0.5 is 0.2140 in linear light: 1.05 / (0.2140 + 0.05) = 3.98.
-    assert style.contrast("#808080") == pytest.approx(3.95, abs=0.01)
-    assert style.contrast("#FFFFFF") == pytest.approx(1.0)
-    assert style.contrast("#FF0000") == pytest.approx(1.05 / (0.2126 + 0.05))
-
-
-def test_lines_stand_out_from_white_and_text_more() -> None:
-    lines = {looks.REFUTED, *(look.colour for look in (*KNOWN.values(), *OTHERS))}
-    for colour in lines:
-        assert style.contrast(colour) >= 3.0, colour
-        assert style.contrast(style.text_colour(colour)) >= 4.5, colour
-    # A dark colour stays, and a pale one becomes just dark enough.
-    assert style.text_colour(looks.BLACK) == looks.BLACK
-    assert style.contrast(style.text_colour("#56B4E9")) < 4.8
-
-
-def in_the_dark(colour: str) -> str:
-    """The colour on a dark page: `invert(0.9) hue-rotate(180deg)`, as CSS filters define them."""
-    turned = np.array([[-0.574, 1.430, 0.144], [0.426, 0.430, 0.144], [0.426, 1.430, -0.856]])
-    return to_hex(np.clip(turned @ (0.9 - 0.8 * np.array(to_rgb(colour))), 0, 1).tolist())
-
-
-def test_lines_and_texts_stand_out_in_the_dark_too() -> None:
-    paper = style.contrast(in_the_dark("#FFFFFF"))
-    lines = {looks.REFUTED, *(look.colour for look in (*KNOWN.values(), *OTHERS))}
-    for colour in lines:
-        assert paper / style.contrast(in_the_dark(colour)) >= 3.0, colour
-        text = in_the_dark(style.text_colour(colour))
-        assert paper / style.contrast(text) >= 4.5, colour
 
 
 def test_a_colour_means_one_thing_in_all_figures() -> None:

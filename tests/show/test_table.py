@@ -12,7 +12,6 @@ import pytest
 
 from dpol.core.cells import spreadsheet_text
 from dpol.core.words import escape_markdown
-from dpol.show.marks import Mark
 from dpol.show.table import (
     Column,
     Entry,
@@ -81,27 +80,6 @@ def test_latex() -> None:
     ]
 
 
-def test_html_header_cells_have_their_scope() -> None:
-    section = '<th scope="rowgroup" rowspan="{}">{}\n<span class="note">{}</span></th>'
-    group, label = '<th scope="row" class="group" rowspan="{}">{}</th>', '<th scope="row">{}</th>'
-    heads = [section.format(3, "NM", "n = 2"), group.format(2, "plain"), label.format("μ = 1")]
-    heads += [label.format("μ = 2"), group.format(1, "capacity †"), label.format("μ = 1")]
-    heads += [section.format(1, "PA", "n = 3"), group.format(1, "plain"), label.format("μ = 2")]
-    # A level stays on one line.
-    heads = [head.replace("μ = ", "μ\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") for head in heads]
-    for grouped in (True, False):
-        _, body = to_fragment(table(grouped=grouped)).split("</thead>")
-        wanted = [head for head in heads if grouped or 'class="group"' not in head]
-        assert re.findall("(?s)<th.*?</th>", body) == wanted
-        assert (body.count('<tr class="next">'), body.count("<tbody>")) == (1, 2)
-        assert (
-            '±\N{NO-BREAK SPACE}0.10 <span class="note">ridge</span></td>\n<td class="none"' in body
-        )
-        first, rest = body.split('<div class="notes">')[1].split("<details>")
-        assert first.strip() == "<p>±: half width</p>"
-        assert "<summary>All notes to this table (2)</summary>\n<p>†: ours</p>" in rest
-
-
 def test_no_text_of_a_table_is_read_as_markup() -> None:
     nasty = table(NASTY + '"<script>')
     lines = to_markdown(nasty).splitlines()
@@ -159,26 +137,7 @@ def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
     assert "\nclean & less & 2 & --- \\\\\n" in short
 
 
-def test_a_table_of_prose_is_wrapped_and_each_cell_names_its_column() -> None:
-    prose = replace(table(), headers=(Column("a", prose=True), "b"))
-    assert '<table class="prose">' in to_fragment(prose)
-    assert '<td class="text" data-header="a">1.00' in to_fragment(prose)
-    assert r"\multicolumn{3}{@{}l}{\textbf{NM (n = 2)}} \\" in to_latex(prose)
-    assert "$\\mu$ = 1 & 1.00 $\\pm$ 0.10. ridge & --- \\\\" in to_latex(prose)
-
-
 # --- Files ---
-
-
-def test_verdicts_have_a_mark_and_numbers_the_signs_of_print() -> None:
-    fails = Entry("fails", mark=Mark("does not hold", "bad"))
-    marked = replace(plain(), sections=(one_section([("-0.5, 1e-06", (fails,) * 3)]),))
-    text = to_fragment(replace(marked, filtered="lines"))
-    assert 'data-filter="lines"' in text
-    assert '<b data-verdict="does not hold" data-tone="bad">fails</b>' in text
-    assert "−0.5, 10⁻⁶" in text
-    assert "-0.5, 1e-06" in to_markdown(marked)
-    assert "data-filter" not in to_fragment(marked)
 
 
 def test_one_call_writes_every_format(tmp_path: Path) -> None:

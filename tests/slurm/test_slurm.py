@@ -126,21 +126,6 @@ def test_killed_snakemake_continues(project: Project, expected: dict[str, bytes]
     assert project.results() == expected
 
 
-def test_a_truncated_file_is_never_taken_for_a_result(
-    project: Project, expected: dict[str, bytes]
-) -> None:
-    project.run(*TARGETS, slurm=False)
-    assert project.results() == expected
-    runs = sorted(project.base.glob("points/games/**/*.parquet"))
-    for path, share in zip(runs, (0, 0.5, 0.99), strict=True):
-        whole = path.read_bytes()
-        path.write_bytes(whole[: int(share * len(whole))])
-        project.fail(*TARGETS, slurm=False)
-        path.unlink()
-        project.run(*TARGETS, slurm=False)
-        assert project.results() == expected
-
-
 def test_code_blocks_of_the_manual_run(cluster: Path, tmp_path: Path) -> None:
     page = ROOT / "docs/how-to/elsewhere.md"
     reader = Reader(copy_project(tmp_path), one_node.environment(cluster), QUICK)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,6 @@ from dpol.lazy.convex.accounting import (
     convex_epsilon,
     theorem_3_12,
 )
-from grids import each_and_corners
 
 Point = tuple[int, float, float, float, float]
 DELTA = 1e-6
@@ -106,20 +104,6 @@ def test_epsilon_rises_with_temperature_and_step_and_falls_with_the_regulariser(
         assert rising[-1] > 1.2 * rising[0]
 
 
-@pytest.mark.parametrize(("point", "a"), each_and_corners(POINTS, (0.01, 0.5, 3.0)))
-def test_units_of_losses_and_lengths_do_not_matter(point: Point, a: float) -> None:
-    """beta has unit 1 / loss, lambda loss / length^2, L loss / length, D length."""
-    B, eta, p, beta, weight = point
-    reference = convex_epsilon(GAME, *point)
-    loss = replace(GAME, lipschitz=a * GAME.lipschitz)
-    epsilon = convex_epsilon(loss, B, eta, p, beta / a, weight * a)
-    assert epsilon == pytest.approx(reference, rel=1e-12)
-    lengths = replace(GAME, diameter=a * GAME.diameter, lipschitz=GAME.lipschitz / a)
-    epsilon = convex_epsilon(lengths, B, eta, p, beta, weight / a**2)
-    assert epsilon == pytest.approx(reference, rel=1e-12)
-    assert convex_epsilon(loss, *point) != pytest.approx(reference, rel=1e-3)
-
-
 # ---- the choice of parameters --------------------------------------------------------------------
 
 CASES = [(1, 2, 1.0), (3, 1, 0.2), (2, 2, 4.0), (4, 10, 1.0)]
@@ -141,37 +125,6 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: 
     assert best.objective == pytest.approx(bound, rel=1e-12)
 
 
-def every_candidate(game: ConvexGame, epsilon: float) -> Iterator[tuple[float, Point]]:
-    """Yield objective and parameters for batches of one round; the largest beta is by bisection."""
-    T, L, D = game.n_rounds, game.lipschitz, game.diameter
-    for weight in L / D * math.sqrt(2 * T) * np.geomspace(0.25, 64, 13):
-        for p in np.geomspace(1e-3, 1.0, 10):
-            low, high = 1e-9 / (L * D), 10 / (L * D)
-            if convex_epsilon(game, 1, low * L * D, p, low, weight) > epsilon:
-                continue
-            while high / low > 1.02:
-                middle = math.sqrt(low * high)
-                reached = convex_epsilon(game, 1, middle * L * D, p, middle, weight) <= epsilon
-                low, high = (middle, high) if reached else (low, middle)
-            bound = weight * D**2 / 4 + T * L**2 / (2 * weight) + game.dimension / low
-            yield float(bound), (1, low * L * D, float(p), low, float(weight))
-
-
-@pytest.mark.parametrize(("T", "d", "epsilon"), [(5, 7, 1.0), (17, 7, 4.0)])
-def test_what_the_search_leaves_out_is_not_the_best(T: int, d: int, epsilon: float) -> None:
-    """The search finds exactly the best; a search for a beta larger by a tenth does not."""
-    game = ConvexGame(n_rounds=T, dimension=d, diameter=2.0, lipschitz=1.0, delta=DELTA)
-    every = list(every_candidate(game, epsilon))
-    bound, point = min(every, key=lambda candidate: candidate[0])
-    parameters = choose_convex_parameters(game, epsilon=epsilon, largest_batch=1)
-    assert (parameters.objective, point_of(parameters)) == (bound, point)
-    best = math.inf
-    for other, (*_, beta, _weight) in every:
-        if beta * (best - other + d / beta) > 1.1 * d:
-            best = min(best, other)
-    assert best > 1.01 * bound
-
-
 @pytest.mark.parametrize(("T", "d", "epsilon"), CASES[1:3])
 def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -> None:
     """No point is better by more than 10%, the coarseness of the grid."""
@@ -190,11 +143,6 @@ def test_no_point_of_a_random_search_is_better(T: int, d: int, epsilon: float) -
                 best = bound
     assert best < 1.5 * parameters.objective  # the search comes close
     assert parameters.objective <= 1.1 * best
-
-
-def test_more_privacy_costs_regret() -> None:
-    values = [chosen(1, 2, epsilon)[1].objective for epsilon in (0.2, 1.0, 5.0)]
-    assert values[0] > 1.2 * values[1] > 1.2 * values[2]
 
 
 # ---- the preset of the paper ---------------------------------------------------------------------

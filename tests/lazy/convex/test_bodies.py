@@ -16,7 +16,6 @@ from dpol.lazy.convex.truncated_normal import (
     truncated_normal_mean,
     truncated_normal_quantiles,
 )
-from grids import each_and_corners
 from replicates import many
 
 ERROR = 1e-6
@@ -198,28 +197,6 @@ def test_limits_of_a_simplex(d: int) -> None:
     mean[1] = 1e4
     corner = body.sample(mean, 3.0, many(n))
     assert p_value(stats.expon(scale=9e-4).cdf(corner[:, 0])) > ERROR
-
-
-@pytest.mark.parametrize(
-    ("d", "sigma", "scale"),
-    each_and_corners((2, 10, 256), (1e-4, 0.02, 0.2, 1.0, 50.0), (0.0, 1.0, 100.0)),
-)
-def test_draws_from_a_simplex_are_cheap(d: int, sigma: float, scale: float) -> None:
-    """A draw needs about sqrt(d) proposals of d uniform numbers each."""
-    mean = scale * np.cos(np.arange(d))
-    generator = np.random.default_rng(0)
-    counted = [0]
-
-    class Counting:
-        def random(self, count: int) -> Floats:
-            counted[0] += count
-            return generator.random(count)
-
-    generators = type(many(1))((Counting(),) * 200)  # type: ignore[arg-type]
-    x = Simplex(d, 2.0).sample(mean, sigma, generators)
-    assert x.min() >= 0
-    np.testing.assert_allclose(x.sum(axis=1), math.sqrt(2))
-    assert counted[0] / d / 200 < 4 * math.sqrt(d)
 
 
 @pytest.mark.parametrize("name", ["box", "simplex"])

@@ -50,14 +50,6 @@ def test_no_direction_grows_slower(seed: int, d: int, T: int, spread: float) -> 
     assert least_growth(vectors, weights) <= growth.min() + 1e-9 * growth.max()
 
 
-@pytest.mark.parametrize(("d", "share"), [(1, 1.0), (2, 0.9), (5, 0.75), (10, 0.7)])
-def test_even_vectors_are_bounded_well(d: int, share: float) -> None:
-    vectors = np.random.default_rng(d).standard_normal((20_000, d))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    known = np.abs(vectors).sum(axis=0).mean()
-    assert share * known <= least_growth(vectors, np.ones(len(vectors))) <= known * (1 + 1e-9)
-
-
 @BODY
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 @pytest.mark.parametrize("away", [0.3, 5.0])
@@ -118,9 +110,8 @@ def test_a_cone_above_the_losses_is_refused(monkeypatch: pytest.MonkeyPatch, cha
 
 @pytest.mark.parametrize(
     ("body_name", "T", "noise"),
-    [("ball", 1000, 0.0), ("ball", 3000, 0.0), ("box", 1000, 0.0), ("simplex", 1000, 0.0),
-     ("ball", 1000, 0.03)],
-)  # fmt: skip
+    [("ball", 3000, 0.0), ("box", 1000, 0.0), ("simplex", 1000, 0.0)],
+)
 def test_targets_without_noise_are_no_hindrance(body_name: BodyName, T: int, noise: float) -> None:
     """d = 10, epsilon = 4, last state: the tangents accept none of 60,000 proposals."""
     game = ConvexGame(n_rounds=T, dimension=10, diameter=2.0, lipschitz=1.0, delta=1e-6)

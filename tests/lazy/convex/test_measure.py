@@ -10,11 +10,10 @@ import pytest
 from scipy import integrate, stats
 
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy import LazyParameters, advance, start
 from dpol.lazy.convex.accounting import (
     ConvexGame,
-    choose_convex_parameters,
     convex_epsilon,
 )
 from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Box, Simplex
@@ -178,7 +177,7 @@ def test_tangents_alone_and_the_loss_twice_are_refused(name: LossName) -> None:
 
 
 @LINKED
-@pytest.mark.parametrize("body_name", BODIES)
+@pytest.mark.parametrize("body_name", ["ball", "simplex"])
 def test_linked_draws_in_ten_dimensions_have_the_moments_of_weighted_ones(
     name: LossName, body_name: BodyName
 ) -> None:
@@ -213,33 +212,6 @@ def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.Mon
     far = replace(state, anchor=np.array([0.9, 0.0]))
     with pytest.raises(DataError, match="too few proposals are accepted; take fewer rounds"):
         measure.sample(far, many(20))
-
-
-@LINKED
-@pytest.mark.parametrize("body_name", BODIES)
-def test_linked_draws_are_cheap_at_the_sizes_of_the_study(
-    name: LossName, body_name: BodyName, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """T = 3,000, d = 10, epsilon = 4: a draw takes at most 20 proposals on average."""
-    game = ConvexGame(n_rounds=3000, dimension=10, diameter=2.0, lipschitz=1.0, delta=1e-6)
-    chosen = choose_convex_parameters(game, epsilon=4.0)
-    body = BODIES[body_name](10, 2.0)
-    losses = linked_losses(name, drifting_losses(3000, 10, 1.0, 1), body, 1)
-    measure = measure_for(losses, body, beta=chosen.beta, regulariser=chosen.regulariser)
-    assert isinstance(measure, LinkedWeights)
-    state = measure.initial()
-    for batch in losses.batches(300):
-        state = measure.absorb(state, batch)
-    proposed = []
-    draw = RegularisedWeights.sample
-
-    def counted(self: RegularisedWeights, slope: Floats, coins: ReplicateGenerators) -> Floats:
-        proposed.append(coins.n_replicates)
-        return draw(self, slope, coins)
-
-    monkeypatch.setattr(RegularisedWeights, "sample", counted)
-    measure.sample(state, many(100))
-    assert sum(proposed) / 100 < 20
 
 
 def test_a_replicate_of_linked_draws_depends_on_its_own_generator_only() -> None:

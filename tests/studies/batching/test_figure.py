@@ -74,14 +74,3 @@ def test_the_first_alpha_is_drawn() -> None:
     swept = pd.concat([curves(), curves().assign(alpha=1.0, epsilon_at_delta=0.5)])
     (one,), (both,) = drawing(curves()).axes, drawing(swept).axes
     assert list(map(points, lines(one).values())) == list(map(points, lines(both).values()))
-
-
-def test_two_levels_have_no_line() -> None:
-    rows = curves()
-    (right,) = drawing(rows[rows["mu"] != 4.0]).axes
-    assert lines(right)["reflection 2"].get_linestyle() == "None"
-
-
-def test_a_bound_that_was_not_studied_is_not_drawn() -> None:
-    for ax in drawing(curves(bounds=("reflection",))).axes:
-        assert not any("borell" in name for name in lines(ax))

@@ -6,7 +6,6 @@ import pandas as pd
 
 from dpol.show.table import Table, to_markdown
 from dpol.studies.batching.tables import amplification, batching, tolerance
-from tables_by_hand import lines
 
 BOUNDS = ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
@@ -120,16 +119,3 @@ def test_other_alphas_have_lines_in_the_table_of_the_tolerance_only() -> None:
     assert to_markdown(amplification(frames, None, None)) == to_markdown(amplification_table(one))
     table = to_markdown(tolerance(frames, None, None))
     assert table.splitlines()[2:6] == TOLERANCE.splitlines()
-
-
-def test_one_bound_has_columns_of_its_own_only() -> None:
-    one = curves()
-    table = amplification_table(one[one["bound"] == "reflection"])
-    assert table.headers[1:] == ("reflection †, analytic bound", "reflection †, Monte Carlo")
-    assert {len(cells) for _, _, cells in lines(table)} == {3}
-
-
-def test_the_numbers_behind_the_table_are_one_row_per_curve() -> None:
-    numbers = amplification_table(curves()).numbers
-    assert len(numbers) == 2 * 2 * 2 * (4 + 3) == len(curves()) / 2
-    assert "threshold" not in numbers

@@ -232,28 +232,6 @@ def test_all_texts_have_their_numbers(findings):
                 assert "{" not in Claim(STATEMENTS[name], finding).text(text)
 
 
-def test_a_check_of_another_statement_is_refused(monkeypatch):
-    monkeypatch.setattr(ledger, "findings", lambda check, seed: {"gap-law": [], "odd": []})
-    with pytest.raises(ValueError, match="found_by names a function that does not decide .*odd"):
-        ledger.claims("experts", seed=SEED)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"kind": "constant"}, "kind, root and mend go together"),
-        ({"kind": "constant", "root": "x"}, "kind, root and mend go together"),
-        ({"root": "x", "mend": "y"}, "kind, root and mend go together"),
-        ({"kind": "constant", "root": "x", "mend": "y", "ours": True}, "only for ours"),
-        ({"kind": "own question"}, "only for ours"),
-        ({"kind": "typo", "root": "x", "mend": "y"}, "kind"),
-    ],
-)
-def test_a_kind_without_its_root_or_for_the_wrong_author_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        claim(**fields)
-
-
 def test_a_claim_counts_the_settings_in_which_it_was_tested():
     seven = Finding(name="x", claimed=1.0, measured=0.5, settings=7)
     together = decided(claim().statement, [seven, Finding(name="x", claimed=1.0, measured=0.9)])
@@ -396,53 +374,6 @@ def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
 
 
 # ---- changes that turn a verdict -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("names", "factor", "expected"),
-    [
-        ("regret-of-ftpl", 0.2, {FAILS}),
-        ("regret-of-adabatch regret-of-batches", 0.003, {FAILS}),
-        ("regret-of-batches", 0.2, {LOOSE}),
-        ("expected-maximum", math.sqrt(1.5 / 2), {FAILS}),
-        ("tree-noise redraw convex-redraw batched-regret", 0.95, {FAILS}),
-        ("zcdp-conversion", 2 / 3, {FAILS}),
-        ("differing-batch", 1.75 / 2, {FAILS}),
-        ("convex-one-more-loss", 0.2, {FAILS}),
-        ("cost-of-batches regret-of-transformation", 1 / 2, HELD),
-        ("differences-of-outputs", 2.0, HELD),
-        ("wma-scale", 0.32, {FAILS}),
-        ("majority majority-of-messages", 0.02, {FAILS}),
-        ("majority-of-samples", 0.5, {FAILS}),
-        ("wma-risk exp3-risk", 0.01, {FAILS}),
-        ("pinsker", math.sqrt(0.3 / 0.5), {FAILS}),
-        ("hard-class", 1000.0, {FAILS}),
-        ("pairs-are-apart", 3.0, {FAILS}),
-        ("few-labels", 1000.0, {FAILS}),
-        ("response-risk", 0.03, {FAILS}),
-        ("rounds-of-selection", 0.01, {FAILS}),
-        ("tv-of-hard-class", 30.0, {FAILS}),
-        ("tv-of-design", 0.4, {FAILS}),
-        ("risk-of-design", 0.005, {FAILS}),
-        ("pairs-under-privacy", 0.29, {FAILS}),
-        ("likelihood-ratios", 3.9 / 6, {FAILS}),
-        ("groups conditional-composition-both switch-budget-blind", 0.95, {FAILS}),
-        ("coupling", 0.95, {NOT_PROVED}),
-        ("adaptive-games", 0.42, {FAILS}),
-        ("extra-of-draw", 0.99, {FAILS}),
-        ("extra-of-mean", 0.9, {FAILS}),
-        ("extra-of-draw extra-of-mean", 0.5, {FAILS}),  # 0.282 for 0.564
-        ("unmet-of-any-release", 1.01, {FAILS}),
-        ("bounds-apart", 3.3 / 3.6, {FAILS}),
-    ],
-)
-def test_another_claim_gets_another_verdict(findings, names, factor, expected):
-    for name in names.split():
-        changed = [
-            dataclasses.replace(finding, claimed=factor * finding.claimed)
-            for finding in findings[name]
-        ]
-        assert verdict(name, changed) in expected
 
 
 def times(factor: float) -> Any:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.show.marks import Mark
-from dpol.show.papers import EXPERTS, LAZY
 from dpol.show.table import Entry, Table
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
@@ -117,12 +115,6 @@ def test_every_cell() -> None:
     )
 
 
-def test_footers_name_the_confidence_only_if_something_was_sampled() -> None:
-    assert any("99.99%" in text for text in table_of(*CLAIMS).footers)
-    assert not any("%" in text for text in table_of(*CLAIMS[:3]).footers)
-    assert table_of(*CLAIMS).footers[-1].startswith("†: ours")
-
-
 def test_findings_on_data_and_our_questions_stand_apart_and_are_never_red() -> None:
     own = {"ours": True, "kind": "own question"}
     table = table_of(
@@ -140,32 +132,6 @@ def test_findings_on_data_and_our_questions_stand_apart_and_are_never_red() -> N
     }
     assert {cell.mark.tone for cell in verdicts.values() if cell.mark} == {"open", "good"}
     assert table.sections[1].note == "2 rows: 1 is not seen on these data, 1 is seen on these data"
-
-
-def test_papers_have_their_numbers_and_the_one_read_without_formulas_is_named() -> None:
-    table = table_of(claim_by_hand(paper=EXPERTS), claim_by_hand(paper=LAZY))
-    assert [section.title for section in table.sections] == [
-        f"“{EXPERTS}” (arXiv 2512.06971)",
-        f"“{LAZY}” (arXiv 2406.03620)",
-    ]
-    assert any("has no formulas" in text and "2512.06971" in text for text in table.footers)
-    other = table_of(claim_by_hand(paper=LAZY)).footers
-    assert not any("has no formulas" in text for text in other)
-
-
-@pytest.mark.parametrize(
-    ("relation", "claimed", "measured", "verdict"),
-    [
-        ("<=", 515.0, 12.875, "holds loosely: claimed is 40 times measured"),
-        (">=", 2.0, 5.0, "holds loosely: measured is 2.5 times claimed"),
-        ("<=", 515.0, -3.0, "holds loosely: measured is not above 0"),
-    ],
-)
-def test_a_loose_claim_gives_its_factor(
-    relation: str, claimed: float, measured: float, verdict: str
-) -> None:
-    table = table_of(claim_by_hand(claimed, relation, measured))
-    assert lines(table)[0][1][-1].text == verdict
 
 
 def test_a_bound_and_the_trivial_number_are_shown() -> None:

@@ -11,12 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.labels.registry import LEARNERS
 from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, Dashes
 from dpol.studies.labels import figures
 from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.settings import Labels
-from legible import assert_legible, names_of_lines, points
+from legible import names_of_lines, points
 from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table
 
 LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
@@ -28,7 +27,6 @@ PANELS = {
     "selection": [(*sweep, y) for y in ("tv_average", "tv_median") for sweep in SWEEPS[:2]],
 }
 RISKS = table()
-every_figure = pytest.mark.parametrize("name", [*PANELS, "features", "hospitals"])
 swept_figures = pytest.mark.parametrize("name", PANELS)
 Points = list[tuple[float, float]]
 
@@ -69,11 +67,6 @@ def dots(ax: Axes, colour: str) -> Points:
     return [point for line in lines(ax, colour, "None", ".") for point in points(line)]
 
 
-def test_every_registered_learner_has_a_look_of_its_own() -> None:
-    assert list(LOOKS) == list(LEARNERS)
-    assert all(len(set(looks)) == len(LOOKS) for looks in zip(*LOOKS.values(), strict=True))
-
-
 @swept_figures
 def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> None:
     for (sweep, kind, y), ax in zip(PANELS[name], drawn(name).axes, strict=True):
@@ -95,20 +88,6 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
         assert len(places) == len(LOOKS)  # side by side
 
 
-def test_two_values_are_no_rate_and_have_no_line() -> None:
-    rows = table("rounds", "labels", "epsilons")
-    (ax,) = draw("other_risk", rows[rows["K"] != 8]).axes
-    assert {line.get_linestyle() for line in ax.lines} == {"None"}
-    # Learners stand side by side, away from the edges.
-    firsts = []
-    for look in LOOKS.values():
-        xs = [x for x, _ in points(lines(ax, look[0], "None", look[1])[-1])]
-        assert xs == pytest.approx([2, 16], rel=0.9)
-        assert ax.get_xlim()[0] * 1.3 < xs[0] < xs[1] < ax.get_xlim()[1] / 1.3
-        firsts.append(xs[0])
-    assert len(set(firsts)) == len(LOOKS)
-
-
 def test_bounds_are_in_the_panels_of_rounds_only() -> None:
     rounds = (1000, 10_000, 30_000)
     easy = {THEOREM: [(T, 3 * T**0.9) for T in rounds]}
@@ -121,33 +100,6 @@ def test_bounds_are_in_the_panels_of_rounds_only() -> None:
         assert guides_of(ax) == {
             dashes: [pytest.approx(point) for point in line] for dashes, line in wanted.items()
         }
-
-
-def test_all_risks_and_bounds_are_inside_their_panel() -> None:
-    for ax in (*drawn("risk").axes, *drawn("other_risk").axes):
-        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-        every = np.array([point for line in ax.lines for point in points(line)])
-        assert ((every > [left, bottom]) & (every < [right, top])).all()
-
-
-@every_figure
-def test_texts_are_legible(name: str) -> None:
-    assert_legible(drawn(name))
-    named = [len(names_of_lines(ax)) for ax in drawn(name).axes]
-    assert name not in PANELS or min(named) >= len(LOOKS)
-
-
-def test_only_the_sweeps_that_were_run_are_drawn() -> None:
-    assert len(draw("risk", table("rounds", "labels", "hypotheses")).axes) == 1
-    assert len(draw("selection", RISKS[RISKS["hypotheses"] != "hard"]).axes) == 2
-
-
-@every_figure
-def test_an_algorithm_that_was_not_run_is_not_drawn(name: str) -> None:
-    for ax in draw(name, RISKS[RISKS["algorithm"] != "membership"]).axes:
-        colours = {line.get_color() for line in ax.lines}
-        assert LOOKS["membership"][0] not in colours
-        assert LOOKS["randomised-response"][0] in colours
 
 
 def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
@@ -187,11 +139,3 @@ def test_hospitals_show_the_excess_per_patient() -> None:
     assert drawn("hospitals").get_suptitle().startswith("Real data")
     simulated = draw("hospitals", RISKS, simulated=True)
     assert simulated.get_suptitle().startswith("Simulated data, not measurements")
-
-
-@every_figure
-def test_the_order_of_the_rows_does_not_matter(name: str) -> None:
-    mixed = draw(name, RISKS.sort_values(["epsilon", "T", "K"], kind="stable"))
-    for ax, again in zip(drawn(name).axes, mixed.axes, strict=True):
-        assert [points(line) for line in ax.lines] == [points(line) for line in again.lines]
-        assert [text.get_text() for text in ax.texts] == [text.get_text() for text in again.texts]

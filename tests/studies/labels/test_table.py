@@ -6,20 +6,9 @@ import pandas as pd
 
 from dpol.show.table import Entry, Section, Table
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.study import BY_RUN
 from dpol.studies.labels.table import labels
 from studies.labels.by_hand import FACTS, SETTINGS, SIMULATED, risk, table
 
-HEADERS = (
-    "private WMA, exact †",
-    "private WMA, published",
-    "private EXP3, exact †",
-    "private EXP3, published",
-    "EXP3 messages, Bayes learner †",
-    "membership response †",
-    "randomised response",
-    "Bayes, no privacy",
-)
 RANDOM = "random: K = 4, M = 100, ε = 4"
 PA = "PA: K = 5, M = 146, T = 1,000"
 
@@ -32,10 +21,6 @@ def cells_of(section: Section) -> dict[tuple[str, str], tuple[Entry, ...]]:
     return {
         (group.title, label): entries for group in section.groups for label, entries in group.lines
     }
-
-
-def notes_of(shown: Table) -> list[str]:
-    return [section.note for section in shown.sections]
 
 
 def test_every_risk_is_in_its_own_cell() -> None:
@@ -94,20 +79,6 @@ def test_cells_whose_privacy_is_not_covered_are_marked() -> None:
     assert noted == [(where, "private EXP3, published", note) for where, note in expected]
 
 
-def test_what_was_not_run_is_left_out() -> None:
-    most = ("rounds", "labels", "hypotheses", "features")
-    assert notes_of(drawn(table(*most))) == ["against ε", "simulated hospitals", "Theorems 4, 5"]
-    assert notes_of(drawn(table(*most, "epsilons"))) == ["simulated hospitals"]
-    rows = table("hospitals")
-    some = drawn(rows[rows["algorithm"] != "wma"])
-    assert some.headers == HEADERS[2:]
-    assert "WMA has" not in " ".join(some.footers)
-    assert notes_of(some)[-1] == "Theorems 4, 5"
-    gone = (rows["algorithm"] == "membership") & (rows["sweep"] == "epsilons")
-    dash = drawn(rows[~gone]).sections[3].groups[0].lines[0][1]
-    assert [entry.text == "—" for entry in dash] == [number == 5 for number in range(8)]
-
-
 def test_footers_state_the_privacy_of_every_learner() -> None:
     rows = table()
     rows.loc[rows["algorithm"] == "membership", "delta"] = 1e-4
@@ -118,11 +89,3 @@ def test_footers_state_the_privacy_of_every_learner() -> None:
     assert "except for “randomised response”, “Bayes, no privacy”, which see the labels;" in text
     text = " ".join(drawn(table()).footers)
     assert "line, except for “Bayes, no privacy”, which sees the labels; private WMA has δ" in text
-
-
-def test_numbers_have_no_lists_and_rows_no_order_within_a_class() -> None:
-    rows = table()
-    numbers = drawn(rows).numbers
-    assert numbers is not None
-    pd.testing.assert_frame_equal(numbers, rows.drop(columns=list(BY_RUN)))
-    assert drawn(rows.sort_values(["epsilon", "T"], kind="stable")) == drawn(rows)
