@@ -142,7 +142,7 @@ def test_a_table_of_gains_has_gains_and_rounds() -> None:
 
 def test_the_section_of_the_replay_is_named_after_its_periods(folder: Path) -> None:
     html = page(folder)
-    assert html.index('id="setting"') < html.index('id="replay"') < html.index('id="average-gain"')
+    assert html.index('id="privacy"') < html.index('id="replay"') < html.index('id="average-gain"')
     assert re.search(
         r'id="replay-title">Week by week</h2>\s*<p class="intro">New Mexico, first of', html
     )
