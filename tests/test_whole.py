@@ -181,7 +181,7 @@ def jobs_of(*studies: str) -> set[str]:
 
 
 SHOWN = {
-    "games": {"privacy_utility_shown", "average_gain_shown"},
+    "games": {"privacy_shown", "privacy_utility_shown", "average_gain_shown"},
     "comparison": {"beyond_shown", "memory_shown"},
 }
 # The comparison and some of the claims read results of the main experiment.
