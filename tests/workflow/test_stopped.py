@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import ROOT, fail, run, succeed
+from pipeline import ROOT, run, succeed
 
 COMMAND = sys.executable, "-m", "dpol", "run", "config.yaml"
 PLAY = *COMMAND, "games", "--cores", "2"
@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with a config whose games take seconds."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / ".test/config/config.yaml").read_text()
-    slower = text.replace("replicates: 3", "replicates: 4000").replace("weeks: 20", "weeks: 100")
+    slower = text.replace("replicates: 3", "replicates: 20000").replace("weeks: 20", "weeks: 100")
     Path("config.yaml").write_text(slower)
     return tmp_path
 
@@ -58,10 +58,12 @@ def test_a_stopped_and_a_killed_run_continue_to_the_same_bytes() -> None:
 
     shutil.rmtree("results/test/logs/games_point")
     killed = playing()
-    assert "--unlock" in fail(run(*PLAY)), "a second run at once is refused"
+    second = run(*PLAY)
+    assert second.returncode != 0, "a second run at once is refused"
+    assert "--unlock" in second.stderr
     killed.kill()
     killed.communicate()  # its job ends, too
-    assert "--unlock" in fail(run(*PLAY)), "the locks are left"
+    assert "--unlock" in run(*PLAY).stderr, "the locks are left"
     succeed(run(*COMMAND, "--unlock"))
     succeed(run(*PLAY))
     continued = results()

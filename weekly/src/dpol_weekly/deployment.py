@@ -233,7 +233,7 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
         # Where `disjoint` is missing, its own words say what it affirms.
         deployment = Deployment.model_validate({"disjoint": MISSING, **raw})
     except ValidationError as error:
-        raise refusal(place, problems_of(error, Deployment), MANUAL) from None
+        raise refusal(place, problems_of(error, Deployment, raw), MANUAL) from None
     if problems := [*deployment.rules()]:
         raise refusal(place, problems, MANUAL)
     return deployment

@@ -114,7 +114,7 @@ def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coor
     try:
         coordination = Coordination.model_validate(raw)
     except ValidationError as error:
-        raise refusal(place, problems_of(error, Coordination), MANUAL) from None
+        raise refusal(place, problems_of(error, Coordination, raw), MANUAL) from None
     if problems := [*coordination.rules(deployment)]:
         raise refusal(place, problems, MANUAL)
     return coordination

@@ -166,7 +166,7 @@ def read_hospital(path: Path) -> Hospital:
     try:
         hospital = Hospital.model_validate(raw)
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, Hospital), MANUAL) from None
+        raise refusal(str(path), problems_of(error, Hospital, raw), MANUAL) from None
     if problems := [*hospital.rules()]:
         raise refusal(str(path), problems, MANUAL)
     paths: Sequence[str] = ("deployment", "table", "output", "ledger", "key")
