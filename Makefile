@@ -38,7 +38,7 @@ docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## the tests of the code, and of one whole run (about 6 minutes on two cores)
+test: $(VENV)/.dev ## the tests of the code (4 minutes on two cores)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(DOCS_TESTS))
 

@@ -5,13 +5,9 @@ The run uses a copy of the project, whose code a test may change and restore.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,7 +22,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.plan import make_plan
 from dpol.studies.games.scores import collect_cells, read_scores
 from dpol.studies.registry import STUDIES, load_study
-from pipeline import ROOT, Done, fail, run, snakemake, succeed, write_config
+from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
@@ -132,35 +128,6 @@ def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Pa
         assert (one.label, one.totals.tolist()) == (other.label, other.totals.tolist())
         np.testing.assert_allclose(one.mean, other.mean, rtol=1e-13)
         np.testing.assert_allclose(one.squares, other.squares, atol=1e-12)
-
-
-def test_killed_run_continues_to_the_same_results(whole: Path, tmp_path: Path) -> None:
-    base = whole / BASE
-    names = [
-        str(path.relative_to(base)) for path in (base / "points/games/NM/local").rglob("*.parquet")
-    ]
-    write_config(tmp_path, PLAIN)
-    (tmp_path / "src").symlink_to(whole / "src")
-    (tmp_path / "workflow").symlink_to(whole / "workflow")
-    shutil.copy(whole / "Snakefile", tmp_path)
-    started = subprocess.Popen(
-        command(tmp_path, "--cores", "2", *targets(names)),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    runs = tmp_path / BASE / "points/games"
-    deadline = time.monotonic() + 120
-    while len(list(runs.rglob("*.parquet"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.killpg(started.pid, signal.SIGKILL)
-    started.wait()
-    assert runs.exists()
-    assert len(list(runs.rglob("*.parquet"))) < len(names)
-    assert "--unlock" in fail(snakemake(tmp_path, *targets(names)))
-    succeed(snakemake(tmp_path, "--unlock"))
-    succeed(snakemake(tmp_path, *targets(names)))
-    assert contents(tmp_path, names) == contents(whole, names)
 
 
 # --- Reruns ---
