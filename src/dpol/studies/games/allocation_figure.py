@@ -17,7 +17,7 @@ from dpol.show.words import mu_title
 from dpol.studies.games import allocation as rules
 from dpol.studies.games.allocation_table import BLOCK, shown_rows
 from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM, Games
-from dpol.studies.games.systems import THIN, headline_levels, ordered_levels
+from dpol.studies.games.systems import THIN, headline_level, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 _LOWEST = -0.5
@@ -100,7 +100,7 @@ def _headlines(rows: pd.DataFrame, facts: Facts) -> tuple[pd.DataFrame, pd.DataF
 
     The level with noise is the middle one; without noise, or else the weakest.
     """
-    (middle,) = headline_levels(facts.levels, several=False)
+    middle = headline_level(facts.levels)
     need, share = rows["need"] == rows["need"].iloc[0], rows["units_share"]
     first = rows[need & (share == share.max())]
     at, free = (

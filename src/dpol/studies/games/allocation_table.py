@@ -20,7 +20,7 @@ from dpol.show.table import Entry, Line, Table, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.allocation import FLOOR, LAST, NAMES, ORACLE, SMALL, Row
 from dpol.studies.games.settings import Games
-from dpol.studies.games.systems import headline_levels, ordered_levels
+from dpol.studies.games.systems import headline_level, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 BLOCK, RESAMPLES = 8, 1000
@@ -177,7 +177,7 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
         facts: The levels.
     """
     rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
-    (middle,) = headline_levels(facts.levels, several=False)
+    middle = headline_level(facts.levels)
     sections = []
     for _, own in rows.groupby(["need", "units_share"], sort=False):
         need, units, total = own.iloc[0][["need", "units", "total_need"]]

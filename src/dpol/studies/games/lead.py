@@ -13,7 +13,7 @@ from dpol.data.settings import Columns
 from dpol.privacy.account import best_guess
 from dpol.show.words import each, mu_title
 from dpol.studies.games.settings import BASELINE, OURS, ROLES, Games
-from dpol.studies.games.systems import headline_levels, lines_of, mean_share
+from dpol.studies.games.systems import headline_level, lines_of, mean_share
 from dpol.studies.page import PageFacts
 
 _NEXT = {"day": "the next day", "week": "next week", "month": "next month"}
@@ -79,7 +79,7 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
         if line.model != "none" and (line.rows["mu"] < math.inf).any()
     ]
     if settings.roles:
-        level = headline_levels(facts.levels, several=facts.asks_several)[-1]
+        level = headline_level(facts.levels)
         roles = ROLES[BASELINE], ROLES[OURS]
         named = [
             (line, f"{line.name} ({line.algorithm}, {line.noise} noise)")

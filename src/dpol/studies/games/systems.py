@@ -58,15 +58,10 @@ def ordered_levels(levels: Mapping[str, float]) -> list[float]:
     return sorted(levels.values(), reverse=True)
 
 
-def headline_levels(levels: Mapping[str, float], *, several: bool) -> list[float]:
-    """Return the levels that the headline of a comparison names: the middle one with noise.
-
-    If the run asks several questions, the weakest level with noise comes before it. Without noise
-    there is only the level `inf`.
-    """
+def headline_level(levels: Mapping[str, float]) -> float:
+    """Return the level that headlines name: the middle one with noise, or `inf` without any."""
     noisy = [mu for mu in ordered_levels(levels) if mu < math.inf] or [math.inf]
-    middle = noisy[len(noisy) // 2]
-    return list(dict.fromkeys((noisy[0], middle))) if several else [middle]
+    return noisy[len(noisy) // 2]
 
 
 def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
@@ -173,10 +168,10 @@ def holds_for_stays(noises: pd.Series) -> pd.Series:
     return noises.map(lambda name: find_noise(name).memory == "none")
 
 
-def mean_share(rows: pd.DataFrame, mu: float, column: str = "gain_share") -> tuple[float, float]:
+def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:
     """Return a system's share at a level, mean over the streams, and its half-width.
 
     The intervals of all streams hold jointly, so the mean of their half-widths is valid.
     """
     at = rows[rows["mu"] == mu]
-    return float(at[column].mean()), float(at[f"{column}_half_width"].mean())
+    return float(at["gain_share"].mean()), float(at["gain_share_half_width"].mean())
