@@ -28,9 +28,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def hear() -> None:
+    """Heed Ctrl-C, which a shell lets its background commands, and so perhaps CI, ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def playing() -> subprocess.Popen[str]:
     """A run whose game is played: its log is there."""
-    process = subprocess.Popen(PLAY, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        PLAY, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=hear
+    )
     deadline = time.monotonic() + 100
     while not any(Path("results").glob("test/logs/games_point/**/*.log")):
         assert time.monotonic() < deadline
