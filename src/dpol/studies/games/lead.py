@@ -88,11 +88,10 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
         ]
     else:
         level = min(facts.levels.values())
+        # The best line comes first.
         local = [line for line in private if line.model == "local"] or private
-        ranked = sorted(local, key=lambda line: -mean_share(line.rows, level)[0])
         named = [
-            (line, f"the best {line.model} system in hindsight ({line.name})")
-            for line in ranked[:1]
+            (line, f"the best {line.model} system in hindsight ({line.name})") for line in local[:1]
         ]
     named = [(line, name) for line, name in named if (line.rows["mu"] == level).any()]
     if not named:
