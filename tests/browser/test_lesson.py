@@ -22,7 +22,7 @@ from dpol.studies.games.settings import Games, Report
 
 ROOT = Path(__file__).parents[2]
 TEACH = (ROOT / "docs/teach.md").read_text(encoding="utf-8")
-DEMO: dict[str, Any] = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+BEYOND: dict[str, Any] = yaml.safe_load((ROOT / "config/beyond.yaml").read_text())
 MUS = {"mu-1": 1.0, "mu-0.25": 0.25}
 AMG = "ALBUQUERQUE - AMG SPECIALTY HOSPITAL, LLC"
 SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
@@ -30,10 +30,10 @@ SAN_JUAN = "SAN JUAN REGIONAL MEDICAL CENTER INC"
 
 @cache
 def lesson_rows() -> pd.DataFrame:
-    """Return the replay of rw-meta in the demo's first run, on its first stream."""
-    config = parse_experiment(DEMO, "demo.yaml").config
+    """Return the replay of rw-meta in the first run of config/beyond.yaml, on its first stream."""
+    config = parse_experiment(BEYOND, "beyond.yaml").config
     dataset, label = config.dataset, next(iter(config.streams))
-    file = ROOT / DEMO["dataset"]["source"]["file"]
+    file = ROOT / BEYOND["dataset"]["source"]["file"]
     raw = read_table(file, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})

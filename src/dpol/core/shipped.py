@@ -27,8 +27,13 @@ def shipped_configs() -> dict[str, Path]:
     return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
+def comes_with_dpol(table: str) -> bool:
+    """Return whether a table that a config names is in a folder of tables of dpol."""
+    return table.startswith(_TABLES)
+
+
 def place_of(table: str) -> str:
     """Return the path of a table that a config names: in the working folder, or from dpol."""
-    if table.startswith(_TABLES) and not Path(table).exists():
+    if comes_with_dpol(table) and not Path(table).exists():
         return str(pipeline() / table)
     return table
