@@ -31,7 +31,7 @@ Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
 class WholeTable(Settings):
-    """The whole table, if you have it: it is packed into `source.file` instead of a fetch."""
+    """The whole table, on this machine."""
 
     file: Annotated[str, AfterValidator(ends_in(".csv")), AfterValidator(relative)]
     """Where you put it (`.csv`)."""
@@ -51,6 +51,7 @@ class WebSource(Settings):
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
     whole: WholeTable | None = None
+    """The whole table, if you have it; it is packed into `file`, and nothing is fetched."""
 
     @property
     def places(self) -> list[Endpoint]:
