@@ -24,9 +24,9 @@ _DEMO = f"""Run the paper's experiment and ours on real hospitals in Central Tex
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the key run of the config. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder, and print
-which claims of the documentation the values confirm. With RUN, such as results/central-texas: compare the
-files of that run with the checksums in its RO-Crate, and print files that are changed, missing or
-new. The exit code is 1 if a value or file differs."""
+which claims of the documentation the values confirm. With RUN, such as results/central-texas:
+compare the files of that run with the checksums in its RO-Crate, and print files that are changed,
+missing or new. The exit code is 1 if a value or file differs."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 

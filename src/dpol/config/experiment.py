@@ -17,7 +17,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.plugins import refuse_taken
 from dpol.core.refusals import inside, problems_of, refusal
 from dpol.core.settings import MISSING, Problem
-from dpol.core.shipped import comes_with_dpol, place_of
+from dpol.core.shipped import place_of, way_back
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import (
@@ -71,12 +71,9 @@ def check_local_table(config: Config) -> None:
         files.insert(0, ("source", source.file, place_of(source.file)))
     for block, file, place in files:
         if not Path(place).exists():
-            remedy = (
-                f"it comes with dpol: in a clone run git restore {file}, elsewhere install dpol"
-                " again"
-                if comes_with_dpol(file)
-                else f"put the table of run {config.run} there, or try config/config.yaml, whose"
-                " table comes with dpol"
+            remedy = way_back(file) or (
+                f"put the table of run {config.run} there, or try config/config.yaml, whose table"
+                " comes with dpol"
             )
             raise ConfigError(f"dataset.{block}.file = {file}: no such file; {remedy}")
 

@@ -89,9 +89,13 @@ def fetch_table(
 
 
 def _record(destination: Path, table: Path, facts: Mapping[str, Any]) -> None:
-    """Write where the table of `destination` comes from; `table` is that table, not yet in place."""
+    """Record where a table comes from that will be in place at `destination`."""
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    common = {"retrieved": when, "sha256": sha256(table), "dpol": importlib.metadata.version("dpol")}
+    common = {
+        "retrieved": when,
+        "sha256": sha256(table),
+        "dpol": importlib.metadata.version("dpol"),
+    }
     write_json(f"{destination}.provenance.json", {**facts, **common})
 
 

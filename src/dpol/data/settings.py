@@ -72,6 +72,8 @@ class LocalSource(Settings):
     """Kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
+    sha256: Digest | None = None
+    """SHA-256 of the table; any other file is refused."""
     simulated: bool = False
     """Whether the table is made up.
 
@@ -343,7 +345,8 @@ class Dataset(Settings):
 
     def as_local(self, file: str) -> Dataset:
         """Return the dataset with its table on this machine; fetching affects no number."""
-        source = LocalSource(kind="local", file=file, simulated=self.simulated)
+        pinned = self.source.sha256 if isinstance(self.source, LocalSource) else None
+        source = LocalSource(kind="local", file=file, sha256=pinned, simulated=self.simulated)
         return self.untitled.model_copy(update={"source": source})
 
     @property
