@@ -65,11 +65,9 @@ def test_the_lesson_has_the_numbers_of_the_run() -> None:
     nine = [own[(own["name"] == AMG) & own["round"].isin(rounds[1:])] for own in (low, high)]
     of_one = [100 * (rows["noise_scale"] ** 2).mean() ** 0.5 for rows in nine]
     noisy = [100 * rows["noisy_gain"].mean() for rows in nine]
-    opening = low[low["round"] == 1]
-    missed = (opening["noisy_gain"] - opening["gain"]).abs() > 1.96 * opening["noise_scale"]
+    (opening,) = low.loc[low["round"] == 1, "period"].unique()
     for sentence in (
-        f"the week of {opening['period'].iloc[0]:%Y-%m-%d} at μ = 1",
-        f"here it is {missed.sum()} of {len(opening)}",
+        f"the week of {opening:%Y-%m-%d} at μ = 1",
         f"On 2021-01-15 the smallest hospital has {100 * 2**0.5 / scale:.0f} beds",
         f"The standard deviation is {scale:.1f} per 100 beds",
         f"1.96 × {scale:.1f} = {1.96 * scale:.1f} to each side",
