@@ -17,11 +17,11 @@ help: ## show this list
 
 setup: $(VENV)/.run ## set up .venv, as the next three do by themselves
 
-demo: $(VENV)/.run ## real hospitals, no network: tables and figures in three minutes on two cores
+demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas, no network: two minutes on two cores
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
-paper: $(VENV)/.run ## fetch the HHS table and reproduce the paper's Table 2 and Figure 2
-	$(VENV)/bin/dpol run config/config.yaml --cores $(CORES)
+paper: $(VENV)/.run ## the same in the paper's three states, at full size; fetches the HHS table
+	$(VENV)/bin/dpol run config/paper.yaml --cores $(CORES)
 
 verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes on two cores, no network)
 	$(VENV)/bin/dpol verify

@@ -1,6 +1,6 @@
 # What `snakemake` runs in a clone; workflow/Snakefile holds the rules.
-#   snakemake --cores 2                                    the paper (config/config.yaml)
-#   snakemake --cores 2 --configfile config/demo.yaml      real hospitals, no network
+#   snakemake --cores 2                                    the paper's weeks, no network
+#   snakemake --cores 2 --configfile config/paper.yaml     the paper's states, fetched
 include: "workflow/Snakefile"
 
 

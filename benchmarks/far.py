@@ -30,7 +30,7 @@ from dpol.studies.jobs import write_results
 from labels import peak_mb
 
 SMALL: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
-DEMO = ROOT / "config/demo.yaml"
+PAPER = ROOT / "config/paper.yaml"
 WEEKS = 148
 HOSPITALS = {"NM": 24, "PA": 146, "CA": 293}
 REPLICATES = (100, 1_000, 3_000)
@@ -38,8 +38,8 @@ POINTS = (1_000, 5_000, 20_000)
 
 
 def plan_of(replicates: int) -> Plan:
-    """Return the plan of config/demo.yaml with another number of replicates."""
-    config = load_experiment(DEMO).config.model_copy(update={"replicates": replicates})
+    """Return the plan of config/paper.yaml with another number of replicates."""
+    config = load_experiment(PAPER).config.model_copy(update={"replicates": replicates})
     return Plan(config=config, place="", name="", text="")
 
 
@@ -82,7 +82,7 @@ def write_games(folder: Path, replicates: int) -> None:
 
 
 def collect(replicates: int) -> dict[str, float]:
-    """Return the peak memory of the job that makes the result tables of the demo's games."""
+    """Return the peak memory of the job that makes the result tables of its games."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         # In another process, so that the gains drawn here do not count in the peak.

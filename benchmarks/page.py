@@ -89,7 +89,7 @@ def _far(found: Mapping[str, Any]) -> list[str]:
     return [
         "## How far a run goes",
         "",
-        "The job that makes the result tables of the games of `config/demo.yaml`, 148 weeks:",
+        "The job that makes the result tables of the games of `config/paper.yaml`, 148 weeks:",
         "",
         "| replicates | jobs before it | MB read | peak, MB |",
         "|---:|---:|---:|---:|",
@@ -130,7 +130,7 @@ def _whole(found: Mapping[str, Any]) -> list[str]:
         "",
         "From their configs, on two cores. The grid has three streams, four privacy levels, three"
         " noises and 100 replicates, from the clean panel to table and figure. The paper is all of"
-        " `config/config.yaml`, on the real hospitals of `config/demo.yaml`.",
+        " `config/paper.yaml`, on the real hospitals of `config/beyond.yaml`.",
         "",
         "| | wall | jobs | CPU | of other processes | wall / (CPU / 2) | without other processes"
         " | largest process |",

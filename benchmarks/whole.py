@@ -97,8 +97,8 @@ def time_grid() -> dict[str, Any]:
 
 
 def time_paper() -> dict[str, Any]:
-    """Measure everything of config/config.yaml, on the hospitals of config/demo.yaml."""
-    return time_run(config_of("config") | {"dataset": config_of("demo")["dataset"]})
+    """Measure everything of config/paper.yaml, on the hospitals of config/beyond.yaml."""
+    return time_run(config_of("paper") | {"dataset": config_of("beyond")["dataset"]})
 
 
 def time_states() -> list[dict[str, Any]]:

@@ -23,9 +23,9 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("words", "config", "flags"),
     [
-        ("demo", "demo", "--cores all"),
-        ("demo here -n", "demo", "--cores all --directory here -n"),
-        ("demo here -c1 -- a b", "demo", "--directory here -c1 -- a b"),
+        ("demo", "config", "--cores all"),
+        ("demo here -n", "config", "--cores all --directory here -n"),
+        ("demo here -c1 -- a b", "config", "--directory here -c1 -- a b"),
         ("run shelters --cores 1", "shelters", "--cores 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Renew the pictures of the documentation: `python tools/pictures.py results/demo ...`.
+"""Renew the pictures of the documentation: `python tools/pictures.py results/central-texas ...`.
 
 Copies figures of finished runs to docs/images/RUN-FIGURE.png, as wide as a page shows them on a
 fine screen. Without a run it only draws the workflow and the divisions of help again.
@@ -18,12 +18,11 @@ from dpol.show.style import save_figure
 
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
-    "demo": (
-        "privacy-utility", "cumulative-gain", "rivals", "amplification", "lazy-regret",
-        "labels-risk", "audits",
+    "central-texas": (
+        "figure-2", "privacy-utility", "amplification", "lazy-regret", "labels-risk", "audits",
     ),
     "states": ("questions", "allocation"),
-    "beyond": ("memory",),
+    "beyond": ("rivals", "memory"),
 }  # fmt: skip
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text

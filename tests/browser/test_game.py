@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from browser.test_lesson import AMG, DEMO, TEACH, lesson_rows
+from browser.test_lesson import AMG, BEYOND, TEACH, lesson_rows
 from browser.test_report import CHROMIUM, HERE, VIEWS, pytestmark
 from dpol.core.schemas import write_frame
 from report.run_by_hand import page, write_run
@@ -28,7 +28,7 @@ def lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_run(folder)
     write_frame(lesson_rows().assign(stream="nm"), folder / "replay.parquet")
     path = folder / "index.html"
-    path.write_text(page(folder, dataset=DEMO["dataset"]))
+    path.write_text(page(folder, dataset=BEYOND["dataset"]))
     return path
 
 

@@ -104,11 +104,18 @@ def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
         check_local_table(config)
     assert str(caught.value) == (
         f"dataset.source.file = {path}: no such file; put the table of run small there, or try"
-        " config/demo.yaml, which needs none"
+        " config/config.yaml, whose table comes with dpol"
     )
     path.write_text("a\n1\n")
     check_local_table(config)
     check_local_table(parse({"dataset.source": WEB}).config)
+
+
+def test_a_table_of_dpol_that_was_deleted_is_named_with_the_way_to_restore_it():
+    table = "data/hospitals/deleted.parquet"
+    with pytest.raises(ConfigError, match="no such file; it comes with dpol: .* git restore") as it:
+        check_local_table(parse({"dataset.source": {"kind": "local", "file": table}}).config)
+    assert str(it.value).count(table) == 2
 
 
 def test_a_table_that_comes_with_dpol_is_found_unless_the_folder_has_its_own(tmp_path, monkeypatch):
@@ -162,7 +169,7 @@ def test_a_missing_file_is_refused(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"- run\n", b"3\n"])
 def test_a_file_without_keys_is_refused(refused, content):
-    assert refused(content) == "has no keys; config/demo.yaml is an example"
+    assert refused(content) == "has no keys; config/config.yaml is an example"
 
 
 BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," * 99)

@@ -14,7 +14,7 @@ from dpol.data.panel import PANEL, RULES, CleanPanel
 from dpol.data.settings import Dataset, Stream
 from dpol.data.table import raw_table
 
-CONFIG = Path(__file__).parents[2] / "config/config.yaml"
+CONFIG = Path(__file__).parents[2] / "config/paper.yaml"
 
 
 @pytest.fixture(scope="module", params=[1, 2])

@@ -17,11 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.drawn import streams
+from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.layout import read_capacities, read_counts
 from dpol.data.panel import CleanPanel, report_as_dict, report_as_markdown
 from dpol.data.settings import Dataset
+from pipeline import ROOT
 
 ENTITIES = ["Köln", "Ulm", "07", "a b"]
 KINDS = ["csv", "csv.gz", "parquet", "xlsx"]
@@ -364,3 +366,21 @@ def test_a_wide_table_loses_columns_and_rows(tmp_path: Path) -> None:
         drop_where={"kind": "month", "town": ["Sum"]},
     )  # fmt: skip
     pd.testing.assert_frame_equal(panel.table, matrix(tmp_path).table)
+
+
+def test_the_table_of_the_default_config_is_refused_if_it_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load_experiment(ROOT / "config/config.yaml").config
+    dataset, file = config.dataset.as_local(config.raw_file), config.raw_file
+    table = pd.read_parquet(ROOT / file)
+    assert len(read_counts(ROOT / file, dataset).cells) == len(table)
+    monkeypatch.chdir(tmp_path)
+    Path(file).parent.mkdir(parents=True)
+    table.loc[7, "inpatient_beds_7_day_avg"] += 1
+    for place, remedy in ((file, f"git restore {file}"), ("mine.parquet", "get an intact copy")):
+        table.to_parquet(place)
+        with pytest.raises(DataError, match=f"has SHA-256 .* it was changed; .*{remedy}") as it:
+            read_counts(place, dataset)
+        assert str(it.value).startswith(f"{place}: ")
+        assert str(it.value).endswith("if the change is meant, remove dataset.source.sha256")

@@ -122,6 +122,7 @@ def flipped(content: bytes, place: int) -> bytes:
         *(("t.csv.gz", PACKED[:kept]) for kept in (1, 5, 12, len(PACKED) // 2, -8, -4, -1)),
         *(("t.csv.gz", flipped(PACKED, place)) for place in (10, len(PACKED) // 2, -5)),
         *(("t.parquet", PARQUET[: int(kept * len(PARQUET))]) for kept in (0, 0.1, 0.5, 0.99)),
+        ("t.parquet", flipped(PARQUET, 4)),  # the header of a page
         *((name, MANY_ROWS) for name in ("t.csv.gz", "t.parquet")),
     ],
     ids=lambda value: value if isinstance(value, str) else f"{len(value)} bytes",

@@ -39,12 +39,14 @@ def shown(name: str, kind: str) -> set[str]:
 
 
 def test_results_that_pages_name_are_made() -> None:
-    configs = {"demo": "demo", "simulated": "simulated", "paper": "config"}
+    configs = {"central-texas": "config"} | {
+        name: name for name in ("beyond", "paper", "simulated", "states")
+    }
     made = {(run, kind): shown(name, kind) for run, name in configs.items() for kind in KINDS}
     found = [
         (page.name, run, kind, name)
         for page in pages()
-        for run, kind, name in re.findall(r"results/(\w+)/(\w+)/([\w-]+)\.\w+", page.read_text())
+        for run, kind, name in re.findall(r"results/([\w-]+)/(\w+)/([\w-]+)\.\w+", page.read_text())
         if (run, kind) in made
     ]
     assert found

@@ -33,7 +33,7 @@ FOUND = {
 @pytest.fixture(scope="module")
 def totals():
     """The (40,) total gains by state, mu and form."""
-    config = load_experiment(ROOT / "config/demo.yaml").config
+    config = load_experiment(ROOT / "config/beyond.yaml").config
     dataset = config.dataset
     raw = read_table(ROOT / dataset.source.file, dataset.columns.needed())
     table = clean_panel(raw, dataset, config.streams).table

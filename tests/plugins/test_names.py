@@ -60,7 +60,7 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
         "noise": {"algorithms": [{"algorithm": "rw-ftpl", "label": "half"}], "noises": ["half"]},
     }
     suites = theirs | {"ours": {"algorithms": [{"algorithm": "rw-ftpl", "label": "ours"}]}}
-    raw = read_yaml("config/demo.yaml")
+    raw = read_yaml("config/config.yaml")
     raw = {key: raw[key] for key in ("run", "seed", "dataset", "streams", "privacy")}
     raw |= {"suites": suites, "report": {"algorithms": ["ours"], "envelope": ""}}
 
@@ -111,10 +111,10 @@ def test_a_name_registered_by_two_packages_is_refused(packages):
     ],
 )
 def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
-    assert load_experiment("config/demo.yaml")
+    assert load_experiment("config/config.yaml")
     install(packages, "bobalg", points=f"[dpol.{group}]\n{name} = bobalg:Forgetful\n")
     with pytest.raises(ConfigError, match=f"{name} is registered by dpol and by bobalg;"):
-        load_experiment("config/demo.yaml")
+        load_experiment("config/config.yaml")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_wheel_holds_every_tracked_file_and_links_that_lead_somewhere(
     monkeypatch.setenv("DPOL_REPOSITORY", f"{home}/")
     listing = ["git", "ls-files", "-z", *IN_WHEEL, ":!verify/runs"]
     tracked = subprocess.check_output(listing, cwd=ROOT, text=True).rstrip("\0").split("\0")
-    assert {"workflow/Snakefile", "config/demo.yaml", "src/dpol/py.typed"} <= {*tracked}
+    assert {"workflow/Snakefile", "config/config.yaml", "src/dpol/py.typed"} <= {*tracked}
     with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
         for file in tracked:
             start = next(folder for folder in IN_WHEEL if file.startswith(f"{folder}/"))

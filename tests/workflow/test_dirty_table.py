@@ -19,7 +19,7 @@ pytestmark = pytest.mark.workflow
 
 
 def test_a_dirty_table_is_played_without_touching_it(tmp_path: Path) -> None:
-    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    config = yaml.safe_load((ROOT / "config/paper.yaml").read_text())
     dirty = DirtyTable(3)
     write_table(dirty.frame(), tmp_path / config["dataset"]["source"]["file"])
     write_config(

@@ -30,7 +30,7 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "compare", readers="Experiments", words=words, description=_COMPARE
     )
-    words = "two folders, such as results/demo; the older run first"
+    words = "two folders, such as results/central-texas; the older run first"
     parser.add_argument("runs", type=path, nargs="+", metavar="RUN", help=words)
     words = "joint confidence of all intervals (default: 0.95)"
     level = between(0.5, 0.999999)

@@ -21,7 +21,7 @@ def add(commands: Commands) -> None:
     words = "copy a config that comes with dpol"
     text = "Copy a config that comes with dpol into this folder. Its table stays with dpol."
     copy = actions.add_parser("copy", help=words, description=text)
-    copy.add_argument("name", metavar="NAME", help="such as demo or shelters")
+    copy.add_argument("name", metavar="NAME", help="such as beyond or shelters")
     copy.set_defaults(run=_copy)
 
     words = "Check every key and value of config files. Data tables are not opened."

@@ -18,14 +18,15 @@ from dpol.core.words import printable
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists \
 them."""
-_DEMO = f"""Run the paper's experiment and ours on real hospitals of three states, and the studies \
-of the papers, in this folder or in FOLDER. No data are fetched. {_FLAGS}"""
+_DEMO = f"""Run the paper's experiment and ours on real hospitals in Central Texas, in the paper's \
+148 weeks, and the studies of the papers, in this folder or in FOLDER. No data are fetched. \
+{_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the key run of the config. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder, and print
-which claims of the documentation the values confirm. With RUN, such as results/demo: compare the
-files of that run with the checksums in its RO-Crate, and print files that are changed, missing or
-new. The exit code is 1 if a value or file differs."""
+which claims of the documentation the values confirm. With RUN, such as results/central-texas:
+compare the files of that run with the checksums in its RO-Crate, and print files that are changed,
+missing or new. The exit code is 1 if a value or file differs."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 
@@ -65,7 +66,7 @@ def _demo(options: argparse.Namespace) -> None:
     flags = options.words
     if flags and not flags[0].startswith("-"):
         flags = ["--directory", *flags]
-    _snakemake(pipeline() / "config/demo.yaml", flags)
+    _snakemake(pipeline() / "config/config.yaml", flags)
 
 
 def _run(options: argparse.Namespace) -> None:

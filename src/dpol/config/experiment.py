@@ -17,7 +17,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.plugins import refuse_taken
 from dpol.core.refusals import inside, problems_of, refusal
 from dpol.core.settings import MISSING, Problem
-from dpol.core.shipped import place_of
+from dpol.core.shipped import place_of, way_back
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
 from dpol.experts.registry import (
@@ -51,9 +51,9 @@ def load_experiment(path: Path | str) -> Experiment:
     Raises:
         ConfigError: the file cannot be read or breaks rules; the text lists every broken rule.
 
-    >>> experiment = load_experiment("config/demo.yaml")  # in the project's folder
+    >>> experiment = load_experiment("config/config.yaml")  # in the project's folder
     >>> experiment.config.run, list(experiment.members)
-    ('demo', ['local', 'batched', 'central', 'ours', 'non-private'])
+    ('central-texas', ['local', 'batched', 'central', 'ours', 'non-private'])
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))
@@ -71,10 +71,11 @@ def check_local_table(config: Config) -> None:
         files.insert(0, ("source", source.file, place_of(source.file)))
     for block, file, place in files:
         if not Path(place).exists():
-            raise ConfigError(
-                f"dataset.{block}.file = {file}: no such file; put the table of run {config.run}"
-                " there, or try config/demo.yaml, which needs none"
+            remedy = way_back(file) or (
+                f"put the table of run {config.run} there, or try config/config.yaml, whose table"
+                " comes with dpol"
             )
+            raise ConfigError(f"dataset.{block}.file = {file}: no such file; {remedy}")
 
 
 def parse_experiment(raw: object, place: str) -> Experiment:
@@ -88,7 +89,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         ConfigError: rules are broken; the text lists each key, its value and what is allowed.
     """
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"{place}: has no keys; config/demo.yaml is an example")
+        raise ConfigError(f"{place}: has no keys; config/config.yaml is an example")
     try:
         refuse_taken(REGISTRY, ALGORITHM_GROUP)
         refuse_taken(LEARNERS, LEARNER_GROUP)

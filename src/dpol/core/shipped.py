@@ -27,6 +27,13 @@ def shipped_configs() -> dict[str, Path]:
     return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
+def way_back(table: str) -> str:
+    """Say how to get a table of dpol again; empty for a table in another folder."""
+    if not (table.startswith(_TABLES) or Path(table).is_relative_to(pipeline() / "data")):
+        return ""
+    return f"it comes with dpol: in a clone run git restore {table}, elsewhere install dpol again"
+
+
 def place_of(table: str) -> str:
     """Return the path of a table that a config names: in the working folder, or from dpol."""
     if table.startswith(_TABLES) and not Path(table).exists():

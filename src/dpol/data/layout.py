@@ -10,16 +10,24 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
+from dpol.core.files import sha256
+from dpol.core.shipped import way_back
 from dpol.data.cells import dates_of
 from dpol.data.format import PLAIN
 from dpol.data.plain import refuse_columns, refuse_periods_as_columns
-from dpol.data.settings import CapacityTable, Columns, Dataset
+from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
 from dpol.data.table import RawTable, read_table, refuse_unnamed
 from dpol.data.values import columns_of
 
 
 def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
-    """Read a table of counts of any layout as a long table; see `read_table`."""
+    """Read a table of counts of any layout as a long table; see `read_table`.
+
+    Raises:
+        DataError: the table cannot be read, or is not the one whose SHA-256 the source gives.
+    """
+    if isinstance(dataset.source, LocalSource) and dataset.source.sha256:
+        _refuse_another(Path(file), dataset.source.sha256)
     raw, columns = read_table(file, dataset.read_columns, dataset.format), dataset.needed_columns
     layout = dataset.format.layout
     if layout == "long":
@@ -42,6 +50,15 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     typed = dates_of(table.cells[made], PLAIN).notna().all()
     form = table.formats[made] if layout == "wide" else PLAIN if typed else dataset.format
     return replace(table, formats={**table.formats, made: form})
+
+
+def _refuse_another(file: Path, pinned: str) -> None:
+    if file.exists() and (digest := sha256(file)) != pinned:
+        again = way_back(str(file)) or "get an intact copy of it"
+        raise DataError(
+            f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed; {again}; or, if"
+            " the change is meant, remove dataset.source.sha256"
+        )
 
 
 def read_capacities(columns: Columns) -> RawTable | None:

@@ -94,7 +94,7 @@ def read_plain(
             wrong = f"{keys.format}.{key} does not apply to it; remove that key from {keys.place}"
             raise DataError(f"{path}: {wrong}")
     wanted = None if columns is None else list(dict.fromkeys(columns))
-    damaged = EOFError, zlib.error, gzip.BadGzipFile, BadWorkbookError
+    damaged = EOFError, zlib.error, BadWorkbookError
     try:
         if path.suffix == ".parquet":
             table = _read_parquet(path, wanted, form, keys)
@@ -104,14 +104,15 @@ def read_plain(
             table = _read_csv(path, wanted, form, keys)
     except UnicodeError:
         raise _undecoded(path, form, keys) from None
-    except damaged as error:
+    except (*damaged, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+        # Readers of gzip and Parquet raise an OSError without a number.
         cause = "" if keys.secret else f" ({' '.join(str(error)[:200].split())})"
         raise DataError(
             f"{path}: is damaged, cut short or not a {path.suffix} file{cause}; {_again(path)}, or"
             " give it the suffix of its format"
         ) from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
     if not table.rows:
         raise DataError(f"{path}: has a header but no rows; {_again(path)}")
     return table

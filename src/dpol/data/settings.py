@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validato
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.format import DEFAULT, Format
-from dpol.data.sources import Endpoint, TableName, known_tables
+from dpol.data.sources import Digest, Endpoint, TableName, known_tables
 from dpol.data.texts import EARLIEST, LATEST
 from dpol.data.values import (
     NAME_OR_BLOCK,
@@ -30,6 +30,15 @@ from dpol.data.values import (
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
+class WholeTable(Settings):
+    """The whole table, on this machine."""
+
+    file: Annotated[str, AfterValidator(ends_in(".csv")), AfterValidator(relative)]
+    """Where you put it (`.csv`)."""
+    sha256: Digest
+    """Its SHA-256; any other file is refused."""
+
+
 class WebSource(Settings):
     """A table that is fetched once and kept."""
 
@@ -41,6 +50,8 @@ class WebSource(Settings):
     """Your own endpoints, tried in order before the endpoints of `table`."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
+    whole: WholeTable | None = None
+    """The whole table, if you have it; it is packed into `file`, and nothing is fetched."""
 
     @property
     def places(self) -> list[Endpoint]:
@@ -61,6 +72,8 @@ class LocalSource(Settings):
     """Kind of source."""
     file: TableFile
     """The table: `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx`."""
+    sha256: Digest | None = None
+    """SHA-256 of the table; any other file is refused."""
     simulated: bool = False
     """Whether the table is made up.
 
@@ -332,7 +345,8 @@ class Dataset(Settings):
 
     def as_local(self, file: str) -> Dataset:
         """Return the dataset with its table on this machine; fetching affects no number."""
-        source = LocalSource(kind="local", file=file, simulated=self.simulated)
+        pinned = self.source.sha256 if isinstance(self.source, LocalSource) else None
+        source = LocalSource(kind="local", file=file, sha256=pinned, simulated=self.simulated)
         return self.untitled.model_copy(update={"source": source})
 
     @property

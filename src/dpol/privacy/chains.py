@@ -29,7 +29,7 @@ from dpol.privacy.stays import mu_of_rounds, mu_of_stays, stay_norm
 REFERENCE = 2e-3, 0.85
 """Process variance and persistence of the shares that `designed` assumes.
 
-Chosen by the gains of learners on simulated streams and 20 weeks of config/demo.yaml. Slower
+Chosen by the gains of learners on simulated streams and 20 weeks of config/beyond.yaml. Slower
 shares would suggest more memory, which for stays of 2 rounds and more gains less than no memory.
 """
 _STEPS = 600  # Weeks until the variance of a prediction has settled to 8 digits.

@@ -193,7 +193,7 @@ class Study:
         parts: takes the settings and returns the names of the tables that a point makes; by
             default the names of the result tables.
         seconds: expected time of a point on one core, for points that do not say, as in
-            config/demo.yaml.
+            config/config.yaml.
         reads: takes the labels of the gain streams and returns files that `collect` needs besides
             the parts.
         read: "module:function" that reads all these files, lists by name, for `collect`; by

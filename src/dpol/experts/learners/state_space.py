@@ -96,7 +96,7 @@ MODELS = (
 )
 """Models of deviations, from almost none to new ones every week.
 
-They were chosen on simulated streams, and checked on the first 20 weeks of config/demo.yaml.
+They were chosen on simulated streams, and checked on the first 20 weeks of config/beyond.yaml.
 """
 
 
