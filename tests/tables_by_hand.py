@@ -117,19 +117,15 @@ def main(**report: Any) -> Games:
     return Games(report=Report(**{"algorithms": algorithms} | report))
 
 
-def summary(
-    data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **report: Any
-) -> pd.DataFrame:
+def summary(data: list[dict[str, Any]] | None = None) -> pd.DataFrame:
     """Return the hand-made summary with all columns that follow from it."""
-    return conclude(pd.DataFrame(rows() if data is None else data), main(**report), facts)
+    return conclude(pd.DataFrame(rows() if data is None else data))
 
 
 def build(
     data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **report: Any
 ) -> Table:
-    return average_gain_table(
-        {"summary": summary(data, facts=facts, **report)}, main(**report), facts
-    )
+    return average_gain_table({"summary": summary(data)}, main(**report), facts)
 
 
 def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:
@@ -157,11 +153,6 @@ def column(table: Table, title: str) -> list[Entry]:
 def gains(table: Table, title: str) -> list[str]:
     """Return the gains in a column without half-widths."""
     return [cell.text.split(" ")[0] for cell in column(table, title)]
-
-
-def reported(table: Table) -> list[float]:
-    assert table.numbers is not None
-    return table.numbers["reported_mean_gain"].dropna().tolist()
 
 
 def has_footer(table: Table, text: str) -> bool:

@@ -134,7 +134,11 @@ def config(*studies: str, **changes: Any) -> Config:
             },
             "streams": {"nm": STREAM.model_dump()},
             "privacy": {"levels": LEVELS},
-            "suites": {"local": {"algorithms": ["rw-meta"]}},
+            "suites": {
+                "local": {"algorithms": ["rw-meta", "ridge"]},
+                "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},
+                "open": {"algorithms": ["follow-the-leader"]},
+            },
             "report": {"algorithms": ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]},
         }
         | {name: STUDIES[name] for name in studies}

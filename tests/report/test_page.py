@@ -16,7 +16,7 @@ from dpol.core.errors import DpolError
 from dpol.report.page import build_page
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
-ALWAYS = ["privacy-utility", "privacy", "replay", "average-gain"]
+ALWAYS = ["paper", "privacy-utility", "privacy", "replay", "average-gain"]
 OWN = config().dataset.model_dump(exclude_none=True) | {"public": False}
 SIMULATED = OWN | {"source": {"kind": "local", "file": "t.csv", "simulated": True}}
 WARNING = "This folder holds your raw counts. Share nothing of it."
@@ -79,7 +79,7 @@ def test_public_and_simulated_data_are_replayed_and_others_on_request(
 def test_a_study_shows_only_the_figures_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
-    main = ["figure-privacy-utility"]
+    main = ["figure-figure-2", "figure-privacy-utility"]
     assert Elements(page(folder, **asked)).values("id", "figure") == [*main, *figures]
 
 
@@ -116,12 +116,12 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_figures_have_numbers_and_their_findings(whole: str) -> None:
     """The finding in the file of an image is its caption and alternative text."""
     images = Elements(whole).of("img")
-    assert len(images) == 8
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("12345678")
+    assert len(images) == 9
+    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("123456789")
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 4, "four are only files"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9 + 3, "three are only files"
 
 
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
@@ -151,13 +151,12 @@ def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
         for table in section.tables
     ]
     places = {spec.name: spec.place for spec in specs}
-    assert len(places) == 17
+    assert len(places) == 19
     links = Elements(whole).values("href", "a")
     for name, place in places.items():
         seen = (folder / f"tables/{name}.fragment.html").read_text() in whole
         assert (seen, f"../tables/{name}.html" in links) == (place != "file", place == "file")
         assert f"../tables/{name}.csv" in links
-    assert "[paper: 40.14]" in whole  # Table 2 of the paper: New Mexico, RW-Meta, no privacy
 
 
 def test_texts_of_others_are_escaped(whole: str) -> None:
@@ -241,6 +240,15 @@ def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(folder: Path) ->
     assert "../figures/labels-hospitals.svg" in Elements(
         section[: section.index("</section>")] + "</section>"
     ).values("href")
+
+
+def test_the_paper_comes_first_with_its_tables_above_its_figure(folder: Path, whole: str) -> None:
+    assert sections(whole)[0] == "paper"
+    order = [whole.index(f"Of table-2{name}</caption>") for name in ("", "-ratios")]
+    assert order[0] < order[1] < whole.index('id="figure-figure-2"')
+    other = {"local": {"algorithms": ["rw-meta"]}, "open": {"algorithms": ["follow-the-leader"]}}
+    report = {"algorithms": ["rw-meta", "follow-the-leader"]}
+    assert "paper" not in sections(page(folder, suites=other, report=report))
 
 
 def test_the_title_of_a_folded_figure_is_visible(folder: Path) -> None:

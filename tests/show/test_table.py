@@ -80,6 +80,27 @@ def test_latex() -> None:
     ]
 
 
+def test_cited_lines_are_grey_and_in_markdown_italic() -> None:
+    first, second = table(grouped=False).sections
+    cited = replace(second, groups=(replace(second.groups[0], cited=True),))
+    both = replace(table(grouped=False), sections=(first, cited))
+    assert to_markdown(both).splitlines()[7] == "| *PA* (n = 3) | *μ = 2* | *1* | *2* |"
+    latex = to_latex(both).splitlines()
+    assert latex[0] == r"% needs \usepackage{booktabs,graphicx,xcolor}"
+    at = latex.index(r"\midrule", latex.index(r"\midrule") + 1)
+    grey = [rf"\textcolor{{gray}}{{{text}}}" for text in ("PA", r"$\mu$ = 2", "1", "2")]
+    note = r"\textcolor{gray}{\footnotesize n = 3} &  &  &  \\"
+    assert latex[at + 1 : at + 3] == [rf"{' & '.join(grey)} \\", note]
+    assert "xcolor" not in to_latex(table())
+    assert "textcolor" not in to_latex(table())
+    page = to_fragment(both)
+    assert page.count("<tr") - page.count("<tr>") == page.count('<tr class="cited">') + 1 == 2
+    # Lines of words are in a longtable.
+    words = replace(both, headers=(Column("a", prose=True), "b"))
+    assert r"\textcolor{gray}{$\mu$ = 2} & \textcolor{gray}{1}" in to_latex(words)
+    assert to_latex(words).startswith(r"% needs \usepackage{array,booktabs,longtable,xcolor}")
+
+
 def test_no_text_of_a_table_is_read_as_markup() -> None:
     nasty = table(NASTY + '"<script>')
     lines = to_markdown(nasty).splitlines()

@@ -91,7 +91,7 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     plain, facts = block("games"), replace(ASKED["games"].facts, replayed=False)
     assert main.results_of(plain, facts) == ("summary", "totals", "ranking", "cumulative")
     names = [section.name for section in main.sections_of(plain, facts)]
-    assert names == ["privacy-utility", "privacy", "average-gain"]
+    assert names == ["paper", "privacy-utility", "privacy", "average-gain"]
     several = replace(facts, questions={"one": "One", "two": "Two"})
     first, *_ = main.sections_of(plain.model_copy(update={"roles": {}}), several)
     assert (first.results, first.figures) == (("summary",), ())

@@ -119,12 +119,12 @@ def test_gains_without_dates_and_with_a_sensitivity_for_each_round(tmp_path: Pat
     (tmp_path / "gains.csv").write_text(GAINS)
     changes = {"dataset": {"source": SOURCE}, "suites": SUITES, "replicates": 2}
     changes["report"] = {"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"}
-    files = ("figures/cumulative-gain.png", "tables/average-gain.md")
+    files = ("figures/privacy-utility.png", "tables/average-gain.md")
     succeed(play(tmp_path, "clicks", *files, **changes))
     stream = stream_of(tmp_path, "clicks", "articles")
     assert stream.entities == ("rain", "sun", "fog")
     np.testing.assert_allclose(stream.sensitivity, [0.1, 0.2] * 6)
     summary = summary_of(tmp_path, "clicks")
     assert summary[["first_period", "last_period"]].isna().all(axis=None)
-    assert (tmp_path / "results/clicks/figures/cumulative-gain.png").stat().st_size > 0
+    assert (tmp_path / "results/clicks/figures/privacy-utility.png").stat().st_size > 0
     assert "Data: real." in table_of(tmp_path, "clicks")

@@ -58,7 +58,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     printed = succeed(run_copy(folder, "--cores", "2"))
     assert [name for name in STUDIES if f"{load_study(name).title}: " not in printed] == []
     assert "tables/average-gain.md" in printed
-    assert "figures/cumulative-gain.png" in printed
+    assert "figures/figure-2.png" in printed
     return folder
 
 
@@ -148,7 +148,7 @@ def jobs_of(*studies: str) -> set[str]:
 
 
 SHOWN = {
-    "games": {"privacy_shown", "privacy_utility_shown", "average_gain_shown"},
+    "games": {"paper_shown", "privacy_shown", "privacy_utility_shown", "average_gain_shown"},
     "comparison": {"beyond_shown", "memory_shown"},
 }
 # The comparison and some of the claims read results of the main experiment.

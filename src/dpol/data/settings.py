@@ -436,5 +436,4 @@ class Stream(Settings):
     title: str | None = None
     """Title in tables and figures; default: the label."""
     reported_as: Label | None = None
-    """The paper's label of this stream; its numbers are shown next to ours if the periods
-    agree."""
+    """The paper's label of this state (NM, PA or CA), whose numbers Table 2 shows."""

@@ -146,18 +146,20 @@ def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
     pictures = tuple(_picture(folder, figure, numbers) for figure in section.figures)
     seen = any(picture.image for picture in pictures)
-    shown, folded = list[tuple[str, str]](), list[tuple[str, str]]()
+    first, shown, folded = (list[tuple[str, str]]() for _ in range(3))
     for spec in section.tables:
         if spec.place == "file":
             continue
         table = read_fragment(folder / f"tables/{spec.name}.fragment.html")
         long = table.count("<tr") > LONGEST_TABLE
         fold = long or spec.place == "folded" or (seen and spec.place is None)
-        (folded if fold else shown).append((spec.title, table))
+        place = folded if fold else first if spec.place == "first" else shown
+        place.append((spec.title, table))
     return Part(
         key=section.name,
         title=section.title,
         intro=section.about,
+        first=tuple(first),
         pictures=pictures,
         tables=tuple(shown),
         folded=tuple(folded),

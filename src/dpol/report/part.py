@@ -34,8 +34,9 @@ class Part:
         key: Anchor.
         title: Heading.
         intro: First paragraph.
+        first: Captions of the tables above the figures, and the tables as HTML.
         pictures: Figures, in the order of their numbers.
-        tables: Captions of tables, and the tables as HTML.
+        tables: Captions and HTML of the tables below them.
         folded: Captions and HTML of tables that are folded.
         elsewhere: Titles and addresses of tables that are only files.
         facts: Terms and texts.
@@ -47,6 +48,7 @@ class Part:
     key: str
     title: str
     intro: str
+    first: tuple[tuple[str, str], ...] = ()
     pictures: tuple[Picture, ...] = ()
     tables: tuple[tuple[str, str], ...] = ()
     folded: tuple[tuple[str, str], ...] = ()

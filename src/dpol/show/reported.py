@@ -9,15 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
-from dpol.show.papers import EXPERTS, REPORTED
+from dpol.show.papers import REPORTED
 
-PAPER = f"“{EXPERTS}”, Table 2"
-"""The table of the paper, as cited."""
-PAPER_EXPERTS: Mapping[str, int] = {"NM": 24, "PA": 146, "CA": 293}
+PAPER_STATES: Mapping[str, tuple[str, int]] = {
+    "NM": ("New Mexico", 24),
+    "PA": ("Pennsylvania", 146),
+    "CA": ("California", 293),
+}
+"""Name and number of hospitals of each state in the paper, by label."""
 PAPER_SMALLEST = 4.3, 14.6
 """Range of the paper's "minimum number of beds" (section 4)."""
 BEST_LINEAR = "best-linear-model"
-_WEEKS, _FIRST, _LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
+PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
+"""Number of the paper's weeks, and the Sundays on which the first and the last begin."""
 
 
 def load_reported() -> pd.DataFrame:
@@ -27,34 +31,15 @@ def load_reported() -> pd.DataFrame:
 
 def has_papers_periods(summary: pd.DataFrame) -> pd.Series:
     """Return a mask of the rows of a summary that cover the paper's periods."""
-    ends = (summary["first_period"] == _FIRST) & (summary["last_period"] == _LAST)
-    return ends & (summary["n_rounds"] == _WEEKS)
+    ends = (summary["first_period"] == PAPER_FIRST) & (summary["last_period"] == PAPER_LAST)
+    return ends & (summary["n_rounds"] == PAPER_WEEKS)
 
 
 def describe_smallest(labels: Iterable[str]) -> Iterator[str]:
     """State the paper's numbers of beds if any stream has the label of one of its states."""
-    if not PAPER_EXPERTS.keys().isdisjoint(labels):
+    if not PAPER_STATES.keys().isdisjoint(labels):
         low, high = PAPER_SMALLEST
         yield (
-            f"The paper reports {low} to {high} beds in its {_WEEKS} weeks of"
-            f" {', '.join(PAPER_EXPERTS)}."
+            f"The paper reports {low} to {high} beds in its {PAPER_WEEKS} weeks of"
+            f" {', '.join(PAPER_STATES)}."
         )
-
-
-def describe_reported(experts: Mapping[str, tuple[int, str | None]], simulated: bool) -> list[str]:
-    """Explain the paper's numbers.
-
-    Args:
-        experts: Number of experts here and label in the paper, by title of the paper's streams.
-        simulated: Whether the data of any of these streams are simulated.
-    """
-    if not experts:
-        return []
-    notes = [f"[paper: …]: the paper’s number, not computed here: {PAPER}."]
-    for title, (ours, label) in experts.items():
-        theirs = PAPER_EXPERTS.get(label or "")
-        if theirs is not None and theirs != ours:
-            notes.append(f"{title} has {ours} experts here and {theirs} in the paper.")
-    if simulated:
-        notes.append("The paper's numbers come from real data, ours from simulated data.")
-    return notes

@@ -28,6 +28,7 @@ _TEXT = {
     '"': "''",
     "“": "``",
     "”": "''",
+    "’": "'",
     "\u2013": "--",
     "—": "---",
     "…": r"\ldots{}",
@@ -100,10 +101,17 @@ Line = tuple[str, tuple[Entry, ...]]
 
 @dataclass(frozen=True)
 class Group:
-    """Lines that belong together within a section."""
+    """Lines that belong together within a section.
+
+    Args:
+        title: Its title.
+        lines: Its lines.
+        cited: Whether its numbers come from elsewhere; they are grey, in Markdown italic.
+    """
 
     title: str
     lines: tuple[Line, ...]
+    cited: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,25 +171,36 @@ class Table:
         return sum(column.prose for column in self.columns)
 
     @property
+    def cites(self) -> bool:
+        """True if it has cited lines."""
+        return any(group.cited for section in self.sections for group in section.groups)
+
+    @property
     def sortable(self) -> bool:
         """True if readers may sort the lines."""
         return len(self.corner) == 1
 
     def lines_of(
         self, section: Section
-    ) -> Iterator[tuple[bool, tuple[str, ...], tuple[Entry, ...]]]:
-        """Yield each line: whether it is the section's first, labels (a group's once), cells."""
+    ) -> Iterator[tuple[bool, bool, tuple[str, ...], tuple[Entry, ...]]]:
+        """Yield for each line if it is the section's first, if it is cited, its labels, its cells.
+
+        The label of a group is not repeated.
+        """
         first = True
         for group in section.groups:
             title = group.title
             for label, entries in group.lines:
-                yield first, (title, label) if len(self.corner) == 3 else (label,), entries
+                labels = (title, label) if len(self.corner) == 3 else (label,)
+                yield first, group.cited, labels, entries
                 title, first = "", False
 
 
-def one_section(lines: Iterable[Line], title: str = "", note: str = "") -> Section:
-    """Return a section without groups."""
-    return Section(title, note, (Group("", tuple(lines)),))
+def one_section(
+    lines: Iterable[Line], title: str = "", note: str = "", *, cited: bool = False
+) -> Section:
+    """Return a section of one group."""
+    return Section(title, note, (Group("", tuple(lines), cited),))
 
 
 def number(value: float, text: str | None = None) -> Entry:

@@ -130,14 +130,15 @@ class TableSpec(Settings):
         name: name of its files below tables/, without suffix.
         title: what it shows, in a few words.
         build: "module:function" that takes (frames, settings, facts) and returns the table.
-        place: whether the page shows it, folds it, or only links it; by default it is shown, but
-            folded below a figure. Its files are always made.
+        place: whether the page shows it above the figures (`first`) or below them, folds it, or
+            only links it; by default it is shown, but folded below a figure. Its files are always
+            made.
     """
 
     name: str
     title: str
     build: str
-    place: Literal["seen", "folded", "file"] | None = None
+    place: Literal["first", "seen", "folded", "file"] | None = None
 
 
 class Section(Settings):

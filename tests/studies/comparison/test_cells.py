@@ -19,7 +19,7 @@ PLAYED = games(STREAM, replicates=3)
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     """The summary and the total gains of some games."""
     facts = facts_of(STREAM)
-    summary = conclude(summarize(PLAYED, {STREAM.label: STREAM}, MAIN, facts), MAIN, facts)
+    summary = conclude(summarize(PLAYED, {STREAM.label: STREAM}, MAIN, facts))
     totals = schema("totals").check(totals_of(PLAYED, facts), "totals")
     return schema("summary").check(summary, "summary"), totals
 

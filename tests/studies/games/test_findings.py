@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from dpol.show.reported import (
-    BEST_LINEAR,
-    PAPER,
-    describe_reported,
-    load_reported,
-)
-from dpol.studies.games.findings import conclude, rank_meta, with_best, with_costs
+from dpol.show.reported import BEST_LINEAR, load_reported
+from dpol.studies.games.findings import rank_meta, with_best, with_costs
 from dpol.studies.games.verdicts import REACHED, verdict_of_aim, verdict_on
-from tables_by_hand import FACTS, INF, main, rows, run, summary
+from tables_by_hand import INF, run
 
 NAN = math.nan
 
@@ -106,71 +100,6 @@ def test_reported_numbers_are_the_paper_s() -> None:
     assert numbers.loc[("NM", "tree-ftpl-min-regret", INF), "mean_gain"] == 13.38
     assert numbers.loc[("PA", BEST_LINEAR, 0.5), "mean_gain"] == 38.06
     assert numbers["ci_half_width"].notna().sum() == 9
-
-
-ALL = [40.14, 36.87, 26.48, 22.83, 43.91, 40.69]
-
-
-def reported(data: list[dict[str, Any]], **changes: Any) -> list[float]:
-    return summary(data, **changes)["reported_mean_gain"].dropna().tolist()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"n_rounds": 147},
-        {"first_period": pd.Timestamp("2020-08-07")},
-        {"last_period": pd.Timestamp("2023-05-28")},
-        {"noise": "isotropic-worst-case"},
-        {"mu": 2.0},
-    ],
-    ids=str,
-)
-def test_a_reported_number_needs_every_condition(change: dict[str, Any]) -> None:
-    assert reported(rows()) == ALL
-    assert reported([row | change for row in rows() if row["mu"] == 1.0]) == []
-
-
-def test_a_reported_number_needs_a_stream_and_an_algorithm_of_the_paper_in_the_report() -> None:
-    for label in (None, "TX"):
-        assert reported(rows(), facts=replace(FACTS, reported={"nm": label})) == []
-    mine = [row | {"algorithm": "my-" + row["algorithm"], "family": "x"} for row in rows()]
-    assert reported(mine, algorithms=["my-rw-meta"]) == []
-    assert reported(rows(), algorithms=["follow-the-leader"]) == ALL[4:]
-
-
-def test_each_reported_number_has_a_name_and_a_verdict() -> None:
-    frame = summary()
-    beside = frame[frame["reported_as"] != ""].set_index(["algorithm", "mu"])["reported_as"]
-    assert beside.loc[("ridge-w64-strong", 1.0)] == BEST_LINEAR
-    assert beside.loc[("rw-meta", INF)] == "rw-meta"
-    assert set(frame.loc[frame["reported_as"] == "", "reported_verdict"]) == {""}
-
-
-@pytest.mark.parametrize(
-    ("gain", "half", "verdict"),
-    [
-        (55.62 - 0.6, 0.2, "undecided"),  # the paper's half width is 0.47
-        (55.62 - 0.7, 0.2, "below"),
-        (55.62 + 0.7, 0.2, "above"),
-        (99.0, INF, "undecided"),
-        (99.0, NAN, "undecided"),
-    ],
-)
-def test_overlapping_intervals_decide_nothing(gain: float, half: float, verdict: str) -> None:
-    frame = pd.DataFrame([run("rw-meta", 1.0, gain, ci_half_width=half)])
-    concluded = conclude(frame, main(), replace(FACTS, reported={"nm": "CA"}))
-    assert concluded["reported_verdict"].tolist() == [verdict]
-
-
-def test_sentences_on_the_paper() -> None:
-    assert describe_reported({}, simulated=False) == []
-    streams = {"New Mexico": (22, "NM"), "California": (293, "CA"), "Texas": (5, None)}
-    assert describe_reported(streams, simulated=True) == [
-        f"[paper: …]: the paper’s number, not computed here: {PAPER}.",
-        "New Mexico has 22 experts here and 24 in the paper.",
-        "The paper's numbers come from real data, ours from simulated data.",
-    ]
 
 
 # --- RW-Meta compared with the central trees ---

@@ -41,7 +41,7 @@ def drawn(frame: pd.DataFrame, *, facts: Facts = FACTS, **report: object) -> Fig
 def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap() -> None:
     labels = ["rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"]
     asked = {"facts": replace(FACTS, levels=LEVELS), "algorithms": labels}
-    figure = drawn(summary(crowded(), **asked), **asked)
+    figure = drawn(summary(crowded()), **asked)
     assert_legible(figure)
     (ax,) = figure.axes
     # By hand: Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.

@@ -92,9 +92,29 @@ def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope():
         (4 * 3, ["shown", "ridge-a"], "ridge"),
         (4, ["shown"], "none"),
     ]:
-        report = Report(algorithms=algorithms, envelope=envelope)
-        assert count_comparisons(cells, report) == count
-        assert count_comparisons([], report) == 0
+        main = Games(report=Report(algorithms=algorithms, envelope=envelope))
+        assert count_comparisons(cells, main, FACTS) == count
+        assert count_comparisons([], main, FACTS) == 0
+
+
+def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it():
+    """One linear model of twelve is enough here; the others have no cell."""
+    labels = ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret", "ridge-w8-weak", "other")
+    cells = [
+        cell([[0.0]], label=label, family=label, noise=noise)
+        for label in labels
+        for noise in ("isotropic", "capacity")
+    ]
+    trees = ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]
+    suites = {"local": {"algorithms": ["rw-meta", "ridge"]}, "central": {"algorithms": trees}}
+    several = dataclasses.replace(FACTS, questions={"one": "One", "two": "Two"})
+    report = Report(algorithms=["rw-meta"], envelope=None)
+    for played, facts, count in [
+        (suites, FACTS, 5),  # rw-meta with both noises, the others with isotropic noise
+        (suites, several, 2),
+        ({"local": suites["local"]}, FACTS, 2),
+    ]:
+        assert count_comparisons(cells, Games(report=report, suites=played), facts) == count
 
 
 # --- The summary ---
@@ -255,7 +275,7 @@ def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, mon
     assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
     assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()
-    monkeypatch.setattr("dpol.studies.games.findings.conclude", lambda found, main, facts: found)
+    monkeypatch.setattr("dpol.studies.games.findings.conclude", lambda found: found)
     with pytest.raises(DataError, match="games: summary: lacks column best_fixed_share"):
         write_results(STUDY, settings, facts, inputs=inputs, files=paths)
     assert not paths["summary"].exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpol.core.schemas import Schema
 from dpol.studies.games.grid import points
+from dpol.studies.games.papers import plays_the_papers
 from dpol.studies.games.settings import Games
 from dpol.studies.study import Facts, Study, schemas_of
 
@@ -12,7 +13,11 @@ _HERE = "dpol.studies.games"
 
 def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     """Return the names of the result tables and figures that the settings do not ask for."""
+    paper = plays_the_papers(settings, facts)
     asked = {
+        "table-2": paper,
+        "table-2-ratios": paper,
+        "figure-2": paper,
         "replay": facts.replayed,
         # Too many panels for a page.
         "cumulative": not facts.asks_several,

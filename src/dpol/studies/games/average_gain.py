@@ -1,4 +1,4 @@
-"""The tables of average gains, with the paper's numbers where they are comparable.
+"""The tables of average gains.
 
 One for each noise, and one for the algorithms without any. Below them: what each mechanism
 guarantees.
@@ -20,7 +20,7 @@ from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
-from dpol.show.reported import BEST_LINEAR, describe_reported
+from dpol.show.reported import BEST_LINEAR
 from dpol.show.table import Entry, Line, Table, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.bounds import TOTALS, describe_stream
@@ -32,7 +32,7 @@ CSV_COLUMNS = (
     *("column", "best_of", "algorithm", "noise", "model", "ours"),
     *("mean_gain", "ci_half_width", "confidence", "ci_comparisons", "replicates"),
     *("uniform_gain", "best_fixed_gain", "oracle_gain", "gain_share"),
-    *("reported_mean_gain", "reported_ci_half_width", "simulated"),
+    "simulated",
 )
 """Columns of the CSV, named as in the summary; a row per cell that is not empty.
 
@@ -109,13 +109,6 @@ class Cell:
     key: CellKey
     column: ColumnSpec
     run: Run | None
-
-    @property
-    def reported(self) -> tuple[float, float]:
-        """The paper's mean gain and its half-width; NaN where the paper has none."""
-        if self.run is None or self.run["reported_as"] != self.column.label:
-            return math.nan, math.nan
-        return self.run["reported_mean_gain"], self.run["reported_ci_half_width"]
 
 
 def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
@@ -275,12 +268,10 @@ def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
 
 
 def _entry(cell: Cell, title: str) -> Entry:
-    run, (reported, reported_half) = cell.run, cell.reported
+    run = cell.run
     if run is None:
         return _ABSENT
     notes = [] if math.isnan(run["gain_share"]) else [percent(run["gain_share"])]
-    if not math.isnan(reported):
-        notes.append(f"[paper: {footers.amount(reported, reported_half)}]")
     if title == privacy_title(math.inf) and run["guaranteed_mu"] < math.inf:
         notes.append(OWN_NOISE)
     if run["unmoved"]:
@@ -329,12 +320,6 @@ def _footers(
     yield from explain_mark([*ours, *(column.title for column in columns if column.ours)])
     accounted = [column.label for column in columns if column.label in ACCOUNTED]
     yield from (f"{label}: {ACCOUNTED[label]}." for label in accounted)
-    experts = {
-        facts.streams[cell.key.stream]: (cell.run["n_experts"], facts.reported[cell.key.stream])
-        for cell in cells
-        if cell.run and not math.isnan(cell.reported[0])
-    }
-    yield from describe_reported(experts, facts.simulated)
 
 
 def _frame_of(
@@ -367,9 +352,6 @@ def _numbers(
         }
         row |= {name: size[name] for name in of_stream}
         row |= {name: cell.run[name] if cell.run else None for name in of_run}
-        row |= dict(
-            zip(("reported_mean_gain", "reported_ci_half_width"), cell.reported, strict=True)
-        )
         rows.append(row)
     return pd.DataFrame(rows, columns=list(CSV_COLUMNS)).astype(
         {"replicates": "Int64", "ours": "boolean"}

@@ -1,4 +1,4 @@
-"""Findings from the summary: best learners, cost of noise, agreement with the paper.
+"""Findings from the summary: best learners, cost of noise, RW-Meta and its central rivals.
 
 The half-width of a difference is the sum of two half-widths, so the intervals of differences hold
 jointly wherever the intervals of the summary do.
@@ -15,12 +15,9 @@ import pandas as pd
 
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.registry import central_rivals
-from dpol.show.reported import (
-    BEST_LINEAR,
-    has_papers_periods,
-    load_reported,
-)
+from dpol.show.reported import load_reported
 from dpol.studies.games.allocation_table import allocation_rows
+from dpol.studies.games.papers import META as META
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.scores import Scores, collect_cells, read_scores
 from dpol.studies.games.settings import PAPER_NOISE, Games
@@ -32,8 +29,6 @@ from dpol.studies.games.summary import (
 from dpol.studies.games.verdicts import verdict_on
 from dpol.studies.jobs import read_rows
 from dpol.studies.study import Facts
-
-META = "rw-meta"
 
 
 class Parts(TypedDict):
@@ -65,7 +60,7 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
     cells, streams = parts["cells"], parts["streams"]
     summary = summarize(cells, streams, settings, facts)
     tables = {
-        "summary": conclude(summary, settings, facts),
+        "summary": conclude(summary),
         "totals": totals_of(cells, facts),
         "ranking": rank_meta(summary),
     }
@@ -78,15 +73,13 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
     return tables
 
 
-def conclude(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFrame:
+def conclude(summary: pd.DataFrame) -> pd.DataFrame:
     """Add the columns that follow from the summary (docs/reference/tables.md).
 
     Args:
         summary: Table of `dpol.studies.games.summary.summarize`.
-        main: Settings of the run; the rows it shows get the paper's numbers.
-        facts: Facts of the run: the labels of its streams in the paper.
     """
-    return with_reported(with_costs(with_best(with_shares(summary))), main, facts)
+    return with_costs(with_best(with_shares(summary)))
 
 
 def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
@@ -131,34 +124,6 @@ def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def with_reported(summary: pd.DataFrame, main: Games, facts: Facts) -> pd.DataFrame:
-    """Add the paper's numbers for the rows of the report, and verdicts on their agreement.
-
-    `reported_as` is the paper's name for the row. The columns are empty unless the paper has a
-    number for the stream, its periods, the algorithm and the noise.
-    """
-    theirs = load_reported().rename(columns={"algorithm": "reported_as", "stream": "theirs"})
-    theirs = theirs.rename(columns={name: f"reported_{name}" for name in _NUMBERS})
-    report = main.report
-    shown = summary["algorithm"].isin(set(report.algorithms) & set(theirs["reported_as"]))
-    best = summary["best_of_family"] & (summary["family"] == report.envelope)
-    linear = best & (report.envelope == "ridge") & ~shown
-    comparable = has_papers_periods(summary) & (summary["noise"] == PAPER_NOISE)
-    both = summary.assign(
-        theirs=summary["stream"].map(facts.reported).where(comparable),
-        reported_as=summary["algorithm"].where(shown).mask(linear, BEST_LINEAR),
-    ).merge(theirs, how="left", on=["theirs", "reported_as", "mu"])
-    known = both["reported_mean_gain"].notna()
-    difference = both["mean_gain"] - both["reported_mean_gain"]
-    reach = both["ci_half_width"] + both["reported_ci_half_width"].fillna(0.0)
-    verdicts = pd.Series(map(verdict_on, difference, reach), both.index).where(known, "")
-    both["reported_as"] = both["reported_as"].where(known, "")
-    return both.drop(columns="theirs").assign(reported_verdict=verdicts)
-
-
-_NUMBERS = ("mean_gain", "ci_half_width")
-
-
 def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     """Compare RW-Meta, which is local, with each central rival under the same noise.
 
@@ -169,7 +134,8 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     paper["family"] = paper["algorithm"]
     both = pd.concat([summary.assign(source="run"), paper])
     key = ["source", "stream", "noise", "mu"]
-    both = both.loc[both["mu"] < math.inf, [*key, "family", "algorithm", "confidence", *_NUMBERS]]
+    columns = [*key, "family", "algorithm", "confidence", "mean_gain", "ci_half_width"]
+    both = both.loc[both["mu"] < math.inf, columns]
     both = both.fillna({"ci_half_width": 0.0})
     meta = both[both["algorithm"] == META].drop(columns="family")
     parts = []
@@ -178,10 +144,10 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
         best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
         rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")
         parts.append(rows.assign(rival=rival))
-    return _with_differences(pd.concat(parts, ignore_index=True))
+    return with_differences(pd.concat(parts, ignore_index=True))
 
 
-def _with_differences(rows: pd.DataFrame) -> pd.DataFrame:
+def with_differences(rows: pd.DataFrame) -> pd.DataFrame:
     """Add the difference and the ratio of the two gains, first to other."""
     mean, half = rows["mean_gain"], rows["ci_half_width"]
     other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]

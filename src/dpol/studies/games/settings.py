@@ -84,11 +84,11 @@ class Report(Settings):
 
     The default shows the family `envelope` by its best member only."""
     envelope: LabelOrNone = "ridge"
-    """Family whose range is shaded, with a column for its best member; `null` for none.
+    """Family with a column for its best member; `null` for none.
 
     If the key is not given and no suite plays `ridge`, there is none."""
     noise: NoiseName = ISOTROPIC.name
-    """Noise in the figure of cumulative gains.
+    """Noise in the table and figure of divided help.
 
     If the key is not given and no local suite plays with `isotropic`, it is the first noise of a
     local suite."""

@@ -14,17 +14,27 @@ from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.studies.games.bounds import TOTALS
+from dpol.studies.games.papers import papers_members, plays_the_papers
 from dpol.studies.games.scores import Scores
-from dpol.studies.games.settings import BEST_FIXED, ORACLE, UNIFORM, Games, Report
+from dpol.studies.games.settings import BEST_FIXED, ORACLE, PAPER_NOISE, UNIFORM, Games
 from dpol.studies.study import Facts
 
 
-def count_comparisons(cells: Sequence[Scores], report: Report) -> int:
-    """Count the cells that the table shows or chooses from, for the Bonferroni correction.
+def count_comparisons(cells: Sequence[Scores], main: Games, facts: Facts) -> int:
+    """Count the cells that the tables show or choose from, for the Bonferroni correction.
 
-    Every member of the envelope family counts, because the table shows the best of them.
+    They are those of the report, with every member of the envelope family, because a table shows
+    the best of them; and those of the paper's Table 2, if the run plays it.
     """
-    return sum(cell.label in report.algorithms or cell.family == report.envelope for cell in cells)
+    report, paper = main.report, set[str]()
+    if plays_the_papers(main, facts):
+        paper = {member.label for member in papers_members()}
+    return sum(
+        cell.label in report.algorithms
+        or cell.family == report.envelope
+        or (cell.label in paper and cell.noise == PAPER_NOISE)
+        for cell in cells
+    )
 
 
 def summarize(
@@ -38,7 +48,7 @@ def summarize(
         main: The report, whose intervals hold jointly.
         facts: Privacy levels, and the delta at which epsilon is reported.
     """
-    confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
+    confidence, comparisons = main.report.confidence, count_comparisons(cells, main, facts)
     rows = []
     for cell in cells:
         totals, mixture = cell.totals, cell.amplification
@@ -132,7 +142,7 @@ def cumulative_curves(
     In each round the intervals of all cells that the report shows hold jointly, as in `summarize`.
     Columns: docs/reference/tables.md.
     """
-    confidence, comparisons = main.report.confidence, count_comparisons(cells, main.report)
+    confidence, comparisons = main.report.confidence, count_comparisons(cells, main, facts)
     frames = []
     for stream in streams.values():
         for label, gains in _bounds(stream).items():

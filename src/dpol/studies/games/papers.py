@@ -1,0 +1,31 @@
+"""The algorithms of the first paper's experiment, and whether a run plays them."""
+
+from __future__ import annotations
+
+from dpol.experts.interface import Member
+from dpol.experts.registry import make_members
+from dpol.studies.games.settings import PAPER_NOISE, Games
+from dpol.studies.study import Facts
+
+META, MIN_NOISE, MIN_REGRET = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
+TITLES = {META: "RW-Meta", MIN_NOISE: "Min Noise", MIN_REGRET: "Min Regret"}
+"""The paper's names for single algorithms, by label."""
+LINEAR = "ridge"
+"""The family of the paper's linear models."""
+
+
+def papers_members() -> tuple[Member, ...]:
+    """Return RW-Meta, both trees, and the linear models."""
+    return tuple(member for name in (*TITLES, LINEAR) for member in make_members(name))
+
+
+def plays_the_papers(settings: Games, facts: Facts) -> bool:
+    """Return whether a run plays the paper's algorithms with its noise, under one question."""
+    played = [
+        member
+        for suite in settings.suites.values()
+        if PAPER_NOISE in suite.noises
+        for spec in suite.algorithms
+        for member in make_members(spec)
+    ]
+    return not facts.asks_several and all(member in played for member in papers_members())

@@ -1,0 +1,258 @@
+"""The paper's Table 2 on the streams of a run, with the paper's own numbers in grey."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.rounding import fixed
+from dpol.show import footers
+from dpol.show.papers import EXPERTS, cited
+from dpol.show.reported import (
+    BEST_LINEAR,
+    PAPER_FIRST,
+    PAPER_LAST,
+    PAPER_STATES,
+    PAPER_WEEKS,
+    has_papers_periods,
+    load_reported,
+)
+from dpol.show.table import Entry, Group, Line, Section, Table, one_section
+from dpol.show.words import mu_title
+from dpol.studies.games.bounds import describe_stream
+from dpol.studies.games.findings import with_best, with_differences
+from dpol.studies.games.papers import LINEAR, META, MIN_NOISE, TITLES, papers_members
+from dpol.studies.games.settings import PAPER_NOISE, Games
+from dpol.studies.study import Facts, Frames
+
+RUN, PAPER = "run", "paper"
+"""Sources of the numbers."""
+HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
+"""Headers by column."""
+_SETTING = ["source", "stream", "stream_title", "n_experts", "n_rounds", "first_period"]
+_SETTING += ["last_period", "mu"]
+COLUMNS = [
+    *_SETTING, "column", "algorithm", "mean_gain", "ci_half_width", "confidence",
+    "ci_comparisons", "replicates",
+]  # fmt: skip
+"""Columns of the numbers of Table 2."""
+RATIO_COLUMNS = [
+    *_SETTING, "column", "algorithm", "mean_gain", "other_column", "other_algorithm",
+    "other_mean_gain", "ratio", "ratio_lower", "ratio_upper",
+]  # fmt: skip
+"""Columns of the numbers of the ratios; the bounds are empty for the paper."""
+_ABSENT = Entry("—")
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+    """Return total gains by source, stream, level and column, with `COLUMNS`.
+
+    Of the linear models, only the best of each setting has a row.
+
+    Args:
+        summary: Table of `dpol.studies.games.findings.conclude`.
+        facts: Streams and levels.
+    """
+    both = pd.concat([_of_run(summary, facts), _of_paper()], ignore_index=True)
+    return both[COLUMNS].astype({"ci_comparisons": "Int64"})
+
+
+def _of_run(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+    labels = [member.label for member in papers_members()]
+    rows = with_best(summary[summary["algorithm"].isin(labels) & (summary["noise"] == PAPER_NOISE)])
+    rows = rows[rows["stream"].isin(facts.streams) & rows["mu"].isin(facts.levels.values())]
+    rows = rows[(rows["family"] != LINEAR) | rows["best_of_family"]]
+    titles = rows["stream"].map(facts.streams)
+    columns = rows["algorithm"].where(rows["family"] != LINEAR, BEST_LINEAR)
+    return rows.assign(source=RUN, stream_title=titles, column=columns)
+
+
+def _of_paper() -> pd.DataFrame:
+    """Return the paper's numbers; it does not name the best linear models."""
+    rows = load_reported()
+    titles, sizes = ({key: state[i] for key, state in PAPER_STATES.items()} for i in (0, 1))
+    known = rows["ci_half_width"].notna()
+    return rows.assign(
+        source=PAPER,
+        stream_title=rows["stream"].map(titles),
+        n_experts=rows["stream"].map(sizes),
+        n_rounds=PAPER_WEEKS,
+        first_period=PAPER_FIRST,
+        last_period=PAPER_LAST,
+        column=rows["algorithm"],
+        algorithm=rows["algorithm"].where(rows["algorithm"] != BEST_LINEAR, ""),
+        confidence=known.map({True: 0.95, False: math.nan}),
+        replicates=100,
+    )
+
+
+def ratios_of(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the ratios of RW-Meta to Min Noise and to the best linear model.
+
+    Args:
+        numbers: Rows of `numbers_of`.
+    """
+    key = ["source", "stream", "mu"]
+    meta = numbers[numbers["column"] == META]
+    parts = []
+    for column in (MIN_NOISE, BEST_LINEAR):
+        other = numbers[numbers["column"] == column].set_index(key).add_prefix("other_")
+        parts.append(meta.join(other, on=key, how="inner"))
+    rows = with_differences(pd.concat(parts, ignore_index=True))
+    bounds = ["ratio_lower", "ratio_upper"]
+    rows[bounds] = rows[bounds].where(rows["source"] == RUN)
+    return rows[RATIO_COLUMNS]
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
+    """Build Table 2: a section per stream and per state of the paper, a line per level.
+
+    Args:
+        frames: The summary.
+        main: The confidence of the intervals.
+        facts: Streams, levels, and the states of the paper among the streams.
+    """
+    summary = frames["summary"]
+    numbers = numbers_of(summary, facts)
+    sizes = summary.drop_duplicates("stream").set_index("stream").to_dict("index")
+    sections = [
+        one_section(_lines(_rows(numbers, RUN, stream)), title, describe_stream(sizes[stream]))
+        for stream, title in facts.streams.items()
+    ]
+    sections += [
+        one_section(
+            _lines(_rows(numbers, PAPER, state)),
+            f"{title}, in the paper",
+            f"n = {size}; {_compared(summary, facts, state)}",
+            cited=True,
+        )
+        for state, (title, size) in PAPER_STATES.items()
+    ]
+    return Table(
+        caption="The paper’s Table 2: total gain",
+        name="table-2",
+        corner=("data", "privacy"),
+        headers=tuple(HEADERS.values()),
+        sections=tuple(sections),
+        footers=tuple(_footers(summary, main, facts)),
+        numbers=numbers,
+    )
+
+
+def _rows(numbers: pd.DataFrame, source: str, stream: str) -> pd.DataFrame:
+    return numbers[(numbers["source"] == source) & (numbers["stream"] == stream)]
+
+
+def _lines(rows: pd.DataFrame) -> Iterator[Line]:
+    for mu in _levels(rows):
+        of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
+        yield mu_title(mu), tuple(map(_gain, map(of_column.get, HEADERS)))
+
+
+def _levels(rows: pd.DataFrame) -> list[float]:
+    """Return the levels of rows, from no privacy to the strictest."""
+    return sorted(set(rows["mu"]), reverse=True)
+
+
+def _gain(row: Any) -> Entry:
+    if row is None:
+        return _ABSENT
+    gain, model = row["mean_gain"], ""
+    if row["column"] == BEST_LINEAR:
+        model = row["algorithm"].removeprefix(f"{LINEAR}-")
+    notes = (model,) if model else ()
+    return Entry(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
+
+
+def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
+    """Say how the paper's data differ from the run's."""
+    if facts.simulated:
+        return "real hospitals"
+    weeks = "same" if has_papers_periods(summary).all() else "other"
+    if state in facts.reported.values():
+        return f"{weeks} weeks, same state"
+    return f"{weeks} weeks{' and' if weeks == 'other' else ', other'} hospitals"
+
+
+def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
+    replicates = summary["replicates"].max()
+    yield (
+        f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). Below the best linear model: its window and"
+        f" penalty. Grey: Table 2 of {cited(EXPERTS)}, not computed here."
+    )
+    number = sum(member.family == LINEAR for member in papers_members())
+    yield (
+        f"{HEADERS[BEST_LINEAR]}: the one of {number} with the largest mean, chosen in hindsight"
+        " for each cell. The Bonferroni correction counts the cells of all of them, so its"
+        " interval holds despite the choice."
+    )
+    yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
+    yield "±, grey: half-width of the paper’s 95% interval, where we know it."
+    free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
+    noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
+    if named := [title for label, title in TITLES.items() if label in noisy]:
+        yield f"{' and '.join(named)}: adds noise even where no privacy is requested."
+    yield footers.describe_data(facts.simulated)
+
+
+def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
+    """Build the table of ratios: per ratio a line for each stream and one for the paper.
+
+    Args:
+        frames: The summary.
+        main: The confidence of the intervals.
+        facts: Streams and levels.
+    """
+    summary = frames["summary"]
+    ratios = ratios_of(numbers_of(summary, facts))
+    levels = _levels(ratios)
+    sections = []
+    for column in (MIN_NOISE, BEST_LINEAR):
+        rows = ratios[ratios["other_column"] == column]
+        ours = tuple(
+            (title, _ratios(_rows(rows, RUN, stream), levels))
+            for stream, title in facts.streams.items()
+        )
+        paper = f"{len(PAPER_STATES)} states, in the paper"
+        theirs = (paper, _ratios(rows[rows["source"] == PAPER], levels))
+        groups = Group("", ours), Group("", (theirs,), cited=True)
+        sections.append(Section(HEADERS[column], "", groups))
+    return Table(
+        caption="RW-Meta’s total gain divided by that of others",
+        name="table-2-ratios",
+        corner=("divided by", "data"),
+        headers=tuple(map(mu_title, levels)),
+        sections=tuple(sections),
+        footers=(
+            "In brackets: the ends of the ratio’s interval, from those of both gains. They hold"
+            f" jointly ({100 * main.report.confidence:g}%). Grey: range of the paper’s states"
+            f" ({_compared(summary, facts)}).",
+        ),
+        numbers=ratios,
+    )
+
+
+def _ratios(rows: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...]:
+    return tuple(_ratio(rows[rows["mu"] == mu]) for mu in levels)
+
+
+def _ratio(rows: pd.DataFrame) -> Entry:
+    """Write the ratio of a stream with its interval, or the range of several."""
+    if rows.empty:
+        return _ABSENT
+    least, most = rows["ratio"].min(), rows["ratio"].max()
+    if len(rows) > 1:
+        return Entry(f"{fixed(least)} to {fixed(most)}", order=least)
+    low, high = rows[["ratio_lower", "ratio_upper"]].iloc[0]
+    known = f" ({fixed(low)} to {fixed(high)})" if math.isfinite(low + high) else ""
+    return Entry(fixed(least) + known, order=least)

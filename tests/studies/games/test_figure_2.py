@@ -1,0 +1,111 @@
+"""The paper's Figure 2 on the streams of a run."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.dates import date2num
+from matplotlib.figure import Figure
+
+from dpol.studies.games.figure_2 import RANGE_LABEL, draw_figure_2
+from dpol.studies.games.settings import BEST_FIXED
+from legible import assert_legible, legend_texts, lines, plain
+from paper_run import FACTS, MAIN, frames
+
+LABELS = ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret")
+LEVELS = [math.inf, 1.0, 0.25]  # no privacy first, though the run has it second
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, pd.DataFrame]:
+    return frames()
+
+
+@pytest.fixture(scope="module")
+def figure(made: dict[str, pd.DataFrame]) -> Figure:
+    return draw_figure_2(made, MAIN, FACTS)
+
+
+def shade(ax: Axes) -> PolyCollection:
+    """Return the range of the linear models."""
+    (found,) = [artist for artist in ax.collections if artist.get_label() == RANGE_LABEL]
+    return found
+
+
+def curve(rows: pd.DataFrame) -> np.ndarray:
+    return rows.sort_values("round")["mean_cumulative_gain"].to_numpy()
+
+
+def test_a_panel_has_the_papers_lines(figure: Figure, made: dict[str, pd.DataFrame]) -> None:
+    assert_legible(figure)
+    rows = made["cumulative"]
+    rows = rows[rows["noise"].isin(["isotropic", "none"])]
+    cells = itertools.product(FACTS.streams, LEVELS)
+    for ax, (stream, mu) in zip(figure.axes, cells, strict=True):
+        own = rows[(rows["stream"] == stream) & ((rows["mu"] == mu) | rows["mu"].isna())]
+        drawn = lines(ax)
+        assert set(drawn) == {*LABELS, BEST_FIXED}
+        for label, line in drawn.items():
+            assert np.array_equal(line.get_ydata(), curve(own[own["algorithm"] == label]))
+        models = [curve(rows) for _, rows in own[own["family"] == "ridge"].groupby("algorithm")]
+        assert len(models) == 12
+        vertices = np.asarray(shade(ax).get_paths()[0].vertices)
+        last = vertices[vertices[:, 0] == vertices[:, 0].max(), 1]
+        ends = [model[-1] for model in models]
+        assert (last.min(), last.max()) == pytest.approx((min(ends), max(ends)))
+
+
+def test_all_panels_share_both_axes(figure: Figure) -> None:
+    assert len({(*ax.get_xlim(), *ax.get_ylim()) for ax in figure.axes}) == 1
+    assert figure.axes[0].get_ylim()[0] == 0
+
+
+def test_titles_and_legend(figure: Figure) -> None:
+    assert [ax.get_title() for ax in figure.axes[:3]] == [
+        *("no privacy (μ = ∞)", "μ = 1", "μ = 0.25")
+    ]
+    assert [plain(ax.get_ylabel()) for ax in figure.axes[::3]] == [
+        *("A & B (n = 4)", "Bavaria (n = 5)")
+    ]
+    assert sorted(legend_texts(figure)) == sorted(
+        [
+            *("RW-Meta", "Min Noise", "Min Regret", "best fixed expert"),
+            *("range of the 12 linear models", "shade in a line's colour: its interval"),
+        ]
+    )
+    assert plain(figure.get_suptitle()).startswith("Real data, 2021-01-01 to 2021-03-19")
+    assert "joint 95% intervals for the noise" in plain(figure.get_suptitle())
+
+
+def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFrame]) -> None:
+    cumulative = made["cumulative"].copy()
+    fixed = cumulative.loc[cumulative["algorithm"] == BEST_FIXED].set_index(["stream", "round"])
+    meta = (cumulative["algorithm"] == "rw-meta") & (cumulative["noise"] == "isotropic")
+    key = pd.MultiIndex.from_frame(cumulative.loc[meta, ["stream", "round"]])
+    lead = cumulative.loc[meta, "mu"].map({math.inf: 1.0, 1.0: 0.05, 0.25: -0.2})
+    gains = fixed["mean_cumulative_gain"].loc[key].to_numpy() + lead
+    cumulative.loc[meta, "mean_cumulative_gain"] = gains
+    cumulative.loc[meta, "ci_half_width"] = 0.1
+    figure = draw_figure_2(made | {"cumulative": cumulative}, MAIN, FACTS)
+    assert figure.get_label() == (
+        "The paper’s Figure 2: RW-Meta ends above the best fixed expert in 2 of 6 panels, and"
+        " below it in 2."
+    )
+
+
+def test_rounds_without_dates_are_counted(made: dict[str, pd.DataFrame]) -> None:
+    undated = made["cumulative"].assign(period=pd.NaT)
+    figure = draw_figure_2(made | {"cumulative": undated}, MAIN, FACTS)
+    for ax in figure.axes:
+        assert lines(ax)["rw-meta"].get_xdata().tolist() == list(range(1, 13))
+        assert all(tick == int(tick) for tick in ax.get_xticks())
+        assert set(shade(ax).get_paths()[0].vertices[:, 0]) == set(range(1, 13))
+    assert "Real data, rounds 1 to 12" in plain(figure.get_suptitle())
+    dated = draw_figure_2(made, MAIN, FACTS).axes[0]
+    assert lines(dated)["rw-meta"].get_xdata()[0] == date2num(np.datetime64("2021-01-01"))

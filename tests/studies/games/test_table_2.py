@@ -1,0 +1,270 @@
+"""The paper's Table 2 on the streams of a run, beside the paper's own numbers."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from dpol.core.schemas import write_frame
+from dpol.show.papers import REPORTED
+from dpol.show.table import Table, to_csv, to_fragment, to_latex, to_markdown
+from dpol.studies.games import STUDY
+from dpol.studies.games.papers import plays_the_papers
+from dpol.studies.games.settings import Games
+from dpol.studies.games.table_2 import table_2, table_2_ratios
+from dpol.studies.study import Facts
+from paper_run import FACTS, MAIN, REPLICATES, SUITES, frames
+from tables_by_hand import lines
+
+TREES = ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
+SINGLE = {"rw-meta": "rw-meta", **dict(zip(TREES, TREES, strict=True))}
+LEVELS = [math.inf, 1.0, 0.25]
+PAPER_LEVELS = [math.inf, 1.0, 0.5, 0.25]
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, pd.DataFrame]:
+    return frames()
+
+
+@pytest.fixture(scope="module")
+def totals(made: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    """The rows with the paper's noise of the run's totals.parquet."""
+    path = tmp_path_factory.mktemp("run") / "totals.parquet"
+    write_frame(made["totals"], path)
+    rows = pd.read_parquet(path)
+    return rows[rows["noise"] == "isotropic"].astype({"algorithm": str, "stream": str})
+
+
+def table(made: dict[str, pd.DataFrame], *, facts: Facts = FACTS, **changes: Any) -> Table:
+    return table_2({"summary": made["summary"].assign(**changes)}, MAIN, facts)
+
+
+def csv(shown: Table) -> pd.DataFrame:
+    assert shown.numbers is not None
+    return pd.read_csv(io.StringIO(to_csv(shown.numbers)), keep_default_na=False, na_values=[""])
+
+
+def plainly(totals: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, half-width, column and algorithm of each cell, from the total gains alone."""
+    # Table 2: 3 levels x 2 streams x (3 + 12). The report: RW-Meta and ridge with the other noise.
+    n_cells = 6 * (3 + 12) + 6 * (1 + 12)
+    factor = scipy.stats.t.ppf(1 - 0.05 / 2 / n_cells, REPLICATES - 1) / math.sqrt(REPLICATES)
+    cells = totals.groupby(["stream", "mu", "algorithm"])["total_gain"].agg(["mean", "std"])
+    cells = cells.reset_index().assign(half=lambda cells: factor * cells["std"])
+    linear = cells[cells["algorithm"].str.startswith("ridge-")]
+    best = linear.loc[linear.groupby(["stream", "mu"])["mean"].idxmax()]
+    best = best.assign(column="best-linear-model")
+    single = cells[cells["algorithm"].isin(SINGLE)].assign(column=lambda own: own["algorithm"])
+    return pd.concat([single, best]).set_index(["stream", "mu", "column"])
+
+
+def test_the_numbers_of_the_run_follow_from_its_total_gains(
+    made: dict[str, pd.DataFrame], totals: pd.DataFrame
+) -> None:
+    numbers = csv(table(made))
+    run = numbers[numbers["source"] == "run"].set_index(["stream", "mu", "column"])
+    plain = plainly(totals)
+    assert len(run) == len(plain) == 2 * 3 * 4
+    assert set(totals["algorithm"].unique()) - set(SINGLE) == {
+        f"ridge-w{window}-{penalty}"
+        for window in (8, 16, 32, 64)
+        for penalty in ("weak", "medium", "strong")
+    }
+    run = run.loc[plain.index]
+    assert run["algorithm"].tolist() == plain["algorithm"].tolist()
+    np.testing.assert_allclose(run["mean_gain"], plain["mean"], rtol=1e-12)
+    # Equal numbers have a deviation of exactly 0 in the run, and of rounding here.
+    np.testing.assert_allclose(run["ci_half_width"], plain["half"], rtol=1e-9, atol=1e-12)
+    assert set(run["ci_comparisons"]) == {168}
+    assert set(run["replicates"]) == {REPLICATES}
+
+
+def test_the_grey_rows_are_the_published_numbers(made: dict[str, pd.DataFrame]) -> None:
+    numbers = csv(table(made))
+    paper = numbers[numbers["source"] == "paper"]
+    published = pd.read_csv(REPORTED, keep_default_na=False, na_values=[""])
+    same = paper[["stream", "column", "mu", "mean_gain", "ci_half_width"]]
+    same = same.rename(columns={"column": "algorithm"}).reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, published, check_dtype=False)
+    sizes = paper.groupby("stream", sort=False)["n_experts"].first()
+    assert sizes.to_dict() == {"NM": 24, "PA": 146, "CA": 293}
+    assert set(paper["n_rounds"]) == {148}
+
+
+def test_a_line_has_the_four_numbers_of_a_level(
+    made: dict[str, pd.DataFrame], totals: pd.DataFrame
+) -> None:
+    shown = table(made)
+    assert [column.title for column in shown.columns] == [
+        *("RW-Meta", "Min Noise", "Min Regret", "best linear model")
+    ]
+    titles = [section.title for section in shown.sections]
+    states = [f"{state}, in the paper" for state in ("New Mexico", "Pennsylvania", "California")]
+    assert titles == ["A & B", "Bavaria", *states]
+    cited = [group.cited for section in shown.sections for group in section.groups]
+    assert cited == [False] * 2 + [True] * 3
+    plain, columns = plainly(totals), (*SINGLE, "best-linear-model")
+    for section, stream in zip(shown.sections, ("a", "b"), strict=False):
+        ((_, own, _),) = [(group.title, group.lines, group.cited) for group in section.groups]
+        assert [label for label, _ in own] == ["μ = ∞", "μ = 1", "μ = 0.25"]
+        for (_, cells), mu in zip(own, LEVELS, strict=True):
+            for cell, column in zip(cells, columns, strict=True):
+                row = plain.loc[(stream, mu, column)]
+                assert cell.text.split(" ")[0] == f"{row['mean']:.2f}"
+            assert cells[-1].notes == (plain.loc[(stream, mu, columns[-1]), "algorithm"][6:],)
+    california = {label: [cell.text for cell in cells] for _, label, cells in lines(shown)[-4:]}
+    assert california["μ = ∞"] == ["59.36", "31.12", "16.68", "66.23"]
+    assert california["μ = 1"] == ["55.62 ± 0.47", "25.09 ± 0.51", "16.91 ± 0.34", "61.16"]
+
+
+THE_WEEKS = {
+    "n_rounds": 148,
+    "first_period": pd.Timestamp("2020-08-09"),
+    "last_period": pd.Timestamp("2023-06-04"),
+}
+BOTH = [["other weeks and hospitals"] * 3, "(other weeks and hospitals)"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts", "notes", "ratios"),
+    [
+        ({}, {}, *BOTH),
+        (THE_WEEKS, {}, ["same weeks, other hospitals"] * 3, "(same weeks, other hospitals)"),
+        (THE_WEEKS | {"n_rounds": 147}, {}, *BOTH),
+        (THE_WEEKS | {"first_period": pd.Timestamp("2020-08-07")}, {}, *BOTH),
+        (THE_WEEKS | {"last_period": pd.Timestamp("2023-05-28")}, {}, *BOTH),
+        (
+            THE_WEEKS,
+            {"reported": {"a": "PA", "b": None}},
+            [
+                f"same weeks, {where}"
+                for where in ("other hospitals", "same state", "other hospitals")
+            ],
+            "(same weeks, other hospitals)",
+        ),
+        (THE_WEEKS, {"simulated": True}, ["real hospitals"] * 3, "(real hospitals)"),
+    ],
+)
+def test_it_says_how_the_papers_data_differ(
+    made: dict[str, pd.DataFrame],
+    changes: dict[str, Any],
+    facts: dict[str, Any],
+    notes: list[str],
+    ratios: str,
+) -> None:
+    of_run = replace(FACTS, **facts)
+    shown = table(made, facts=of_run, **changes)
+    assert [section.note.split("; ")[1] for section in shown.sections[2:]] == notes
+    summary = made["summary"].assign(**changes)
+    (note,) = table_2_ratios({"summary": summary}, MAIN, of_run).footers
+    assert ratios in note
+
+
+def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:
+    """Min Regret adds noise at every level."""
+    assert "Min Regret: adds noise even where no privacy is requested." in table(made).footers
+
+
+# ---- ratios --------------------------------------------------------------------------------------
+
+
+def test_ratios_follow_from_the_gains(made: dict[str, pd.DataFrame], totals: pd.DataFrame) -> None:
+    shown = table_2_ratios(made, MAIN, FACTS)
+    numbers = csv(shown)
+    run = numbers[numbers["source"] == "run"]
+    plain = plainly(totals)
+    assert len(run) == 2 * 2 * 3
+    for row in run.to_dict("records"):
+        meta = plain.loc[(row["stream"], row["mu"], "rw-meta")]
+        other = plain.loc[(row["stream"], row["mu"], row["other_column"])]
+        assert row["ratio"] == pytest.approx(meta["mean"] / other["mean"])
+        low = (meta["mean"] - meta["half"]) / (other["mean"] + other["half"])
+        assert row["ratio_lower"] == pytest.approx(low)
+    paper = numbers[numbers["source"] == "paper"]
+    assert paper[["ratio_lower", "ratio_upper"]].isna().all(axis=None)
+    assert [column.title for column in shown.columns] == ["μ = ∞", "μ = 1", "μ = 0.5", "μ = 0.25"]
+    # By hand from Table 2: New Mexico has the smallest ratios to Min Noise, California the largest.
+    ranges = {
+        section.title: [cell.text for cell in section.groups[1].lines[0][1]]
+        for section in shown.sections
+    }
+    assert ranges == {
+        "Min Noise": [
+            f"{40.14 / 26.48:.2f} to {59.36 / 31.12:.2f}",
+            f"{36.87 / 22.83:.2f} to {55.62 / 25.09:.2f}",
+            f"{31.19 / 19.56:.2f} to {47.43 / 22.14:.2f}",
+            f"{22.46 / 15.58:.2f} to {33.34 / 17.93:.2f}",
+        ],
+        "best linear model": ["0.90 to 0.91", "0.91 to 0.91", "0.87 to 0.91", "0.87 to 0.89"],
+    }
+    titles = [label for _, label, _ in lines(shown)]
+    assert titles == ["A & B", "Bavaria", "3 states, in the paper"] * 2
+    # The run does not play μ = 0.5.
+    assert [cells[2].text for _, label, cells in lines(shown) if label == "Bavaria"] == ["—", "—"]
+
+
+def test_a_single_run_has_no_interval(made: dict[str, pd.DataFrame]) -> None:
+    alone = made["summary"].assign(ci_half_width=math.inf, replicates=1)
+    shown = table_2_ratios({"summary": alone}, MAIN, FACTS)
+    texts = [cell.text for _, label, cells in lines(shown) for cell in cells if label == "Bavaria"]
+    assert not any("(" in text for text in texts)
+
+
+# ---- formats, and runs without it ----------------------------------------------------------------
+
+
+def test_it_is_grey_in_every_format(made: dict[str, pd.DataFrame]) -> None:
+    shown = table(made)
+    page = to_fragment(shown)
+    assert page.count('<tr class="cited">') == 12
+    latex = to_latex(shown)
+    assert latex.startswith(r"% needs \usepackage{booktabs,graphicx,xcolor}")
+    assert r"\textcolor{gray}{$\mu$ = 1} & \textcolor{gray}{36.87}" in latex
+    assert latex.isascii()
+    markdown = to_markdown(shown)
+    assert (
+        "| *New Mexico, in the paper* (n = 24; other weeks and hospitals) | *μ = ∞* |" in markdown
+    )
+    assert "| *40.14* | *26.48* | *13.38* | *43.91* |" in markdown
+
+
+OTHERS = [
+    ["rw-meta"],
+    ["rw-meta", {"algorithm": "ridge", "windows": [8]}],
+    [{"algorithm": "rw-meta", "exploration_floor": 0}, "ridge"],
+]
+"""Local algorithms that are not the paper's."""
+
+
+@pytest.mark.parametrize(
+    ("suites", "questions", "plays"),
+    [
+        (SUITES, {}, True),
+        (SUITES, {"one": "One", "two": "Two"}, False),
+        ({"local": SUITES["local"]}, {}, False),
+        (SUITES | {"central": {"algorithms": TREES[:1]}}, {}, False),
+        (SUITES | {"local": SUITES["local"] | {"noises": ["capacity"]}}, {}, False),
+        *((SUITES | {"local": {"algorithms": local}}, {}, False) for local in OTHERS),
+    ],
+)
+def test_only_a_run_that_plays_the_papers_algorithms_has_the_section(
+    suites: dict[str, Any], questions: dict[str, str], plays: bool
+) -> None:
+    main = Games(suites=suites, report=MAIN.report)
+    facts = replace(FACTS, questions=questions)
+    assert plays_the_papers(main, facts) is plays
+    first, *others = STUDY.sections_of(main, facts)
+    assert (first.name == "paper") is plays
+    assert "paper" not in [section.name for section in others]
+    if plays:
+        assert [each.name for each in first.tables] == ["table-2", "table-2-ratios"]
+        assert [each.name for each in first.figures] == ["figure-2"]
+        assert first.results == ("summary", "cumulative")
