@@ -35,14 +35,12 @@ def plain_rw_meta(
         history = noisy_gains[:t]
         ridges = [_refit(history, w, p) for w in windows for p in penalties]
         actions = np.array([*ridges, (initial + history.sum(axis=0)).argmax()])
-        scores = totals
-        if t > 0:
-            centred = covariance - covariance.mean()
-            largest, warm = _leading_eigenpair(centred, warm)
-            tau = max(exploration_floor * t, largest)
-            values, vectors = np.linalg.eigh(tau * np.eye(m) - centred)
-            normals = rng.standard_normal(m) if rng else np.zeros(m)
-            scores = totals + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normals)
+        centred = covariance - covariance.mean()
+        largest, warm = _leading_eigenpair(centred, warm)
+        tau = max(exploration_floor * (t + 1), largest)
+        values, vectors = np.linalg.eigh(tau * np.eye(m) - centred)
+        normals = rng.standard_normal(m) if rng else np.zeros(m)
+        scores = totals + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normals)
         played[t] = actions[scores.argmax()]
         choice = np.zeros((m, n))
         choice[np.arange(m), actions] = 1.0

@@ -107,10 +107,12 @@ def rw_meta(
     for t in range(len(noisy_gains)):
         actions = [learner(noisy_gains[:t], initial) for learner in learners]
         totals = np.array([sum(noisy_gains[s][past[s][i]] for s in range(t)) for i in range(m)])
-        if decorrelate and t > 0:
-            covariance = learner_covariance(past, noise_scale[:t])
-            _, fresh = fresh_covariance(covariance, exploration_floor * t)
-            totals = totals + cholesky(fresh) @ rng.standard_normal(m)
+        if decorrelate:
+            covariance = learner_covariance(past, noise_scale[:t]) if past else np.zeros((m, m))
+            tau, fresh = fresh_covariance(covariance, exploration_floor * (t + 1))
+            normals = rng.standard_normal(m)
+            if tau > 1e-12 * covariance.sum(axis=1).max():  # otherwise only rounding is left
+                totals = totals + cholesky(fresh) @ normals
         played.append(actions[list(totals).index(max(totals))])
         past.append(actions)
     return played

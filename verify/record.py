@@ -43,8 +43,8 @@ RECORDED = {
         *("mean_regret", "ci_half_width", "uniform_regret"),
     ],
     "claims": [
-        *("paper", "statement", "claim", "claimed", "measured", "lower", "upper", "verdict"),
-        *("settings", "kind", "root", "mend", "note", "ours", "on_data"),
+        *("paper", "statement", "claim", "ground", "claimed", "measured", "lower", "upper"),
+        *("verdict", "settings", "kind", "root", "mend", "note", "ours", "on_data"),
     ],
 }  # fmt: skip
 

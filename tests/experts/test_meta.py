@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play_rounds, setup_of
-from dpol.noise import privatize
+from dpol.noise import NoisyGains, privatize
+from dpol.privacy.guarantee import NO_PRIVACY
 from steps import FixedBank, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
@@ -107,12 +109,68 @@ def test_without_decorrelation_the_leading_learner_is_played_by_hand(make_noisy,
     assert play_rounds(algorithm, make_noisy([gains]), crowd(1)).tolist() == [[0, 2, 1, 2]]
 
 
-def test_round_one_plays_the_first_learner_and_draws_nothing(draw_noisy):
-    noisy = draw_noisy(np.zeros((1, 3)), 1.0, 4)
-    generators = replicate_generators(1, (), range(4), "none")
-    before = [generator.bit_generator.state for generator in generators.generators]
-    assert not play_rounds(RWMeta(), noisy, generators).any()
-    assert [generator.bit_generator.state for generator in generators.generators] == before
+def plays_of_the_leader(algorithm, lead, crowd, replicates=40_000):
+    """Return how often (T, 2) each of two learners is played; gains are `lead` and 0, no noise."""
+    bank = FixedBank(((0, 1),))
+    gains = np.tile([lead, 0.0], (6, 1))
+    noisy = NoisyGains(
+        initial=np.zeros((replicates, 2)),
+        gains=np.broadcast_to(gains, (replicates, *gains.shape)),
+        noise_scale=np.zeros(gains.shape),
+        gain_range=lead,
+        guarantee=NO_PRIVACY,
+    )
+    played = play_rounds(dataclasses.replace(algorithm, learners=(bank,)), noisy, crowd(replicates))
+    return np.stack([(played == action).sum(axis=0) for action in (0, 1)], axis=1)
+
+
+def leads(variance):
+    """Return P(leader is played) in rounds 1..6: its lead is t - 1, a score's variance is given."""
+    return [NormalDist().cdf((t - 1) / math.sqrt(2 * variance(t))) for t in range(1, 7)]
+
+
+@pytest.mark.parametrize("floor", [2.0, 0.5])
+@pytest.mark.parametrize("lead", [1.0, 3.0])
+def test_the_floor_of_round_t_is_f_r_squared_t(checks, crowd, floor, lead):
+    """By hand: the leader of round t is played with probability Phi((t - 1)/sqrt(2 f t)).
+
+    40,000 replicates, error probability 1e-6 per round. A floor of f r^2 (t - 1), which leaves
+    round 1 without noise, or of f r^2 (t + 1) is rejected.
+    """
+
+    counts = plays_of_the_leader(RWMeta(floor), lead, crowd)
+
+    def fits(variance):
+        pairs = zip(counts, leads(variance), strict=True)
+        return all(checks.frequencies(row, [share, 1 - share]) for row, share in pairs)
+
+    assert fits(lambda t: floor * t)
+    assert not fits(lambda t: floor * max(t - 1, 1e-3))
+    assert not fits(lambda t: floor * (t + 1))
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.7])
+def test_without_any_perturbation_ties_go_to_the_first_learner(make_noisy, crowd, scale):
+    """With floor 0, learners that agreed so far have Sigma* = 0 and equal gains, noisy or not."""
+    bank = FixedBank((*[(2, 2, 2, 2, 2)] * 3, (3, 0, 1, 2, 0)))
+    noise = scale * np.random.default_rng(0).standard_normal((200, 4, 5))
+    noisy = make_noisy(noise, np.array([1.0, 0.3, scale, 0.1, 0.2]) if scale else 0.0)
+    played = play_rounds(RWMeta(0.0, learners=(bank,)), noisy, crowd(200))
+    assert (played[:, 3] == 3).all()
+    perturbed = play_rounds(RWMeta(2.0, learners=(bank,)), noisy, crowd(200))
+    assert set(perturbed[:, 3]) == {0, 1, 2, 3}
+
+
+def test_in_round_one_rw_ftpl_leads_by_its_initial_draw_and_any_learner_is_played(draw_noisy):
+    """A tie of the paper's learners: the ridges play 0, RW-FTPL the largest of z_0."""
+    noisy = draw_noisy(np.zeros((1, 3)), 1.0, 2000)
+    played = play_rounds(RWMeta(), noisy, replicate_generators(1, (), range(2000), "y"))[:, 0]
+    leaders = noisy.initial.argmax(axis=1)
+    assert set(played[leaders == 0]) == {0}
+    followed = (played == leaders)[leaders > 0]
+    assert (played[leaders > 0][~followed] == 0).all()
+    # One learner in thirteen: 6 standard errors.
+    assert abs(followed.mean() - 1 / 13) < 6 * math.sqrt(12) / 13 / math.sqrt(len(followed))
 
 
 def test_normals_drawn_ahead_are_those_of_a_game_without_an_end(random_stream):

@@ -15,7 +15,8 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.privacy.guarantee import Origin
 
-# Added to the variance, relative to Sigma, so that rounding cannot make it negative.
+# Relative to Sigma: added to the variance so that rounding cannot make it negative. A tau below it
+# is rounding too.
 _ROUNDING = 1e-12
 
 # Rounds drawn at once: a call of a generator costs more than the normals of one round.
@@ -53,8 +54,8 @@ class RWMeta(LocalAlgorithm[MetaState]):
 
     Let Sigma be the covariance of the noise in the learners' cumulative gains, and
     Sigma* = Sigma - (1' Sigma 1 / m^2) 1 1'. For gains in [0, r], round t adds
-    y ~ N(0, tau I - Sigma*) with tau = max(f r^2 (t - 1), lambda_max(Sigma*)), and follows the
-    leader. The actions are post-processing of the noisy gains, whose guarantee holds for them.
+    y ~ N(0, tau I - Sigma*) with tau = max(f r^2 t, lambda_max(Sigma*)), and follows the leader.
+    The actions are post-processing of the noisy gains, whose guarantee holds for them.
     Source: "Prediction with Expert Advice under Local Differential Privacy", section 3.2 and
     Theorem 3 (f = 2, r = 1).
 
@@ -127,12 +128,12 @@ class RWMeta(LocalAlgorithm[MetaState]):
             covariance = np.add(covariance, shared, out=shared)
         learners, actions = JoinedBank(self.learners).step(state.learners, observation)
         scores = gains
-        if self.decorrelate and rounds:
+        if self.decorrelate:
             if not normals.shape[1]:
                 ahead = max(1, min(_ROUNDS_AHEAD, state.n_rounds - rounds))
                 normals = generators.standard_normal(ahead, actions.shape[1])
             now, normals = normals[:, 0], normals[:, 1:]
-            least = self.exploration_floor * rounds * state.gain_range**2
+            least = self.exploration_floor * (rounds + 1) * state.gain_range**2
             scores = gains + decorrelating_noise(covariance, least, now)
         chosen = actions[np.arange(len(actions)), scores.argmax(axis=1)]
         state = replace(
@@ -160,6 +161,8 @@ def shared_noise(actions: Actions, noise_scale: Floats) -> Floats:
 def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Floats:
     """Return (R, m) draws y from N(0, tau I - Sigma*), made from standard normals.
 
+    Without any variance, y is exactly 0, so that the first of equal learners leads.
+
     Args:
         covariance: (R, m, m) Sigma, symmetric, positive semi-definite, no negative entry.
         least: smallest tau; tau = max(least, lambda_max(Sigma*)) per replicate.
@@ -173,10 +176,11 @@ def decorrelating_noise(covariance: Floats, least: float, normals: Floats) -> Fl
         tau[unsure] = np.maximum(least, largest_eigenvalues(star[unsure]))
     target = -star
     diagonal = target.reshape(len(star), -1)[:, :: star.shape[-1] + 1]
-    # Without any noise the factor does not matter; 1 keeps the matrix regular.
-    diagonal += np.where(tau + size > 0, tau + _ROUNDING * size, 1.0)[:, None]
+    # Without any variance the factor does not matter; 1 keeps the matrix regular.
+    none = tau <= _ROUNDING * size
+    diagonal += np.where(none, 1.0, tau + _ROUNDING * size)[:, None]
     noise = np.asarray((np.linalg.cholesky(target) @ normals[:, :, None])[:, :, 0])
-    noise[tau + size == 0] = 0.0
+    noise[none] = 0.0
     return noise
 
 

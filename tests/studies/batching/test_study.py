@@ -176,7 +176,9 @@ def test_batching_costs_no_more_than_the_factor_of_corollary_2():
     The intervals of the regrets are below their bounds; error below 1e-6 for the 12 rows and both
     algorithms together. The limit can be broken: always playing a bad expert costs more.
     """
-    large = Batching(n_experts=[2, 10], mus=[1.0], n_rounds=400, rounds=[1], replicates=300)
+    large = Batching(
+        n_experts=[2, 10], mus=[1.0], n_rounds=400, rounds=[1], alphas=[0.1], replicates=300
+    )
     _, costs = run_all(large, seed=1, confidence=1 - ERROR)
     assert len(costs) == 12
     allowed = (costs["factor"] - 1) * costs["ftpl_bound"]

@@ -232,6 +232,37 @@ def test_all_texts_have_their_numbers(findings):
                 assert "{" not in Claim(STATEMENTS[name], finding).text(text)
 
 
+def test_statements_of_the_experts_paper_need_a_ground():
+    """The others rest on their text; ours have none."""
+    with pytest.raises(ValueError, match="Theorem 1: Prediction .* one of text, summary, derived"):
+        claim(paper=EXPERTS)
+    with pytest.raises(ValueError, match="'text', 'summary' or 'derived'"):
+        claim(paper=EXPERTS, ground="hearsay")
+    assert claim(paper=EXPERTS, ground="derived").as_row()["ground"] == "derived"
+    assert claim(paper=LAZY).as_row()["ground"] == "text"
+    assert claim(paper=EXPERTS, ours=True).as_row()["ground"] == ""
+
+
+def test_which_statements_of_the_experts_paper_rest_on_our_derivation():
+    grounds = defaultdict(set)
+    for name, about in STATEMENTS.items():
+        if about.paper == EXPERTS and not about.ours:
+            grounds[about.ground].add(name)
+    assert grounds["derived"] == {
+        *("expected-maximum", "tree-noise", "containing-batch", "two-cliques"),
+        "heuristic-quantile",
+    }
+    on_data = {name for name in grounds["text"] if STATEMENTS[name].on_data}
+    assert grounds["text"] - on_data == {
+        *("trade-off-curve", "all-differ", "alpha-actions", "alpha-privacy")
+    }
+    assert {name: len(of) for name, of in grounds.items()} == {
+        "summary": 14,
+        "text": 4 + len(on_data),
+        "derived": 5,
+    }
+
+
 def test_a_claim_counts_the_settings_in_which_it_was_tested():
     seven = Finding(name="x", claimed=1.0, measured=0.5, settings=7)
     together = decided(claim().statement, [seven, Finding(name="x", claimed=1.0, measured=0.9)])

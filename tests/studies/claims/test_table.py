@@ -6,6 +6,7 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.show.marks import Mark
+from dpol.show.papers import EXPERTS
 from dpol.show.table import Entry, Table
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
@@ -132,6 +133,32 @@ def test_findings_on_data_and_our_questions_stand_apart_and_are_never_red() -> N
     }
     assert {cell.mark.tone for cell in verdicts.values() if cell.mark} == {"open", "good"}
     assert table.sections[1].note == "2 rows: 1 is not seen on these data, 1 is seen on these data"
+
+
+def test_rows_of_the_experts_paper_say_and_count_their_grounds() -> None:
+    about = {"paper": EXPERTS}
+    table = table_of(
+        CLAIMS[0],
+        claim_by_hand(place="Lemma 5", ground="derived", **about),
+        claim_by_hand(place="section 4, trees", ground="derived", **about),
+        claim_by_hand(place="Theorem 2", ground="summary", **about),
+        claim_by_hand(0.8, ">=", 1.2, place="abstract", ground="text", on_data=True, **about),
+        claim_by_hand(place="Theorem 2", statement="ours", ours=True, **about),
+    )
+    (counts,) = (footer for footer in table.footers if "lost its formulas" in footer)
+    assert counts.split("Grounds of its ")[1] == (
+        "4 rows: Text, the words of the paper: 1."
+        " Summary, a formula on which two third-party summaries of the paper agree: 1."
+        " Derived, by us alone, so the row judges our reading: 2 (Lemma 5; section 4, trees)."
+    )
+    notes = [cells[0].notes for n in range(4) for _, cells in lines(table, n)]
+    grounds = [[note for note in each if note.startswith("Ground")] for each in notes]
+    derived, summary, text = ([f"Ground: {ground}."] for ground in ("derived", "summary", "text"))
+    assert grounds == [[], derived, derived, summary, text, []]
+    assert table.numbers["ground"].tolist() == [
+        *("text", "derived", "derived", "summary", "text", "")
+    ]
+    assert not any("formulas" in footer for footer in table_of(CLAIMS[0]).footers)
 
 
 def test_a_bound_and_the_trivial_number_are_shown() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -16,10 +16,14 @@ from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.schemas import read_schemas
 from dpol.show.marks import Mark
+from dpol.show.papers import EXPERTS
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
 """What was measured: the number of the claim, or a proved bound on it."""
+Ground = Literal["text", "summary", "derived"]
+"""What a paper's statement rests on: its own words, a formula on which two third-party summaries of
+it agree, or our derivation alone."""
 Kind = Literal[
     "false",
     "hypothesis missing",
@@ -133,6 +137,8 @@ class Statement(BaseModel):
         refuted_by: what would refute the statement.
         found_by: "module.function" in this package of the `Check` that decides it.
         computed: what is computed, with its sizes.
+        ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
+            formulas, so every statement of that paper must say so; for the others it is the text.
         measured_is: whether the number itself is measured, or a bound on it. An upper bound
             cannot refute that the number is small, and a lower bound cannot prove it.
         rounding: relative accuracy of the computation.
@@ -146,8 +152,8 @@ class Statement(BaseModel):
         mend: what puts it right.
 
     Raises:
-        ValueError: a statement of a paper has a kind without root or mend, or a statement of ours
-            has another kind than "own question".
+        ValueError: a statement of a paper has a kind without root or mend, a statement of ours
+            has another kind than "own question", or a statement of the experts' paper no ground.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -160,6 +166,7 @@ class Statement(BaseModel):
     refuted_by: str
     found_by: str
     computed: str
+    ground: Ground = "text"
     measured_is: MeasuredIs = "number"
     rounding: float = 1e-9
     witness: str = "{case}"
@@ -177,6 +184,14 @@ class Statement(BaseModel):
         needed = self.kind is not None and not self.ours
         if bool(self.root) != needed or bool(self.mend) != needed:
             raise ValueError(f"{self.place}: kind, root and mend go together; give all or none")
+        return self
+
+    @model_validator(mode="after")
+    def _ground_is_given(self) -> Statement:
+        if self.paper == EXPERTS and not self.ours and "ground" not in self.model_fields_set:
+            raise ValueError(
+                f"{self.place}: {EXPERTS} needs a ground, one of {', '.join(get_args(Ground))}"
+            )
         return self
 
 
@@ -314,6 +329,7 @@ class Claim:
             "statement": self.statement.place,
             "claim": self.text("statement"),
             "computed": self.text("computed"),
+            "ground": "" if self.statement.ours else self.statement.ground,
             "trivial": math.nan if finding.trivial is None else finding.trivial,
             "lower": lower,
             "upper": upper,

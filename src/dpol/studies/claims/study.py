@@ -104,7 +104,7 @@ def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:
 
     Cells that the run does not play have no row.
     """
-    return _worst_of_each(_by_statement(chain(gains.headline(ranking), gains.table_two(summary))))
+    return _worst_of_each(_by_statement(chain(gains.rivals(ranking), gains.table_two(summary))))
 
 
 def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:

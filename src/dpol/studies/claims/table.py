@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,7 @@ from dpol.show.marks import Mark
 from dpol.show.names import marked
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Entry, Line, Table, one_section
-from dpol.studies.claims.core import OF_SUBSTANCE, Verdict
+from dpol.studies.claims.core import OF_SUBSTANCE, Ground, Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
 
@@ -59,10 +59,12 @@ def _worst_first(rows: pd.DataFrame) -> list[dict[Any, Any]]:
 
 ON_DATA = "What the papers saw on their data, on the data of this run"
 OWN = "Our questions †"
-_COPY = (
-    f"Our copy of {cited(EXPERTS)} has no formulas. We derived them again, so rows of this paper"
-    " judge our reading: compare with the published text before citing."
-)
+_GROUNDS: Mapping[Ground, str] = {
+    "text": "the words of the paper",
+    "summary": "a formula on which two third-party summaries of the paper agree",
+    "derived": "by us alone, so the row judges our reading",
+}
+"""What rows of the experts' paper rest on."""
 
 
 def _listed(kinds: Iterable[str]) -> str:
@@ -94,7 +96,7 @@ def _ledger(
             "A row that does not hold gives its kind, its root, and what puts it right. Rows with"
             f" the same root come from one slip. Rows marked {_listed(OF_SUBSTANCE)} are of"
             " substance; the others are easily put right.",
-            *((_COPY,) if (frame["paper"] == EXPERTS).any() else ()),
+            *_on_grounds(frame[~ours & (frame["paper"] == EXPERTS)]),
             "Slack: measured number over claimed number.",
             *_on_intervals(frame),
             "A verdict is about what was computed. A claim that holds here is not proved: it held"
@@ -136,6 +138,23 @@ def _counts(rows: pd.DataFrame) -> str:
     return f"{counted(len(rows), 'row')}: {count_verdicts(rows)}{from_roots}"
 
 
+def _on_grounds(rows: pd.DataFrame) -> tuple[str, ...]:
+    """Count the rows of the experts' paper by ground, and name those that we derived."""
+    if rows.empty:
+        return ()
+    counts = []
+    for ground, words in _GROUNDS.items():
+        places = rows.loc[rows["ground"] == ground, "statement"]
+        named = f" ({'; '.join(places)})" if ground == "derived" and len(places) else ""
+        counts.append(f"{ground.capitalize()}, {words}: {len(places)}{named}.")
+    return (
+        f"Our copy of {cited(EXPERTS)} lost its formulas. Grounds of its"
+        f" {counted(len(rows), 'row')}: {' '.join(counts)}",
+        "No summary gives its regressors. As we read it, they are lines fitted to each expert's"
+        " last noisy gains: rows on RW-Meta's learners and on linear models judge these.",
+    )
+
+
 def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
     sampled = frame.loc[frame["confidence"] < 1, "confidence"]
     if sampled.empty:
@@ -160,8 +179,11 @@ def _line(row: dict[Any, Any], *, short: bool = False) -> Line:
         "Note": "" if short or row["note"] in row["counterexample"] else row["note"],
     }
     tested = () if row["kind"] else (f"In {counted(int(row['settings']), 'setting')}.",)
+    # Statements of the other papers all rest on their text.
+    ground = (f"Ground: {row['ground']}.",) if row["paper"] == EXPERTS and row["ground"] else ()
+    computed = () if short else (f"Computed: {row['computed']}.",)
     return _name(row), (
-        Entry(row["claim"], () if short else (f"Computed: {row['computed']}.",)),
+        Entry(row["claim"], (*ground, *computed)),
         Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         Entry(_number(row["measured"]), tuple(below)),
         Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
