@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpol.show.reported import BEST_LINEAR, FILLINGS, load_reported
 from dpol.studies.claims.roots import roots
 
 ROOT = Path(__file__).parents[1]
@@ -193,6 +194,50 @@ def dividing() -> str:
     )
 
 
+def table_2() -> str:
+    """The first paper's Table 2 on Central Texas, and its ratios beside the paper's own."""
+    columns = {
+        "rw-meta": "RW-Meta",
+        "tree-ftpl-min-noise": "Min Noise",
+        "tree-ftpl-min-regret": "Min Regret",
+        "best": "best linear model",
+    }
+    every = recorded("central-texas", "summary").query("noise == 'isotropic'")
+    every = every[every["algorithm"].isin(columns) | (every["family"] == "ridge")]
+    every = every.assign(algorithm=every["algorithm"].where(every["family"] != "ridge", "best"))
+    theirs = load_reported().replace({"algorithm": {BEST_LINEAR: "best"}})
+    theirs = theirs.set_index(["algorithm", "mu", "stream"])["mean_gain"]
+    rows = []
+    for mu in (math.inf, 1.0, 0.5, 0.25):
+        cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]
+        row = [amount(*cells.loc[name]) for name in columns]
+        for rival in ("tree-ftpl-min-noise", "best"):
+            ours = cells["mean_gain"]["rw-meta"] / cells["mean_gain"][rival]
+            paper = theirs["rw-meta", mu] / theirs[rival, mu]
+            row.append(f"{ours:.2f} ({paper.min():.2f} to {paper.max():.2f})")
+        rows.append(("∞" if mu == math.inf else f"{mu:g}", *row))
+    ratios = ("RW-Meta / Min Noise (paper)", "RW-Meta / best (paper)")
+    return table(("μ", *columns.values(), *ratios), rows)
+
+
+def fillings() -> str:
+    """How the first paper's totals at μ = ∞ depend on what suppressed cells are read as."""
+    every = pd.read_csv(FILLINGS).set_index(["suppressed_counts", "suppressed_beds"])
+    gains = every.pivot(columns="algorithm", values=["mean_gain", "n_experts"])
+    rows = [
+        (
+            str(counts),
+            beds,
+            f"{cells['n_experts', 'rw-meta']:.0f}",
+            *(f"{cells['mean_gain', name]:.1f}" for name in ("rw-meta", "tree-ftpl-min-noise")),
+            f"{cells['mean_gain', 'rw-meta'] / cells['mean_gain', 'tree-ftpl-min-noise']:.2f}",
+        )
+        for (counts, beds), cells in gains.iterrows()
+    ]
+    header = ("suppressed counts", "suppressed beds", "hospitals", "RW-Meta", "Min Noise", "ratio")
+    return table(header, rows)
+
+
 def slips() -> str:
     """Roots of the statements that do not hold as printed, worst kind first."""
     found = roots(recorded("simulated", "claims"))
@@ -200,6 +245,8 @@ def slips() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "table-2": table_2,
+    "fillings": fillings,
     "questions": questions,
     "aims": aims,
     "three-states": three_states,

@@ -17,6 +17,7 @@ from dpol.show.reported import (
     PAPER_LAST,
     PAPER_STATES,
     PAPER_WEEKS,
+    describe_fillings,
     has_papers_periods,
     load_reported,
 )
@@ -190,6 +191,8 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
         f" {PAPER_NOISE} noise (μ = ∞: no privacy). Below the best linear model: its window and"
         f" penalty. Grey: Table 2 of {cited(EXPERTS)}, not computed here."
     )
+    if not facts.simulated:
+        yield describe_fillings()
     number = sum(member.family == LINEAR for member in papers_members())
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {number} with the largest mean, chosen in hindsight"
