@@ -51,8 +51,8 @@ def describe_fillings() -> str:
         "The paper does not say how it read suppressed cells, and totals depend on it: in"
         f" recorded runs on {every['stream'].iloc[0]} RW-Meta gains {values} at μ = ∞ with"
         f" suppressed counts read as {read}, and {both:.1f} with suppressed beds read as"
-        f" {every['suppressed_beds'].iloc[-1]} too. Its ratio to Min Noise lies between {ratios.min():.2f}"
-        f" and {ratios.max():.2f}."
+        f" {every['suppressed_beds'].iloc[-1]} too. Its ratio to Min Noise lies between"
+        f" {ratios.min():.2f} and {ratios.max():.2f}."
     )
 
 
