@@ -1,6 +1,6 @@
 """Record the numbers of a whole run that README.md and docs/ show.
 
-    python verify/record.py results/simulated  (or beyond, states, held-out, after its run)
+    python verify/record.py results/simulated  (or another run, after it has ended)
 
 Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages.
 """
@@ -71,13 +71,14 @@ OF_RUN = {
         "questions": "stream == ''",
         "allocation": "stream == ''",
     },
+    "central-texas": {"summary": "noise == 'isotropic'"},
     "held-out": {name: KEPT[name] for name in ("summary", "comparison")},
 }
 """Tables to record for a run instead of all, with their queries."""
 
 
 def main(base: Path) -> None:
-    """Write the recorded columns of a run's results, and the time of its jobs."""
+    """Write the recorded columns of a run's results."""
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in OF_RUN.get(base.name, KEPT).items():
@@ -85,10 +86,6 @@ def main(base: Path) -> None:
         if path.exists():
             frame = pd.read_parquet(path).query(rows)[RECORDED[name]]
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
-    tables = sorted((base / "benchmarks").rglob("*.tsv"))
-    seconds = sum(float(pd.read_csv(path, sep="\t")["s"].sum()) for path in tables)
-    jobs = pd.DataFrame({"jobs": [len(tables)], "seconds": [round(seconds)]})
-    jobs.to_csv(folder / "jobs.csv", index=False)
 
 
 if __name__ == "__main__":
