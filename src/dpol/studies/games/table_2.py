@@ -186,18 +186,17 @@ def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
 
 def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
     replicates = summary["replicates"].max()
+    depends = "" if facts.simulated else f" {describe_fillings()}"
     yield (
         f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
-        f" {PAPER_NOISE} noise (μ = ∞: no privacy). Below the best linear model: its window and"
-        f" penalty. Grey: Table 2 of {cited(EXPERTS)}, not computed here."
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). Grey: Table 2 of {cited(EXPERTS)}, not computed"
+        f" here.{depends}"
     )
-    if not facts.simulated:
-        yield describe_fillings()
     number = sum(member.family == LINEAR for member in papers_members())
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {number} with the largest mean, chosen in hindsight"
-        " for each cell. The Bonferroni correction counts the cells of all of them, so its"
-        " interval holds despite the choice."
+        " for each cell; below it are its window and penalty. The Bonferroni correction counts the"
+        " cells of all of them, so its interval holds despite the choice."
     )
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
     yield "±, grey: half-width of the paper’s 95% interval, where we know it."
