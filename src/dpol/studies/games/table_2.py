@@ -44,7 +44,9 @@ RATIO_COLUMNS = [
     *_SETTING, "column", "algorithm", "mean_gain", "other_column", "other_algorithm",
     "other_mean_gain", "ratio", "ratio_lower", "ratio_upper",
 ]  # fmt: skip
-"""Columns of the numbers of the ratios; the bounds are empty for the paper."""
+"""Columns of the numbers of the ratios.
+
+The bounds are empty for the paper, and where the interval of RW-Meta's gain reaches below 0."""
 _ABSENT = Entry("—")
 
 
@@ -107,7 +109,7 @@ def ratios_of(numbers: pd.DataFrame) -> pd.DataFrame:
         parts.append(meta.join(other, on=key, how="inner"))
     rows = with_differences(pd.concat(parts, ignore_index=True))
     bounds = ["ratio_lower", "ratio_upper"]
-    rows[bounds] = rows[bounds].where(rows["source"] == RUN)
+    rows[bounds] = rows[bounds].where((rows["source"] == RUN) & (rows["ratio_lower"] >= 0))
     return rows[RATIO_COLUMNS]
 
 
@@ -236,9 +238,9 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
         headers=tuple(map(mu_title, levels)),
         sections=tuple(sections),
         footers=(
-            "In brackets: the ends of the ratio’s interval, from those of both gains. They hold"
-            f" jointly ({100 * main.report.confidence:g}%). Grey: range of the paper’s states"
-            f" ({_compared(summary, facts)}).",
+            "In brackets: the ends of the ratio’s interval, from those of both gains; none where"
+            f" one reaches 0. They hold jointly ({100 * main.report.confidence:g}%). Grey: range of"
+            f" the paper’s states ({_compared(summary, facts)}).",
         ),
         numbers=ratios,
     )
