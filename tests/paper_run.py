@@ -17,7 +17,7 @@ from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts
 from replays import stream_of
 
-REPLICATES = 3
+REPLICATES = 4
 SUITES: dict[str, Any] = {
     "local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta", "ridge"]},
     "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},

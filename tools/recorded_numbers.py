@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.show.reported import BEST_LINEAR, FILLINGS, load_reported
+from dpol.show.reported import FILLINGS, load_reported
 from dpol.studies.claims.roots import roots
 
 ROOT = Path(__file__).parents[1]
@@ -178,24 +178,8 @@ def correlated_noise() -> str:
     return table(("noise", "μ = 1", "μ = 0.5", "μ = 0.25", "μ = 0.1"), rows)
 
 
-def dividing() -> str:
-    """Share of the avoidable unmet need that three rules avoid on fifteen states, in percent."""
-    means = recorded("states", "allocation").query("need == 'patients' and units_share == 1")
-    at = means[(means["mu"] == 0.25) & (means["noise"] == "capacity") | means["mu"].isna()]
-    last, equal, exact = (
-        f"{100 * at.set_index('rule')['avoided'][rule]:.0f}%"
-        for rule in ("last", "equal-chances", "exact")
-    )
-    return (
-        "- **How noisy counts are read matters more than the level.** If help is divided by them at"
-        f" μ = 0.25, the last counts avoid {last} of the avoidable unmet need, a filter with equal"
-        f" chances {equal} (small hospitals pay), exact counts {exact}"
-        " ([Dividing help](docs/explanation/dividing-help.md)).\n"
-    )
-
-
 def table_2() -> str:
-    """The first paper's Table 2 on Central Texas, and its ratios beside the paper's own."""
+    """The first paper's Table 2 on Central Texas, and its ratio beside the paper's own."""
     columns = {
         "rw-meta": "RW-Meta",
         "tree-ftpl-min-noise": "Min Noise",
@@ -205,35 +189,28 @@ def table_2() -> str:
     every = recorded("central-texas", "summary").query("noise == 'isotropic'")
     every = every[every["algorithm"].isin(columns) | (every["family"] == "ridge")]
     every = every.assign(algorithm=every["algorithm"].where(every["family"] != "ridge", "best"))
-    theirs = load_reported().replace({"algorithm": {BEST_LINEAR: "best"}})
-    theirs = theirs.set_index(["algorithm", "mu", "stream"])["mean_gain"]
+    theirs = load_reported().pivot(index=["mu", "stream"], columns="algorithm", values="mean_gain")
     rows = []
     for mu in (math.inf, 1.0, 0.5, 0.25):
         cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]
-        row = [amount(*cells.loc[name]) for name in columns]
-        for rival in ("tree-ftpl-min-noise", "best"):
-            ours = cells["mean_gain"]["rw-meta"] / cells["mean_gain"][rival]
-            paper = theirs["rw-meta", mu] / theirs[rival, mu]
-            row.append(f"{ours:.2f} ({paper.min():.2f} to {paper.max():.2f})")
-        rows.append(("∞" if mu == math.inf else f"{mu:g}", *row))
-    ratios = ("RW-Meta / Min Noise (paper)", "RW-Meta / best (paper)")
-    return table(("μ", *columns.values(), *ratios), rows)
+        ours = cells["mean_gain"]["rw-meta"] / cells["mean_gain"]["tree-ftpl-min-noise"]
+        paper = theirs.loc[mu]["rw-meta"] / theirs.loc[mu]["tree-ftpl-min-noise"]
+        ratio = f"{ours:.2f} ({paper.min():.2f} to {paper.max():.2f})"
+        row = (amount(*cells.loc[name]) for name in columns)
+        rows.append(("∞" if mu == math.inf else f"{mu:g}", *row, ratio))
+    return table(("μ", *columns.values(), "RW-Meta / Min Noise (paper)"), rows)
 
 
 def fillings() -> str:
     """How the first paper's totals at μ = ∞ depend on what suppressed cells are read as."""
-    every = pd.read_csv(FILLINGS).set_index(["suppressed_counts", "suppressed_beds"])
-    gains = every.pivot(columns="algorithm", values=["mean_gain", "n_experts"])
-    rows = [
-        (
-            str(counts),
-            beds,
-            f"{cells['n_experts', 'rw-meta']:.0f}",
-            *(f"{cells['mean_gain', name]:.1f}" for name in ("rw-meta", "tree-ftpl-min-noise")),
-            f"{cells['mean_gain', 'rw-meta'] / cells['mean_gain', 'tree-ftpl-min-noise']:.2f}",
-        )
-        for (counts, beds), cells in gains.iterrows()
-    ]
+    rows = []
+    key = ["suppressed_counts", "suppressed_beds", "n_experts"]
+    for read, both in pd.read_csv(FILLINGS, dtype={"suppressed_beds": str}).groupby(
+        key, sort=False
+    ):
+        gains = both.set_index("algorithm")["mean_gain"]
+        meta, tree = gains["rw-meta"], gains["tree-ftpl-min-noise"]
+        rows.append((*map(str, read), f"{meta:.1f}", f"{tree:.1f}", f"{meta / tree:.2f}"))
     header = ("suppressed counts", "suppressed beds", "hospitals", "RW-Meta", "Min Noise", "ratio")
     return table(header, rows)
 
@@ -254,7 +231,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "lazy-regret": lazy_regret,
     "california": california,
     "correlated-noise": correlated_noise,
-    "dividing": dividing,
     "slips": slips,
 }
 

@@ -4,7 +4,7 @@
 
 Plays RW-Meta and the tree with least noise on the stream of config/config.yaml at mu = inf, with
 suppressed counts read as 1, 2 and 3, and with suppressed beds read as 3 too. Writes
-src/dpol/show/recorded_fillings.csv, which the page cites. Takes about a minute.
+src/dpol/show/recorded_fillings.csv, which the page cites. Takes about two minutes.
 """
 
 from __future__ import annotations
