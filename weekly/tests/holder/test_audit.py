@@ -79,7 +79,7 @@ FAULTS = {
         *(on_draws(third_is_zero), SMALL, LEDGERS),
         {"variance of row 3"},
     ),
-    # The noise is secure, so it has no seed: 300 pairs would miss this fault in 3% of runs, 900 pairs
+    # The noise is secure, so it has no seed: 300 pairs would miss this fault in 3% of runs, and 900
     # miss it once in 10^13.
     "noise 10% too small": (
         *(on_draws(ten_percent_less), WIDE | {"pairs": 900}, 1),
