@@ -116,12 +116,12 @@ def _take_whole(whole: WholeTable, query: Query, table: Path) -> dict[str, Any]:
             " that the config means. Get that table again; or delete the file, to fetch the table;"
             " or, if you want this one, set dataset.source.whole.sha256 to its SHA-256"
         )
+    try:
+        read = read_table(whole.file, query.columns or query.period, query.form)
+    except DataError as error:
+        raise FetchError(str(error)) from None
     with Path(whole.file).open("rb") as stream, packed_file(table) as packed:
         shutil.copyfileobj(stream, packed)
-    try:
-        read = read_table(table, query.columns or query.period, query.form)
-    except DataError as error:
-        raise FetchError(f"{whole.file}{str(error).removeprefix(str(table))}") from None
     return {"rows": len(read.cells), "sha256_unpacked": digest}
 
 
