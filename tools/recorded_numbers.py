@@ -15,8 +15,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.show.reported import FILLINGS, load_reported
+from dpol.show.reported import BEST_LINEAR, FILLINGS
+from dpol.studies.claims.gains import reported_ratios
 from dpol.studies.claims.roots import roots
+from dpol.studies.games.papers import LINEAR, META, MIN_NOISE, is_papers
+from dpol.studies.games.table_2 import HEADERS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -180,25 +183,19 @@ def correlated_noise() -> str:
 
 def table_2() -> str:
     """The first paper's Table 2 on Central Texas, and its ratio beside the paper's own."""
-    columns = {
-        "rw-meta": "RW-Meta",
-        "tree-ftpl-min-noise": "Min Noise",
-        "tree-ftpl-min-regret": "Min Regret",
-        "best": "best linear model",
-    }
-    every = recorded("central-texas", "summary").query("noise == 'isotropic'")
-    every = every[every["algorithm"].isin(columns) | (every["family"] == "ridge")]
-    every = every.assign(algorithm=every["algorithm"].where(every["family"] != "ridge", "best"))
-    theirs = load_reported().pivot(index=["mu", "stream"], columns="algorithm", values="mean_gain")
+    every = recorded("central-texas", "summary")
+    every = every[is_papers(every)]
+    columns = every["algorithm"].where(every["family"] != LINEAR, BEST_LINEAR)
+    every, reported = every.assign(column=columns), reported_ratios(META, MIN_NOISE)
     rows = []
     for mu in (math.inf, 1.0, 0.5, 0.25):
-        cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]
-        ours = cells["mean_gain"]["rw-meta"] / cells["mean_gain"]["tree-ftpl-min-noise"]
-        paper = theirs.loc[mu]["rw-meta"] / theirs.loc[mu]["tree-ftpl-min-noise"]
-        ratio = f"{ours:.2f} ({paper.min():.2f} to {paper.max():.2f})"
-        row = (amount(*cells.loc[name]) for name in columns)
+        cells = every[every["mu"] == mu].set_index("column")[["mean_gain", "ci_half_width"]]
+        theirs = reported.xs(mu, level="mu")
+        ours = cells["mean_gain"][META] / cells["mean_gain"][MIN_NOISE]
+        ratio = f"{ours:.2f} ({theirs.min():.2f} to {theirs.max():.2f})"
+        row = (amount(*cells.loc[column]) for column in HEADERS)
         rows.append(("∞" if mu == math.inf else f"{mu:g}", *row, ratio))
-    return table(("μ", *columns.values(), "RW-Meta / Min Noise (paper)"), rows)
+    return table(("μ", *HEADERS.values(), "RW-Meta / Min Noise (paper)"), rows)
 
 
 def fillings() -> str:
@@ -209,7 +206,7 @@ def fillings() -> str:
         key, sort=False
     ):
         gains = both.set_index("algorithm")["mean_gain"]
-        meta, tree = gains["rw-meta"], gains["tree-ftpl-min-noise"]
+        meta, tree = gains[META], gains[MIN_NOISE]
         rows.append((*map(str, read), f"{meta:.1f}", f"{tree:.1f}", f"{meta / tree:.2f}"))
     header = ("suppressed counts", "suppressed beds", "hospitals", "RW-Meta", "Min Noise", "ratio")
     return table(header, rows)

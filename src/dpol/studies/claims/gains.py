@@ -17,15 +17,13 @@ import pandas as pd
 from dpol.show.reported import BEST_LINEAR, load_reported
 from dpol.show.words import mu_title
 from dpol.studies.claims.core import Finding, Findings
-from dpol.studies.games.findings import META
+from dpol.studies.games.papers import LINEAR, META, MIN_NOISE, MIN_REGRET
 from dpol.studies.games.settings import PAPER_NOISE
 
 LOW_AND_MODERATE = (1.0, 0.5)
 """μ of the paper's low and moderate privacy."""
 HIGH = 0.25
 """μ of the paper's high privacy."""
-MIN_NOISE, MIN_REGRET = "tree-ftpl-min-noise", "tree-ftpl-min-regret"
-"""The paper's central baselines."""
 _KEY = ["stream", "mu"]
 
 
@@ -58,7 +56,7 @@ def table_two(summary: pd.DataFrame) -> Findings:
     """
     rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
     meta = rows[rows["algorithm"] == META]
-    linear = rows[rows["family"] == "ridge"]
+    linear = rows[rows["family"] == LINEAR]
     trees = rows[rows["family"].isin([MIN_NOISE, MIN_REGRET])]
     least, regret = (trees[trees["family"] == name] for name in (MIN_NOISE, MIN_REGRET))
     yield from _ratios("headline-tree", meta, least, 1.5, theirs=(META, MIN_NOISE))

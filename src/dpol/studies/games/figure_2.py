@@ -15,11 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from dpol.experts.registry import make_members
 from dpol.show import panels
 from dpol.show.looks import ENVELOPE, GREY, looks_of
 from dpol.show.words import privacy_title
 from dpol.studies.games import bounds
-from dpol.studies.games.papers import LINEAR, META, TITLES, papers_members
+from dpol.studies.games.papers import LINEAR, META, TITLES, is_papers
 from dpol.studies.games.settings import BEST_FIXED, PAPER_NOISE, Games
 from dpol.studies.games.systems import ordered_levels
 from dpol.studies.games.verdicts import ABOVE, BELOW, verdict_on
@@ -74,9 +75,7 @@ def draw_figure_2(frames: Frames, main: Games, facts: Facts) -> Figure:
 
 def _shown(cumulative: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Return the paper's algorithms with its noise and the best fixed expert, with `x`."""
-    labels = [member.label for member in papers_members()]
-    paper = cumulative["algorithm"].isin(labels) & (cumulative["noise"] == PAPER_NOISE)
-    rows = cumulative[paper | (cumulative["algorithm"] == BEST_FIXED)]
+    rows = cumulative[is_papers(cumulative) | (cumulative["algorithm"] == BEST_FIXED)]
     rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
     dated = bool(rows["period"].notna().all())
     return rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
@@ -109,9 +108,8 @@ def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
 
 
 def _legend_keys() -> list[Artist]:
-    number = sum(member.family == LINEAR for member in papers_members())
     fixed = panels.key(bounds.NAMES[BEST_FIXED], **bounds.LOOKS[BEST_FIXED].line)
-    range_name = f"range of the {number} linear models"
+    range_name = f"range of the {len(make_members(LINEAR))} linear models"
     band = "shade in a line's colour: its interval"
     return [
         *(panels.key(TITLES[label], **look.line) for label, look in _LOOKS.items()),

@@ -14,7 +14,7 @@ from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.studies.games.bounds import TOTALS
-from dpol.studies.games.papers import papers_members, plays_the_papers
+from dpol.studies.games.papers import papers_labels, plays_the_papers
 from dpol.studies.games.scores import Scores
 from dpol.studies.games.settings import BEST_FIXED, ORACLE, PAPER_NOISE, UNIFORM, Games
 from dpol.studies.study import Facts
@@ -23,12 +23,11 @@ from dpol.studies.study import Facts
 def count_comparisons(cells: Sequence[Scores], main: Games, facts: Facts) -> int:
     """Count the cells that the tables show or choose from, for the Bonferroni correction.
 
-    They are those of the report, with every member of the envelope family, because a table shows
-    the best of them; and those of the paper's Table 2, if the run plays it.
+    A table shows the best member of the envelope family, so all its members count. If the run plays
+    the paper's algorithms, the cells of its Table 2 count too.
     """
-    report, paper = main.report, set[str]()
-    if plays_the_papers(main, facts):
-        paper = {member.label for member in papers_members()}
+    report = main.report
+    paper = papers_labels() if plays_the_papers(main, facts) else frozenset[str]()
     return sum(
         cell.label in report.algorithms
         or cell.family == report.envelope

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import fixed
+from dpol.experts.registry import make_members
 from dpol.show import footers
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.reported import (
@@ -25,7 +26,7 @@ from dpol.show.table import Entry, Group, Line, Section, Table, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.bounds import describe_stream
 from dpol.studies.games.findings import with_best, with_differences
-from dpol.studies.games.papers import LINEAR, META, MIN_NOISE, TITLES, papers_members
+from dpol.studies.games.papers import LINEAR, META, MIN_NOISE, TITLES, is_papers
 from dpol.studies.games.settings import PAPER_NOISE, Games
 from dpol.studies.study import Facts, Frames
 
@@ -67,8 +68,8 @@ def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
 
 
 def _of_run(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    labels = [member.label for member in papers_members()]
-    rows = with_best(summary[summary["algorithm"].isin(labels) & (summary["noise"] == PAPER_NOISE)])
+    # The best of the paper's linear models, also if the run plays more of their family.
+    rows = with_best(summary[is_papers(summary)])
     rows = rows[rows["stream"].isin(facts.streams) & rows["mu"].isin(facts.levels.values())]
     rows = rows[(rows["family"] != LINEAR) | rows["best_of_family"]]
     titles = rows["stream"].map(facts.streams)
@@ -194,11 +195,10 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
         f" {PAPER_NOISE} noise (μ = ∞: no privacy). Grey: Table 2 of {cited(EXPERTS)}, not computed"
         f" here.{depends}"
     )
-    number = sum(member.family == LINEAR for member in papers_members())
     yield (
-        f"{HEADERS[BEST_LINEAR]}: the one of {number} with the largest mean, chosen in hindsight"
-        " for each cell; below it are its window and penalty. The Bonferroni correction counts the"
-        " cells of all of them, so its interval holds despite the choice."
+        f"{HEADERS[BEST_LINEAR]}: the one of {len(make_members(LINEAR))} with the largest mean,"
+        " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"
+        " correction counts the cells of all of them, so its interval holds despite the choice."
     )
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
     yield "±, grey: half-width of the paper’s 95% interval, where we know it."
@@ -232,15 +232,16 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
         groups = Group("", ours), Group("", (theirs,), cited=True)
         sections.append(Section(HEADERS[column], "", groups))
     return Table(
-        caption="RW-Meta’s total gain divided by that of others",
+        caption="RW-Meta’s total gain, divided by the gains of two others",
         name="table-2-ratios",
         corner=("divided by", "data"),
         headers=tuple(map(mu_title, levels)),
         sections=tuple(sections),
         footers=(
-            "In brackets: the ends of the ratio’s interval, from those of both gains; none where"
-            f" one reaches 0. They hold jointly ({100 * main.report.confidence:g}%). Grey: range of"
-            f" the paper’s states ({_compared(summary, facts)}).",
+            "In brackets: the ratio’s interval, which follows from the intervals of both gains;"
+            f" left out where RW-Meta’s goes below 0. The intervals hold jointly"
+            f" ({100 * main.report.confidence:g}%). Grey: range of the paper’s states"
+            f" ({_compared(summary, facts)}).",
         ),
         numbers=ratios,
     )
