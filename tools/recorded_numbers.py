@@ -26,7 +26,17 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
 QUESTIONS = ("share", "large", "patients")
-ROLES = {"baseline": "baseline", "tuned": "tuned baseline", "ours": "ours"}
+WITH_NOISE = "the baseline with capacity noise"
+NAMES = {
+    "the baseline": "baseline (RW-Meta, isotropic noise)",
+    WITH_NOISE: "baseline, our noise †",
+    "last week's choice": "last week's choice, our noise †",
+    "a cautious mean": "cautious mean, our noise †",
+    "the tuned baseline": "tuned baseline, in hindsight",
+    "the tuned baseline with capacity noise": "tuned baseline, our noise †, in hindsight",
+    "ours": "ours †: our noise and filter",
+}
+"""Names that the tables give to the compared systems."""
 STATES = {"NM": "New Mexico", "PA": "Pennsylvania", "CA": "California"}
 
 
@@ -49,17 +59,49 @@ def amount(value: float, half_width: float, digits: int = 1) -> str:
     return f"{value:.{digits}f}{bar}"
 
 
+def kept(role: str, *, mu: float, question: str = "share") -> tuple[float, float]:
+    """Share of the possible gain on fifteen states of a role's best system, and half-width."""
+    means = recorded("states", "questions")
+    of_role = means[(means["role"] == role) & (means["question"] == question)]
+    systems = of_role[of_role["mu"] == mu]
+    best = systems.loc[systems["gain_share"].idxmax()]
+    return best["gain_share"], best["gain_share_half_width"]
+
+
+def steps() -> str:
+    """What our noise and our filter give at μ = 0.25, and last week's choice without noise."""
+    baseline, with_noise, ours = (
+        f"{100 * kept(role, mu=0.25)[0]:.1f}%"
+        for role in ("the baseline", "the baseline with capacity noise", "ours")
+    )
+    free = [f"{100 * kept(role, mu=math.inf)[0]:.1f}%" for role in ("last week's choice", "ours")]
+    return (
+        f"At μ = 0.25 the baseline keeps {baseline} of the possible gain, with our noise"
+        f" {with_noise}, and with our filter too {ours}. Without noise last week's choice keeps"
+        f" {free[0]}, ours {free[1]}.\n"
+    )
+
+
+def shares() -> str:
+    """Share of the possible gain on fifteen states in percent, by system and level."""
+    mus = (math.inf, 1.0, 0.25)
+    rows = [
+        (name, *(f"{100 * kept(role, mu=mu)[0]:.1f}" for mu in mus)) for role, name in NAMES.items()
+    ]
+    means = recorded("states", "questions").query("question == 'share'")
+    fixed = f"{100 * means['best_fixed_share'].iloc[0]:.1f}"
+    rows.append(("best fixed expert, in hindsight", *[fixed] * len(mus)))
+    return table(("share of the possible gain, %", "no noise", "μ = 1", "μ = 0.25"), rows)
+
+
 def questions() -> str:
     """Share of the possible gain on fifteen states in percent, by system, question and level."""
     means = recorded("states", "questions")
     rows = []
-    for role, name in ROLES.items():
+    for role, name in NAMES.items():
         cells = []
         for question, mu in product(QUESTIONS, (math.inf, 0.25)):
-            of_role = means[(means["role"] == role) & (means["question"] == question)]
-            systems = of_role[of_role["mu"] == mu]
-            best = systems.loc[systems["gain_share"].idxmax()]
-            share, half = best[["gain_share", "gain_share_half_width"]]
+            share, half = kept(role, question=question, mu=mu)
             cells.append(amount(100 * share, 100 * half))
         rows.append((name, *cells))
     fixed = means.drop_duplicates("question").set_index("question")["best_fixed_share"]
@@ -76,29 +118,37 @@ def aims() -> str:
     for run, title in (("states", "fifteen states"), ("held-out", "eight held-out states")):
         every = recorded(run, "comparison")
         every = every[~every["stream"].str.contains("-(?:large|patients)$")]
-        for kind, other in (("aim-baseline", "baseline"), ("aim-tuned", "best tuned baseline")):
+        every = every.assign(rival=every["rival"].fillna("the baseline"))
+        every = every[every["kind"].isin(["aim-baseline", "aim-rival"])]
+        for role in dict.fromkeys((WITH_NOISE, *NAMES)):
+            of_role = every[every["rival"] == role].drop_duplicates(["stream", "mu"])
+            if role == "ours":
+                continue
             cells = []
             for mu in (0.25, 0.15, 0.1):
-                of_aim = every[(every["kind"] == kind) & (every["mu"] == mu)]
-                counts = of_aim.drop_duplicates("stream")["aim_verdict"].value_counts()
+                counts = of_role[of_role["mu"] == mu]["aim_verdict"].value_counts()
                 verdicts = ("reached", "not reached", "undecided")
                 cells.append("/".join(str(counts.get(verdict, 0)) for verdict in verdicts))
-            rows.append((title, f"{other} at μ = 1", *cells))
+            rows.append((title, f"{NAMES[role]}, at μ = 1", *cells))
     header = ("states", "compared with", "ours at μ = 0.25", "at μ = 0.15", "at μ = 0.1")
     return table(header, rows, words=2)
 
 
 def three_states() -> str:
-    """Total gain of the baseline, the tuned baseline and ours on three states."""
+    """Total gain of the compared systems on three states."""
     every = recorded("beyond", "summary")
-    tuned = ["rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
-    systems = [
-        ("baseline", ["rw-meta"], "isotropic", (1.0, 0.25)),
-        ("tuned baseline", tuned, "isotropic", (1.0,)),
-        ("ours", ["random-effects"], "capacity", (0.25, 0.15, 0.1)),
-    ]
+    forms = ["rw-meta", "rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
+    systems = {
+        "the baseline": (["rw-meta"], "isotropic", (1.0, 0.25)),
+        WITH_NOISE: (["rw-meta"], "capacity", (1.0, 0.25)),
+        "last week's choice": (["persistence"], "capacity", (1.0, 0.25)),
+        "a cautious mean": (["cautious-mean"], "capacity", (1.0, 0.25)),
+        "the tuned baseline": (forms, "isotropic", (1.0,)),
+        "the tuned baseline with capacity noise": (forms, "capacity", (1.0, 0.25)),
+        "ours": (["random-effects"], "capacity", (1.0, 0.25, 0.15, 0.1)),
+    }
     rows = []
-    for name, algorithms, noise, mus in systems:
+    for role, (algorithms, noise, mus) in systems.items():
         for mu in mus:
             cells = []
             for state in STATES:
@@ -106,7 +156,7 @@ def three_states() -> str:
                 found = found[found["algorithm"].isin(algorithms) & (found["noise"] == noise)]
                 best = found.loc[found["mean_gain"].idxmax()]
                 cells.append(amount(best["mean_gain"], best["ci_half_width"]))
-            rows.append((f"{name}, μ = {mu:g}", *cells))
+            rows.append((f"{NAMES[role]}, μ = {mu:g}", *cells))
     return table(("total gain", *STATES.values()), rows)
 
 
@@ -221,6 +271,8 @@ def slips() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "table-2": table_2,
     "fillings": fillings,
+    "steps": steps,
+    "shares": shares,
     "questions": questions,
     "aims": aims,
     "three-states": three_states,

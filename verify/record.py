@@ -21,8 +21,8 @@ RECORDED = {
     ],
     "ranking": [*CELL, "source", "rival", "verdict", "ratio", "ratio_lower", "ratio_upper"],
     "comparison": [
-        *CELL, "kind", "mean_gain", "other_algorithm", "other_noise", "other_mu", "difference",
-        "difference_half_width", "verdict", "aim_verdict",
+        *(*CELL, "kind", "rival", "mean_gain", "other_algorithm", "other_noise", "other_mu"),
+        *("difference", "difference_half_width", "verdict", "aim_verdict"),
     ],
     "questions": [
         *("question", "stream", "role", "algorithm", "noise", "mu", "best_fixed_share"),
@@ -66,8 +66,8 @@ _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
 OF_RUN = {
     "states": {
         "summary": "algorithm == 'random-effects' and stream.str.endswith('-share')",
-        "comparison": "aim_verdict != '' or stream.str.endswith('-share') and"
-        f" (kind in ['baseline', 'tuned'] or other_algorithm in {_NAMED})",
+        "comparison": "stream.str.endswith('-share') and"
+        f" (kind != 'other' or other_algorithm in {_NAMED})",
         "questions": "stream == ''",
         "allocation": "stream == ''",
     },

@@ -30,7 +30,9 @@ BASES: dict[str, dict[str, Any]] = {
         "audits": {},
         "allocation": {},
         "claims": {},
-        "comparison.tuned": [{"algorithm": "careful", "noise": "capacity"}],
+        "comparison.rivals": [
+            {"name": "a rival", "systems": [{"algorithm": "careful", "noise": "capacity"}]}
+        ],
         "comparison.memory": {"mus": [0.5]},
         "report.rivals": ["rw-ftpl"],
     },

@@ -53,6 +53,8 @@ BROKEN = [
     *(("ridge", {"windows": w}, "windows must be whole numbers from 1 to 10000") for w in (
         [], [0], [8, 2.5],
     )),
+    ("cautious-mean", {"window": 0}, "window must be a whole number of at least 1, got 0"),
+    ("cautious-mean", {"caution": -1}, "caution must be a number from 0 to 100, got -1"),
     ("ridge", {"windows": 8}, "windows must be whole numbers from 1 to 10000, such as [4, 8]"),
     ("ridge", {"windows": [8, 8]}, "a window is listed twice"),
     *(("ridge", {"penalties": p}, "penalties must be named, like") for p in (

@@ -188,10 +188,8 @@ class Config(Settings):
             block_replicates=self.block_replicates,
             keep_rounds=self.keep_rounds,
             report=self.report,
-            roles={
-                role: [(system.algorithm, system.noise) for system in systems]
-                for role, systems in (compared.roles if compared else {}).items()
-            },
+            roles=compared.pairs if compared else {},
+            chosen_on=compared.chosen_on if compared else "",
             allocation=self.allocation,
             divided=[
                 label

@@ -146,10 +146,11 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
     if compared.ours == compared.baseline:
         place, value = ("comparison", "ours"), compared.ours.algorithm
         yield Problem(place, value, "must differ from comparison.baseline")
-    for index, system in enumerate(compared.tuned):
-        if system in (compared.baseline, compared.ours):
-            allowed = "must differ from comparison.baseline and comparison.ours"
-            yield Problem(("comparison", "tuned", index), system.algorithm, allowed)
+    for index, rival in enumerate(compared.rivals):
+        if compared.ours in rival.systems:
+            which = rival.systems.index(compared.ours)
+            where = ("comparison", "rivals", index, "systems", which)
+            yield Problem(where, compared.ours.algorithm, "must differ from comparison.ours")
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(compared.aims):
         if aim.against == "best-learner" and not compared.ablated:
@@ -287,7 +288,11 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
     every: dict[tuple[str | int, ...], System] = {
         ("baseline",): compared.baseline,
         ("ours",): compared.ours,
-        **{("tuned", index): system for index, system in enumerate(compared.tuned)},
+        **{
+            ("rivals", index, "systems", place): system
+            for index, rival in enumerate(compared.rivals)
+            for place, system in enumerate(rival.systems)
+        },
         **{("ablations", index): system for index, system in enumerate(compared.ablations)},
     }
     for key, system in every.items():

@@ -15,6 +15,7 @@ from comparison_by_hand import (
     LEVELS,
     OURS,
     PAPER,
+    RIVALS,
     cell,
     cells,
 )
@@ -173,25 +174,30 @@ def test_rows_of_an_aim_share_a_verdict_and_other_rows_have_none(spread, baselin
     assert verdicts == {"baseline": {""}, "other": {""}, **aims}
 
 
-def test_a_tuned_form_has_rows_of_kind_tuned_and_none_of_kind_other():
+def test_a_system_of_a_rival_has_rows_of_kind_rival_and_none_of_kind_other():
     frame, before = table(comparison=AT_BEST), table()
+    systems = [("meta", "capacity"), ("ridge-a", "isotropic"), ("ridge-b", "isotropic")]
     for mu in LEVELS.values():
-        tuned = frame[(frame["mu"] == mu) & (frame["kind"] == "tuned")]
-        assert tuned["other_algorithm"].tolist() == ["ridge-a", "ridge-b"]
-        assert set(tuned["other_noise"]) == {"isotropic"}
+        rivals = frame[(frame["mu"] == mu) & (frame["kind"] == "rival")]
+        named = zip(rivals["other_algorithm"], rivals["other_noise"], strict=True)
+        assert list(named) == systems
+        assert rivals["rival"].tolist() == [RIVALS[0].name, RIVALS[1].name, RIVALS[1].name]
         others = frame[(frame["mu"] == mu) & (frame["kind"] == "other")]
         names = set(zip(others["other_algorithm"], others["other_noise"], strict=True))
-        assert not names & {("ridge-a", "isotropic"), ("ridge-b", "isotropic")}
-    assert len(frame) == len(before) + 2, "one more row per form and aim, none per level"
+        assert not names & set(systems)
+        assert set(others["rival"]) == {""}
+    assert len(frame) == len(before) + 3, "one more row per system and aim, none per level"
     assert frame.loc[frame["kind"] == "baseline", "difference"].tolist() == [4.0, 5.0, 7.0]
 
 
 @pytest.mark.parametrize(("lead", "verdict"), [(0.5, "reached"), (-0.5, "not reached")])
-def test_an_aim_reaches_the_tuned_baseline_only_if_it_reaches_every_form(lead, verdict):
+def test_an_aim_reaches_a_rival_only_if_it_reaches_each_of_its_systems(lead, verdict):
     """Ours at mu = 0.25 equals ridge-a at mu = 1 and is 1 above ridge-b; then ours is moved."""
     runs = cells(spread=0.01, times=20)
     moved = [with_totals(run, run.totals + lead * (run.algorithm == "bayes")) for run in runs]
-    aims = table(moved, AT_BEST).query("kind == 'aim-tuned'")
+    aims = table(moved, AT_BEST).query("kind == 'aim-rival'")
+    assert set(aims.loc[aims["other_noise"] == "capacity", "aim_verdict"]) == {"reached"}
+    aims = aims[aims["rival"] == "the tuned baseline"]
     assert aims["difference"].tolist() == pytest.approx([lead, 1 + lead])
     assert set(aims["aim_verdict"]) == {verdict}
     assert (aims["verdict"] == "above").any(), "one form alone does not tell the cases apart"

@@ -24,7 +24,9 @@ FACTS = replace(
 LABELS = ["rw-ftpl", "tree", "rw-meta"]
 OWN = config(report={"algorithms": LABELS}).games
 COMPARED = OWN.model_copy(
-    update={"roles": {"baseline": [("rw-ftpl", "isotropic")], "ours": [("rw-meta", "isotropic")]}}
+    update={
+        "roles": {"the baseline": [("rw-ftpl", "isotropic")], "ours": [("rw-meta", "isotropic")]}
+    }
 )
 
 
@@ -62,6 +64,15 @@ def test_a_comparison_is_told_of_the_baseline_and_ours() -> None:
     assert "the baseline (rw-ftpl, isotropic noise) keeps 33% (33 to 34%) and ours (rw-meta" in text
     assert text.endswith("Without privacy: 33% (33 to 34%) and 67%.")
     assert title_of(COMPARED, FACTS) == "What does privacy cost?"
+
+
+def test_the_first_rival_stands_between_the_two_and_the_last_sentence_says_how_ours_was_chosen():
+    baseline, ours = COMPARED.roles.items()
+    roles = dict([baseline, ("its rival", [("tree", "isotropic")]), ours])
+    settings = COMPARED.model_copy(update={"roles": roles, "chosen_on": "other data"})
+    text = lead_of(played(), settings, FACTS)
+    assert "33% (33 to 34%), its rival (tree, isotropic noise) keeps 70%" in text
+    assert text.endswith(" Ours was chosen on other data.")
 
 
 @pytest.mark.parametrize("settings", [OWN, COMPARED])

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from dpol.studies.games.privacy_utility import draw_privacy_utility
-from dpol.studies.games.systems import lines_of, mean_share, promised
+from dpol.studies.games.systems import lines_of, looks_of_roles, mean_share, promised
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from tables_by_hand import FACTS, INF, main, rows, run, summary
@@ -66,7 +66,10 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
     assert high == pytest.approx((0, 41.25 / 60))
     assert low == pytest.approx((1, 1 / 180))
     assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
-    assert figure.get_label().endswith("100: 70% to 65% (ridge-w64-strong, isotropic noise).")
+    assert figure.get_label().endswith(
+        "the best system keeps (ridge-w64-strong, isotropic noise): 70% at μ = ∞, 65% at μ = 1,"
+        " where an attacker is right at most 69 times in 100."
+    )
     assert "always North 50%" in names_of_lines(figure.axes[0])
 
 
@@ -85,7 +88,7 @@ def test_every_algorithm_has_a_line_the_best_one_first() -> None:
 
 def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
     better = [run("mf-ftpl", mu, 29.0, model="central") for mu in (INF, 1.0)]
-    roles = {role: [("rw-meta", "isotropic")] for role in ("baseline", "ours")}
+    roles = {role: [("rw-meta", "isotropic")] for role in ("the baseline", "ours")}
     asked = main(rivals=["mf-ftpl"]).model_copy(update={"roles": roles})
     *_, curator = lines_of(summary([*rows(), *better]), asked, FACTS)
     assert (curator.name, curator.algorithm) == ("a curator", "mf-ftpl")
@@ -119,7 +122,7 @@ def test_a_single_replicate_and_a_run_without_private_rows_are_drawn() -> None:
     assert list(lines(drawn(free).axes[0])) == named
 
 
-def test_the_tuned_form_that_is_best_with_noise_is_a_thin_line() -> None:
+def test_a_rival_is_its_best_form_at_each_level() -> None:
     """Form a has less than form b without noise, and more with it."""
     gains = {"rw-meta": (40, 20), "form-a": (30, 26), "form-b": (50, 24), "mine": (50, 30)}
     played = [
@@ -128,11 +131,24 @@ def test_the_tuned_form_that_is_best_with_noise_is_a_thin_line() -> None:
         for mu, gain in zip((INF, 1.0), own, strict=True)
     ]
     paper, *forms, ours = ((name, "isotropic") for name in gains)
-    roles = {"baseline": [paper], "tuned": forms, "ours": [ours]}
+    roles = {"the baseline": [paper], "the tuned baseline": forms, "ours": [ours]}
     settings = main().model_copy(update={"roles": roles})
     systems = {line.name: line for line in lines_of(summary(played), settings, FACTS)}
-    assert list(systems) == ["the baseline", "ours", "the tuned baseline"]
-    assert set(systems["the tuned baseline"].rows["algorithm"]) == {"form-a"}
-    assert systems["the tuned baseline"].look.width < systems["the baseline"].look.width
-    bare = settings.model_copy(update={"roles": roles | {"tuned": []}})
-    assert len(lines_of(summary(played), bare, FACTS)) == 2
+    assert list(systems) == ["the baseline", "the tuned baseline", "ours"]
+    rival = systems["the tuned baseline"]
+    assert rival.rows.set_index("mu")["algorithm"].to_dict() == {INF: "form-b", 1.0: "form-a"}
+    assert rival.explained.endswith(": best of 2 forms in hindsight, isotropic noise")
+
+
+def test_rivals_after_the_first_are_thin_and_a_second_noise_is_dashed() -> None:
+    roles = {
+        "the baseline": [("rw-meta", "isotropic")],
+        "with our noise": [("rw-meta", "capacity")],
+        "a rival": [("persistence", "capacity")],
+        "ours": [("random-effects", "capacity")],
+    }
+    looks = looks_of_roles(roles)
+    widths = {role: look.width for role, look in looks.items()}
+    assert widths["a rival"] < min(widths[role] for role in roles if role != "a rival")
+    assert looks["with our noise"].dashes != looks["the baseline"].dashes
+    assert looks["with our noise"].colour == looks["the baseline"].colour

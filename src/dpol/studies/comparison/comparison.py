@@ -25,8 +25,8 @@ from dpol.studies.comparison.cells import (
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.verdicts import verdict_of_aim, verdict_on
 
-_Pair = tuple[str, Cell, Cell]
-"""Kind of the row (`kind` in docs/reference/tables.md), ours, and the other."""
+_Pair = tuple[str, str, Cell, Cell]
+"""Kind of the row (`kind` in docs/reference/tables.md), name of the rival, ours, and the other."""
 
 
 def compare(
@@ -48,13 +48,14 @@ def compare(
     """
     streams = by_stream(cells).values()
     pairs = [pair for own in streams for pair in _pairs(own, comparison, levels)]
-    comparisons = len(pairs) + len({id(cell) for _, *both in pairs for cell in both})
+    comparisons = len(pairs) + len({id(cell) for _, _, *both in pairs for cell in both})
     replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
     families = (comparison.baseline.learners, comparison.ours.learners)
     rows = [
         {
             "stream": ours.stream,
             "kind": kind,
+            "rival": rival,
             **_side("", ours, half),
             **_side("other_", other, half),
             "other_ours": other.ours,
@@ -62,40 +63,46 @@ def compare(
             "common_noise": _shares_noise(ours, other),
             **_difference(ours, other, half),
         }
-        for kind, ours, other in pairs
+        for kind, rival, ours, other in pairs
     ]
     frame = pd.DataFrame(rows).assign(
         replicates=replicates, confidence=confidence, ci_comparisons=comparisons
     )
-    aims = frame.groupby(["stream", "kind", "mu", "other_mu"])["verdict"]
+    aims = frame.groupby(["stream", "kind", "rival", "mu", "other_mu"])["verdict"]
     verdicts = aims.transform(lambda own: verdict_of_aim(own.tolist()))
     return frame.assign(aim_verdict=verdicts.where(frame["kind"].str.startswith("aim"), ""))
 
 
 def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
     for mu in levels.values():
-        ours, baseline = (find_cell(cells, system, mu) for system in (of.ours, of.baseline))
-        tuned = [find_cell(cells, system, mu) for system in of.tuned]
-        yield "baseline", ours, baseline
-        for cell in tuned:
-            yield "tuned", ours, cell
-        named = [id(cell) for cell in (ours, baseline, *tuned)]
+        ours = find_cell(cells, of.ours, mu)
+        named = [*_named(cells, of, mu)]
+        for rival, cell in named:
+            yield "rival" if rival else "baseline", rival, ours, cell
+        known = [id(cell) for cell in (ours, *(cell for _, cell in named))]
         for cell in cells:
             noisy = cell.mu == mu and cell.privacy["model"] != "none"
-            if noisy and id(cell) not in named:
-                yield "other", ours, cell
+            if noisy and id(cell) not in known:
+                yield "other", "", ours, cell
     for aim in of.aims:
         ours, mu = find_cell(cells, of.ours, levels[aim.ours]), levels[aim.at]
         if aim.against == "baseline":
-            yield "aim-baseline", ours, find_cell(cells, of.baseline, mu)
-            for system in of.tuned:
-                yield "aim-tuned", ours, find_cell(cells, system, mu)
+            for rival, cell in _named(cells, of, mu):
+                yield "aim-rival" if rival else "aim-baseline", rival, ours, cell
             continue
         # A row for each learner: choosing the best of them then costs no confidence.
         systems = of.ours, *of.ablations, of.baseline
         for family, noise in {system.learners: system.noise for system in systems}.items():
             for cell in family_cells(cells, family, noise, mu):
-                yield "aim-learner", ours, cell
+                yield "aim-learner", "", ours, cell
+
+
+def _named(cells: Sequence[Cell], of: Comparison, mu: float) -> Iterator[tuple[str, Cell]]:
+    """Yield the rivals' systems with their names, and the baseline, without a name."""
+    yield "", find_cell(cells, of.baseline, mu)
+    for rival in of.rivals:
+        for system in rival.systems:
+            yield rival.name, find_cell(cells, system, mu)
 
 
 HalfWidth = Callable[[Floats], float]

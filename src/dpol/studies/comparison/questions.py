@@ -15,7 +15,7 @@ from dpol.show.table import Table
 from dpol.studies.comparison.cells import Cell, by_stream, find_cell
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.answer_table import COLUMNS, table_of
-from dpol.studies.games.settings import ROLES
+from dpol.studies.games.systems import in_hindsight
 from dpol.studies.study import Facts, Frames
 
 
@@ -93,6 +93,16 @@ def best_of_roles(questions: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop_duplicates(["question", "stream", "role", "mu"], keep="last").sort_index()
 
 
+def systems_in_words(questions: pd.DataFrame) -> dict[str, str]:
+    """Return the system of each role, or what it is the best of, in words."""
+    words = {}
+    for role, rows in questions.groupby("role", sort=False):
+        distinct: Any = rows[["algorithm", "noise"]].drop_duplicates().to_numpy()
+        systems = [(str(name), str(noise)) for name, noise in distinct]
+        words[str(role)] = in_hindsight(systems) or "{}, {} noise".format(*systems[0])
+    return words
+
+
 def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     """Build the first table: a section per question, a line per role, a column per level.
 
@@ -102,11 +112,7 @@ def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table
         facts: The questions, the streams of each, and the levels.
     """
     every = frames["questions"]
-    names = dict(ROLES)
-    for role, rows in every.groupby("role"):
-        systems = rows[["algorithm", "noise"]].drop_duplicates().to_numpy()
-        if len(systems) == 1:
-            names[str(role)] += ": {}, {} noise".format(*systems[0])
+    names = {role: f"{role}: {which}" for role, which in systems_in_words(every).items()}
     best = best_of_roles(every)
     numbers = best.assign(
         system=best["role"].map(names),

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
 from dpol.privacy.settings import FiniteMu
-from dpol.studies.games.settings import BASELINE, OURS, TUNED, NoiseName
+from dpol.studies.games.settings import BASELINE, OURS, NoiseName
 
 
 class System(Settings):
@@ -25,13 +25,28 @@ class System(Settings):
     compared with. If every system names its learners, the table of ablations splits the losses."""
 
 
+def _not_a_role(name: str) -> str:
+    if name in (BASELINE, OURS):
+        raise ValueError(f"must not be {BASELINE!r} or {OURS!r}, which have keys of their own")
+    return name
+
+
+class Rival(Settings):
+    """A fair rival: a private system, or the best of several, chosen in hindsight."""
+
+    name: Annotated[str, Field(pattern=r"^\S+( \S+)*$", max_length=60), AfterValidator(_not_a_role)]
+    """Name in sentences, such as `the tuned baseline`."""
+    systems: Annotated[list[System], Field(min_length=1), AfterValidator(all_different)]
+    """The system, or several; ours must be above all of them to be above the rival."""
+
+
 class Aim(Settings):
     """Ours at one privacy level compared with a reference at another level."""
 
     ours: Label
     """Privacy level of ours."""
     against: Literal["baseline", "best-learner"]
-    """The reference: the baseline, or the best learner of all systems in hindsight.
+    """The reference: the baseline and each rival, or the best learner of all systems in hindsight.
 
     Each learner plays under the noise of its system."""
     at: Label
@@ -58,15 +73,23 @@ class NoiseMemories(Settings):
     """One algorithm that can use correlated noise, as in a suite."""
 
 
+def _names_differ(rivals: list[Rival]) -> list[Rival]:
+    all_different([rival.name for rival in rivals])
+    return rivals
+
+
 class Comparison(Settings):
     """Comparison of the baseline with ours, and the sources of their losses."""
 
     baseline: System
     """The baseline."""
-    tuned: Annotated[list[System], AfterValidator(all_different)] = []
-    """The baseline with other parameters; each gets the verdicts that the baseline gets."""
+    rivals: Annotated[list[Rival], AfterValidator(_names_differ)] = []
+    """Further systems of equal privacy that ours is compared with, the first as an intermediate
+    step: `the baseline with capacity noise` tells noise from algorithm."""
     ours: System
     """Ours."""
+    chosen_on: str = ""
+    """Data on which ours was chosen, in words; the head of the page says so."""
     ablations: Annotated[list[System], AfterValidator(all_different)] = []
     """Systems between the two, in the table of ablations."""
     aims: Annotated[list[Aim], AfterValidator(all_different)] = []
@@ -76,8 +99,17 @@ class Comparison(Settings):
 
     @property
     def roles(self) -> dict[str, list[System]]:
-        """The systems of each of `dpol.studies.games.settings.ROLES`."""
-        return {BASELINE: [self.baseline], TUNED: self.tuned, OURS: [self.ours]}
+        """The systems of each role: the baseline, the rivals, and ours."""
+        rivals = {rival.name: rival.systems for rival in self.rivals}
+        return {BASELINE: [self.baseline], **rivals, OURS: [self.ours]}
+
+    @property
+    def pairs(self) -> dict[str, list[tuple[str, str]]]:
+        """Algorithm and noise of the systems of each role."""
+        return {
+            role: [(system.algorithm, system.noise) for system in systems]
+            for role, systems in self.roles.items()
+        }
 
     @property
     def ablated(self) -> bool:

@@ -21,9 +21,8 @@ from dpol.show.words import mu_title, privacy_title
 from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import describe_stream
-from dpol.studies.games.settings import BASELINE, ROLES, TUNED
 from dpol.studies.games.systems import holds_for_stays
-from dpol.studies.games.verdicts import ABOVE, UNDECIDED
+from dpol.studies.games.verdicts import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.studies.study import Facts, Frames
 
 _Row = Mapping[Any, Any]
@@ -49,10 +48,11 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
             text, *notes = _paragraphs(words.verdict(level))
             verdict = Entry(text, tuple(notes))
             lines.append((privacy_title(mu), (*_amounts(level["baseline"]), verdict)))
-        aims = rows[rows["aim_verdict"] != ""].groupby(["kind", "mu", "other_mu"], sort=False)
+        by = ["kind", "rival", "mu", "other_mu"]
+        aims = rows[rows["aim_verdict"] != ""].groupby(by, sort=False)
         lines += [_aim(words, aim) for _, aim in aims]
         sections.append(one_section(lines, title, _size(summary, label)))
-    baseline, tuned = (comparison[comparison["kind"] == kind] for kind in (BASELINE, TUNED))
+    baseline = comparison[comparison["kind"] == "baseline"]
     first = baseline.to_dict("records")[0]
     runs = _runs(summary, first)
     mechanisms = mechanisms_table(
@@ -70,12 +70,7 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         footers=_paragraphs(
             words.footers(
                 baseline=first,
-                tuned={
-                    "algorithms": tuned["other_algorithm"].unique(),
-                    "noise": tuned["other_noise"].iloc[0],
-                }
-                if len(tuned)
-                else None,
+                rivals=settings.rivals,
                 common=baseline.loc[baseline["mu"] < math.inf, "common_noise"].all(),
                 intervals=footers.describe_intervals_behind(comparison),
                 data=footers.describe_data(facts.simulated),
@@ -91,21 +86,26 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
 def _level(rows: pd.DataFrame) -> dict[str, Any]:
     """Return the rows that ours is compared with at one level, and whether it is above them.
 
-    Keys: `baseline`, its row; `tuned`, the rows of the tuned baseline; `rivals`, the other rows,
-    of the papers and with parts of ours, each with the rows that ours is not above (`rest`, largest
-    lead first); `curator`, the best row with a curator. Without noise there are no rivals.
+    Keys: `baseline`, its row; `rivals`, the best row of each rival, with its number of systems
+    (`count`) and the verdict on all of them; `others`, the other rows, of the papers and with parts
+    of ours, each with the rows that ours is not above (`rest`, largest lead first); `curator`, the
+    best row with a curator. Without noise there are no others.
     """
-    (baseline,) = rows[rows["kind"] == BASELINE].to_dict("records")
-    tuned = rows[rows["kind"] == TUNED]
+    (baseline,) = rows[rows["kind"] == "baseline"].to_dict("records")
+    rivals = []
+    for _, own in rows[rows["kind"] == "rival"].groupby("rival", sort=False):
+        *_, best = own.sort_values("other_mean_gain", kind="stable").to_dict("records")
+        worst = next(x for x in (BELOW, UNDECIDED, EQUAL, ABOVE) if x in set(own["verdict"]))
+        rivals.append({**best, "count": len(own), "verdict": worst})
     others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
     others = others.assign(holds_for_stays=holds_for_stays(others["other_noise"]))
     rest = others[others["verdict"] != ABOVE].sort_values("difference", kind="stable")
     central = others[others["other_model"] == "central"].sort_values("other_mean_gain")
     return {
         "baseline": baseline,
-        "tuned": tuned.to_dict("records"),
-        "above_tuned": (tuned["verdict"] == ABOVE).all(),
-        "rivals": [
+        "rivals": rivals,
+        "above_rivals": sum(rival["verdict"] == ABOVE for rival in rivals),
+        "others": [
             {
                 "ours": ours,
                 "count": len(own),
@@ -113,7 +113,7 @@ def _level(rows: pd.DataFrame) -> dict[str, Any]:
             }
             for ours, own in others.groupby("other_ours")
         ],
-        "above_rivals": rest.empty,
+        "above_others": rest.empty,
         "curator": next(iter(central.tail(1).to_dict("records")), None),
     }
 
@@ -200,7 +200,6 @@ def _words(template: str) -> Any:
             "amount": footers.amount,
             "signed": footers.signed,
             "mu_title": mu_title,
-            "roles": ROLES,
             "infinite": math.inf,
         }
     )

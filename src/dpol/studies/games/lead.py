@@ -12,7 +12,7 @@ from dpol.data.question import Gain
 from dpol.data.settings import Columns
 from dpol.privacy.account import best_guess
 from dpol.show.words import each, mu_title
-from dpol.studies.games.settings import BASELINE, OURS, ROLES, Games
+from dpol.studies.games.settings import Games
 from dpol.studies.games.systems import headline_level, lines_of, mean_share
 from dpol.studies.page import PageFacts
 
@@ -60,9 +60,10 @@ def question_in_words(columns: Columns, gain: Gain, period: str) -> str:
 def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     """Say what is decided, by what, and what privacy costs at one level.
 
-    The level is the middle one where systems are compared: then the sentence is on the baseline
-    and ours, for the first question. Otherwise it is the strictest, and the sentence is on the best
-    local system, or the best with a curator, and the best fixed entity.
+    The level is the middle one where systems are compared. Then the sentence is on the baseline,
+    its first rival and ours, for the first question, and the last one on how ours was chosen.
+    Otherwise the level is the strictest, and the sentence is on the best local system, or the best
+    with a curator, and the best fixed entity.
 
     Args:
         summary: Table of `dpol.studies.games.findings.conclude`.
@@ -80,11 +81,11 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     ]
     if settings.roles:
         level = headline_level(facts.levels)
-        roles = ROLES[BASELINE], ROLES[OURS]
+        *_, ours = roles = list(settings.roles)
         named = [
-            (line, f"{line.name} ({line.algorithm}, {line.noise} noise)")
+            (line, f"{line.name} ({line.hindsight or f'{line.algorithm}, {line.noise} noise'})")
             for line in private
-            if line.name in roles
+            if line.name in (*roles[:2], ours)
         ]
     else:
         level = min(facts.levels.values())
@@ -110,7 +111,8 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     )
     free = [_share(line.rows, math.inf) for line, _ in named if (line.rows["mu"] == math.inf).any()]
     without = f" Without privacy: {_listed(free)}." if len(free) == len(named) else ""
-    return f"{_decided(facts)} {cost}{without}"
+    chosen = f" Ours was chosen on {settings.chosen_on}." if settings.chosen_on else ""
+    return f"{_decided(facts)} {cost}{without}{chosen}"
 
 
 def _decided(facts: PageFacts) -> str:

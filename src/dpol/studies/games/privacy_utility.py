@@ -12,9 +12,18 @@ from matplotlib.figure import Figure
 from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
+from dpol.show.words import mu_title
 from dpol.studies.games.bounds import LOOKS, NAMES, sized_titles
 from dpol.studies.games.settings import BEST_FIXED, Games
-from dpol.studies.games.systems import Line, lines_of, mean_share, ordered_levels
+from dpol.studies.games.systems import (
+    Line,
+    beside_the_strongest,
+    headline_level,
+    in_steps,
+    lines_of,
+    mean_share,
+    ordered_levels,
+)
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
@@ -65,11 +74,16 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
         drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
         drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
-        who = [line.explained for line in lines if line.explained != line.name]
+        # The table has the systems of the thin lines.
+        who = [line.explained for line in lines if line.name not in list(main.roles)[1:-1]]
         if not main.roles:
             who = ["dashed: a curator; each with its best noise"]
         drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
-        drawn.find(_finding(lines if main.roles else lines[:1], levels))
+        compared = [line for line in lines if line.name in main.roles]
+        if compared:
+            drawn.find(_compared(compared, levels, headline_level(facts.levels)))
+        elif lines:
+            drawn.find(_finding(lines[:1], levels))
     return drawn.figure
 
 
@@ -80,17 +94,30 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
 
 
 def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
-    shares = {
-        line.name: [mean_share(line.rows, mu)[0] for mu in (levels[0], levels[-1])]
-        for line in lines
-    }
-    falls = [
-        f"{percent(free)} to {percent(private)} ({name})"
-        for name, (free, private) in shares.items()
-        if not math.isnan(free + private)
-    ]
-    over = "; means over the panels" if lines and lines[0].rows["stream"].nunique() > 1 else ""
+    (line,) = lines
+    free, private = (percent(mean_share(line.rows, mu)[0]) for mu in (levels[0], levels[-1]))
     return (
-        "Share of the possible gain without privacy, and when an attacker is right at most"
-        f" {100 * best_guess(levels[-1]):.0f} times in 100: {', '.join(falls)}{over}."
+        f"Share of the possible gain that the best system keeps ({line.name}){_over(line)}:"
+        f" {free} at {mu_title(levels[0])}, {private} at {mu_title(levels[-1])}, where an attacker"
+        f" is right at most {100 * best_guess(levels[-1]):.0f} times in 100."
     )
+
+
+def _compared(lines: Sequence[Line], levels: Sequence[float], headline: float) -> str:
+    """Say what the baseline, its first rival and ours keep, and what the strongest rival does."""
+
+    def at(mu: float) -> dict[str, tuple[float, float]]:
+        shares = {line.name: mean_share(line.rows, mu) for line in lines}
+        return {name: share for name, share in shares.items() if not math.isnan(share[0])}
+
+    beside = [f"{beside_the_strongest(at(mu))} at {mu_title(mu)}" for mu in levels]
+    return (
+        f"Share of the possible gain{_over(lines[0])}. At {mu_title(headline)} an attacker is"
+        f" right at most {100 * best_guess(headline):.0f} times in 100;"
+        f" {in_steps(at(headline))}. Ours against its strongest rival in hindsight:"
+        f" {'; '.join(beside)}."
+    )
+
+
+def _over(line: Line) -> str:
+    return ", mean over the panels" if line.rows["stream"].nunique() > 1 else ""

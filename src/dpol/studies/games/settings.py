@@ -23,9 +23,8 @@ UNIFORM = "uniform-random"
 """Label of an expert drawn uniformly in every round, in the same curves."""
 ORACLE = "oracle"
 """Label of the best expert of every round, in the same curves."""
-BASELINE, TUNED, OURS = "baseline", "tuned", "ours"
-ROLES = {BASELINE: "the baseline", TUNED: "the tuned baseline", OURS: "ours"}
-"""Roles of systems in a comparison, with their names in the report."""
+BASELINE, OURS = "the baseline", "ours"
+"""Roles of the two systems that a comparison is about; rivals have names of their own."""
 
 
 def known_noise(name: object) -> object:
@@ -160,7 +159,9 @@ class Games(Settings):
     """Whether every round of every run is kept."""
     report: Report
     roles: dict[str, list[tuple[Label, NoiseName]]] = {}
-    """Algorithm and noise of the compared systems in each of `ROLES`."""
+    """Algorithm and noise of the compared systems by role: the baseline, each rival, and ours."""
+    chosen_on: str = ""
+    """Data on which ours was chosen, in words."""
     allocation: Allocation | None = None
     """Help to divide; None for none."""
     divided: Annotated[list[Label], AfterValidator(all_different)] = []

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from dpol.core.rounding import percent
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
+from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
-from dpol.studies.games.settings import BASELINE, OURS, ROLES, TUNED, Games
+from dpol.studies.games.settings import OURS, Games
 from dpol.studies.study import Facts
 
+Roles = Mapping[str, Sequence[tuple[str, str]]]
+"""Algorithm and noise of the systems of each role."""
 THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
@@ -30,6 +34,8 @@ class Line:
     name: str
     look: Look
     rows: pd.DataFrame
+    hindsight: str = ""
+    """What the rows are the best of at each level, if the system is chosen in hindsight."""
 
     @property
     def algorithm(self) -> str:
@@ -50,7 +56,8 @@ class Line:
     def explained(self) -> str:
         """The name, with algorithm and noise unless the name has them."""
         said = self.name.startswith(self.algorithm)
-        return self.name if said else f"{self.name}: {self.algorithm}, {self.noise} noise"
+        which = self.hindsight or f"{self.algorithm}, {self.noise} noise"
+        return self.name if said else f"{self.name}: {which}"
 
 
 def ordered_levels(levels: Mapping[str, float]) -> list[float]:
@@ -65,33 +72,90 @@ def headline_level(levels: Mapping[str, float]) -> float:
 
 
 def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
-    """Return the systems compared with the best tuned baseline and curator, or all systems.
+    """Return the systems compared and the best with a curator, or all systems.
 
-    A run that compares nothing shows every algorithm with its best noise at the strictest level,
-    the best algorithm first. "Best" is in hindsight, by the mean over all streams; where systems
-    are compared, over all levels with noise too.
+    The best of a rival's systems is chosen at each level, the best curator over all levels with
+    noise. A run that compares nothing shows every algorithm with its best noise at the strictest
+    level, the best algorithm first. "Best" is in hindsight, by the mean over all streams.
     """
     rows = promised(summary[summary["stream"].isin(facts.streams)])
     return list(_compared(rows, main) if main.roles else _all(rows, main, facts))
 
 
 def _compared(rows: pd.DataFrame, main: Games) -> Iterator[Line]:
-    names = {main.roles[way][0]: ROLES[way] for way in (BASELINE, OURS)}
     labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
     central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
-    tuned = [_of(rows, *system) for system in main.roles.get(TUNED, ())]
-    for name, among in ((ROLES[TUNED], pd.concat([rows[:0], *tuned])), (_CURATOR, central)):
-        if best := _best(among[among["mu"] < math.inf]):
-            names.setdefault(best, name)
-    looks, before = looks_of(algorithm for algorithm, _ in names), set[str]()
-    for (algorithm, noise), name in names.items():
-        own = _of(rows, algorithm, noise)
+    curator = _best(central[central["mu"] < math.inf])
+    systems = main.roles | ({_CURATOR: [curator]} if curator else {})
+    looks = looks_of_roles(systems)
+    for name, own in systems.items():
+        kept = _best_of(rows, own)
+        if kept["gain_share"].notna().any():
+            yield Line(name=name, look=looks[name], rows=kept, hindsight=in_hindsight(own))
+
+
+def looks_of_roles(roles: Roles) -> dict[str, Look]:
+    """Return the look of each role: thick for the baseline, the first rival and ours.
+
+    A role has the colour of its last system, since the first of several may have a role of its own.
+    Dashes tell the second role of a colour from the first.
+    """
+    looks, made = looks_of(systems[-1][0] for systems in roles.values()), dict[str, Look]()
+    before = set[str]()
+    for place, (role, systems) in enumerate(roles.items()):
+        algorithm = systems[-1][0]
         look = replace(looks[algorithm], dashes=DASHED if algorithm in before else SOLID)
-        if name == ROLES[TUNED]:
-            look = replace(looks[algorithm], width=THIN)
-        if own["gain_share"].notna().any():
-            before.add(algorithm)
-            yield Line(name=name, look=look, rows=own)
+        made[role] = look if place < 2 or role == OURS else replace(look, width=THIN)
+        before.add(algorithm)
+    return made
+
+
+def in_hindsight(systems: Sequence[tuple[str, str]]) -> str:
+    """Say that the best of several systems is chosen in hindsight; empty text for one system.
+
+    >>> in_hindsight([("rw-meta", "capacity"), ("rw-meta-short", "capacity")])
+    'best of 2 forms in hindsight, capacity noise'
+    """
+    noises = " or ".join(dict.fromkeys(noise for _, noise in systems))
+    return f"best of {len(systems)} forms in hindsight, {noises} noise" if len(systems) > 1 else ""
+
+
+def _best_of(rows: pd.DataFrame, systems: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Return the rows of the best system at each level."""
+    own = pd.concat([_of(rows, *system) for system in systems])
+    best = [_of(at, *system) for _, at in own.groupby("mu", sort=False) if (system := _best(at))]
+    return pd.concat(best) if best else own
+
+
+Shares = Mapping[str, tuple[float, float]]
+"""Share of the possible gain and half-width by role: the baseline, the rivals, and ours."""
+
+
+def in_steps(shares: Shares) -> str:
+    """Say what the baseline, its first rival and ours keep: what noise gives, and what is left.
+
+    >>> in_steps({"the baseline": (0.16, 0.01), "its rival": (0.33, 0.01), "ours": (0.54, 0.01)})
+    'the baseline keeps 16%, its rival 33%, ours 54%'
+    """
+    *others, ours = shares.items()
+    first, *rest = (*others[:2], ours)
+    texts = [f"{first[0]} keeps {percent(first[1][0])}"]
+    return ", ".join([*texts, *(f"{name} {percent(share)}" for name, (share, _) in rest)])
+
+
+def beside_the_strongest(shares: Shares) -> str:
+    """Say what ours keeps, and the strongest of the others.
+
+    >>> beside_the_strongest({"the baseline": (0.3, 0.02), "ours": (0.33, 0.02)})
+    '33.0% ± 2.0 against 30.0% ± 2.0 (the baseline)'
+    """
+    *others, (_, own) = shares.items()
+    name, strongest = max(others, key=lambda other: other[1][0])
+    texts = [
+        percent(share, 1) + (plus_minus(100 * half, 1) if 0 < half < math.inf else "")
+        for share, half in (own, strongest)
+    ]
+    return f"{' against '.join(texts)} ({name})"
 
 
 def _all(rows: pd.DataFrame, main: Games, facts: Facts) -> Iterator[Line]:

@@ -1,0 +1,69 @@
+"""Play the largest mean of the last noisy gains, less what the noise may have added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpol.core.arguments import check_number, check_whole
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.experts.interface import Actions, Forecast, LocalAlgorithm, LocalSetup, Observation
+from dpol.privacy.guarantee import Origin
+
+
+@dataclass(frozen=True)
+class RecentRounds:
+    """Scores of the next round (R, n), and the rounds they come from, oldest first.
+
+    `gains` holds arrays (R, n) of noisy gains, `variances` arrays (n,) of the variance of their
+    noise.
+    """
+
+    scores: Floats
+    gains: tuple[Floats, ...] = ()
+    variances: tuple[Floats, ...] = ()
+
+
+@dataclass(frozen=True)
+class CautiousMean(LocalAlgorithm[RecentRounds]):
+    """The largest mean of the last noisy gains, less its standard error; expert 0 in round 1.
+
+    The largest of many noisy means is often that of the noisiest expert. A lower confidence bound
+    plays such an expert only if its mean is far above the others. Noise of one size on all experts
+    takes the same off every mean, and leaves the plain mean.
+
+    Args:
+        window: w, rounds in the mean.
+        caution: standard errors of the noise to subtract from the mean.
+
+    Raises:
+        ValueError: a parameter is out of its range.
+    """
+
+    window: int = 4
+    caution: float = 1.0
+
+    origin: ClassVar[Origin] = "standard"
+
+    def __post_init__(self) -> None:
+        check_whole("window", self.window)
+        check_number("caution", self.caution, "[0, 100]")
+
+    def init(self, setup: LocalSetup) -> RecentRounds:
+        return RecentRounds(np.zeros((setup.n_replicates, setup.n_experts)))
+
+    def step(
+        self, state: RecentRounds, observation: Observation | None, generators: ReplicateGenerators
+    ) -> tuple[RecentRounds, Actions]:
+        if observation is not None:
+            gains = (*state.gains, observation.gains)[-self.window :]
+            variances = (*state.variances, observation.noise_scale**2)[-self.window :]
+            error = np.sqrt(sum(variances)) / len(gains)
+            scores = sum(gains) / len(gains) - self.caution * error
+            state = RecentRounds(np.asarray(scores), gains, variances)
+        return state, state.scores.argmax(axis=1).astype(np.int32)
+
+    def forecast(self, state: RecentRounds) -> Forecast:
+        return Forecast(state.scores)
