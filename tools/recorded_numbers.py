@@ -26,17 +26,28 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
 QUESTIONS = ("share", "large", "patients")
-WITH_NOISE = "the baseline with capacity noise"
+WITH_NOISE, LAST = "the baseline with capacity noise", "last week's choice"
 NAMES = {
     "the baseline": "baseline (RW-Meta, isotropic noise)",
     WITH_NOISE: "baseline, our noise †",
-    "last week's choice": "last week's choice, our noise †",
+    LAST: "last week's choice, our noise †",
     "a cautious mean": "cautious mean, our noise †",
     "the tuned baseline": "tuned baseline, in hindsight",
     "the tuned baseline with capacity noise": "tuned baseline, our noise †, in hindsight",
     "ours": "ours †: our noise and filter",
 }
 """Names that the tables give to the compared systems."""
+FORMS = ["rw-meta", "rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
+SYSTEMS = {
+    "the baseline": (["rw-meta"], "isotropic", (1.0, 0.25)),
+    WITH_NOISE: (["rw-meta"], "capacity", (1.0, 0.25)),
+    LAST: (["persistence"], "capacity", (1.0, 0.25)),
+    "a cautious mean": (["cautious-mean"], "capacity", (1.0, 0.25)),
+    "the tuned baseline": (FORMS, "isotropic", (1.0,)),
+    "the tuned baseline with capacity noise": (FORMS, "capacity", (1.0, 0.25)),
+    "ours": (["random-effects"], "capacity", (1.0, 0.25, 0.15, 0.1)),
+}
+"""Algorithms and noise of each system, and the levels that the table of three states shows."""
 STATES = {"NM": "New Mexico", "PA": "Pennsylvania", "CA": "California"}
 
 
@@ -70,15 +81,24 @@ def kept(role: str, *, mu: float, question: str = "share") -> tuple[float, float
 
 def steps() -> str:
     """What our noise and our filter give at μ = 0.25, and last week's choice without noise."""
-    baseline, with_noise, ours = (
-        f"{100 * kept(role, mu=0.25)[0]:.1f}%"
-        for role in ("the baseline", "the baseline with capacity noise", "ours")
+    strict, free = (
+        {role: f"{100 * kept(role, mu=mu)[0]:.1f}%" for role in NAMES} for mu in (0.25, math.inf)
     )
-    free = [f"{100 * kept(role, mu=math.inf)[0]:.1f}%" for role in ("last week's choice", "ours")]
     return (
-        f"At μ = 0.25 the baseline keeps {baseline} of the possible gain, with our noise"
-        f" {with_noise}, and with our filter too {ours}. Without noise last week's choice keeps"
-        f" {free[0]}, ours {free[1]}.\n"
+        f"At μ = 0.25 the baseline keeps {strict['the baseline']}, with our noise"
+        f" {strict[WITH_NOISE]}, and with our filter too {strict['ours']}. Without noise last"
+        f" week's choice keeps {free[LAST]}, ours {free['ours']}.\n"
+    )
+
+
+def losses() -> str:
+    """Points that systems lose from no noise to μ = 0.25."""
+    lost = {
+        role: f"{100 * (kept(role, mu=math.inf)[0] - kept(role, mu=0.25)[0]):.1f}" for role in NAMES
+    }
+    return (
+        f"From no noise to μ = 0.25 the baseline loses {lost['the baseline']} points, with our"
+        f" noise {lost[WITH_NOISE]}, last week's choice {lost[LAST]}, and ours {lost['ours']}.\n"
     )
 
 
@@ -112,43 +132,62 @@ def questions() -> str:
     return table(("", *header), rows)
 
 
+VERDICTS = ("above", "below", "undecided")
+
+
+def verdict_of(verdicts: pd.Series) -> str:
+    """Verdict on a rival with several systems: above it is above them all."""
+    if (verdicts == "below").any():
+        return "below"
+    return "above" if verdicts.isin(["above", "equal"]).all() else "undecided"
+
+
+def verdicts_on(run: str) -> pd.DataFrame:
+    """Verdicts on ours by stream, role, mu and other_mu, for the question of shares."""
+    every = recorded(run, "comparison")
+    every = every[~every["stream"].str.contains("-(?:large|patients)$")]
+    every = every[every["kind"].str.contains("baseline|rival")]
+    every = every.assign(role=every["rival"].fillna("the baseline"))
+    return every.groupby(["stream", "role", "mu", "other_mu"])["verdict"].agg(verdict_of).unstack(0)
+
+
 def aims() -> str:
-    """Number of states in which ours at a strict level gains more than others at μ = 1."""
+    """Number of states in which ours gains more than others at μ = 1, and at its own μ."""
+    columns = ((0.25, 1.0), (0.15, 1.0), (0.1, 1.0), (1.0, 1.0), (0.25, 0.25))
     rows = []
-    for run, title in (("states", "fifteen states"), ("held-out", "eight held-out states")):
-        every = recorded(run, "comparison")
-        every = every[~every["stream"].str.contains("-(?:large|patients)$")]
-        every = every.assign(rival=every["rival"].fillna("the baseline"))
-        every = every[every["kind"].isin(["aim-baseline", "aim-rival"])]
+    for run, title in (("states", "fifteen"), ("held-out", "eight held out")):
+        verdicts = verdicts_on(run)
         for role in dict.fromkeys((WITH_NOISE, *NAMES)):
-            of_role = every[every["rival"] == role].drop_duplicates(["stream", "mu"])
-            if role == "ours":
-                continue
-            cells = []
-            for mu in (0.25, 0.15, 0.1):
-                counts = of_role[of_role["mu"] == mu]["aim_verdict"].value_counts()
-                verdicts = ("reached", "not reached", "undecided")
-                cells.append("/".join(str(counts.get(verdict, 0)) for verdict in verdicts))
-            rows.append((title, f"{NAMES[role]}, at μ = 1", *cells))
-    header = ("states", "compared with", "ours at μ = 0.25", "at μ = 0.15", "at μ = 0.1")
-    return table(header, rows, words=2)
+            if role != "ours":
+                counts = [verdicts.loc[(role, *mus)].value_counts() for mus in columns]
+                cells = ("/".join(str(each.get(word, 0)) for word in VERDICTS) for each in counts)
+                rows.append((title, NAMES[role], *cells))
+    header = [f"μ = {ours:g} against {other:g}" for ours, other in columns]
+    return table(("states", "ours compared with", *header), rows, words=2)
+
+
+def own_weeks() -> str:
+    """Share of the possible gain on the first paper's weeks, with the verdict on ours."""
+    verdicts = verdicts_on("central-texas")["CTX"]
+    summary = recorded("central-texas", "summary").set_index(["algorithm", "noise", "mu"])
+    rows = []
+    for role, (algorithms, noise, _) in SYSTEMS.items():
+        cells = []
+        for mu in (math.inf, 1.0, 0.5, 0.25):
+            share = max(summary["gain_share"][name, noise, mu] for name in algorithms)
+            verdict = "" if role == "ours" else f", {verdicts[role, mu, mu]}"
+            cells.append(f"{100 * share:.1f}{verdict}")
+        rows.append((NAMES[role], *cells))
+    return table(
+        ("ours is above, below or undecided", "no noise", "μ = 1", "μ = 0.5", "μ = 0.25"), rows
+    )
 
 
 def three_states() -> str:
     """Total gain of the compared systems on three states."""
     every = recorded("beyond", "summary")
-    forms = ["rw-meta", "rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
-    systems = {
-        "the baseline": (["rw-meta"], "isotropic", (1.0, 0.25)),
-        WITH_NOISE: (["rw-meta"], "capacity", (1.0, 0.25)),
-        "last week's choice": (["persistence"], "capacity", (1.0, 0.25)),
-        "a cautious mean": (["cautious-mean"], "capacity", (1.0, 0.25)),
-        "the tuned baseline": (forms, "isotropic", (1.0,)),
-        "the tuned baseline with capacity noise": (forms, "capacity", (1.0, 0.25)),
-        "ours": (["random-effects"], "capacity", (1.0, 0.25, 0.15, 0.1)),
-    }
     rows = []
-    for role, (algorithms, noise, mus) in systems.items():
+    for role, (algorithms, noise, mus) in SYSTEMS.items():
         for mu in mus:
             cells = []
             for state in STATES:
@@ -272,6 +311,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "table-2": table_2,
     "fillings": fillings,
     "steps": steps,
+    "losses": losses,
+    "own-weeks": own_weeks,
     "shares": shares,
     "questions": questions,
     "aims": aims,

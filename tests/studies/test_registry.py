@@ -120,6 +120,8 @@ def a_value(annotation) -> Any:
         return {name: a_value(field.annotation) for name, field in needed.items()}
     if get_origin(annotation) is Literal:
         return get_args(annotation)[0]
+    if get_origin(annotation) is list:
+        return [a_value(*get_args(annotation))]
     return next(value for value in (2, 0.5, "isotropic") if is_valid(annotation, value))
 
 
