@@ -121,7 +121,7 @@ def test_figures_have_numbers_and_their_findings(whole: str) -> None:
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9 + 3, "three are only files"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 3, "three are only files"
 
 
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
