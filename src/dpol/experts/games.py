@@ -64,9 +64,9 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
     refuse_source(algorithm, source)
     label = label_of(algorithm) if label is None else label
     check_kind("label", label, str, "such as 'mine'")
-    generators = seeds_of(algorithm, source).algorithm(label)
-    actions = play_rounds(algorithm, source, generators)
-    return Games(label, actions, guarantee_of(algorithm, source))
+    seeds = seeds_of(algorithm, source)
+    actions = play_rounds(algorithm, source, seeds.algorithm(label))
+    return Games(label, seeds.stream, actions, guarantee_of(algorithm, source))
 
 
 def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:

@@ -152,11 +152,13 @@ class Games:
 
     Args:
         label: label of the algorithm.
+        stream: label of the stream that was played.
         actions: (R, T) experts, counted from 0.
         guarantee: privacy guarantee of the actions.
     """
 
     label: str
+    stream: str
     actions: Actions
     guarantee: Guarantee
 
@@ -173,14 +175,16 @@ class Games:
 
         Raises:
             TypeError: `stream` is not a `GainStream`.
-            ValueError: the stream has another number of rounds, or too few experts.
+            ValueError: the stream has another label or number of rounds, or too few experts.
         """
         check_kind("stream", stream, GainStream, "pass the one that was played")
-        if self.actions.shape[1] != stream.n_rounds or self.actions.max() >= stream.n_experts:
+        rounds = self.actions.shape[1]
+        fits = rounds == stream.n_rounds and self.actions.max() < stream.n_experts
+        if stream.label != self.stream or not fits:
             raise ValueError(
-                f"stream {stream.label} has {stream.n_rounds} rounds and {stream.n_experts}"
-                f" experts, but {self.label} played another stream of {self.actions.shape[1]}"
-                " rounds; pass that stream"
+                f"{self.label} played the stream {self.stream}, of {rounds} rounds, but"
+                f" {stream.label} with {stream.n_rounds} rounds and {stream.n_experts} experts was"
+                " given; pass the stream that was played"
             )
         return stream.gains[np.arange(stream.n_rounds), self.actions]
 
