@@ -331,31 +331,15 @@ def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expecte
 @pytest.mark.parametrize(
     ("name", "claimed", "measured", "accuracy"),
     [
-        ("cells", 6, 7, 1e-12),
-        # 2 k (N - k) (o - 1)² / (N (k o² + N - k)) at N = 16, k = 1, o = 1,000.
-        ("differences-of-outputs", 1, 30 * 999**2 / (16 * (10**6 + 15)), 1e-9),
-        # One dissenter of 13 has a variance of 2/13, learners that all differ have 1; η = 4.
-        ("all-differ", 1, (4 * math.sqrt(2 / 13) + math.sqrt(2)) / (4 + math.sqrt(2)), 1e-9),
         ("tv-of-hard-class", 0.0021311, 0.028, 0.013),
         # 2 sqrt(2 K log(1/δ)) + sqrt(K) at K = 1,024, δ = 1e-10; needed by dp_accounting.
         ("wma-scale", 2 * math.sqrt(20_480 * math.log(10)) + 32, 187.1, 0.05),
-        ("experts-precondition", 1, math.log(2e12) / 10, 1e-9),  # eps B log / 10
-        ("experts-value", 1, 1.975, 0.001),
         ("convex-precondition", 1, math.log(2e11) / math.log(1e12), 1e-9),  # eps B log(2 T / delta)
-        ("convex-value", 1, 4.971, 0.001),
-        ("convex-temperature", 1e-6, 0.1642, 0.0001),
-        ("rate-of-experts", 0, 0.25, 0.001),  # (1 - a) / 3 at a = 1/4
         ("convex-privacy-50", 1, 1.247, 0.001),
-        ("cost-of-batches", 2, 1, 0.002),
-        ("regret-of-transformation", 2, 1, 0.002),
-        ("later-batches", 0.1, 0.4, 1e-6),
         ("likelihood-ratios", 0.06 * 0.4988, 0.04 * 0.4975, 1e-4),  # 2 of 1 / (ε/2), of 6 / ε
-        ("conditional-composition", 0.020001, 0.04, 1e-12),
-        # δ0 = (1 + h - e^η (1 - h)) / 2, h = tanh(1.1 η), η = 0.04.
-        ("normalised-ratio", (50 + 2 * math.log(100)) * math.e * 0.00247768 + 0.01, 0.5, 1e-5),
         ("meta-of-turncoats", 127.1, 526, 25),
         # (sqrt(log 2) + sqrt(log(500 / (0.01 log 2)))) sqrt(2 * 11 / (500 pi)); other runs.
-        ("heuristic-quantile", 0.49440, 0.466, 0.02),
+        ("heuristic-quantile", 0.49440, 0.4653, 0.012),
     ],
 )
 def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured, accuracy):
