@@ -727,7 +727,7 @@ def test_few_seeds_leave_the_heuristic_undecided():
         return float(stats.binom.sf(few, runs, 0.467))
 
     assert chance(adabatch.RUNS) < 1e-6
-    assert chance(adabatch.RUNS // 3) > 0.05
+    assert chance(adabatch.FEWER) > 0.05
 
 
 # ---- functions behind the rows -------------------------------------------------------------------

@@ -251,7 +251,8 @@ def upper_bounds(seed: int) -> Findings:
 
 def response_risk(seed: int) -> Findings:
     """Check KL risks of randomised response against the bound of posterior weights."""
-    terms, T = Terms(2000, epsilon=1.0), 2000
+    T = 2000
+    terms = Terms(T, epsilon=1.0)
     classes = [random_class(4, M, seed=seed) for M in (5, 20)]
     # One rare label tells two hypotheses apart, about as rare as T noisy answers can see.
     for times in (1, 3):

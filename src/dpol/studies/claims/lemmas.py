@@ -289,8 +289,8 @@ EXPONENTS = (0.1, 1.0, 5.0)
 def over_a_coin(exponent: float) -> float:
     """Return a sum of two divergences over the alpha rho of all outputs.
 
-    A public coin chooses the round's normal model that depends on the data: D_alpha = alpha rho.
-    Round and model together, one law for the round, have log((1 + e^exponent) / 2) / (alpha - 1).
+    A public coin chooses which of two normal models depends on the data: D_alpha = alpha rho.
+    Each model and the coin together have log((1 + e^exponent) / 2) / (alpha - 1).
     """
     return 2 * math.log((1 + math.exp(exponent)) / 2) / exponent
 
@@ -298,7 +298,7 @@ def over_a_coin(exponent: float) -> float:
 def switch_budget(seed: int) -> Findings:
     """Check Lemma 4.3, with conditional divergences that are means over the resampling rounds.
 
-    With the divergence of round and model together, one law for the round, a public coin refutes
+    The divergence of round and model together is at least that mean. With it, a public coin refutes
     the lemma even where no model moves a round; the first finding says by how much.
     """
     firsts, seconds = (
@@ -312,7 +312,7 @@ def switch_budget(seed: int) -> Findings:
     order = float(_ORDERS[at])
     drawn = float(firsts[0] @ RESAMPLES)
     with_round = (np.append(1 - drawn, drawn * law) for law in seconds)
-    numbers = {"rho": rho, "order": order, "parts": float(parts[at])}
+    numbers: dict[str, Any] = {"rho": rho, "order": order, "parts": float(parts[at])}
     numbers["together"] = float((renyi(*firsts) + renyi(*with_round))[at])
     numbers["coins"] = ", ".join(f"{over_a_coin(exponent):.2f}" for exponent in EXPONENTS)
     numbers["exponents"] = ", ".join(f"{exponent:g}" for exponent in EXPONENTS)
