@@ -1,7 +1,7 @@
 """Numbers that refute statements, enclosed by ball arithmetic.
 
 A ball holds the true number whatever was rounded. Each function below computes the claimed and the
-measured number of a row from the formulas of its paper, without dpol.
+measured number of a row from the formulas of its paper; dpol gives only the states of one row.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def hockey_stick(one: Iterable[arb], other: Iterable[arb], epsilon: arb) -> arb:
     return sum(parts, arb(0))
 
 
-DELTA = exact("1e-6")
+BITS = 250
+with ctx.workprec(BITS):
+    DELTA = exact("1e-6")
 
 # ---- prediction with expert advice -----------------------------------------------------------
 
@@ -287,8 +289,7 @@ ROUNDED = {"rate-of-experts": 0.005}
 
 @pytest.fixture(autouse=True)
 def _digits() -> Iterator[None]:
-    """Compute with 75 digits."""
-    with ctx.workprec(250):
+    with ctx.workprec(BITS):
         yield
 
 
