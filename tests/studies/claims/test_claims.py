@@ -16,12 +16,13 @@ import pytest
 from scipy import stats
 
 from claims_by_hand import claim_by_hand as claim
+from dpol.core.intervals import share_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.labels.design import DesignBayes
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.claims import STUDY, labels, lazy, limit
+from dpol.studies.claims import STUDY, adabatch, labels, lazy, limit
 from dpol.studies.claims import study as ledger
 from dpol.studies.claims.core import (
     CONFIDENCE,
@@ -330,30 +331,15 @@ def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expecte
 @pytest.mark.parametrize(
     ("name", "claimed", "measured", "accuracy"),
     [
-        ("cells", 6, 7, 1e-12),
-        # 2 k (N - k) (o - 1)² / (N (k o² + N - k)) at N = 16, k = 1, o = 1,000.
-        ("differences-of-outputs", 1, 30 * 999**2 / (16 * (10**6 + 15)), 1e-9),
-        # One dissenter of 13 has a variance of 2/13, learners that all differ have 1; η = 4.
-        ("all-differ", 1, (4 * math.sqrt(2 / 13) + math.sqrt(2)) / (4 + math.sqrt(2)), 1e-9),
         ("tv-of-hard-class", 0.0021311, 0.028, 0.013),
-        ("wma-scale", 46.05, 15.17, 0.005),
-        ("experts-precondition", 1, math.log(2e12) / 10, 1e-9),  # eps B log / 10
-        ("experts-value", 1, 1.975, 0.001),
+        # 2 sqrt(2 K log(1/δ)) + sqrt(K) at K = 1,024, δ = 1e-10; needed by dp_accounting.
+        ("wma-scale", 2 * math.sqrt(20_480 * math.log(10)) + 32, 187.1, 0.05),
         ("convex-precondition", 1, math.log(2e11) / math.log(1e12), 1e-9),  # eps B log(2 T / delta)
-        ("convex-value", 1, 4.971, 0.001),
-        ("convex-temperature", 1e-6, 0.1642, 0.0001),
-        ("rate-of-experts", 0, 0.25, 0.001),  # (1 - a) / 3 at a = 1/4
         ("convex-privacy-50", 1, 1.247, 0.001),
-        ("cost-of-batches", 2, 1, 0.002),
-        ("regret-of-transformation", 2, 1, 0.002),
-        ("later-batches", 0.1, 0.4, 1e-6),
         ("likelihood-ratios", 0.06 * 0.4988, 0.04 * 0.4975, 1e-4),  # 2 of 1 / (ε/2), of 6 / ε
-        ("conditional-composition", 0.020001, 0.04, 1e-12),
-        # δ0 = (1 + h - e^η (1 - h)) / 2, h = tanh(1.1 η), η = 0.04.
-        ("normalised-ratio", (50 + 2 * math.log(100)) * math.e * 0.00247768 + 0.01, 0.5, 1e-5),
         ("meta-of-turncoats", 127.1, 526, 25),
         # (sqrt(log 2) + sqrt(log(500 / (0.01 log 2)))) sqrt(2 * 11 / (500 pi)); other runs.
-        ("heuristic-quantile", 0.49440, 0.466, 0.02),
+        ("heuristic-quantile", 0.49440, 0.4653, 0.012),
     ],
 )
 def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured, accuracy):
@@ -508,6 +494,21 @@ def each_at_one_level(mixture: BatchMixture, thresholds: Any) -> Any:
     return rate, missed @ mixture.weights
 
 
+def to_a_fifth(terms: Any) -> Any:
+    """Play for a fifth of epsilon."""
+    return dataclasses.replace(terms, epsilon=terms.epsilon / 5)
+
+
+def published(factor: float) -> Any:
+    """Multiply the scale of one rule, the last argument."""
+    return lambda scale: lambda *of: scale(*of) * (factor if of[-1] == "published" else 1)
+
+
+def milder(choose: Any) -> Any:
+    """Let epsilon fall more slowly than asked: the exponent is 0.95 times as large."""
+    return lambda *of, epsilon, **by: choose(*of, epsilon=epsilon**0.95, **by)
+
+
 SELDOM = preset(lambda given: {"fake_switch": 0.9 * given.fake_switch})
 NO_LOG = preset(lambda given: {"eta": given.eta / math.log(1e4 / 1e-6)})
 SLOW = preset(lambda given: {"eta": 0.03 * given.eta})
@@ -541,8 +542,10 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
         ("one-more-loss another-loss", "WeightsMeasure.absorb", third(1.1), {FAILS}),
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
-        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.0), {FAILS}),
-        ("marginal keep-ratio", "LazyLaw", keyword(normaliser=0.9), {FAILS}),
+        ("marginal", "LazyLaw", keyword(normaliser=0.0), {FAILS}),
+        ("marginal", "LazyLaw", keyword(normaliser=0.9), {FAILS}),
+        ("keep-ratio", "WeightsMeasure.absorb", third(2.1), {FAILS}),
+        ("keep-ratio", "WeightsMeasure.log_ratio", times(2.1), {FAILS}),
         # Bounds cannot refute: 0.9 times a safe value may exceed the true one.
         ("published-over-sound", "published_epsilon", times(0.9), {NOT_PROVED}),
         ("published-games sound-games", "ACCOUNTANTS", each(third(0.05)), {FAILS}),
@@ -565,7 +568,11 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("composition", "strong_composition", half_root, {FAILS}),
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
         ("pairs-are-laws", "LARGEST_DISTANCE", to(2.1), {FAILS}),
-        ("response-risk", "kept_by_response", times(30.0), {FAILS}),
+        ("response-risk", "_play", argument(3, to_a_fifth), {FAILS}),
+        # Tolerances a hundred and three hundred times as large.
+        ("regret-of-batches", "RWAdaBatch", argument(0, to(10.0)), {FAILS}),
+        ("regret-of-adabatch", "RWAdaBatch", argument(0, to(30.0)), {FAILS}),
+        ("wma-scale", "scale_factor", published(0.38), {FAILS}),
         # Three rounds instead of 3.5 million.
         ("rounds-of-selection", "rounds_of_selection", to(lambda *_: 3), {FAILS}),
         ("tv-of-design", "kept_by_design", times(2.5), {FAILS}),
@@ -576,6 +583,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
             lambda choose: lambda *of, **by: choose(*of, **by, largest_batch=1),
             {FAILS},
         ),
+        ("proven-rate-epsilon", "choose_parameters", milder, {FAILS}),
         ("events", "events", to(np.eye), {FAILS}),  # single outcomes
         ("composition-of-source", "math.tanh", times(0.1), {FAILS}),
         ("coupling", "disagreement", to(lambda one, other: 1 - float(one @ other)), {NOT_PROVED}),
@@ -665,12 +673,35 @@ def test_the_parameters_of_theorem_3_10_are_right_far_away(name, T, epsilon, del
         assert verdict(name, [by_name[name]]) in HELD
 
 
+def part_of_eta(part: int) -> Any:
+    """Divide eta, and p = 10 eta / epsilon with it."""
+    return lambda given: {"eta": given.eta / part, "fake_switch": given.fake_switch / part}
+
+
+@pytest.mark.parametrize(
+    ("part", "ratio", "enough"), [(3, 2000, True), (3, 1000, False), (2, 10**8, False)]
+)
+def test_how_far_the_remedy_of_theorem_3_10_reaches(monkeypatch, part, ratio, enough):
+    """T / δ = `ratio` and more, ε from 1/T to 1, and so many experts that η is largest."""
+    monkeypatch.setattr(lazy, "theorem_3_10", preset(part_of_eta(part))(lazy.theorem_3_10))
+    ratios = [
+        finding.measured
+        for T, more in itertools.product((2, 10, 100, 10**4, 10**7), (1, 1.2, 2, 10, 10**4, 10**9))
+        if ratio * more > T
+        # The last two have the largest 1/ε for their B, a whole number.
+        for epsilon in (*np.geomspace(1 / T, 1, 30).tolist(), 0.6668, 0.4001)
+        for finding in lazy.of_theorem_3_10(T, epsilon, 10**300, T / (ratio * more))
+        if finding.name == "experts-value"
+    ]
+    assert (max(ratios) <= 1) == enough
+
+
 def test_remedies_put_slips_right():
     """`mend` of the rows whose remedy is a formula, at the settings of each row."""
-    half = preset(lambda given: {"eta": given.eta / 2, "fake_switch": given.fake_switch / 2})
+    smaller = preset(part_of_eta(3))
     sixth = preset(lambda given: {"eta": given.eta / 6, "fake_switch": 4 / 6 * given.fake_switch})
     for name, theorem, change in (
-        ("experts-value", "theorem_3_10", half),
+        ("experts-value", "theorem_3_10", smaller),
         ("convex-value", "theorem_3_12", sixth),
     ):
         with pytest.MonkeyPatch.context() as patched:
@@ -681,6 +712,22 @@ def test_remedies_put_slips_right():
     for eta, delta in itertools.product((1e-4, 0.1), (1e-9, 1e-3)):
         rate = eta**2 / (20 * math.log(2 / delta))
         assert 2 * rate + math.sqrt(8 * rate * math.log(2 / delta)) < eta
+
+
+def test_few_seeds_leave_the_heuristic_undecided():
+    """Below the median were 0.4653 of 900,000 runs of thirty seeds (standard error 0.0005)."""
+
+    def chance(runs: int) -> float:
+        """Return P(the interval reaches the heuristic), if the true share is 0.467."""
+        few, many = 0, runs
+        while many - few > 1:
+            middle = (few + many) // 2
+            reached = share_interval(middle, runs, shared(3))[1] >= 0.494346
+            few, many = (few, middle) if reached else (middle, many)
+        return float(stats.binom.sf(few, runs, 0.467))
+
+    assert chance(adabatch.RUNS) < 1e-6
+    assert chance(adabatch.FEWER) > 0.05
 
 
 # ---- functions behind the rows -------------------------------------------------------------------

@@ -58,6 +58,23 @@ def test_renyi_divergences_by_hand():
     assert most <= lemmas.concentrated(one, other) <= 1.02 * most
 
 
+@pytest.mark.parametrize("exponent", lemmas.EXPONENTS)
+def test_a_coin_between_two_normal_models(exponent):
+    """All outcomes on a grid, at order 2, where (α - 1) α ρ is the divergence of the models."""
+    grid = np.linspace(-9, 12, 400)
+    told = [np.exp(-((grid - mean) ** 2) / 2) for mean in (math.sqrt(exponent), 0)]
+    one, other = (density / density.sum() for density in told)
+    models = [np.concatenate([np.outer(law, other), np.outer(other, law)]) for law in (one, other)]
+    together = [np.concatenate([law, other]) / 2 for law in (one, other)]
+    whole, each = (
+        float(lemmas.renyi(*laws, np.array([2.0]))[0])
+        for laws in ([model.ravel() / 2 for model in models], together)
+    )
+    assert whole == pytest.approx(exponent)
+    assert 2 * each / whole == pytest.approx(lemmas.over_a_coin(exponent))
+    assert 1.02 < lemmas.over_a_coin(exponent) < 2
+
+
 def of_strategy(strategy, world, law):
     """Follow every draw under `strategy`; return the probabilities of (x_1, x_2, x_3)."""
     chances = {((x,), y): 1 / 4 for x, y in itertools.product((0, 1), repeat=2)}

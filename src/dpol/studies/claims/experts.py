@@ -80,7 +80,7 @@ def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
 
 # ---- regret ----------------------------------------------------------------------------------
 
-_ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 4.0
+_ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 0.1
 
 
 def regrets(seed: int) -> Findings:
@@ -88,7 +88,6 @@ def regrets(seed: int) -> Findings:
 
     The trivial number is the regret of experts drawn uniformly at random.
     """
-    numbers = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
     for n in (2, 10):
         for (label, gains), mu in itertools.product(_game_streams(seed, n).items(), (0.5, 1.0)):
             stream = synthetic_stream(f"claims: {label}, n = {n}", gains)
@@ -96,9 +95,12 @@ def regrets(seed: int) -> Findings:
             random = float(best - gains.sum(axis=0).mean())
             eta = math.sqrt(n) / mu
             bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
+            numbers = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
             game = noisy_game(stream, mu, seed, range(_REPLICATES))
-            plain = best - gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
-            batched = best - gains[time, play_batches(RWAdaBatch(_ALPHA), *game)[0]].sum(axis=1)
+            leaders = play_rounds(RandomWalkFTPL(), *game)
+            followed = play_batches(RWAdaBatch(_ALPHA), *game)[0]
+            plain, batched = (best - gains[time, each].sum(axis=1) for each in (leaders, followed))
+            numbers["differ"] = int((leaders != followed).any(axis=1).sum())
             for name, factor, sample, trivial in (
                 ("ftpl", 1.0, plain, random),
                 ("adabatch", 1 + _ALPHA / 2, batched, random),

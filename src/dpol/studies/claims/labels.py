@@ -118,10 +118,10 @@ def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) 
 
 def composition(_: int) -> Findings:
     """Check the Laplace scale of a WMA message."""
-    K, epsilon, delta = 16, 1.0, 1e-6
-    claimed = scale_factor(K, epsilon, delta, "published")
-    needed = scale_factor(K, epsilon, delta, "exact")
-    yield of_number("wma-scale", claimed, needed, numbers={"basic": K / epsilon})
+    for K, delta in itertools.product((16, 1024), (1e-6, 1e-10)):
+        claimed, needed = (scale_factor(K, 1.0, delta, rule) for rule in ("published", "exact"))
+        case = f"K = {K:,}, δ = {delta:g}"
+        yield of_number("wma-scale", claimed, needed, case, numbers={"basic": K})
 
 
 def strong_composition(K: int, each: float, delta: float) -> float:
@@ -251,16 +251,21 @@ def upper_bounds(seed: int) -> Findings:
 
 def response_risk(seed: int) -> Findings:
     """Check KL risks of randomised response against the bound of posterior weights."""
-    K, terms = 4, Terms(2000, epsilon=1.0)
-    for M in (5, 20):
-        hypotheses = replace(random_class(K, M, seed=seed), label=f"random, {M} labels")
-        run = _play("randomised-response", hypotheses, seed, terms)
-        bound = posterior_risk(K, terms.n_rounds, kept_by_response(M, terms.epsilon))
-        idle = terms.n_rounds * math.log(K)
-        numbers = {"R": _REPLICATES, "K": K, "T": terms.n_rounds}
-        yield of_mean(
-            "response-risk", bound, run.kl, case=f"M = {M}", trivial=idle, numbers=numbers
-        )
+    T = 2000
+    terms = Terms(T, epsilon=1.0)
+    classes = [random_class(4, M, seed=seed) for M in (5, 20)]
+    # One rare label tells two hypotheses apart, about as rare as T noisy answers can see.
+    for times in (1, 3):
+        rare = times / (kept_by_response(3, terms.epsilon) * math.sqrt(T))
+        laws = np.array([[1 - rare, rare, 0.0], [1 - rare, 0.0, rare]])
+        classes.append(HypothesisClass(laws, f"rare labels, {rare:.3f}"))
+    for hypotheses in classes:
+        K, M = hypotheses.n_hypotheses, hypotheses.n_labels
+        case = f"{hypotheses.label}, K = {K}, M = {M}"
+        run = _play("randomised-response", replace(hypotheses, label=case), seed, terms)
+        bound = posterior_risk(K, T, kept_by_response(M, terms.epsilon))
+        about: dict[str, Any] = {"numbers": {"R": _REPLICATES, "T": T}, "trivial": T * math.log(K)}
+        yield of_mean("response-risk", bound, run.kl, len(classes), case=case, **about)
 
 
 def selection(seed: int) -> Findings:
