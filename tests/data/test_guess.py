@@ -82,6 +82,7 @@ def rows(header: str, *lines: str, towns: str = "Ulm Bonn Trier") -> str:
     return "\n".join([header, *of_towns]) + "\n"
 
 
+DAYS = "2021-01-03", "2021-01-10", "2021-01-17"
 PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
 
 
@@ -249,6 +250,40 @@ def test_one_of_several_sheets_is_asked_for(tmp_path: Path) -> None:
 def test_options_of_a_table_are_for_tables(here: Path, capsys) -> None:
     assert main(["new", "algorithm", "my-own", "--at-most", "3"]) == 2
     assert "--at-most is only for dpol new dataset TABLE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("marker", "counts", "options", "moves"),
+    [
+        ("<5", "5 6 7", [], 3),  # 5 becomes 2
+        ("≤4", "5 6 7", [], 3),
+        ("<5", "5 6.5 7", [], 4),  # 5.9 becomes 2
+        ("<5", "5 6 7", ["--per-person", "2"], 4),  # 6 becomes 2
+        ("*", "8 9 10", [], 6),  # 8, the smallest published, becomes 2
+        ("", "5 6 7", [], 1),
+    ],
+)
+def test_the_config_says_how_far_one_person_moves_a_count_that_may_be_suppressed(
+    here: Path, capsys, marker, counts, options, moves
+):
+    cells = [*counts.split(), marker or "7"]
+    lines = [f"2021-01-{3 + 7 * week:02},{{}},{cell},30" for week, cell in enumerate(cells)]
+    (here / "t.csv").write_text(rows("d,town,sick,beds", *lines))
+    assert main(["new", "dataset", "t.csv", *options]) == 0
+    text = Path("t.yaml").read_text()
+    assert yaml.safe_load(text)["privacy"]["count_sensitivity"] == moves
+    assert ("a suppressed count is read as 2" in text) == bool(marker)
+
+
+def test_the_config_says_that_groups_play_twice(here: Path, capsys) -> None:
+    for groups in ("North North South South", "North North North North"):
+        own = dict(zip(("Ulm", "Bonn", "Trier", "Kiel"), groups.split(), strict=True))
+        lines = [f"{day},{town},{own[town]},5,30" for day in DAYS for town in own]
+        (here / "t.csv").write_text("\n".join(["d,town,region,sick,beds", *lines]) + "\n")
+        Path("t.yaml").unlink(missing_ok=True)
+        assert main(["new", "dataset", "t.csv", "--group", "region"]) == 0
+        twice = "its people have sqrt(2) times the mu" in Path("t.yaml").read_text()
+        assert twice == ("South" in groups)
 
 
 def test_the_config_says_how_far_one_person_moves_a_count(here: Path, capsys) -> None:

@@ -37,6 +37,7 @@ def panel(counts=COUNTS, beds=BEDS):
             "name": np.tile(list("ABCDEF"[:n]), periods),
             "count": counts.ravel(),
             "capacity": beds.ravel(),
+            "count_source": "reported",
             "density": np.minimum(counts / beds, 1.0).ravel(),
         }
     )

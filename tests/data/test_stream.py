@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ from dpol.core.errors import DataError
 from dpol.data.stream import (
     GIVEN_COLUMNS,
     STREAM_COLUMNS,
+    SUPPRESSED,
     GainStream,
     build_stream,
+    largest_change,
     read_stream,
     write_stream,
 )
+from dpol.noise.neighbours import neighbours_of
 from streams_by_hand import FACTS, SENSITIVITY, assert_same, given_stream, stream
 
 
@@ -257,9 +261,47 @@ def panel() -> pd.DataFrame:
     """Return a panel of two streams; NM has three periods and two entities."""
     made = stream()
     cells = {"density": made.gains.ravel(), "capacity": made.capacity.ravel()}
+    cells |= {"count": cells["density"] * cells["capacity"], "count_source": "reported"}
     nm = pd.DataFrame({"period": np.repeat(made.periods.astype("M8[ns]"), 2), **cells})
     nm = nm.assign(stream="NM", entity=made.entities * 3, name=made.names * 3)
     return pd.concat([nm, nm[:2].assign(stream="PA")], ignore_index=True)
+
+
+@given(
+    person=st.integers(1, 4),
+    least=st.integers(2, 12),
+    read_as=st.integers(1, 6),
+    parts=st.sampled_from([1, 7]),
+)
+def test_the_largest_change_of_a_cleaned_count_by_trying_all_neighbours(
+    person, least, read_as, parts
+):
+    """Whole counts reach the bound; sevenths, as in means of seven days, miss it by one seventh."""
+    read_as = min(read_as, least)
+    counts = [Fraction(number, parts) for number in range((least + 2 * person + 1) * parts)]
+    cleaned = [Fraction(read_as) if 0 < count < least else count for count in counts]
+    moves = [
+        abs(cleaned[j] - cleaned[i])
+        for i, low in enumerate(counts)
+        for j, high in enumerate(counts)
+        if 0 <= high - low <= person
+    ]
+    bound = largest_change(person, read_as=read_as, least=least, step=Fraction(1, parts))
+    assert max(moves) == bound
+    assert bound <= largest_change(person, read_as=read_as, least=least)
+
+
+def test_a_stream_knows_what_its_suppressed_counts_are_read_as(panel: pd.DataFrame) -> None:
+    """Of 4.5, 6, ... the least published is 4.5: 5.4 may become 2, so one person moves 3.5."""
+    counts = np.array([2.0, 4.5, 6.0, 7.0, 8.0, 9.0])
+    hidden = panel[panel["stream"] == "NM"].assign(count=counts)
+    hidden["count_source"] = ["suppressed", *["reported"] * 5]
+    made = build_stream(hidden, "NM", 1.0, {})
+    assert made.provenance[SUPPRESSED] == {"read_as": 2.0, "times": 3.5}
+    assert SUPPRESSED not in build_stream(panel, "NM", 1.0, {}).provenance
+    said = neighbours_of(made).taken_as_public
+    assert said.startswith("which counts are suppressed (read as 2)")
+    assert said.endswith("one person's μ is up to 3.5 times as large")
 
 
 def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:

@@ -96,6 +96,7 @@ def new_dataset(options: argparse.Namespace) -> None:
         streams=_streams(name, re.sub("[-_]+", " ", stem).capitalize(), seen.groups),
         gain=seen.gain,
         per_person=said.get("per_person", 1),
+        count_sensitivity=seen.count_sensitivity,
     )
     config = parse_experiment(yaml.safe_load(text), str(file)).config
     write_text(file, text)

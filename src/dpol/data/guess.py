@@ -30,6 +30,7 @@ from dpol.data.format import DATES, DEFAULT, EITHER, PLAIN, Format
 from dpol.data.plain import MOST_TITLES, open_table, read_plain
 from dpol.data.settings import Cleaning, Columns
 from dpol.data.sheets import BadWorkbookError, read_sheet
+from dpol.data.stream import largest_change
 from dpol.data.table import refuse_unnamed
 from dpol.data.texts import date_of
 
@@ -72,6 +73,7 @@ class Look:
         periods: the block `dataset.periods`.
         cleaning: the block `dataset.cleaning`.
         gain: the block `gain`.
+        count_sensitivity: the key of `privacy`: how far one person can change a cleaned count.
         groups: the groups in the table; `all` if no column holds groups.
         guesses: the guesses, a line each.
         asked: the missing options, a line each.
@@ -85,6 +87,7 @@ class Look:
     periods: dict[str, int] = field(default_factory=dict)
     cleaning: dict[str, Any] = field(default_factory=dict)
     gain: dict[str, Any] = field(default_factory=dict)
+    count_sensitivity: float = 1
     groups: list[str] = field(default_factory=lambda: ["all"])
     guesses: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -141,7 +144,8 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     Args:
         path: path of the table.
         told: the owner's options: `layout`, `entity`, `period`, `count`, `capacity` (`none` for no
-            column), `group`, `step` (7-days), `date`, `decimal`, `encoding`, `sheet`, `at_most`.
+            column), `group`, `step` (7-days), `date`, `decimal`, `encoding`, `sheet`,
+            `at_most`, `per_person`.
 
     Raises:
         DataError: the table cannot be read, or options are missing; the text lists them all.
@@ -471,8 +475,8 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
     texts = pd.concat([rows[name] for name in (count, look.columns.get("capacity")) if name])
     hidden = [text for text in texts.unique() if _SUPPRESSED.fullmatch(text)]
     if hidden:
-        below = re.search("[<≤] *([0-9]+)", hidden[0])  # <5 is 1 to 4
-        value = int(below[1]) // 2 if below else Cleaning().suppressed_value
+        below = re.search("([<≤]) *([0-9]+)", hidden[0])  # <5 is 1 to 4
+        value = int(below[2]) // 2 if below else Cleaning().suppressed_value
         rules |= {"suppressed_markers": hidden, "suppressed_value": value}
         look.guess(f"suppressed, read as {value:g}", hidden)
     known = {*Cleaning().missing_markers, *hidden}
@@ -481,7 +485,16 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
         rules["missing_markers"] = ["", *missing]
         look.guess("missing", missing)
     counts = rows[count][rows[count].str.fullmatch(_NUMBER) & ~rows[count].isin(hidden)]
-    negative = counts[numbers_of(counts, form.of_column(counts)) < 0]
+    numbers = numbers_of(counts, form.of_column(counts))
+    person = look.count_sensitivity = look.told.get("per_person", 1)
+    if rows[count].isin(hidden).any():
+        published = numbers[numbers > value]
+        least = int(below[2]) + (below[1] == "≤") if below else min(published, default=value)
+        step = 1 if (published == np.rint(published)).all() else 0
+        change = largest_change(person, read_as=value, least=least, step=step)
+        look.count_sensitivity = int(change) if change == int(change) else change
+        look.guess(f"with suppressed counts one person changes a count by up to {change:g}")
+    negative = counts[numbers < 0]
     if len(negative):
         rules["negative_counts"] = "missing"
         look.guess("negative counts are missing", negative, count)

@@ -43,6 +43,9 @@ COUNTED = "counted"
 """Key in a stream's provenance: the table's word for counts, if one person has several."""
 MAX_CARRY = "max_carry"
 """Key in a stream's provenance: for how many periods at most a missing count repeats the last."""
+SUPPRESSED = "suppressed"
+"""Key in a stream's provenance: what suppressed counts are read as (`read_as`), and how many times
+`count_sensitivity` one person can move such a count (`times`); absent if there are none."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
@@ -225,6 +228,36 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
             )
 
 
+def largest_change(person: float, *, read_as: float, least: float, step: float = 0.0) -> float:
+    """Return how far one person can change a cleaned count where small counts are suppressed.
+
+    A count just below `least + person` is published. Without the person it is suppressed, and read
+    as `read_as`. From 0, which is published, a person may also lead to a suppressed count.
+
+    Args:
+        person: the most by which one person can change the true count.
+        read_as: what a suppressed count is read as.
+        least: smallest count that is published, apart from 0.
+        step: smallest difference between counts: 1 for whole numbers.
+
+    >>> largest_change(1, read_as=2, least=5, step=1), largest_change(1, read_as=2, least=4)
+    (3, 3.0)
+    """
+    return max(person, read_as, least + person - step - read_as)
+
+
+def _suppression(rows: pd.DataFrame, person: float) -> dict[str, Any]:
+    """Return the provenance of suppressed counts; empty if a panel's stream has none."""
+    counts, hidden = rows["count"].to_numpy(), (rows["count_source"] == "suppressed").to_numpy()
+    if not hidden.any():
+        return {}
+    read_as, published = float(counts[hidden].max()), counts[rows["count_source"] == "reported"]
+    step = 1.0 if (published == np.rint(published)).all() else 0.0
+    least = float(min(published[published > read_as], default=read_as))
+    change = largest_change(person, read_as=read_as, least=least, step=step)
+    return {SUPPRESSED: {"read_as": read_as, "times": round(change / person, 3)}}
+
+
 def build_stream(
     panel: pd.DataFrame,
     label: str,
@@ -266,6 +299,7 @@ def build_stream(
         asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
+    asked = {**asked, **_suppression(rows, count_sensitivity)}
     return _of_rows(
         f"the panel's stream {label}",
         columns,

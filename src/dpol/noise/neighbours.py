@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.data.stream import COUNTED, MAX_CARRY, SELECTION, GainStream
+from dpol.data.stream import COUNTED, MAX_CARRY, SELECTION, SUPPRESSED, GainStream
 from dpol.privacy.guarantee import (
     GIVEN_CHANGE,
     ONE_PERSON,
@@ -21,6 +21,13 @@ _CHOSEN_BY = {
 """Data taken as public, by the origin of the list of entities; none for other origins."""
 
 
+_SUPPRESSED = (
+    "which counts are suppressed (read as {read_as:g}): the guarantee is for sites that add noise"
+    " to their exact counts; on these cleaned counts one person's μ is up to {times:g} times as"
+    " large"
+)
+
+
 def neighbours_of(stream: GainStream) -> Neighbours:
     """Return the neighbours that all noise scaled to the stream's sensitivity protects."""
     if stream.capacity is None:
@@ -29,10 +36,13 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     if stream.stay > 1:
         adjacency, unit = STAY.format(stream.stay), STAY_UNIT.format(stream.stay)
     counted = str(stream.provenance.get(COUNTED, "counts"))
+    public = [_CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), "")]
+    if suppressed := stream.provenance.get(SUPPRESSED):
+        public.append(_SUPPRESSED.format(**suppressed))
     return Neighbours(
         adjacency=in_words(adjacency, stream.count_sensitivity, counted),
         unit=in_words(unit, stream.count_sensitivity, counted),
-        taken_as_public=_CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), ""),
+        taken_as_public="; and ".join(filter(None, public)),
         stay=stream.stay,
         max_carry=int(stream.provenance.get(MAX_CARRY, 0)),
     )
