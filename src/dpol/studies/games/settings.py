@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -23,6 +23,10 @@ UNIFORM = "uniform-random"
 """Label of an expert drawn uniformly in every round, in the same curves."""
 ORACLE = "oracle"
 """Label of the best expert of every round, in the same curves."""
+Followed = Literal["mean-need", "announced-need"]
+"""Need that the units of divided help follow."""
+MEAN_NEED: Followed = "mean-need"
+ANNOUNCED: Followed = "announced-need"
 BASELINE, TUNED, OURS = "baseline", "tuned", "ours"
 ROLES = {BASELINE: "the baseline", TUNED: "the tuned baseline", OURS: "ours"}
 """Roles of systems in a comparison, with their names in the report."""
@@ -144,7 +148,14 @@ class Allocation(Settings):
         Field(min_length=1),
         AfterValidator(all_different),
     ] = [0.5, 1.0]
-    """Units of help, as shares of the mean total need."""
+    """Units of help, as shares of the need that they follow."""
+    units: Annotated[list[Followed], Field(min_length=1), AfterValidator(all_different)] = [
+        MEAN_NEED
+    ]
+    """Needs that units follow.
+
+    `mean-need` is that of the true counts over all rounds: known in hindsight only, and not
+    private. `announced-need` is the forecast for the next round, made from noisy counts."""
     guarantee: Annotated[float, Field(ge=0, le=1)] = 0.75
     """Share of the units that is guaranteed in proportion to the forecast."""
 
