@@ -439,6 +439,11 @@ def test_the_table_shows_who_is_served(table: pd.DataFrame) -> None:
             *("last exact counts", "best fixed")[: 2 if index < 4 else 1],
         ]
         assert all(len(cells) == 6 for _, cells in section.groups[0].lines)
+    assert "known in hindsight only, and not private" in shown.footers[-1]
+    alone = table[table["units_follow"] == ANNOUNCED]
+    shown = allocation_table({"allocation": alone}, MAIN, facts_of(STREAM))
+    assert len(shown.sections) == 4
+    assert "hindsight" not in shown.footers[-1]
 
 
 def test_the_report_chooses_what_is_shown() -> None:

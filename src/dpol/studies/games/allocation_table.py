@@ -34,8 +34,8 @@ _OF_KIND: dict[Followed, str] = {
         " private."
     ),
     ANNOUNCED: (
-        "The announced need is the forecast for the next round, beyond own staff: it has the"
-        " guarantee of the counts, and moves with their noise, so every rule does."
+        "The announced need is the forecast for the next round, beyond own staff. It has the"
+        " guarantee of the counts, and moves with their noise; so does what every rule leaves."
     ),
 }
 """What readers must know of the need that units follow."""
@@ -253,7 +253,8 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
         "0% is the floor: units in proportion to capacity. 100% is the oracle, which knows the next"
         " need. Below 0%, a rule is worse than no counts at all. Shares are means over the streams;"
         " units, need and unmet need are sums, in a round. The numbers to the right of the shares"
-        f" are at {mu_title(middle)}. Small: a median capacity below {SMALL:g}."
+        f" are at {mu_title(middle)}, and so are announced needs. Small: a median capacity below"
+        f" {SMALL:g}."
     )
     yield (
         "Last noisy or exact counts, forecast: units in proportion to them. Equal chances: every"
