@@ -33,8 +33,8 @@ RECORDED = {
         "verdict", "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],
     "allocation": [
-        *("stream", "need", "units_share", "rule", "algorithm", "noise", "mu", "units"),
-        *("total_need", "unmet", "unmet_half_width", "avoided", "avoided_half_width"),
+        *("stream", "need", "units_follow", "units_share", "rule", "algorithm", "noise", "mu"),
+        *("units", "total_need", "unmet", "unmet_half_width", "avoided", "avoided_half_width"),
         *("avoided_rounds_half_width", "over_last", "over_last_rounds_half_width"),
         *("served_small", "served_others", "served_worst"),
     ],

@@ -118,11 +118,19 @@ def table(config: Any, streams: dict[str, GainStream]) -> pd.DataFrame:
     return allocation_rows(divided, replace(config.facts, levels=levels))
 
 
-def cell(table: pd.DataFrame, need: str, share: float, rule: str, noise: str, mu: float) -> Any:
+def cell(
+    table: pd.DataFrame,
+    need: str,
+    share: float,
+    rule: str,
+    noise: str,
+    mu: float,
+    follow: str = "mean-need",
+) -> Any:
     of_noise = table["noise"].isin([noise, "none"])
     own = table[(table["need"] == need) & (table["units_share"] == share) & of_noise]
     own = own[(own["rule"] == rule) & ((own["mu"] == mu) | own["mu"].isna())]
-    return own.set_index("stream")
+    return own[own["units_follow"] == follow].set_index("stream")
 
 
 @pytest.mark.parametrize(("need", "rule", "noise"), SHARES)
@@ -213,7 +221,7 @@ def laws(config: Any, streams: dict[str, GainStream]) -> dict[str, Law]:
 
 
 def avoided(stream: GainStream, division: Floats, beta: float = 0.0, units: Any = None) -> Floats:
-    """Return the share avoided by (T - 1, R, n) divisions, mean over the runs, in percent."""
+    """Return the share avoided by (T - 1, R, n) divisions of (T - 1,) units, in percent."""
     demand = demand_of(stream, Allocation(needs={"all": beta}, shares=[1.0]))
     need = demand.need[0, 1:]
     units = np.broadcast_to(demand.units[0, 0] if units is None else units, len(need))
@@ -327,3 +335,35 @@ def test_units_that_follow_the_need(streams: Any, laws: Any) -> None:
     assert top == pytest.approx([55, 55, 73, 30], abs=1.0)
     gains = [means["equal", q] - means["forecast", q] for q in (0.75, 0.5, 0.25)]
     assert gains == pytest.approx([4, 16, 30], abs=1.0)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.1])
+def test_units_for_the_announced_need(
+    table: pd.DataFrame, streams: Any, laws: Any, beta: float
+) -> None:
+    """Half of the announced need, one run at a time, is what the study divides."""
+    for label in FOUR:
+        stream, (mean, deviation, _, noisy) = streams[label], laws[label]
+        beds = stream.capacities_for("a test")
+        own = beta * beds[:-1]
+        need = np.maximum(stream.gains * beds - beta * beds, 0)[1:]
+        known = np.maximum(stream.gains * beds - beta * beds, 0)[:-1]
+        shares: dict[str, list[float]] = {}
+        for run in range(RUNS):
+            weights = np.maximum(mean[:, run] - own, 0)
+            units = 0.5 * weights.sum(axis=1)
+            floor = np.maximum(need - proportional(beds[:-1], units), 0).sum()
+            least = np.maximum(need.sum(axis=1) - units, 0).sum()
+            of = {
+                "last": proportional(np.maximum(noisy[:, run] - own, 0), units),
+                "exact": proportional(known, units),
+                "forecast": proportional(weights, units),
+                "equal-chances": equal_chances(mean[:, run], deviation[:, run], units, own=own),
+            }
+            for rule, division in of.items():
+                unmet = np.maximum(need - division, 0).sum()
+                shares.setdefault(rule, []).append((floor - unmet) / (floor - least))
+        name = "surge" if beta else "patients"
+        for rule, own_shares in shares.items():
+            rows = cell(table, name, 0.5, rule, "capacity", 0.25, "announced-need")
+            assert rows.loc[label, "avoided"] == pytest.approx(np.mean(own_shares), rel=1e-9)

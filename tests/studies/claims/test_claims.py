@@ -599,7 +599,10 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("extra-of-mean", "noise_deviation", times(1.2), {FAILS}),
         ("extra-of-draw", "noise_deviation", times(1.2), HELD),  # for every noise
         ("unmet-of-any-release", "noise_deviation", times(1 / 2), {FAILS}),
-        ("unmet-of-any-release", "noise_deviation", times(0.98), {FAILS}),
+        ("unmet-of-any-release", "noise_deviation", times(0.95), {FAILS}),
+        ("unmet-of-any-release", "least_unmet", times(2), {FAILS}),  # n for n / 2
+        ("unmet-of-any-release", "least_unmet", argument(1, lambda mu: mu / 2), {FAILS}),
+        ("bounds-apart", "least_unmet", times(0.98), {FAILS}),
         ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
         ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],

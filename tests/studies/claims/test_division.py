@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import stats
+from scipy import integrate, stats
 
 from dpol.divide import proportional
 from dpol.studies.claims import division
@@ -75,57 +76,99 @@ def test_local_noise_hides_the_move_of_one_person() -> None:
     assert math.sqrt(2) / division.noise_deviation(0.3) == pytest.approx(0.3)
 
 
+def bound_of_tests(laws: np.ndarray) -> float:
+    """Bound the mean miss of t by the errors of the best tests between any two of its laws."""
+    count, total = len(laws), 0.0
+    for one, other in itertools.combinations(laws, 2):
+        total += np.minimum(one, other).sum()
+    return total / (2 * count)
+
+
 @given(
-    high=arrays(float, 6, elements=st.integers(0, 9).map(float)),
-    low=arrays(float, 6, elements=st.integers(0, 9).map(float)),
-    given_to=arrays(float, 6, elements=st.floats(-2.0, 8.0)),
+    given_laws=arrays(float, (4, 6), elements=st.integers(0, 9).map(float)),
+    read=arrays(float, 6, elements=st.floats(-2.0, 5.0)),
 )
-def test_a_count_is_missed_by_the_error_of_a_test_or_more(high, low, given_to) -> None:
-    """Counts of 1 and 4, equally likely; six releases with any laws, and any number for each."""
-    if not (high.any() and low.any()):
+def test_no_reading_misses_by_less_than_all_tests_together(given_laws, read) -> None:
+    """t is uniform on 0 to 3; six releases with any laws, and any number for each."""
+    if not given_laws.any(axis=1).all():
         return
-    p, q = high / high.sum(), low / low.sum()
-    error = np.minimum(p, q).sum() / 2
-    missed = (p @ np.abs(given_to - 4) + q @ np.abs(given_to - 1)) / 2
-    assert missed >= 3 * error - 1e-12
-    best = np.where(p > q, 4.0, 1.0)
-    assert (p @ (4 - best) + q @ (best - 1)) / 2 == pytest.approx(3 * error)
+    laws = given_laws / given_laws.sum(axis=1, keepdims=True)
+    missed = (laws * np.abs(read - np.arange(4.0)[:, None])).sum() / 4
+    assert missed >= bound_of_tests(laws) - 1e-12
 
 
-@pytest.mark.parametrize("mu", [0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0])
-def test_the_lower_bound_has_the_best_whole_distance(mu: float) -> None:
-    bound, apart = division.least_unmet(6, mu)
-    all_of = [3 * d * stats.norm.sf(d * mu / 2) for d in range(1, 500)]
-    assert bound == pytest.approx(max(all_of)) == pytest.approx(all_of[apart - 1])
-    assert bound <= 0.17 * 6 / mu  # over all real d
+def test_tests_together_are_not_bounded_by_twice_as_much() -> None:
+    """If nothing is released, the median of 0 to 3 misses by 1: more than 3/4, less than 3/2."""
+    bound = bound_of_tests(np.ones((4, 1)))
+    assert bound == 0.75
+    assert bound < np.abs(1.5 - np.arange(4)).mean() == 1.0 < 2 * bound
 
 
-@pytest.mark.parametrize(("apart", "mu"), [(2, 1.0), (6, 0.25), (1, 0.1), (9, 1.0)])
-def test_the_best_test_of_local_noise_errs_as_group_privacy_allows(apart: int, mu: float) -> None:
-    expected = stats.norm.sf(apart * mu / 2)
-    assert division.error_of_best_test(apart, mu) == pytest.approx(expected, rel=1e-7)
+def best_miss(mu: float, largest: int) -> float:
+    """Integrate the least mean miss of t, over all whole readings, without the module."""
+    t = np.arange(largest + 1)
+    miss = np.abs(t[:, None] - t)
+
+    def least(seen: float) -> float:
+        return float((miss @ stats.norm.pdf(seen, t, 1 / mu)).min()) / len(t)
+
+    ends = np.arange(-1.0, largest + 1.5, 0.5)
+    ends = np.array([-10 / mu - 1, *ends, largest + 10 / mu + 1])
+    return sum(
+        integrate.quad(least, low, high, epsabs=1e-10)[0] for low, high in itertools.pairwise(ends)
+    )
+
+
+@pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("largest", [1, 2, 5, 20])
+def test_two_counts_with_local_noise_obey_the_bound(mu: float, largest: int) -> None:
+    """The exact least unmet need of two counts; for L = 1 it is that of a test."""
+    best = best_miss(mu, largest)
+    assert division.least_miss(mu, largest) == pytest.approx(best, rel=1e-5)
+    if largest == 1:
+        assert best == pytest.approx(stats.norm.sf(mu / 2), rel=1e-6)
+    terms = [(1 - d / (largest + 1)) * stats.norm.sf(d * mu / 2) for d in range(1, largest + 1)]
+    assert division.least_unmet(2, mu, largest) == pytest.approx(sum(terms), rel=1e-9)
+    assert sum(terms) <= best
 
 
 @pytest.mark.parametrize(
-    ("mean", "apart", "mu", "lower", "in_proportion", "upper"),
+    ("least", "largest", "mu", "lower", "limit", "read", "in_proportion", "upper"),
     [
-        (30, 2, 1.0, 15.9, 56, 62.1),
-        (30, 6, 0.25, 68.0, 224, 248),
-        (60, 15, 0.1, 170, 561, 621),
+        (30, 60, 1.0, 27.4, 28.2, 37.4, 56, 62.1),
+        (30, 200, 0.25, 143, 147, 156, 224, 248),
+        (60, 400, 0.1, 374, 387, 388, 561, 621),
     ],
 )
 def test_hard_pairs_of_a_hundred_hospitals(
-    monkeypatch, mean, apart, mu, lower, in_proportion, upper
+    least, largest, mu, lower, limit, read, in_proportion, upper
 ) -> None:
     """Numbers of another program, with three digits; the one in proportion is itself a mean."""
-    monkeypatch.setattr(division, "_RUNS", 4000)
-    rng = np.random.default_rng(2)
-    likelier, last = division.hard_pairs(rng, 100, mu, mean=mean, apart=apart)
-    bound, best = division.least_unmet(100, mu)
-    assert best == apart
-    assert bound == pytest.approx(lower, rel=0.003)
-    assert division.most_extra(100, mu) == pytest.approx(upper, rel=0.001)
-    assert near(likelier, bound)
-    assert not near(likelier, 1.04 * bound)
+    bound, best = division.least_unmet(100, mu, largest), 50 * division.least_miss(mu, largest)
+    got = bound, division.least_unmet(100, mu), best, division.most_extra(100, mu)
+    assert got == pytest.approx((lower, limit, read, upper), rel=0.003)
+    by_reading, last = division.hard_pairs(
+        np.random.default_rng(2), 100, mu, least=least, largest=largest
+    )
+    assert near(by_reading, best)
+    assert not near(by_reading, 1.03 * best)
     assert near(last, in_proportion, rounding=0.005 * in_proportion)
     assert not near(last, 1.03 * in_proportion, rounding=0.005 * in_proportion)
+    # A wrong bound, twice as large or for half the distances, is above what is reached.
+    assert bound < by_reading.mean()
+    for wrong in (
+        division.least_unmet(200, mu, largest),
+        division.least_unmet(100, mu / 2, largest),
+    ):
+        assert wrong > by_reading.mean() + STANDARD_ERRORS * by_reading.std() / math.sqrt(
+            by_reading.size
+        )
+
+
+def test_the_bounds_are_apart_by_the_root_of_2_at_least_and_by_2_at_most() -> None:
+    """Of the sum over d, one step of the integral is missing, the more the larger μ is."""
+    mus = np.geomspace(1e-3, 1.0, 50).tolist()
+    factors = [division.most_extra(1, mu) / 2 / division.least_unmet(1, mu) for mu in mus]
+    assert (np.diff(factors) > 0).all()
+    assert factors[0] == pytest.approx(math.sqrt(2), rel=1e-3)
+    assert factors[-1] == pytest.approx(1.9986, abs=1e-4)

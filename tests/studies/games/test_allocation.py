@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from scipy import optimize
 
 from dpol.core.errors import DataError
+from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.interface import LocalAlgorithm, forecasts_gains
@@ -34,7 +36,10 @@ from dpol.studies.games.settings import Allocation, Games, Report
 from dpol.studies.study import Facts
 
 LEVELS = {"none": math.inf, "low": 0.5}
-ALLOCATION = Allocation(needs={"all": 0.0, "surge": 0.2}, shares=[0.5, 1.0], guarantee=0.6)
+MEAN, ANNOUNCED = "mean-need", "announced-need"
+ALLOCATION = Allocation(
+    needs={"all": 0.0, "surge": 0.2}, shares=[0.5, 1.0], units=[MEAN, ANNOUNCED], guarantee=0.6
+)
 SEED = 5
 
 
@@ -107,8 +112,13 @@ def plain_shares(weights: Floats) -> Floats:
     return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 
 
-def plain(stream: GainStream, source: NoisyGains, rule: str, need: str, share: float) -> Any:
-    """Return the (R, T - 1, n) unmet need of a rule, one replicate, round and entity at a time."""
+def plain(
+    stream: GainStream, source: NoisyGains, rule: str, need: str, follow: str, share: float
+) -> Any:
+    """Return the (R, T - 1, n) unmet need of a rule, one replicate, round and entity at a time.
+
+    Return the (R, T - 1) units too.
+    """
     member: Any = make_members("random-effects")[0].algorithm
     seeds = Seeds(
         seed=SEED,
@@ -120,7 +130,7 @@ def plain(stream: GainStream, source: NoisyGains, rule: str, need: str, share: f
     beta, beds = ALLOCATION.needs[need], stream.capacities_for("a test")
     counts = stream.gains * beds
     wanted = np.maximum(counts - beta * beds, 0.0)
-    units = share * wanted.sum() / stream.n_rounds
+    given = np.full((source.n_replicates, stream.n_rounds - 1), share * wanted.sum() / len(wanted))
     unmet = np.zeros((source.n_replicates, stream.n_rounds - 1, stream.n_experts))
     totals: list[list[float]] = [[] for _ in range(source.n_replicates)]
     for t, (state, _) in enumerate(rounds(member, source, seeds.algorithm("x"))):
@@ -134,35 +144,54 @@ def plain(stream: GainStream, source: NoisyGains, rule: str, need: str, share: f
             tau = math.sqrt((0.04 + sum(moves)) / len(totals[r]))
             s = np.sqrt(forecast.variance[r] * beds[t - 1] ** 2 + (tau * m) ** 2)
             noisy = source.gains[r, t - 1] * beds[t - 1]
+            if follow == ANNOUNCED:
+                given[r, t - 1] = share * sum(max(x - o, 0.0) for x, o in zip(m, own, strict=True))
+            units = given[r, t - 1]
             expected = units * plain_shares(np.maximum(m - own, 0.0))
             theta = {"guarantee": ALLOCATION.guarantee, "equal-chances": 0.0}.get(rule)
-            if rule == "last":
-                division = units * plain_shares(np.maximum(noisy - own, 0.0))
-            elif theta is None:
-                division = expected
+            if theta is None:
+                weights = {
+                    "last": np.maximum(noisy - own, 0.0),
+                    "forecast": expected,
+                    "floor": beds[t - 1],
+                    "exact": np.maximum(counts[t - 1] - own, 0.0),
+                    "oracle": wanted[t],
+                }
+                division = units * plain_shares(weights[rule])
             else:
                 floor = theta * expected
                 division = floor + plain_equal_chances(m, s, (1 - theta) * units, own + floor)
             unmet[r, t - 1] = np.maximum(wanted[t] - division, 0.0)
-    return unmet
+    return unmet, given
 
 
 @pytest.mark.parametrize("mu", [0.5, math.inf])
-@pytest.mark.parametrize("rule", ["last", "forecast", "guarantee", "equal-chances"])
-def test_every_rule_is_what_a_plain_version_divides(rule: str, mu: float) -> None:
+@pytest.mark.parametrize(
+    ("follow", "rule"),
+    [
+        *product((MEAN, ANNOUNCED), ("last", "forecast", "guarantee", "equal-chances")),
+        *product((ANNOUNCED,), ("floor", "exact", "oracle")),
+    ],
+)
+def test_every_rule_is_what_a_plain_version_divides(follow: str, rule: str, mu: float) -> None:
     source = privatize(STREAM, "capacity", mu, seed=SEED, replicates=3)
     small = np.median(STREAM.capacities_for("a test"), axis=0) < 50
     assert 0 < small.sum() < 4
-    rows = [row for row in played(levels=[mu]) if row["rule"] == rule]
+    rows = [
+        row for row in played(levels=[mu]) if (row["units_follow"], row["rule"]) == (follow, rule)
+    ]
     assert len(rows) == 4
     for row in rows:
-        unmet = plain(STREAM, source, rule, row["need"], row["units_share"])
+        unmet, units = plain(STREAM, source, rule, row["need"], follow, row["units_share"])
         for name, wanted in {
             "unmet": unmet.sum(axis=(1, 2)),
             "unmet_small": unmet[..., small].sum(axis=(1, 2)),
             "by_round": unmet.sum(axis=(0, 2)),
             "by_entity": unmet.sum(axis=(0, 1)),
+            "units": units.mean(axis=1),
         }.items():
+            if rule == "oracle" and name in ("unmet_small", "by_entity"):
+                wanted = np.full_like(wanted, math.nan)
             np.testing.assert_allclose(row[name], wanted, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
@@ -178,7 +207,7 @@ def test_a_division_depends_on_earlier_releases_only() -> None:
     changed = replace(source, gains=gains)
     before, after = (
         {
-            (row["rule"], row["need"], row["units_share"]): row["by_round"]
+            (row["rule"], row["need"], row["units_follow"], row["units_share"]): row["by_round"]
             for row in play_and_divide(member, given, _coins(source), demand, FACTS)[1]
         }
         for given in (source, changed)
@@ -200,6 +229,17 @@ FACTS: dict[str, Any] = {
 def _coins(source: NoisyGains) -> Any:
     assert source.seeds is not None
     return source.seeds.algorithm("x")
+
+
+def test_units_for_the_announced_need_go_where_it_is_announced() -> None:
+    """Where units are all that is forecast, every entity gets its forecast, with equal chances."""
+    rows = [row for row in played(levels=[0.5]) if row["units_follow"] == ANNOUNCED]
+    of = {(row["rule"], row["need"], row["units_share"]): row["unmet"] for row in rows}
+    assert {rule for rule, *_ in of} == {*NAMES, "oracle"} - {"best-fixed"}
+    for need in ALLOCATION.needs:
+        for rule in ("guarantee", "equal-chances"):
+            np.testing.assert_allclose(of[rule, need, 1.0], of["forecast", need, 1.0], rtol=1e-9)
+            assert (np.abs(of[rule, need, 0.5] / of["forecast", need, 0.5] - 1) > 1e-3).any()
 
 
 def test_actions_are_those_of_a_game_without_division() -> None:
@@ -239,7 +279,11 @@ def test_references_by_hand() -> None:
 
 def test_the_forecast_without_noise_is_not_exact() -> None:
     """A forecast smooths even what has no noise; a rule that saw the truth would not."""
-    rows = [row for row in played(levels=[math.inf]) if row["units_share"] == 1.0]
+    rows = [
+        row
+        for row in played(levels=[math.inf])
+        if (row["units_follow"], row["units_share"]) == (MEAN, 1.0)
+    ]
     exact = [
         row for row in references("A", demand_of(STREAM, ALLOCATION)) if row["rule"] == "exact"
     ]
@@ -272,7 +316,7 @@ def test_blocks_of_replicates_give_the_same_table(table: pd.DataFrame) -> None:
         for row in played(stream, replicates=block)
     ]
     again = allocation_rows(frame_of(rows), facts_of(*streams))
-    order = ["stream", "need", "units_share", "rule", "noise", "level"]
+    order = ["stream", "need", "units_follow", "units_share", "rule", "noise", "level"]
     one, other = (
         each[table.columns].sort_values(order, ignore_index=True) for each in (table, again)
     )
@@ -280,7 +324,7 @@ def test_blocks_of_replicates_give_the_same_table(table: pd.DataFrame) -> None:
 
 
 def test_rows_without_a_stream_are_sums_of_counts_and_means_of_shares(table: pd.DataFrame) -> None:
-    key = ["need", "units_share", "rule", "noise", "level"]
+    key = ["need", "units_follow", "units_share", "rule", "noise", "level"]
     streams = table[table["stream"] != ""].groupby(key)
     means = table[table["stream"] == ""].set_index(key)
     for name in ("units", "total_need", "unmet"):
@@ -298,11 +342,12 @@ def test_a_share_is_a_ratio_of_sums_over_the_rounds() -> None:
     got = table[(table["stream"] == "A") & (table["rule"] == "last")].iloc[0]
     ends = {row["rule"]: row for row in references("A", demand_of(stream, ALLOCATION))
             if (row["need"], row["units_share"]) == (got["need"], got["units_share"])}  # fmt: skip
+    assert got["units_follow"] == MEAN
     (last,) = (
         row
         for row in rows
-        if (row["rule"], row["need"], row["units_share"])
-        == ("last", got["need"], got["units_share"])
+        if (row["rule"], row["need"], row["units_follow"], row["units_share"])
+        == ("last", got["need"], MEAN, got["units_share"])
     )
     floor, oracle = ends["floor"]["by_round"], ends["oracle"]["by_round"]
     unmet = np.asarray(last["by_round"]) / 3
@@ -312,6 +357,30 @@ def test_a_share_is_a_ratio_of_sums_over_the_rounds() -> None:
         ((floor - unmet)[at] / (floor - oracle)[at]).mean(), rel=1e-2
     )
     assert got["unmet"] == pytest.approx(unmet.mean())
+
+
+def test_replicates_with_units_of_their_own_are_paired() -> None:
+    """The floor and the oracle divide the units of the same replicate."""
+    rows = played(levels=[0.5])
+    table = allocation_rows(frame_of(rows), facts_of(STREAM))
+    of = {
+        (row["rule"], row["need"], row["units_share"]): row["unmet"]
+        for row in rows
+        if row["units_follow"] == ANNOUNCED
+    }
+    table = table[(table["stream"] == "A") & (table["units_follow"] == ANNOUNCED)]
+    for got in table[table["rule"] == "forecast"].to_dict("records"):
+        units = got["need"], got["units_share"]
+        floor, own, oracle = (of[rule, *units] for rule in ("floor", "forecast", "oracle"))
+        assert np.ptp(floor) > 1
+        shares = (floor - own) / (floor - oracle)
+        assert got["avoided"] == pytest.approx(shares.mean())
+        assert got["unmet"] == pytest.approx(own.mean() / (STREAM.n_rounds - 1))
+        half = half_width(shares, 0.95, got["ci_comparisons"])
+        assert got["avoided_half_width"] == pytest.approx(half)
+        last = table[(table["rule"] == "last") & (table["need"] == units[0])]
+        last = last.set_index("units_share").loc[units[1], "avoided"]
+        assert got["over_last"] == pytest.approx(got["avoided"] - last)
 
 
 def test_the_floor_avoids_nothing_and_the_oracle_everything(table: pd.DataFrame) -> None:
@@ -328,6 +397,10 @@ def test_two_algorithms_share_the_rows_of_the_last_counts() -> None:
     rows = played(algorithms=["random-effects", "empirical-bayes"])
     table = allocation_rows(frame_of(rows), facts_of(STREAM))
     own = table[(table["stream"] == "A") & (table["level"] == "low")]
+    announced = own[own["units_follow"] == ANNOUNCED].groupby("rule")["algorithm"].nunique()
+    assert len(announced) == 7
+    assert (announced == 2).all()
+    own = own[own["units_follow"] == MEAN]
     assert own.groupby("rule")["algorithm"].nunique().to_dict() == {
         "equal-chances": 2,
         "forecast": 2,
@@ -357,15 +430,20 @@ def test_the_table_shows_who_is_served(table: pd.DataFrame) -> None:
         "others, need met",
         "worst off, need met",
     ]
-    assert [section.title.split(":")[0] for section in shown.sections] == ["all"] * 2 + [
-        "surge"
-    ] * 2
-    for section in shown.sections:
+    titles = [section.title.split(":")[0] for section in shown.sections]
+    assert titles == ["all", "all", "surge", "surge"] * 2
+    for index, section in enumerate(shown.sections):
+        assert ("of the announced need" in section.title) == (index >= 4)
         assert [name for name, _ in section.groups[0].lines] == [
             *("floor", "last noisy counts", "forecast", "with a guarantee", "equal chances"),
-            *("last exact counts", "best fixed"),
+            *("last exact counts", "best fixed")[: 2 if index < 4 else 1],
         ]
         assert all(len(cells) == 6 for _, cells in section.groups[0].lines)
+    assert "known in hindsight only, and not private" in shown.footers[-1]
+    alone = table[table["units_follow"] == ANNOUNCED]
+    shown = allocation_table({"allocation": alone}, MAIN, facts_of(STREAM))
+    assert len(shown.sections) == 4
+    assert "hindsight" not in shown.footers[-1]
 
 
 def test_the_report_chooses_what_is_shown() -> None:

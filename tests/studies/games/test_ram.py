@@ -114,7 +114,8 @@ stream = GainStream(
 members = [m for spec in {specs} for m in make_members(spec)]
 settings = {{"noise": {noise!r}, "mu": 0.5, "seed": 1, "memory_mb": {megabytes}}}
 needs = {{f"need-{{i}}": i / 20 for i in range(4)}}
-demand = demand_of(stream, Allocation(needs=needs, shares=[0.25, 0.5, 0.75, 1.0]))
+units = ["mean-need", "announced-need"]
+demand = demand_of(stream, Allocation(needs=needs, shares=[0.25, 0.5, 0.75, 1.0], units=units))
 settings["demand"] = demand if {specs} == ("random-effects",) else None
 play_suite(stream, members, **settings, replicates=range({replicates}))
 # Not ru_maxrss, which starts from the peak of the parent process.

@@ -45,14 +45,17 @@ def draw_allocation(frames: Frames, main: Games, facts: Facts) -> Figure:
         rules.GUARANTEE: replace(own, dashes=DASHED, marker="s"),
         rules.EQUAL: replace(own, dashes=SOLID),
     }
-    cells: Any = rows.groupby(["need", "units_share"], sort=False)
+    cells: Any = rows.groupby(["need", "units_follow", "units_share"], sort=False)
     size, label = (panels.WIDTH / 2, 2.6), "share of the avoidable unmet need that is avoided"
     with panels.panels(len(cells), 2, size, label, sharey=True) as drawn:
-        for ax, ((need, share), cell) in zip(drawn.axes, cells, strict=True):
-            panels.name_panel(ax, f"{need}, units: {percent(share)} of the mean need")
+        for ax, ((need, follow, share), cell) in zip(drawn.axes, cells, strict=True):
+            units = f"{percent(share)} of the {follow.replace('-', ' ')}"
+            panels.name_panel(ax, f"{need}, units: {units}")
             panels.set_guesses(ax, [best_guess(mu) for mu in mus])
             for rule, look in looks.items():
                 line = cell[cell["rule"] == rule]
+                if line.empty:
+                    continue
                 end = len(mus) - 0.5, float(line["avoided"].iloc[0])
                 if line["mu"].isna().all():
                     ax.axhline(end[1], **look.line)
@@ -84,7 +87,8 @@ def finding_of(rows: pd.DataFrame, facts: Facts) -> str:
     equal, share = at.to_dict("index")[rules.EQUAL], at["avoided"]
     by_chances, by_last = percent(share[rules.EQUAL]), percent(share[rules.LAST])
     return (
-        f"With units for {percent(equal['units_share'])} of the mean need ({equal['need']}), at"
+        f"With units for {percent(equal['units_share'])} of the"
+        f" {equal['units_follow'].replace('-', ' ')} ({equal['need']}), at"
         f" {mu_title(equal['mu'])}: equal chances avoid {by_chances} of the avoidable unmet need,"
         f" the last noisy counts {by_last} (0%: units by capacity alone;"
         " 100%: the next need is known). The reading of the counts changes"
@@ -96,13 +100,14 @@ def finding_of(rows: pd.DataFrame, facts: Facts) -> str:
 
 
 def _headlines(rows: pd.DataFrame, facts: Facts) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of the first need and the most units by rule: with noise, and without.
+    """Return the rows of the first kind and most of the units by rule: with noise, and without.
 
     The level with noise is the middle one; without noise, or else the weakest.
     """
     middle = headline_level(facts.levels)
-    need, share = rows["need"] == rows["need"].iloc[0], rows["units_share"]
-    first = rows[need & (share == share.max())]
+    kind = ["need", "units_follow"]
+    first = rows[(rows[kind] == rows[kind].iloc[0]).all(axis=1)]
+    first = first[first["units_share"] == first["units_share"].max()]
     at, free = (
         first[(first["mu"] == mu) | first["mu"].isna()].set_index("rule")
         for mu in (middle, max(facts.levels.values()))

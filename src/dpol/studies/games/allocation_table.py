@@ -19,7 +19,7 @@ from dpol.show.footers import plus_minus
 from dpol.show.table import Entry, Line, Table, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.allocation import FLOOR, LAST, NAMES, ORACLE, SMALL, Row
-from dpol.studies.games.settings import Games
+from dpol.studies.games.settings import ANNOUNCED, MEAN_NEED, Followed, Games
 from dpol.studies.games.systems import headline_level, ordered_levels
 from dpol.studies.study import Facts, Frames
 
@@ -27,7 +27,18 @@ BLOCK, RESAMPLES = 8, 1000
 """Length of a block of rounds, and number of resamples, of the bootstrap over rounds."""
 _LEAST = 1e-6
 """Need that can be avoided above rounding errors."""
-_SETTING = "need", "units_share", "rule", "algorithm", "noise", "level"
+_SETTING = "need", "units_follow", "units_share", "rule", "algorithm", "noise", "level"
+_OF_KIND: dict[Followed, str] = {
+    MEAN_NEED: (
+        "The mean need is that of the true counts over all rounds: known in hindsight only, and not"
+        " private."
+    ),
+    ANNOUNCED: (
+        "The announced need is the forecast for the next round, beyond own staff. It has the"
+        " guarantee of the counts, and moves with their noise; so does what every rule leaves."
+    ),
+}
+"""What readers must know of the need that units follow."""
 _SUMS = "units", "total_need", "unmet"
 _SAMPLED = "unmet", "avoided", "served_small", "served_others"
 """Scores that are added over streams, and scores with intervals for the noise."""
@@ -55,10 +66,11 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
         raise DataError("allocation: nothing was divided; play random-effects in a local suite")
     cells: dict[tuple[Any, ...], dict[str, dict[str, Floats]]] = {}
     for (stream, *cell), parts in blocks.items():
+        of_units, seen = cell[:3], cell[4:] if cell[1] == ANNOUNCED else ("", NO_NOISE, "")
         floor, oracle = (
-            blocks[stream, *cell[:2], rule, "", NO_NOISE, ""][0] for rule in (FLOOR, ORACLE)
+            _joined(blocks[stream, *of_units, rule, *seen]) for rule in (FLOOR, ORACLE)
         )
-        scores = _scores([*parts.values()], floor, oracle, facts.seed)
+        scores = _scores(_joined(parts), floor, oracle, facts.seed)
         cells.setdefault(tuple(cell), {})[stream] = scores
     for own in cells.values():
         every = {name: [scores[name] for scores in own.values()] for name in scores}
@@ -68,8 +80,9 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
         }
     rows = []
     for place, own in cells.items():
-        need, share, _, _, noise, level = place
-        last = cells.get((need, share, LAST, "", noise, level), own)
+        need, follow, share, _, algorithm, noise, level = place
+        by = algorithm if follow == ANNOUNCED else ""
+        last = cells.get((need, follow, share, LAST, by, noise, level), own)
         for stream, scores in own.items():
             over = {name: scores[name] - last[stream][name] for name in ("avoided", "resampled")}
             row = {"stream": stream, **dict(zip(_SETTING, place, strict=True))}
@@ -93,24 +106,39 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     return pd.DataFrame(rows).drop(columns="resampled")
 
 
-def _scores(parts: Sequence[Row], floor: Row, oracle: Row, seed: int) -> dict[str, Floats]:
-    """Score a rule on a stream, from its blocks of replicates; counts are means over the rounds."""
-    unmet, small = (np.concatenate([part[x] for part in parts]) for x in ("unmet", "unmet_small"))
-    by_round, by_entity = (
-        sum(part[name] for part in parts) / len(unmet) for name in ("by_round", "by_entity")
-    )
-    need, needed_small, n_rounds = floor["needed"], floor["needed_small"], len(by_round)
-    avoided, avoidable = floor["by_round"] - by_round, floor["by_round"] - oracle["by_round"]
+def _joined(parts: Mapping[int, Row]) -> Row:
+    """Join the blocks of replicates of a rule; `by_round` and `by_entity` are means over them."""
+    blocks = [parts[first] for first in sorted(parts)]
+    every = {
+        name: np.concatenate([block[name] for block in blocks])
+        for name in ("units", "unmet", "unmet_small")
+    }
+    means = {
+        name: sum(block[name] for block in blocks) / len(every["unmet"])
+        for name in ("by_round", "by_entity")
+    }
+    return {**blocks[0], **every, **means}
+
+
+def _scores(own: Row, floor: Row, oracle: Row, seed: int) -> dict[str, Floats]:
+    """Score a rule on a stream; counts are means over the rounds.
+
+    All arguments are from `_joined`. The same units are divided, so where they differ between
+    replicates, all three have the same replicates.
+    """
+    unmet, small, n_rounds = own["unmet"], own["unmet_small"], len(own["by_round"])
+    need, needed_small = own["needed"], own["needed_small"]
+    avoided, avoidable = (floor["by_round"] - other["by_round"] for other in (own, oracle))
     draws = _resamples(n_rounds, seed)
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
-            "units": np.array([floor["units"]]),
+            "units": own["units"],
             "total_need": need.sum(keepdims=True) / n_rounds,
             "unmet": unmet / n_rounds,
-            "avoided": (floor["unmet"] - unmet) / _known(avoidable.sum()),
+            "avoided": (floor["unmet"] - unmet) / _known(floor["unmet"] - oracle["unmet"]),
             "served_small": 1 - small / needed_small,
             "served_others": 1 - (unmet - small) / (need.sum() - needed_small),
-            "served_worst": (1 - by_entity / need)[need > 0].min(keepdims=True, initial=1.0),
+            "served_worst": (1 - own["by_entity"] / need)[need > 0].min(keepdims=True, initial=1.0),
             "resampled": draws @ avoided / _known(draws @ avoidable),
         }
 
@@ -179,10 +207,15 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
     rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
     middle = headline_level(facts.levels)
     sections = []
-    for _, own in rows.groupby(["need", "units_share"], sort=False):
-        need, units, total = own.iloc[0][["need", "units", "total_need"]]
-        title = f"{need}: {units:,.0f} units for a mean need of {total:,.0f}"
-        lines = (_line(rule, own[own["rule"] == rule], mus, middle) for rule in NAMES)
+    cells: Any = rows.groupby(list(_SETTING[:3]), sort=False)
+    for (need, follow, share), own in cells:
+        shown = own[own["mu"].isna() | (own["mu"] == middle)].iloc[0]
+        title = (
+            f"{need}: {shown['units']:,.0f} units ({percent(share)} of the"
+            f" {follow.replace('-', ' ')}) for a mean need of {shown['total_need']:,.0f}"
+        )
+        rules = {rule: own[own["rule"] == rule] for rule in NAMES if rule in own["rule"].values}
+        lines = (_line(rule, of_rule, mus, middle) for rule, of_rule in rules.items())
         sections.append(one_section(lines, title))
     served = (f"{who}, need met" for who in ("small", "others", "worst off"))
     return Table(
@@ -220,7 +253,8 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
         "0% is the floor: units in proportion to capacity. 100% is the oracle, which knows the next"
         " need. Below 0%, a rule is worse than no counts at all. Shares are means over the streams;"
         " units, need and unmet need are sums, in a round. The numbers to the right of the shares"
-        f" are at {mu_title(middle)}. Small: a median capacity below {SMALL:g}."
+        f" are at {mu_title(middle)}, and so are announced needs. Small: a median capacity below"
+        f" {SMALL:g}."
     )
     yield (
         "Last noisy or exact counts, forecast: units in proportion to them. Equal chances: every"
@@ -228,7 +262,7 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
         f" {guarantee} of the units in proportion to the forecast, then equal chances. Best fixed:"
         f" the best division in hindsight. Forecasts: {row['algorithm']}, {row['noise']} noise."
     )
-    at = rows[(rows["mu"] == middle) & (rows["rule"] != LAST)]
+    at = rows[(rows["mu"] == middle) & ~rows["rule"].isin([FLOOR, LAST])]
     level, over = at["avoided_rounds_half_width"], at["over_last_rounds_half_width"]
     yield (
         f"±: joint {100 * row['confidence']:g}% intervals for the noise on these data. Other rounds"
@@ -237,7 +271,11 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
         f" share, ±{100 * over.min():.0f} to {100 * over.max():.0f} for its difference to the last"
         " noisy counts."
     )
-    yield (
-        "A division of noisy counts and public numbers is post-processing: it has the guarantee of"
-        " the counts, which the table of mechanisms has for each noise and level."
+    followed = (_OF_KIND[follow] for follow in rows["units_follow"].unique())
+    yield " ".join(
+        (
+            "A division of noisy counts and public numbers is post-processing: it has the guarantee"
+            " of the counts, which the table of mechanisms has for each noise and level.",
+            *followed,
+        )
     )

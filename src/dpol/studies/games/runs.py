@@ -155,7 +155,7 @@ def play_suite(
                 )
         return played
 
-    divisions = demand.units.size if demand else 0
+    divisions = demand.units.size * len(demand.follow) if demand else 0
     played = [play(part) for part in parts(stream, members, replicates, memory_mb, divisions)]
     return RunBlock(
         replicates=tuple(replicates),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -25,6 +25,10 @@ ORACLE = "oracle"
 """Label of the best expert of every round, in the same curves."""
 BASELINE, OURS = "the baseline", "ours"
 """Roles of the two systems that a comparison is about; rivals have names of their own."""
+Followed = Literal["mean-need", "announced-need"]
+"""Need that the units of divided help follow."""
+MEAN_NEED: Followed = "mean-need"
+ANNOUNCED: Followed = "announced-need"
 
 
 def known_noise(name: object) -> object:
@@ -143,7 +147,14 @@ class Allocation(Settings):
         Field(min_length=1),
         AfterValidator(all_different),
     ] = [0.5, 1.0]
-    """Units of help, as shares of the mean total need."""
+    """Units of help, as shares of the need that they follow."""
+    units: Annotated[list[Followed], Field(min_length=1), AfterValidator(all_different)] = [
+        MEAN_NEED
+    ]
+    """Needs that units follow.
+
+    `mean-need` is that of the true counts over all rounds: known in hindsight only, and not
+    private. `announced-need` is the forecast for the next round, made from noisy counts."""
     guarantee: Annotated[float, Field(ge=0, le=1)] = 0.75
     """Share of the units that is guaranteed in proportion to the forecast."""
 
