@@ -39,16 +39,15 @@ NAMES = {
 """Names that the tables give to the compared systems."""
 FORMS = ["rw-meta", "rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
 SYSTEMS = {
-    "the baseline": (["rw-meta"], "isotropic", (1.0, 0.25)),
-    WITH_NOISE: (["rw-meta"], "capacity", (1.0, 0.25)),
-    LAST: (["persistence"], "capacity", (1.0, 0.25)),
-    "a cautious mean": (["cautious-mean"], "capacity", (1.0, 0.25)),
-    "the tuned baseline": (FORMS, "isotropic", (1.0,)),
-    "the tuned baseline with capacity noise": (FORMS, "capacity", (1.0, 0.25)),
-    "ours": (["random-effects"], "capacity", (1.0, 0.25, 0.15, 0.1)),
+    "the baseline": (["rw-meta"], "isotropic"),
+    WITH_NOISE: (["rw-meta"], "capacity"),
+    LAST: (["persistence"], "capacity"),
+    "a cautious mean": (["cautious-mean"], "capacity"),
+    "the tuned baseline": (FORMS, "isotropic"),
+    "the tuned baseline with capacity noise": (FORMS, "capacity"),
+    "ours": (["random-effects"], "capacity"),
 }
-"""Algorithms and noise of each system, and the levels that the table of three states shows."""
-STATES = {"NM": "New Mexico", "PA": "Pennsylvania", "CA": "California"}
+"""Algorithms and noise of each system."""
 
 
 @cache
@@ -152,8 +151,8 @@ def verdicts_on(run: str) -> pd.DataFrame:
 
 
 def aims() -> str:
-    """Number of states in which ours gains more than others at μ = 1, and at its own μ."""
-    columns = ((0.25, 1.0), (0.15, 1.0), (0.1, 1.0), (1.0, 1.0), (0.25, 0.25))
+    """Number of states in which ours gains more than others at μ = 1, and at μ = 0.25."""
+    columns = ((0.25, 1.0), (0.15, 1.0), (0.25, 0.25))
     rows = []
     for run, title in (("states", "fifteen"), ("held-out", "eight held out")):
         verdicts = verdicts_on(run)
@@ -171,7 +170,7 @@ def own_weeks() -> str:
     verdicts = verdicts_on("central-texas")["CTX"]
     summary = recorded("central-texas", "summary").set_index(["algorithm", "noise", "mu"])
     rows = []
-    for role, (algorithms, noise, _) in SYSTEMS.items():
+    for role, (algorithms, noise) in SYSTEMS.items():
         cells = []
         for mu in (math.inf, 1.0, 0.5, 0.25):
             share = max(summary["gain_share"][name, noise, mu] for name in algorithms)
@@ -181,22 +180,6 @@ def own_weeks() -> str:
     return table(
         ("ours is above, below or undecided", "no noise", "μ = 1", "μ = 0.5", "μ = 0.25"), rows
     )
-
-
-def three_states() -> str:
-    """Total gain of the compared systems on three states."""
-    every = recorded("beyond", "summary")
-    rows = []
-    for role, (algorithms, noise, mus) in SYSTEMS.items():
-        for mu in mus:
-            cells = []
-            for state in STATES:
-                found = every[(every["stream"] == state) & (every["mu"] == mu)]
-                found = found[found["algorithm"].isin(algorithms) & (found["noise"] == noise)]
-                best = found.loc[found["mean_gain"].idxmax()]
-                cells.append(amount(best["mean_gain"], best["ci_half_width"]))
-            rows.append((f"{NAMES[role]}, μ = {mu:g}", *cells))
-    return table(("total gain", *STATES.values()), rows)
 
 
 def rivals() -> str:
@@ -299,9 +282,8 @@ def divided_help(every: pd.DataFrame) -> str:
 
 
 def allocation() -> str:
-    """Divided help on fifteen states; empty as long as the record lacks what units follow."""
-    every = recorded("states", "allocation")
-    return divided_help(every) if "units_follow" in every else ""
+    """Divided help on fifteen states."""
+    return divided_help(recorded("states", "allocation"))
 
 
 def table_2() -> str:
@@ -351,7 +333,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "shares": shares,
     "questions": questions,
     "aims": aims,
-    "three-states": three_states,
     "rivals": rivals,
     "lazy-regret": lazy_regret,
     "california": california,

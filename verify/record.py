@@ -22,7 +22,8 @@ RECORDED = {
     "ranking": [*CELL, "source", "rival", "verdict", "ratio", "ratio_lower", "ratio_upper"],
     "comparison": [
         *(*CELL, "kind", "rival", "mean_gain", "other_algorithm", "other_noise", "other_mu"),
-        *("difference", "difference_half_width", "verdict", "aim_verdict"),
+        *("other_mean_gain", "other_ci_half_width", "difference", "difference_half_width"),
+        *("verdict", "aim_verdict"),
     ],
     "questions": [
         *("question", "stream", "role", "algorithm", "noise", "mu", "best_fixed_share"),
@@ -68,6 +69,7 @@ OF_RUN = {
         "summary": "algorithm == 'random-effects' and stream.str.endswith('-share')",
         "comparison": "stream.str.endswith('-share') and"
         f" (kind != 'other' or other_algorithm in {_NAMED})",
+        "ranking": "stream.str.endswith('-share') and source == 'run' and 0.25 <= mu",
         "questions": "stream == ''",
         "allocation": "stream == ''",
     },
