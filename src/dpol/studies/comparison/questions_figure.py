@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -12,7 +10,7 @@ from dpol.show import panels
 from dpol.show.words import mu_title
 from dpol.studies.comparison.questions import best_of_roles, systems_in_words
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.bounds import LOOKS
+from dpol.studies.games.bounds import LOOKS, NAMES
 from dpol.studies.games.privacy_utility import Y_LABEL
 from dpol.studies.games.settings import BEST_FIXED, OURS
 from dpol.studies.games.systems import (
@@ -51,9 +49,8 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
             panels.name_panel(ax, title)
             panels.set_guesses(ax, [best_guess(mu) for mu in mus])
             of_question = means[means["question"] == question]
-            fixed, look = float(of_question["best_fixed_share"].iloc[0]), LOOKS[BEST_FIXED]
-            ax.axhline(fixed, **look.line)
-            drawn.name_line(ax, (len(mus) - 0.5, fixed), "best\nfixed", look.colour)
+            fixed = float(of_question["best_fixed_share"].iloc[0])
+            ax.axhline(fixed, **LOOKS[BEST_FIXED].line)
             for role, look in looks.items():
                 line = of_question[of_question["role"] == role].sort_values("mu", ascending=False)
                 each = dots[(dots["question"] == question) & (dots["role"] == role)]
@@ -62,8 +59,8 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
                 x = line["mu"].map(place) + shifts[role]
                 points = line.assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
                 panels.add_bars(ax, points, look, role)
-                short = textwrap.fill(role.removeprefix("the "), 16)
-                drawn.name_line(ax, points.iloc[-1, :2], short, look.colour)
+        keys = [panels.key(role, **look.line_and_points) for role, look in looks.items()]
+        drawn.legend([*keys, panels.key(NAMES[BEST_FIXED], **LOOKS[BEST_FIXED].line)])
         drawn.axes[0].set_ylim(min(0.0, every["gain_share"].min() - 0.02), 1.0)
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.name_x(panels.GUESSES)
