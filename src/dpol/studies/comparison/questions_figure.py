@@ -60,10 +60,10 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
                 points = line.assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
                 panels.add_bars(ax, points, look, role)
         keys = [panels.key(role, **look.line_and_points) for role, look in looks.items()]
-        drawn.legend([*keys, panels.key(NAMES[BEST_FIXED], **LOOKS[BEST_FIXED].line)])
+        keys.append(panels.key(NAMES[BEST_FIXED], **LOOKS[BEST_FIXED].line))
+        drawn.legend(keys, title=panels.GUESSES)  # a name of the axes would lie on the legend
         drawn.axes[0].set_ylim(min(0.0, every["gain_share"].min() - 0.02), 1.0)
         panels.set_percent(drawn.axes[0].yaxis)
-        drawn.name_x(panels.GUESSES)
         data, bars = panels.describe_runs(means.iloc[0], facts.simulated, "bars")
         streams = dots["stream"].nunique() // len(facts.questions)
         lines = f"lines: means over {streams} streams, dots: each"
