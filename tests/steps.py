@@ -10,6 +10,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.learners.typical import TypicalLevel, before_round_1
 from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
 
@@ -21,6 +22,20 @@ def final_state(algorithm: Any, noisy: NoisyGains, *generators: Any) -> Any:
         state, _ = algorithm.step(state, observation, *generators)
         observation = revealed
     return algorithm.step(state, observation, *generators)[0]
+
+
+def typical_levels(noisy: NoisyGains) -> list[TypicalLevel]:
+    """Return the typical level after each round of a game."""
+    levels = [before_round_1(setup_of(noisy))]
+    for seen in observations(noisy):
+        levels.append(levels[-1].after(seen))
+    return levels[1:]
+
+
+def relative_observations(noisy: NoisyGains) -> list[Observation]:
+    """Return the observations of a game in units of the typical level, as filters see them."""
+    both = zip(typical_levels(noisy), observations(noisy), strict=True)
+    return [typical.relative(seen) for typical, seen in both]
 
 
 class FixedUniform:

@@ -12,13 +12,12 @@ from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.random_effects import (
     BY_SIZE,
     GROWTH,
-    LEVEL_BEFORE,
     LEVEL_FLOOR,
     RandomEffectsBank,
 )
 from dpol.experts.play import play_rounds
 from dpol.privacy.chains import Chains
-from steps import final_state
+from steps import final_state, typical_levels
 
 BANK = RandomEffectsBank(scales=(0.2, 0.9), effect=0.4, persistence=0.7, forgetting=0.9)
 MODELS = tuple(itertools.product(GROWTH, BY_SIZE, BANK.scales))
@@ -51,7 +50,7 @@ def play_with(make_noisy):
 
 
 def scale_at(level, growth):
-    return 0.1 * (np.asarray(level) / 0.1) ** growth
+    return np.asarray(level, dtype=float) ** growth
 
 
 def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
@@ -78,23 +77,26 @@ def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
 
 
 def by_loops(noisy, r, **broken):
-    """Return predicted, spread and noise, (n,), and shares, (K,), of a replicate at the end."""
+    """Return predicted, spread and noise, (n,), and shares, (K,), of a replicate at the end.
+
+    The first two are in units of the typical level.
+    """
     relative = noisy.capacity[0] / np.median(noisy.capacity[0])
     memory = noisy.memory or Chains(np.zeros(5), np.zeros(5))
     rounds, n, count = noisy.n_rounds, noisy.n_experts, len(MODELS)
-    fresh = noisy.noise_scale if noisy.memory is None else noisy.fresh_scale
-    gains, levels, densities = noisy.gains[r], [], np.zeros((rounds + 1, count, n))
+    units = np.array([each.unit[r] for each in typical_levels(noisy)])
+    whole = noisy.noise_scale / units
+    fresh = whole if noisy.memory is None else noisy.fresh_scale / units
+    gains, levels, densities = noisy.gains[r] / units, [], np.zeros((rounds + 1, count, n))
     predicted, noise, shares = np.zeros(n), np.zeros(n), np.full(count, 1 / count)
     priors = [
         [conditioned(model, size, [], np.zeros(0), np.zeros(0), (0, 0))[1] for size in relative]
         for model in MODELS
     ]
     first = np.full((count, n), 1 / count)
-    spread = (scale_at(LEVEL_BEFORE, np.array(MODELS, dtype=object)[:, 0].astype(float)) ** 2) @ (
-        np.array(priors) * first
-    )
+    spread = (np.array(priors) * first).sum(axis=0)  # before any data the level is 1
     for t in range(1, rounds + 1):
-        precision = 1 / (noisy.noise_scale[t - 1] ** 2 + spread)
+        precision = 1 / (whole[t - 1] ** 2 + spread)
         level = precision @ (gains[t - 1] - predicted - fresh[t - 1] * noise) / precision.sum()
         levels.append(max(level, LEVEL_FLOOR))
         means, variances, lefts = np.empty((3, count, n))

@@ -33,7 +33,7 @@ def test_a_deviation_that_reverts_varies_before_round_1_as_it_does_later(model):
 
 
 def filtered(model, deviations, noise_scale, memory=None):
-    """Return T + 1 states, and the innovations' errors, (T, R, n), and variances, (T, n)."""
+    """Return T + 1 states, and the innovations' errors and variances, (T, R, n)."""
     rounds, replicates, n = deviations.shape
     setup = LocalSetup(
         n_replicates=replicates,
@@ -47,7 +47,7 @@ def filtered(model, deviations, noise_scale, memory=None):
     states, innovations = [start(model, setup)], []
     for seen, scale in zip(deviations, noise_scale, strict=True):
         observation = Observation(seen, scale, fresh_scale=None if memory is None else scale)
-        state, *innovation = advance(model, states[-1], seen, observation, 1.0)
+        state, *innovation = advance(model, states[-1], seen, observation)
         states.append(state)
         innovations.append(innovation)
     errors, variances = zip(*innovations, strict=True)
@@ -58,16 +58,16 @@ def filtered(model, deviations, noise_scale, memory=None):
 
 
 def test_the_shared_level_by_hand():
-    """Gains 1 and 6 with weights 1 / (0.03 + 0.01) and 1 / (0 + 0.01) have the level 5."""
-    above = deviations_from_level(Observation(np.array([[1.0, 6.0]]), np.sqrt([0.03, 0.0])), 1.0)
+    """Gains 1 and 6 with weights 1 / (3 + 1) and 1 / (0 + 1) have the level 5."""
+    above = deviations_from_level(Observation(np.array([[1.0, 6.0]]), np.sqrt([[3.0, 0.0]])))
     np.testing.assert_allclose(above, [[-4.0, 1.0]])
-    above = deviations_from_level(Observation(np.array([[1.0, 2.0, 6.0]]), np.zeros(3)), 1.0)
+    above = deviations_from_level(Observation(np.array([[1.0, 2.0, 6.0]]), np.zeros((1, 3))))
     np.testing.assert_allclose(above, [[-2.0, -1.0, 3.0]])
 
 
 def test_luck_of_a_noisy_expert_does_not_win(make_noisy):
-    """Expert 0 seems to gain most, but has 100 times the noise of expert 1."""
-    for scale, expected in ((1.0, 1), (0.01, 0)):
+    """Expert 0 seems to gain most, but has 300 times the noise of expert 1."""
+    for scale, expected in ((3.0, 1), (0.01, 0)):
         noisy = make_noisy([[[0.8, 0.3, 0.1], [0.0, 0.0, 0.0]]], noise_scale=[scale, 0.01, 0.01])
         assert (bank_actions(KalmanBank(), noisy)[:, 1] == expected).all()
 
@@ -95,12 +95,12 @@ def test_equals_statsmodels(model):
             theirs.initialize_known(np.zeros(1), np.array([[model.variance_before]]))
             result = theirs.filter()
             means = [state.mean[r, i] for state in states]
-            spread = [state.variance[i] for state in states]
+            spread = [state.variance[r, i] for state in states]
             np.testing.assert_allclose(means, result.predicted_state[0], rtol=1e-9, atol=1e-12)
             expected = result.predicted_state_cov[0, 0]
             np.testing.assert_allclose(spread, expected, rtol=1e-9, atol=1e-14)
             np.testing.assert_allclose(errors[:, r, i], result.forecasts_error[0], atol=1e-12)
-            np.testing.assert_allclose(variances[:, i], result.forecasts_error_cov[0, 0])
+            np.testing.assert_allclose(variances[:, r, i], result.forecasts_error_cov[0, 0])
 
 
 MEMORY = Chains(np.array([0.2, 0.0, -0.3]), np.array([0.6, 0.8, 0.4]))
@@ -138,7 +138,7 @@ def test_noise_with_memory_is_conditioned_on_exactly(model):
     for rounds in (1, 2, 9):
         means, variances = conditioned(model, deviations[:rounds], fresh[:rounds], MEMORY)
         np.testing.assert_allclose(states[rounds].mean, means, atol=1e-12)
-        np.testing.assert_allclose(states[rounds].variance, variances, rtol=1e-9)
+        np.testing.assert_allclose(states[rounds].variance, np.tile(variances, (4, 1)), rtol=1e-9)
     # A filter that assumes independent noise, or a wrong a, predicts something else.
     other = Chains(MEMORY.a + 0.1, MEMORY.b)
     for wrong in (None, other):
@@ -167,7 +167,7 @@ def test_round_one_and_one_expert_are_expert_0(make_noisy):
 def test_labels_tell_all_models_apart():
     labels = KalmanBank((*MODELS, *KINDS.values())).labels
     assert len(set(labels)) == len(MODELS) + len(KINDS)
-    assert labels[2] == "kalman-reverting-0.9-0.001"
-    assert labels[5] == "kalman-level-0.001"
-    assert labels[7] == "kalman-level-1e-05-transient-0.001"
+    assert labels[2] == "kalman-reverting-0.9-0.1"
+    assert labels[5] == "kalman-level-0.1"
+    assert labels[7] == "kalman-level-0.001-transient-0.1"
     assert labels[-1] == "kalman-reverting-0.9-0.002-transient-0.01-prior-0.05"

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, Observation, ReadsNoise
+from dpol.experts.learners.typical import TypicalLevel
 
 Pooling = Literal["expert", "common"]
 """Experts whose data weigh the models: each expert by itself, or all in common."""
@@ -82,16 +83,16 @@ class AverageState:
     Args:
         filters: prediction of every model.
         weighing: weights of the models.
+        typical: typical level, the unit of all other numbers.
         predicted: (R, n) averaged prediction of how far the next gains will lie above the level.
         level: (R, 1) shared level of the last round.
-        unit: gain range.
     """
 
     filters: tuple[Any, ...]
     weighing: Weighing
+    typical: TypicalLevel
     predicted: Floats
     level: Floats
-    unit: float
 
 
 AnyAverage = TypeVar("AnyAverage", bound=AverageState)
@@ -115,7 +116,7 @@ class ModelAverage(LearnerBank[AnyAverage]):
 
 
 def _log_likelihood(error: Floats, variance: Floats) -> Floats:
-    """Return the (R, n) log density of innovations, up to a constant, for an (n,) variance."""
+    """Return the (R, n) log density of innovations, up to a constant, for an (R, n) variance."""
     gained = np.square(error)
     gained *= -0.5 / variance
     gained -= 0.5 * np.log(variance)

@@ -27,6 +27,7 @@ from dpol.experts.learners.state_space import (
     shared_level,
     start,
 )
+from dpol.experts.learners.typical import before_round_1
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,16 @@ class EmpiricalBayesBank(ModelAverage[AverageState]):
             weighing=equal_weights(len(self.models), replicates, each),
             predicted=np.zeros((replicates, n)),
             level=np.zeros((replicates, 1)),
-            unit=setup.gain_range,
+            typical=before_round_1(setup),
         )
 
     def learn(self, state: AverageState, seen: Observation) -> AverageState:
-        level = state.level if seen.silent else shared_level(seen, state.unit)
+        typical = state.typical.after(seen)
+        seen = typical.relative(seen)
+        level = state.level if seen.silent else shared_level(seen)
         above, filters, innovations = seen.gains - level, [], []
         for model, old in zip(self.models, state.filters, strict=True):
-            following, error, variance = advance(model, old, above, seen, state.unit)
+            following, error, variance = advance(model, old, above, seen)
             filters.append(following)
             innovations.append((error, variance))
         weighing = state.weighing.after(innovations, seen, self.forgetting, self.pooling)
@@ -84,12 +87,18 @@ class EmpiricalBayesBank(ModelAverage[AverageState]):
         for weight, following in zip(weighing.weights, filters, strict=True):
             predicted += weight * following.mean
         return replace(
-            state, filters=tuple(filters), weighing=weighing, predicted=predicted, level=level
+            state,
+            filters=tuple(filters),
+            weighing=weighing,
+            typical=typical,
+            predicted=predicted,
+            level=level,
         )
 
     def forecast(self, state: AverageState, place: int) -> Forecast:
         spread, weights = np.zeros_like(state.predicted), state.weighing.weights
         for weight, model, kalman in zip(weights, self.models, state.filters, strict=True):
-            variance = kalman.variance + state.unit**2 * model.transient_variance
+            variance = kalman.variance + model.transient_variance
             spread += weight * (variance + (kalman.mean - state.predicted) ** 2)
-        return Forecast(state.predicted, state.level, spread)
+        unit = state.typical.unit
+        return Forecast(unit * state.predicted, unit * state.level, unit**2 * spread)

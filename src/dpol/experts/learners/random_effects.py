@@ -24,13 +24,11 @@ from dpol.experts.learners.average import (
     Weighing,
     equal_weights,
 )
+from dpol.experts.learners.typical import before_round_1
 from dpol.privacy.chains import Chains
 
-LEVEL_BEFORE = 0.1
-"""Shared level assumed before any data, as a share of the gain range."""
-
-LEVEL_FLOOR = 0.003
-"""Lower limit of the estimated shared level, as a share of the gain range."""
+LEVEL_FLOOR = 0.03
+"""Lower limit of the level of a round, as a share of the typical level."""
 
 SMALLEST = 0.05
 """Smallest size assumed of an expert, as a share of the median capacity."""
@@ -47,8 +45,9 @@ the one-round part and of the deviation: for experts that are all alike, and for
 class EffectsFilter:
     """Prediction of one model for the next round.
 
-    The state of an expert has three parts: its effect and its deviation, both in units of the
-    model's scale, and the remainder of earlier noise, in units of fresh noise.
+    Gains are in units of the typical level. The state of an expert has three parts: its effect and
+    its deviation, both in units of the model's scale, and the remainder of earlier noise, in units
+    of fresh noise.
 
     Args:
         growth: power of the level in the scale of deviations.
@@ -64,9 +63,9 @@ class EffectsFilter:
     mean: Floats
     covariance: Floats
 
-    def scale(self, level: Floats | float, unit: float) -> Floats:
-        """Return the (R, 1) gain of a deviation of 1: 0.1 `unit` where the level is 0.1 `unit`."""
-        return np.asarray(0.1 * unit * (level / (0.1 * unit)) ** self.growth)
+    def scale(self, level: Floats) -> Floats:
+        """Return the (R, 1) gain of a deviation of 1, for an (R, 1) level."""
+        return np.asarray(level**self.growth)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +106,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         ValueError: a parameter is out of range, or a scale is listed twice.
     """
 
-    scales: tuple[float, ...] = (0.15, 0.5, 1.5)
+    scales: tuple[float, ...] = (0.05, 0.15, 0.5, 1.5)
     effect: float = 0.5
     persistence: float = 0.85
     forgetting: float = 0.97
@@ -128,7 +127,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         return ("random-effects",)
 
     def init(self, setup: LocalSetup) -> RandomEffectsState:
-        shape, unit = (setup.n_replicates, setup.n_experts), setup.gain_range
+        shape = setup.n_replicates, setup.n_experts
         relative, independent = np.ones(shape[1]), np.zeros(shape[1])
         if setup.capacity is not None:
             first = setup.capacity[0]
@@ -148,8 +147,8 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             )
             filters.append(made)
         weighing = self.first_weighing(len(filters), setup)
-        level = np.full((shape[0], 1), LEVEL_BEFORE * unit)
-        predicted, spread, noise = _averages(filters, weighing.weights, level, unit)
+        level = np.ones((shape[0], 1))
+        predicted, spread, noise = _averages(filters, weighing.weights, level)
         memory = independent, independent
         if isinstance(setup.memory, Chains):
             memory = setup.memory.a, setup.memory.b
@@ -161,7 +160,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             noise=noise,
             level=level,
             memory=memory,
-            unit=unit,
+            typical=before_round_1(setup),
         )
 
     def first_weighing(self, count: int, setup: LocalSetup) -> Weighing:
@@ -169,15 +168,17 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         return equal_weights(count, setup.n_replicates, setup.n_experts)
 
     def learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
+        typical = state.typical.after(seen)
+        seen = typical.relative(seen)
         level = state.level if seen.silent else _level(state, seen)
         above, filters, innovations = seen.gains - level, [], []
         for old in state.filters:
-            scale = old.scale(level, state.unit)
+            scale = old.scale(level)
             following, error, variance = self._advance(old, above, scale, seen, state.memory)
             filters.append(following)
             innovations.append((error, variance))
         weighing = state.weighing.after(innovations, seen, self.forgetting)
-        predicted, spread, noise = _averages(filters, weighing.weights, level, state.unit)
+        predicted, spread, noise = _averages(filters, weighing.weights, level)
         return dataclasses.replace(
             state,
             filters=tuple(filters),
@@ -186,13 +187,17 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             spread=spread,
             noise=noise,
             level=level,
+            typical=typical,
         )
 
     def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
         brief = np.zeros_like(state.spread)
         for weight, model in zip(state.weighing.weights, state.filters, strict=True):
-            brief += weight * model.scale(state.level, state.unit) ** 2 * model.transient
-        return Forecast(state.predicted, state.level, state.spread + brief)
+            brief += weight * model.scale(state.level) ** 2 * model.transient
+        unit = state.typical.unit
+        return Forecast(
+            unit * state.predicted, unit * state.level, unit**2 * (state.spread + brief)
+        )
 
     def _advance(
         self,
@@ -232,17 +237,17 @@ def _level(state: RandomEffectsState, seen: Observation) -> Floats:
     weights /= weights.sum(axis=1, keepdims=True)
     left = seen.gains - state.predicted - seen.fresh * state.noise
     level = (weights * left).sum(axis=1, keepdims=True)
-    return np.asarray(np.maximum(level, LEVEL_FLOOR * state.unit))
+    return np.asarray(np.maximum(level, LEVEL_FLOOR))
 
 
 def _averages(
-    filters: Sequence[EffectsFilter], weights: Floats, level: Floats, unit: float
+    filters: Sequence[EffectsFilter], weights: Floats, level: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return `predicted`, `spread` and `noise` of a state, (R, n) each, if the level stays."""
     predicted, spread, noise = np.zeros((3, *weights.shape[1:]))
     means = []
     for weight, model in zip(weights, filters, strict=True):
-        scale = model.scale(level, unit)
+        scale = model.scale(level)
         means.append(scale * (model.mean[0] + model.mean[1]))
         predicted += weight * means[-1]
         spread += weight * scale**2 * model.covariance[:2, :2].sum(axis=(0, 1))

@@ -26,13 +26,14 @@ from dpol.experts.interface import (
     Observation,
     ReadsNoise,
 )
+from dpol.experts.learners.typical import TypicalLevel, before_round_1
 from dpol.privacy.chains import Chains
 
-PRIOR_VARIANCE = 0.01
-"""Variance before any data of a deviation that does not revert, in squared gain ranges."""
+PRIOR_VARIANCE = 1.0
+"""Variance before any data of a deviation that does not revert, in squared typical levels."""
 
-BETWEEN_VARIANCE = 0.01
-"""Variance between experts assumed in the weights of the shared level, in squared gain ranges."""
+BETWEEN_VARIANCE = 1.0
+"""Variance between experts in the weights of the shared level, in squared typical levels."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class StateSpaceModel:
 
     The deviation d moves as d' = persistence * d + N(0, process_variance): a local level
     (persistence 1) or a reverting level (below 1). It is observed with the local noise and, if
-    `transient_variance` is above 0, a disturbance of one round. All variances are in squared gain
-    ranges.
+    `transient_variance` is above 0, a disturbance of one round. Gains are in units of the
+    typical level, and all variances in its squares.
 
     Args:
         process_variance: variance of a round's lasting change of the deviation; above 0.
@@ -90,9 +91,9 @@ class StateSpaceModel:
 
 
 MODELS = (
-    *(StateSpaceModel(variance, 0.9) for variance in (1e-5, 1e-4, 1e-3, 1e-2)),
-    *(StateSpaceModel(variance) for variance in (1e-4, 1e-3, 1e-2)),
-    StateSpaceModel(1e-5, transient_variance=1e-3),
+    *(StateSpaceModel(variance, 0.9) for variance in (0.001, 0.01, 0.1, 1.0)),
+    *(StateSpaceModel(variance) for variance in (0.01, 0.1, 1.0)),
+    StateSpaceModel(0.001, transient_variance=0.1),
 )
 """Models of deviations, from almost none to new ones every week.
 
@@ -107,8 +108,8 @@ class Remembered:
     Args:
         memory: memory of the noise.
         mean: (R, n) mean.
-        variance: (n,) variance.
-        covariance: (n,) covariance with the deviation.
+        variance: (R, n) variance.
+        covariance: (R, n) covariance with the deviation.
     """
 
     memory: Chains
@@ -123,7 +124,7 @@ class Filter:
 
     Args:
         mean: (R, n) mean of the deviation.
-        variance: (n,) variance of the deviation; replicates share it, since no data enter it.
+        variance: (R, n) variance of the deviation.
         noise: prediction of the remainder of earlier noise; None for independent noise.
     """
 
@@ -134,39 +135,38 @@ class Filter:
 
 def start(model: StateSpaceModel, setup: LocalSetup) -> Filter:
     """Return the state of a model before round 1; every deviation is expected to be 0."""
-    zeros, nothing = np.zeros((setup.n_replicates, setup.n_experts)), np.zeros(setup.n_experts)
-    variance = np.full(setup.n_experts, setup.gain_range**2 * model.variance_before)
+    zeros = np.zeros((setup.n_replicates, setup.n_experts))
+    variance = np.full_like(zeros, model.variance_before)
     if isinstance(setup.memory, Chains):  # a chain begins without earlier noise
         return Filter(
             zeros,
             variance,
-            Remembered(memory=setup.memory, mean=zeros, variance=nothing, covariance=nothing),
+            Remembered(memory=setup.memory, mean=zeros, variance=zeros, covariance=zeros),
         )
     return Filter(zeros, variance)
 
 
 def advance(
-    model: StateSpaceModel, state: Filter, deviations: Floats, seen: Observation, unit: float
+    model: StateSpaceModel, state: Filter, deviations: Floats, seen: Observation
 ) -> tuple[Filter, Floats, Floats]:
     """Return the prediction of the next round, and the innovation of this round.
 
-    The innovation is the (R, n) errors, observed minus predicted, and their (n,) variance.
+    The innovation is the (R, n) errors, observed minus predicted, and their (R, n) variance.
 
     Args:
         model: model of the deviation.
         state: its prediction for this round.
         deviations: (R, n) noisy gains minus their shared level.
         seen: observation of this round; its noise scale may be 0.
-        unit: gain range; the model's variances are in units of its square.
     """
     if state.noise is not None:
-        return _advance_chains(model, state, state.noise, deviations, seen, unit)
+        return _advance_chains(model, state, state.noise, deviations, seen)
     kept = model.persistence
-    variance = state.variance + seen.noise_scale**2 + unit**2 * model.transient_variance
+    variance = state.variance + seen.noise_scale**2 + model.transient_variance
     gain = seen.known * state.variance / variance
     error = deviations - state.mean
     ahead = kept * (state.variance - gain * state.variance) * kept
-    ahead += unit**2 * model.process_variance
+    ahead += model.process_variance
     if seen.joined is not None:  # an expert that never reported stays as before round 1
         ahead = np.where(seen.joined, ahead, state.variance)
     return Filter(kept * (state.mean + gain * error), ahead), error, variance
@@ -178,7 +178,6 @@ def _advance_chains(
     noise: Remembered,
     deviations: Floats,
     seen: Observation,
-    unit: float,
 ) -> tuple[Filter, Floats, Floats]:
     """Return the result of `advance` where u, the remainder of earlier noise, is part of the state.
 
@@ -189,10 +188,10 @@ def _advance_chains(
     kept, known, fresh, memory = model.persistence, seen.known, seen.fresh, noise.memory
     fades, echo = known * memory.a + (1 - known), known * (memory.a - memory.b)
     seen_d, seen_u = dd + fresh * du, du + fresh * uu
-    variance = seen_d + fresh * seen_u + fresh**2 + unit**2 * model.transient_variance
+    variance = seen_d + fresh * seen_u + fresh**2 + model.transient_variance
     gain_d = kept * seen_d * (known / variance)
     gain_u = (fades * seen_u + echo * fresh) * (known / variance)
-    ahead_dd = kept**2 * dd + unit**2 * model.process_variance - gain_d**2 * variance
+    ahead_dd = kept**2 * dd + model.process_variance - gain_d**2 * variance
     ahead_du = kept * fades * du - gain_d * gain_u * variance
     ahead_uu = fades**2 * uu + echo**2 - gain_u**2 * variance
     if seen.joined is not None:
@@ -206,27 +205,27 @@ def _advance_chains(
     return Filter(kept * state.mean + gain_d * error, ahead_dd, left), error, variance
 
 
-def shared_level(seen: Observation, unit: float) -> Floats:
+def shared_level(seen: Observation) -> Floats:
     """Return the (R, 1) precision-weighted mean of the gains reported in a round.
 
     The weights, 1 / (noise variance + `BETWEEN_VARIANCE`), are equal without noise.
     """
-    weights = seen.known / (seen.noise_scale**2 + unit**2 * BETWEEN_VARIANCE)
-    weights /= 1.0 if seen.silent else weights.sum()
+    weights = seen.known / (seen.noise_scale**2 + BETWEEN_VARIANCE)
+    weights /= 1.0 if seen.silent else weights.sum(axis=1, keepdims=True)
     return np.asarray((seen.gains * weights).sum(axis=1, keepdims=True))
 
 
-def deviations_from_level(seen: Observation, unit: float) -> Floats:
+def deviations_from_level(seen: Observation) -> Floats:
     """Return the (R, n) gains minus their shared level."""
-    return np.asarray(seen.gains - shared_level(seen, unit))
+    return np.asarray(seen.gains - shared_level(seen))
 
 
 @dataclass(frozen=True)
 class KalmanState:
-    """Filters of all models, and the gain range."""
+    """Filters of all models, and the typical level, their unit."""
 
     filters: tuple[Filter, ...]
-    unit: float
+    typical: TypicalLevel
 
 
 @dataclass(frozen=True)
@@ -259,24 +258,27 @@ class KalmanBank(LearnerBank[KalmanState]):
         return KalmanBank((self.models[place],)), 0
 
     def init(self, setup: LocalSetup) -> KalmanState:
-        return KalmanState(tuple(start(model, setup) for model in self.models), setup.gain_range)
+        return KalmanState(
+            tuple(start(model, setup) for model in self.models), before_round_1(setup)
+        )
 
     def step(
         self, state: KalmanState, observation: Observation | None
     ) -> tuple[KalmanState, Actions]:
         if observation is not None:
-            unit = state.unit
-            deviations = deviations_from_level(observation, unit)
+            typical = state.typical.after(observation)
+            seen = typical.relative(observation)
+            deviations = deviations_from_level(seen)
             filters = tuple(
-                advance(model, old, deviations, observation, unit)[0]
+                advance(model, old, deviations, seen)[0]
                 for model, old in zip(self.models, state.filters, strict=True)
             )
-            state = KalmanState(filters, unit)
+            state = KalmanState(filters, typical)
         columns = [kalman.mean.argmax(axis=1) for kalman in state.filters]
         return state, np.stack(columns, axis=1).astype(np.int32)
 
     def forecast(self, state: KalmanState, place: int) -> Forecast:
-        return Forecast(state.filters[place].mean)
+        return Forecast(state.typical.unit * state.filters[place].mean)
 
 
 def as_models(specs: object) -> tuple[StateSpaceModel, ...]:
