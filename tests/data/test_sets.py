@@ -1,38 +1,39 @@
-"""A config not yet run on real data reads, cleans and plays a table that looks like its own.
-
-The table has the publisher's header and made-up numbers.
-"""
+"""Configs of tables from elsewhere read, clean and play them as data/elsewhere/README.md says."""
 
 from __future__ import annotations
 
-import datetime
-import itertools
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
+import pytest
 
 import dpol
 from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_panel
+from dpol.data.panel import CleanPanel, provenance_of_stream, report_as_dict
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.table import read_table
 from pipeline import ROOT
 
+FLU = "data/elsewhere/flu-admissions-us-2022-02-05--2026-06-27.parquet"
+CARE = "data/elsewhere/intensive-care-germany-2020-05-01--2022-04-30.parquet"
 
-def played(name: str, table: pd.DataFrame, path: Path) -> tuple[GainStream, pd.DataFrame]:
-    """Clean and play the first stream of a config on a table; return it and its panel."""
+
+def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
+    """Clean a table by its shipped config; return the only stream, and the panel."""
     config = load_experiment(ROOT / f"config/{name}.yaml").config
-    table.to_csv(path, index=False)
-    raw = read_table(path, config.dataset.needed_columns.needed())
-    panel = clean_panel(raw, config.dataset, config.streams).table
-    label = next(iter(config.streams))
-    stream = build_stream(panel, label, 1.0, {})
-    noisy = dpol.privatize(stream, noise="capacity", mu=1.0, seed=1, replicates=2)
-    games = dpol.play(dpol.RWMeta(), noisy)
-    assert games.actions.shape == (2, *stream.gains.shape[:1])
-    assert np.isfinite(games.gains(stream)).all()
-    return stream, panel
+    assert config.dataset.source.file == file
+    raw = read_table(ROOT / file, config.dataset.needed_columns.needed())
+    panel = clean_panel(raw, config.dataset, config.streams)
+    (label,) = config.streams
+    facts = provenance_of_stream(report_as_dict(panel, {}), label)
+    privacy = config.privacy
+    stay = privacy.unit.weeks
+    return build_stream(panel.table, label, privacy.count_sensitivity, facts, stay=stay), panel
+
+
+def promised(stream: GainStream, noise: str, **memory: tuple[float, float]) -> dpol.Guarantee:
+    """The guarantee of a noise at mu = 0.1 a period."""
+    return dpol.privatize(stream, noise, mu=0.1, seed=1, replicates=1, **memory).guarantee
 
 
 def test_every_real_table_has_a_licence_and_a_citation() -> None:
@@ -41,21 +42,48 @@ def test_every_real_table_has_a_licence_and_a_citation() -> None:
         assert dataset.simulated or (dataset.licence and dataset.citation), path.name
 
 
-def test_intensive_care_in_germany(tmp_path: Path) -> None:
-    header = [
-        "datum", "bundesland_id", "bundesland_name", "behandlungsgruppe", "anzahl_meldebereiche",
-        "faelle_covid_aktuell", "faelle_covid_erstaufnahmen", "intensivbetten_belegt",
-        "intensivbetten_frei",
-    ]  # fmt: skip
-    days = [datetime.date(2020, 4, 29) + datetime.timedelta(days=day) for day in range(10)]
-    rows = [
-        [day, number, state, "Erwachsene", 9, number + shift, "NA", 40, 20]
-        for (shift, day), (number, state) in itertools.product(
-            enumerate(days), enumerate(("Bremen", "Bayern", "Thüringen"))
-        )
-    ]
-    table = pd.DataFrame(rows, columns=header)
-    stream, _ = played("intensive-care", table, tmp_path / "care.csv")
-    assert stream.entities == ("Bayern", "Bremen", "Thüringen")
-    assert stream.gains.shape == (8, 3), "a period is a day, and the first two are left out"
-    assert stream.gains[0].tolist() == [3 / 40, 2 / 40, 4 / 40]
+@pytest.mark.parametrize(
+    ("name", "file", "columns", "shape", "empty"),
+    [
+        ("flu", FLU, "date location value population", (230, 52), 36),
+        (
+            "intensive-care",
+            CARE,
+            "datum bundesland_name faelle_covid_aktuell intensivbetten_belegt",
+            (730, 16),
+            0,
+        ),
+    ],
+)
+def test_gains_are_those_of_pandas_alone(
+    name: str, file: str, columns: str, shape: tuple[int, int], empty: int
+) -> None:
+    stream, panel = cleaned(name, file)
+    raw = pd.read_parquet(ROOT / file)
+    period, entity, count, capacity = columns.split()
+    assert raw[count].isna().sum() == empty == panel.reports[0].cells["zero_counts"]
+    assert panel.table["count"].sum() == raw[count].sum()
+    raw["share"] = raw[count].fillna(0) / raw[capacity]
+    wide = raw.pivot(index=period, columns=entity, values="share")[list(stream.entities)]
+    assert stream.gains.shape == shape
+    np.testing.assert_allclose(stream.gains, wide.to_numpy(float), rtol=1e-12)
+    noisy = dpol.privatize(stream, noise="capacity", mu=1.0, seed=1, replicates=2)
+    assert np.isfinite(dpol.play(dpol.RWMeta(), noisy).gains(stream)).all()
+
+
+def test_noise_that_remembers_keeps_its_promise_for_an_admission() -> None:
+    stream, _ = cleaned("flu", FLU)
+    guarantee = promised(stream, "capacity-memory", memory=(0.0, 0.8))
+    once, twice, *_ = guarantee.stays or ()
+    assert once == pytest.approx(0.1)
+    assert twice > 0.1 * np.sqrt(2), "of someone who is admitted twice"
+    assert guarantee.carried is None, "no week repeats the admissions of another"
+
+
+def test_noise_that_remembers_protects_a_patient_of_several_days_less() -> None:
+    stream, _ = cleaned("intensive-care", CARE)
+    (first, *remembers), (day, *independent) = (
+        promised(stream, noise).stays or () for noise in ("capacity-memory", "capacity")
+    )
+    assert first == pytest.approx(day)
+    assert (np.array(remembers) > independent).all()

@@ -48,7 +48,8 @@ def dpol(commands: Path, folder: Path, *words: str) -> subprocess.CompletedProce
     return run(str(commands / "dpol"), *words, folder=folder, PATH=path, PYTHONPATH="")
 
 
-SHIPPED = "config", "data/examples", "data/hospitals", "profiles", "verify", "workflow"
+TABLES = "data/elsewhere", "data/examples", "data/hospitals"
+SHIPPED = "config", *TABLES, "profiles", "verify", "workflow"
 IN_WHEEL = {
     **{f"src/{package}": package for package in ("dpol", "snakemake_logger_plugin_dpol")},
     **{folder: f"dpol/pipeline/{folder}" for folder in SHIPPED},

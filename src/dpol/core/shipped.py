@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dpol.core.errors import DpolError
 
-_TABLES = "data/examples/", "data/hospitals/"
+_TABLES = "data/elsewhere/", "data/examples/", "data/hospitals/"
 
 
 def pipeline() -> Path:
