@@ -514,7 +514,10 @@ def _bounds(rows: pd.DataFrame, form: Format, look: Look) -> None:
         return
     public = "give a public number; one taken from the counts would reveal them"
     if capacity is None:
-        look.asked.append(f"--at-most: without capacities, {count} needs a bound; {public}")
+        look.asked.append(
+            f"--at-most: without capacities, {count} needs a bound, above which counts are clipped;"
+            f" {public}"
+        )
         return
     held = [rows[name].where(rows[name].str.fullmatch(_NUMBER), "") for name in (count, capacity)]
     numbers, wholes = (
@@ -527,5 +530,5 @@ def _bounds(rows: pd.DataFrame, form: Format, look: Look) -> None:
         rate = Columns.model_validate(look.columns).rate
         look.asked.append(
             f"--at-most: {count} may exceed {capacity} ({more!r} of {less!r}), so {rate} needs a"
-            f" bound; {public}"
+            f" bound, above which it is clipped; {public}"
         )

@@ -116,7 +116,7 @@ def memory_of(
         return None
     if noise.memory == "sums":
         return SumsMemory(prefix_sums(stream.n_rounds))
-    level = noise.scale(stream, mu)[0]
+    level = noise.scale(stream, mu)[0] / stream.gain_range
     if choice == "designed":
         return designed(level, stream.stay)
     a, b = (0.0, 0.0) if choice == "none" else choice
