@@ -10,6 +10,7 @@ import dpol
 from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel, provenance_of_stream, report_as_dict
+from dpol.data.question import THE_PAPERS
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.table import read_table
 from pipeline import ROOT
@@ -23,12 +24,14 @@ def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     assert config.dataset.source.file == file
     raw = read_table(ROOT / file, config.dataset.needed_columns.needed())
-    panel = clean_panel(raw, config.dataset, config.streams)
+    panel = clean_panel(raw, config.dataset, config.streams, at_most=config.at_most)
     (label,) = config.streams
     facts = provenance_of_stream(report_as_dict(panel, {}), label)
     privacy = config.privacy
     stay = privacy.unit.weeks
-    return build_stream(panel.table, label, privacy.count_sensitivity, facts, stay=stay), panel
+    gain = config.gain or THE_PAPERS
+    sensitivity = privacy.count_sensitivity
+    return build_stream(panel.table, label, sensitivity, facts, stay=stay, gain=gain), panel
 
 
 def promised(stream: GainStream, noise: str, **memory: tuple[float, float]) -> dpol.Guarantee:
@@ -43,27 +46,28 @@ def test_every_real_table_has_a_licence_and_a_citation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "columns", "shape", "empty"),
+    ("name", "file", "columns", "per", "shape", "empty"),
     [
-        ("flu", FLU, "date location value population", (230, 52), 36),
+        ("flu", FLU, "date location value population", 100_000, (230, 52), 36),
         (
             "intensive-care",
             CARE,
             "datum bundesland_name faelle_covid_aktuell intensivbetten_belegt",
+            1,
             (730, 16),
             0,
         ),
     ],
 )
 def test_gains_are_those_of_pandas_alone(
-    name: str, file: str, columns: str, shape: tuple[int, int], empty: int
+    name: str, file: str, columns: str, per: int, shape: tuple[int, int], empty: int
 ) -> None:
     stream, panel = cleaned(name, file)
     raw = pd.read_parquet(ROOT / file)
     period, entity, count, capacity = columns.split()
     assert raw[count].isna().sum() == empty == panel.reports[0].cells["zero_counts"]
     assert panel.table["count"].sum() == raw[count].sum()
-    raw["share"] = raw[count].fillna(0) / raw[capacity]
+    raw["share"] = raw[count].fillna(0) / raw[capacity] * per
     wide = raw.pivot(index=period, columns=entity, values="share")[list(stream.entities)]
     assert stream.gains.shape == shape
     np.testing.assert_allclose(stream.gains, wide.to_numpy(float), rtol=1e-12)
