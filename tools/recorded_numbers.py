@@ -165,21 +165,95 @@ def aims() -> str:
     return table(("states", "ours compared with", *header), rows, words=2)
 
 
-def own_weeks() -> str:
-    """Share of the possible gain on the first paper's weeks, with the verdict on ours."""
-    verdicts = verdicts_on("central-texas")["CTX"]
-    summary = recorded("central-texas", "summary").set_index(["algorithm", "noise", "mu"])
+REAL = {
+    "central-texas": "the paper's weeks",
+    "states": "fifteen states",
+    "held-out": "eight held-out states",
+    "flu": "influenza",
+    "intensive-care": "intensive care",
+}
+"""Runs on real data, by the names that the table gives to the data."""
+CURATORS = ["mf-ftpl", "mf-window-8"]
+LOCAL_RIVALS = {
+    "last choice": ["persistence"],
+    "window mean": ["window-mean"],
+    "cautious mean": ["cautious-mean"],
+    "RW-Meta": FORMS,
+}
+"""Rivals with `capacity` noise; of several algorithms the best is chosen in hindsight."""
+
+
+def best_of(shares: pd.DataFrame, algorithms: Sequence[str]) -> pd.Series:
+    """Return the row of the algorithm with the largest share of the possible gain."""
+    found = shares[shares["algorithm"].isin(algorithms)]
+    return found.loc[found["gain_share"].idxmax()]
+
+
+def interval(row: pd.Series) -> tuple[float, float]:
+    """Return a share of the possible gain and half the width of its interval, in percent."""
+    return 100 * row["gain_share"], 100 * row["gain_share_half_width"]
+
+
+def real_data() -> str:
+    """Share of the possible gain of ours and its rivals on all real data, at all levels."""
     rows = []
-    for role, (algorithms, noise) in SYSTEMS.items():
-        cells = []
-        for mu in (math.inf, 1.0, 0.5, 0.25):
-            share = max(summary["gain_share"][name, noise, mu] for name in algorithms)
-            verdict = "" if role == "ours" else f", {verdicts[role, mu, mu]}"
-            cells.append(f"{100 * share:.1f}{verdict}")
-        rows.append((NAMES[role], *cells))
-    return table(
-        ("ours is above, below or undecided", "no noise", "μ = 1", "μ = 0.5", "μ = 0.25"), rows
-    )
+    for run, title in REAL.items():
+        shares = recorded(run, "shares")
+        for mu in sorted(shares["mu"].unique(), reverse=True):
+            of_mu = shares[shares["mu"] == mu]
+            local = of_mu[of_mu["noise"] == "capacity"]
+            rivals = [interval(best_of(local, names)) for names in LOCAL_RIVALS.values()]
+            ours, half = interval(best_of(local, ["random-effects"]))
+            above = ours - half > max(sum(rival) for rival in rivals)
+            own = amount(ours, half)
+            cells = (amount(*rival) for rival in rivals)
+            curator = amount(*interval(best_of(of_mu, CURATORS)))
+            level = "∞" if mu == math.inf else f"{mu:g}"
+            rows.append((title, level, *cells, f"**{own}**" if above else own, curator))
+    return table(("data", "μ", *LOCAL_RIVALS, "ours †", "curator"), rows, words=2)
+
+
+WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
+PLAYED = {
+    "random-effects": "ours †",
+    "rw-meta": "RW-Meta",
+    "window-mean": "window mean",
+    "persistence": "last choice",
+    "rw-ftpl": "RW-FTPL",
+    "switching": "ours, switching",
+}
+"""Algorithms of the simulated worlds, by the names that the table gives to them."""
+
+
+def worlds() -> str:
+    """Share of the possible gain in simulated worlds, and how often the smallest is named."""
+    rows = []
+    for world, of in WORLDS[WORLDS["mu"] == 0.25].groupby("world", sort=False):
+        named, cells = of.set_index("algorithm"), []
+        for name in PLAYED:
+            row = named.loc[name]
+            cell = f"{100 * row['gain_share']:.1f} ({100 * row['smallest_named']:.0f})"
+            loses = row["ours_ahead"] < -row["ours_ahead_half_width"]
+            cells.append(f"**{cell}**" if loses else cell)
+        rows.append((str(world), *cells))
+    return table(("world", *PLAYED.values()), rows)
+
+
+def lost_worlds() -> str:
+    """Worlds in which ours loses for certain, and the largest losses."""
+    lost = WORLDS[WORLDS["ours_ahead"] < -WORLDS["ours_ahead_half_width"]]
+    lost = lost[lost["algorithm"] != "switching"]
+    games = len(WORLDS.drop_duplicates(["world", "mu"]))
+    cells = len(lost.drop_duplicates(["world", "mu"]))
+    said = []
+    for (world, name), of in lost.groupby(["world", "algorithm"], sort=False):
+        points, levels = -100 * of["ours_ahead"], ", ".join(f"{mu:g}" for mu in of["mu"])
+        span = f"{points.min():.1f}"
+        if len(of) > 1:
+            span += f" to {points.max():.1f}"
+        said.append(f"- {world}: to {PLAYED[str(name)]} by {span} points (μ = {levels})\n")
+    head = f"Ours loses for certain in {cells} of {games} pairs of a world and a level:\n\n"
+    return head + "".join(said)
 
 
 def rivals() -> str:
@@ -329,7 +403,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "fillings": fillings,
     "steps": steps,
     "losses": losses,
-    "own-weeks": own_weeks,
+    "real-data": real_data,
+    "worlds": worlds,
+    "lost-worlds": lost_worlds,
     "shares": shares,
     "questions": questions,
     "aims": aims,

@@ -19,6 +19,7 @@ RECORDED = {
         *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",
         "oracle_gain", "best_fixed_gain", "noise_cost_share", "simulated",
     ],
+    "shares": ["algorithm", "noise", "mu", "streams", "gain_share", "gain_share_half_width"],
     "ranking": [*CELL, "source", "rival", "verdict", "ratio", "ratio_lower", "ratio_upper"],
     "comparison": [
         *(*CELL, "kind", "rival", "mean_gain", "other_algorithm", "other_noise", "other_mu"),
@@ -65,7 +66,10 @@ KEPT = {
 correlated noise."""
 _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
 OF_RUN = {
+    "flu": {"shares": EVERY},
+    "intensive-care": {"shares": EVERY},
     "states": {
+        "shares": EVERY,
         "summary": "algorithm == 'random-effects' and stream.str.endswith('-share')",
         "comparison": "stream.str.endswith('-share') and"
         f" (kind != 'other' or other_algorithm in {_NAMED})",
@@ -73,10 +77,27 @@ OF_RUN = {
         "questions": "stream == ''",
         "allocation": "stream == ''",
     },
-    "central-texas": {"summary": KEPT["summary"], "comparison": "kind != 'other'"},
-    "held-out": {"summary": KEPT["summary"], "comparison": "kind != 'other'"},
+    "central-texas": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
+    "held-out": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
 }
 """Tables to record for a run instead of all, with their queries."""
+
+
+def shares(base: Path) -> pd.DataFrame:
+    """Return the share of the possible gain of each algorithm, as its mean over the streams.
+
+    Streams have noise of their own, so the squares of their intervals add up. Of several questions
+    only that of shares counts.
+    """
+    every = pd.read_parquet(base / "summary.parquet")
+    asked = every["stream"].str.endswith("-share")
+    every = every[asked] if asked.any() else every
+    possible = every["oracle_gain"] - every["uniform_gain"]
+    every = every.assign(squared=(every["ci_half_width"] / possible) ** 2)
+    systems = every.groupby(["algorithm", "noise", "mu"])
+    means = systems["gain_share"].agg(streams="size", gain_share="mean")
+    means["gain_share_half_width"] = systems["squared"].sum() ** 0.5 / means["streams"]
+    return means.reset_index()
 
 
 def main(base: Path) -> None:
@@ -85,8 +106,9 @@ def main(base: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in OF_RUN.get(base.name, KEPT).items():
         path = base / f"{name}.parquet"
-        if path.exists():
-            frame = pd.read_parquet(path).query(rows)[RECORDED[name]]
+        if name == "shares" or path.exists():
+            every = shares(base) if name == "shares" else pd.read_parquet(path)
+            frame = every.query(rows)[RECORDED[name]]
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
 
 

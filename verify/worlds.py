@@ -20,11 +20,14 @@ import dpol
 from dpol.core.intervals import student_factor
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
+from dpol.experts.interface import Actions
 
 SEED, STREAMS, WEEKS, N = 1, 200, 100, 15
 MUS = (1.0, 0.5, 0.25, 0.1)
 ALGORITHMS = ["random-effects", "rw-meta", "window-mean", "persistence", "rw-ftpl"]
-OURS, OTHERS = "random-effects", len(ALGORITHMS) - 1
+SWITCH_AT = 1.5
+"""Lead of RW-FTPL over ours, in standard errors of the noise, at which `switching` follows it."""
+OURS, LEADER, SWITCHING = "random-effects", "rw-ftpl", "switching"
 OUT = Path(__file__).parent / "runs" / "worlds.csv"
 
 BEDS = np.geomspace(13, 400, N).round()
@@ -91,7 +94,7 @@ WORLDS: dict[str, tuple[Callable[[np.random.Generator], Floats], Floats]] = {
 """Makers of mean shares, and beds, by the name of the world."""
 
 
-def played(world: str, mu: float) -> pd.DataFrame:
+def rows_of(world: str, mu: float) -> pd.DataFrame:
     """Return a row for each algorithm: its share of the possible gain, and what it names."""
     shares, beds = WORLDS[world]
     rng = np.random.default_rng(seed_sequence(SEED, ("worlds", world)))
@@ -109,8 +112,9 @@ def played(world: str, mu: float) -> pd.DataFrame:
     noisy = dataclasses.replace(noisy, gains=noisy.gains + gains)
     uniform, best = gains.mean(axis=2).sum(axis=1), gains.max(axis=2).sum(axis=1)
     possible, gained, rows = (best - uniform).mean(), {}, []
-    for name in ALGORITHMS:
-        actions = dpol.play(name, noisy).actions
+    played = {name: dpol.play(name, noisy).actions for name in ALGORITHMS}
+    played[SWITCHING] = switched(played[OURS], played[LEADER], noisy)
+    for name, actions in played.items():
         own = np.take_along_axis(gains, actions[:, :, None], axis=2)[:, :, 0].sum(axis=1)
         gained[name] = own
         share = (own - uniform).mean() / possible
@@ -131,13 +135,26 @@ def played(world: str, mu: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def switched(ours: Actions, leader: Actions, noisy: dpol.NoisyGains) -> Actions:
+    """Return (R, T) actions: the leader's once its noisy gains are far ahead of ours, else ours."""
+    differ, both = ours != leader, np.stack([leader, ours])[..., None]
+    theirs, own = np.take_along_axis(noisy.gains[None], both, axis=3)[..., 0]
+    scales = np.broadcast_to(noisy.noise_scale, noisy.gains.shape)[None]
+    variance = (np.take_along_axis(scales, both, axis=3)[..., 0] ** 2).sum(axis=0)
+    lead = np.where(differ, theirs - own, 0).cumsum(axis=1)
+    error = np.sqrt(np.where(differ, variance, 0).cumsum(axis=1))
+    ahead = np.zeros_like(differ)
+    ahead[:, 1:] = (lead > SWITCH_AT * error)[:, :-1]
+    return np.where(ahead, leader, ours)
+
+
 def _half_width(values: Floats) -> float:
     """Half the width of an interval that holds jointly with those of all worlds and levels."""
-    comparisons = len(WORLDS) * len(MUS) * OTHERS
+    comparisons = len(WORLDS) * len(MUS) * len(ALGORITHMS)
     error = values.std(ddof=1) / np.sqrt(len(values))
     return float(student_factor(0.95, comparisons, len(values)) * error)
 
 
 if __name__ == "__main__":
-    rows = [played(world, mu) for world in WORLDS for mu in MUS]
+    rows = [rows_of(world, mu) for world in WORLDS for mu in MUS]
     pd.concat(rows).to_csv(OUT, index=False, float_format="%.6g")
