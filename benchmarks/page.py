@@ -189,6 +189,15 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
             for row in sorted(found["learners"].values(), key=lambda row: row["learners"])
         ),
         "",
+        "Filters at μ = 0.25 with `capacity` noise, without the drawing of the noise:",
+        "",
+        "| learner | n | per replicate and round | over the drawing of the noise |",
+        "|---|---:|---:|---:|",
+        *(
+            "| `{learner}` | {experts} | {us:.0f} μs | {over_noise:.0f}× |".format(**row)
+            for row in found["filters"]
+        ),
+        "",
         "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s):"
         " `study_point` {study_point_s:.2f} s, {study_point_over_numpy:.1f}× NumPy; the slowest"
         " script, `{slowest}`, {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),

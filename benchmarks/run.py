@@ -37,6 +37,7 @@ from plain_rw_meta import plain_rw_meta
 from scale import (
     cpu_seconds,
     time_country,
+    time_filters,
     time_learners,
     time_scaling,
     time_starts,
@@ -217,6 +218,7 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "labels": lambda: in_own_process(time_labels),
     "starts": time_starts,
     "learners": lambda: time_learners(simulated_california()),
+    "filters": time_filters,
     "country": lambda: in_own_process(partial(time_country, 5_000, 148)),
     "scaling": time_scaling,
     "grid": time_grid,

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,6 +19,7 @@ import numpy as np
 
 from dpol.core.randomness import replicate_generators
 from dpol.data.stream import GainStream, read_stream, write_stream
+from dpol.experts.games import play
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, largest_eigenvalues
@@ -165,6 +167,20 @@ def _time_bank(stream: GainStream, bank: RidgeBank, replicates: int) -> dict[str
         "us": 1e6 * cpu_seconds(game) / replicates / stream.n_rounds,
         "eigenvalue_share": sum(steps) / whole,
     }
+
+
+def time_filters() -> list[dict[str, Any]]:
+    """CPU time of the filters at mu = 0.25, per replicate and round, and over that of the noise."""
+    rows = []
+    for n in (33, 300):
+        stream, replicates = simulated(n, 100), range(50)
+        draw = partial(privatize, stream, "capacity", 0.25, seed=1, replicates=replicates)
+        noise, noisy = cpu_seconds(draw), draw()
+        for name in ("empirical-bayes", "random-effects"):
+            played = cpu_seconds(partial(play, name, noisy))
+            row = {"learner": name, "experts": n, "us": 1e6 * played / noisy.gains[:, :, 0].size}
+            rows.append({**row, "over_noise": played / noise})
+    return rows
 
 
 def time_starts() -> dict[str, Any]:

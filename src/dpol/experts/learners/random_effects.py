@@ -45,16 +45,16 @@ the one-round part and of the deviation: for experts that are all alike, and for
 class EffectsFilter:
     """Prediction of one model for the next round.
 
-    Gains are in units of the typical level. The state of an expert has three parts: its effect and
-    its deviation, both in units of the model's scale, and the remainder of earlier noise, in units
-    of fresh noise.
+    Gains are in units of the typical level. The state of an expert has k parts: its effect and its
+    deviation, both in units of the model's scale, and for correlated noise the remainder of earlier
+    noise, in units of fresh noise.
 
     Args:
         growth: power of the level in the scale of deviations.
         stationary: (n,) long-run variance of the deviation.
         transient: (n,) variance of the part that lasts one round only.
-        mean: (3, R, n) mean of the state.
-        covariance: (3, 3, R, n) covariance of the state.
+        mean: (k, R, n) mean of the state.
+        covariance: (k, k, R, n) covariance of the state.
     """
 
     growth: float
@@ -73,13 +73,13 @@ class RandomEffectsState(AverageState):
     """State of an average of models with random effects.
 
     `spread` (R, n) is the variance of the averaged prediction. `noise` (R, n) is the averaged
-    prediction of the remainder of earlier noise, over fresh noise; `memory` is the pair (a, b) of
-    the noise, (n,) each.
+    prediction of the remainder of earlier noise, over fresh noise; `memory` is the memory of the
+    noise, None for independent noise.
     """
 
     spread: Floats
     noise: Floats
-    memory: tuple[Floats, Floats]
+    memory: Chains | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,31 +127,29 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         return ("random-effects",)
 
     def init(self, setup: LocalSetup) -> RandomEffectsState:
-        shape = setup.n_replicates, setup.n_experts
-        relative, independent = np.ones(shape[1]), np.zeros(shape[1])
+        shape, relative = (setup.n_replicates, setup.n_experts), np.ones(setup.n_experts)
+        memory = setup.memory if isinstance(setup.memory, Chains) else None
+        parts = 2 if memory is None else 3
         if setup.capacity is not None:
             first = setup.capacity[0]
             relative = np.maximum(first / np.median(first), SMALLEST)
         filters = []
         for growth, (power, brief), scale in itertools.product(GROWTH, BY_SIZE, self.scales):
             stationary = scale**2 * relative ** (-2 * power)
-            covariance = np.zeros((3, 3, *shape))
+            covariance = np.zeros((parts, parts, *shape))
             covariance[0, 0] = self.effect**2 / scale * stationary
             covariance[1, 1] = stationary
             made = EffectsFilter(
                 growth=growth,
                 stationary=stationary,
                 transient=brief**2 * stationary,
-                mean=np.zeros((3, *shape)),
+                mean=np.zeros((parts, *shape)),
                 covariance=covariance,
             )
             filters.append(made)
         weighing = self.first_weighing(len(filters), setup)
         level = np.ones((shape[0], 1))
         predicted, spread, noise = _averages(filters, weighing.weights, level)
-        memory = independent, independent
-        if isinstance(setup.memory, Chains):
-            memory = setup.memory.a, setup.memory.b
         return RandomEffectsState(
             filters=tuple(filters),
             weighing=weighing,
@@ -205,7 +203,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         above: Floats,
         scale: Floats,
         seen: Observation,
-        memory: tuple[Floats, Floats],
+        memory: Chains | None,
     ) -> tuple[EffectsFilter, Floats, Floats]:
         """Return the next prediction, the (R, n) innovations of the round, and their variance.
 
@@ -214,18 +212,22 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         unchanged.
         """
         known, fresh = seen.known, seen.fresh
-        a, echo = known * memory[0] + (1 - known), known * (memory[0] - memory[1])
-        loads = np.stack(np.broadcast_arrays(scale, scale, fresh))  # (3, R, n), gain by state
-        kept = np.stack(np.broadcast_arrays(1.0, self.persistence, a))[:, None]  # a round later
+        loads = np.stack([scale, scale])  # gain by state
+        kept = np.array([1.0, self.persistence])[:, None, None]  # share left a round later
+        if memory is not None:
+            loads = np.stack(np.broadcast_arrays(scale, scale, fresh))
+            a, echo = known * memory.a + (1 - known), known * (memory.a - memory.b)
+            kept = np.stack(np.broadcast_arrays(1.0, self.persistence, a))[:, None]
         with_gain = (old.covariance * loads).sum(axis=1)  # covariance of the state and the gain
         variance = (loads * with_gain).sum(axis=0) + scale**2 * old.transient + fresh**2
         error = above - (loads * old.mean).sum(axis=0)
         ahead_with_gain = kept * with_gain
-        ahead_with_gain[2] += echo * fresh
-        weights = known * ahead_with_gain / variance
         covariance = kept[:, None] * kept * old.covariance
         covariance[1, 1] += (1 - self.persistence**2) * old.stationary
-        covariance[2, 2] += echo**2
+        if memory is not None:
+            ahead_with_gain[2] += echo * fresh
+            covariance[2, 2] += echo**2
+        weights = known * ahead_with_gain / variance
         covariance -= weights[:, None] * ahead_with_gain
         mean = kept * old.mean + weights * error
         return dataclasses.replace(old, mean=mean, covariance=covariance), error, variance
@@ -251,7 +253,8 @@ def _averages(
         means.append(scale * (model.mean[0] + model.mean[1]))
         predicted += weight * means[-1]
         spread += weight * scale**2 * model.covariance[:2, :2].sum(axis=(0, 1))
-        noise += weight * model.mean[2]
+        if len(model.mean) > 2:
+            noise += weight * model.mean[2]
     for weight, mean in zip(weights, means, strict=True):
         spread += weight * (mean - predicted) ** 2
     return predicted, spread, noise
