@@ -74,6 +74,18 @@ def falling(rng: np.random.Generator) -> Floats:
     return hospitals(rng) * np.where(np.arange(WEEKS) < WEEKS // 2, 1.0, 0.1)[:, None]
 
 
+def full(rng: np.random.Generator) -> Floats:
+    """Return shares of a hospital that is full as long as it is small (`SHRINKING`)."""
+    shares = hospitals(rng)
+    shares[:, SHRUNK, SHRINKS] = 1.0
+    return shares
+
+
+SHRINKS, SHRUNK = 4, slice(40, 80)
+SHRINKING = np.tile(BEDS, (WEEKS, 1))
+SHRINKING[SHRUNK, SHRINKS] = 3
+"""Beds, (WEEKS, N), of hospitals of which one has 3 beds for a while."""
+
 smallest = with_best(lambda week: 0)
 WORLDS: dict[str, tuple[Callable[[np.random.Generator], Floats], Floats]] = {
     "beds from 13 to 400": (hospitals, BEDS),
@@ -90,13 +102,16 @@ WORLDS: dict[str, tuple[Callable[[np.random.Generator], Floats], Floats]] = {
     ),
     "the smallest stays best": (smallest, BEDS),
     "the smallest, of 3 beds, stays best": (smallest, np.append(3.0, BEDS[1:])),
+    "one shrinks to 3 beds": (hospitals, SHRINKING),
+    "one shrinks to 3 beds, and is full": (full, SHRINKING),
 }
-"""Makers of mean shares, and beds, by the name of the world."""
+"""Makers of mean shares, and beds, (N,) or (WEEKS, N), by the name of the world."""
 
 
 def rows_of(world: str, mu: float) -> pd.DataFrame:
     """Return a row for each algorithm: its share of the possible gain, and what it names."""
     shares, beds = WORLDS[world]
+    beds = np.broadcast_to(beds, (WEEKS, N))
     rng = np.random.default_rng(seed_sequence(SEED, ("worlds", world)))
     patients = np.minimum(rng.poisson(np.minimum(shares(rng), 1) * beds), beds)
     gains = patients / beds
@@ -104,7 +119,7 @@ def rows_of(world: str, mu: float) -> pd.DataFrame:
     zeros = GainStream(
         label=world,
         gains=np.zeros((WEEKS, N)),
-        capacity=np.broadcast_to(beds, (WEEKS, N)),
+        capacity=beds,
         entities=tuple(map(str, range(N))),
         periods=np.datetime64("2021-01-03") + 7 * np.arange(WEEKS),
     )
@@ -120,7 +135,7 @@ def rows_of(world: str, mu: float) -> pd.DataFrame:
         share = (own - uniform).mean() / possible
         ahead = gained[OURS] - own
         # Beyond the start, when nothing is known, this is what a learner believes in.
-        smallest_named = (actions[:, WEEKS // 5 :] == 0).mean()
+        smallest_named = (actions == beds.argmin(axis=1))[:, WEEKS // 5 :].mean()
         rows.append(
             {
                 "world": world,

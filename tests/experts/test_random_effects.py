@@ -30,7 +30,7 @@ def play_with(make_noisy):
 
     def made(memory=None):
         rng = np.random.default_rng(4)
-        capacity = rng.uniform(20, 300, 5) * rng.uniform(0.8, 1.2, (6, 5))
+        capacity = rng.uniform(20, 300, 5) * rng.uniform(0.5, 2, (6, 5))
         fresh = 10 / capacity
         law = memory or Chains(np.zeros(5), np.zeros(5))
         noise = np.stack([law.noise(rng.standard_normal((6, 5))) for _ in range(2)])
@@ -53,8 +53,11 @@ def scale_at(level, growth):
     return np.asarray(level, dtype=float) ** growth
 
 
-def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
-    """Return an expert's mean and variance of p + x, mean of u, log density, given rounds 1..t."""
+def conditioned(model, sizes, levels, above, fresh, memory, correlated=True):
+    """Return an expert's mean and variance of p + x, mean of u, log density, given rounds 1..t.
+
+    `sizes` and `levels` are those of the t rounds.
+    """
     growth, (power, brief), size = model
     t, (a, b) = len(above), memory
     lag = np.subtract.outer(np.arange(t + 1), np.arange(t))
@@ -64,11 +67,10 @@ def conditioned(model, relative, levels, above, fresh, memory, correlated=True):
     if not correlated:  # as if u came from draws of its own
         older = fresh[:, None] * left[:t]
         of_noise, with_left = np.diag(fresh**2) + older @ older.T, older @ left[t]
-    share = relative ** (-2 * power)
     lag = np.abs(np.subtract.outer(np.arange(t + 1), np.arange(t + 1)))
-    law = share * (BANK.effect**2 * size + size**2 * BANK.persistence**lag)
-    scale = scale_at(levels, growth)
-    seen = np.outer(scale, scale) * (law[:t, :t] + np.eye(t) * share * (size * brief) ** 2)
+    law = BANK.effect**2 * size + size**2 * BANK.persistence**lag
+    scale = scale_at(levels, growth) * np.asarray(sizes) ** -power
+    seen = np.outer(scale, scale) * (law[:t, :t] + np.eye(t) * (size * brief) ** 2)
     seen += of_noise
     ahead, solved = scale * law[t, :t], np.linalg.solve(seen, above)
     variance = law[t, t] - ahead @ np.linalg.solve(seen, ahead)
@@ -81,7 +83,7 @@ def by_loops(noisy, r, **broken):
 
     The first two are in units of the typical level.
     """
-    relative = noisy.capacity[0] / np.median(noisy.capacity[0])
+    relative = noisy.capacity / np.median(noisy.capacity[0])
     memory = noisy.memory or Chains(np.zeros(5), np.zeros(5))
     rounds, n, count = noisy.n_rounds, noisy.n_experts, len(MODELS)
     units = np.array([each.unit[r] for each in typical_levels(noisy)])
@@ -90,7 +92,8 @@ def by_loops(noisy, r, **broken):
     gains, levels, densities = noisy.gains[r] / units, [], np.zeros((rounds + 1, count, n))
     predicted, noise, shares = np.zeros(n), np.zeros(n), np.full(count, 1 / count)
     priors = [
-        [conditioned(model, size, [], np.zeros(0), np.zeros(0), (0, 0))[1] for size in relative]
+        conditioned(model, [], [], np.zeros(0), np.zeros(0), (0, 0))[1]
+        * relative[0] ** (-2 * model[1][0])
         for model in MODELS
     ]
     first = np.full((count, n), 1 / count)
@@ -102,7 +105,9 @@ def by_loops(noisy, r, **broken):
         means, variances, lefts = np.empty((3, count, n))
         for k, i in itertools.product(range(count), range(n)):
             above, law = gains[:t, i] - levels, (memory.a[i], memory.b[i])
-            known = conditioned(MODELS[k], relative[i], levels, above, fresh[:t, i], law, **broken)
+            known = conditioned(
+                MODELS[k], relative[:t, i], levels, above, fresh[:t, i], law, **broken
+            )
             means[k, i], variances[k, i], lefts[k, i], densities[t, k, i] = known
         factors = BANK.forgetting ** np.arange(t)[::-1]
         logs = np.tensordot(factors, np.diff(densities[: t + 1], axis=0), 1)
@@ -110,7 +115,8 @@ def by_loops(noisy, r, **broken):
         weights = np.exp(logs - logs.max(axis=0))
         weights /= weights.sum(axis=0)
         shares = (weights.sum(axis=1) + 1) / (n + count)
-        scale = np.array([scale_at(levels[-1], model[0]) for model in MODELS])[:, None]
+        by_size = np.array([relative[t - 1] ** -model[1][0] for model in MODELS])
+        scale = by_size * np.array([scale_at(levels[-1], model[0]) for model in MODELS])[:, None]
         predicted = (weights * scale * means).sum(axis=0)
         parts = scale**2 * variances + (scale * means - predicted) ** 2
         spread, noise = (weights * parts).sum(axis=0), (weights * lefts).sum(axis=0)

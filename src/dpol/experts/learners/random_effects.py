@@ -31,14 +31,14 @@ LEVEL_FLOOR = 0.03
 """Lower limit of the level of a round, as a share of the typical level."""
 
 SMALLEST = 0.05
-"""Smallest size assumed of an expert, as a share of the median capacity."""
+"""Smallest size assumed of an expert, as a share of the median capacity of round 1."""
 
 GROWTH = (0.0, 0.5)
 """Powers of the shared level in the scale of deviations."""
 
 BY_SIZE = ((0.0, 0.1), (0.5, 0.5))
-"""Powers of 1 / capacity in the scale of deviations, each with the ratio of standard deviations of
-the one-round part and of the deviation: for experts that are all alike, and for counts."""
+"""Powers of 1 / size in the scale of deviations, each with the ratio of standard deviations of the
+one-round part and of the deviation: for experts that are all alike, and for counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,21 +51,23 @@ class EffectsFilter:
 
     Args:
         growth: power of the level in the scale of deviations.
-        stationary: (n,) long-run variance of the deviation.
-        transient: (n,) variance of the part that lasts one round only.
+        power: power of 1 / size in it.
+        stationary: long-run variance of the deviation.
+        transient: variance of the part that lasts one round only.
         mean: (k, R, n) mean of the state.
         covariance: (k, k, R, n) covariance of the state.
     """
 
     growth: float
-    stationary: Floats
-    transient: Floats
+    power: float
+    stationary: float
+    transient: float
     mean: Floats
     covariance: Floats
 
-    def scale(self, level: Floats) -> Floats:
-        """Return the (R, 1) gain of a deviation of 1, for an (R, 1) level."""
-        return np.asarray(level**self.growth)
+    def scale(self, level: Floats, sizes: Floats) -> Floats:
+        """Return the (R, n) gain of a deviation of 1, for an (R, 1) level and (n,) sizes."""
+        return np.asarray(level**self.growth * sizes**-self.power)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +76,20 @@ class RandomEffectsState(AverageState):
 
     `spread` (R, n) is the variance of the averaged prediction. `noise` (R, n) is the averaged
     prediction of the remainder of earlier noise, over fresh noise; `memory` is the memory of the
-    noise, None for independent noise.
+    noise, None for independent noise. `sizes` (T, n), or (1, n) if they are unknown, are capacities
+    over the median of round 1, and `observed` is the number of rounds so far.
     """
 
     spread: Floats
     noise: Floats
     memory: Chains | None
+    sizes: Floats
+    observed: int = 0
+
+    @property
+    def size(self) -> Floats:
+        """Sizes in the last round, (n,)."""
+        return np.asarray(self.sizes[max(0, min(self.observed, len(self.sizes)) - 1)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +99,11 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
     A gain is modelled as m + s (p + x + r): a level m that all experts share, an effect p that
     lasts, a deviation x that shrinks by the factor `persistence` each round, and r, which lasts one
     round. The models differ in the size of x (`scales`), in whether s grows with the level
-    (`GROWTH`), and in whether small experts differ more (`BY_SIZE`). Each expert weighs the models
-    by its own data, see `Weighing.after`. The level of a round is the precision-weighted mean of
-    the noisy gains minus their predicted height above the level; the noise of that mean is
-    neglected. For correlated noise (`Chains`), the remainder of earlier noise is part of the state.
-    Action 0 in round 1.
+    (`GROWTH`), and in whether s is larger for small experts (`BY_SIZE`), by the capacity of the
+    round. Each expert weighs the models by its own data, see `Weighing.after`. The level of a round
+    is the precision-weighted mean of the noisy gains minus their predicted height above the level;
+    the noise of that mean is neglected. For correlated noise (`Chains`), the remainder of earlier
+    noise is part of the state. Action 0 in round 1.
 
     Args:
         scales: standard deviations of the deviation, one model for each, in units of s.
@@ -127,20 +137,20 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         return ("random-effects",)
 
     def init(self, setup: LocalSetup) -> RandomEffectsState:
-        shape, relative = (setup.n_replicates, setup.n_experts), np.ones(setup.n_experts)
+        shape, sizes = (setup.n_replicates, setup.n_experts), np.ones((1, setup.n_experts))
         memory = setup.memory if isinstance(setup.memory, Chains) else None
         parts = 2 if memory is None else 3
         if setup.capacity is not None:
-            first = setup.capacity[0]
-            relative = np.maximum(first / np.median(first), SMALLEST)
+            sizes = np.maximum(setup.capacity / np.median(setup.capacity[0]), SMALLEST)
         filters = []
         for growth, (power, brief), scale in itertools.product(GROWTH, BY_SIZE, self.scales):
-            stationary = scale**2 * relative ** (-2 * power)
+            stationary = scale**2
             covariance = np.zeros((parts, parts, *shape))
             covariance[0, 0] = self.effect**2 / scale * stationary
             covariance[1, 1] = stationary
             made = EffectsFilter(
                 growth=growth,
+                power=power,
                 stationary=stationary,
                 transient=brief**2 * stationary,
                 mean=np.zeros((parts, *shape)),
@@ -149,7 +159,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             filters.append(made)
         weighing = self.first_weighing(len(filters), setup)
         level = np.ones((shape[0], 1))
-        predicted, spread, noise = _averages(filters, weighing.weights, level)
+        predicted, spread, noise = _averages(filters, weighing.weights, level, sizes[0])
         return RandomEffectsState(
             filters=tuple(filters),
             weighing=weighing,
@@ -158,6 +168,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             noise=noise,
             level=level,
             memory=memory,
+            sizes=sizes,
             typical=before_round_1(setup),
         )
 
@@ -169,14 +180,15 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
         typical = state.typical.after(seen)
         seen = typical.relative(seen)
         level = state.level if seen.silent else _level(state, seen)
+        state = dataclasses.replace(state, observed=state.observed + 1)
         above, filters, innovations = seen.gains - level, [], []
         for old in state.filters:
-            scale = old.scale(level)
+            scale = old.scale(level, state.size)
             following, error, variance = self._advance(old, above, scale, seen, state.memory)
             filters.append(following)
             innovations.append((error, variance))
         weighing = state.weighing.after(innovations, seen, self.forgetting)
-        predicted, spread, noise = _averages(filters, weighing.weights, level)
+        predicted, spread, noise = _averages(filters, weighing.weights, level, state.size)
         return dataclasses.replace(
             state,
             filters=tuple(filters),
@@ -191,7 +203,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
     def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
         brief = np.zeros_like(state.spread)
         for weight, model in zip(state.weighing.weights, state.filters, strict=True):
-            brief += weight * model.scale(state.level) ** 2 * model.transient
+            brief += weight * model.scale(state.level, state.size) ** 2 * model.transient
         unit = state.typical.unit
         return Forecast(
             unit * state.predicted, unit * state.level, unit**2 * (state.spread + brief)
@@ -243,13 +255,13 @@ def _level(state: RandomEffectsState, seen: Observation) -> Floats:
 
 
 def _averages(
-    filters: Sequence[EffectsFilter], weights: Floats, level: Floats
+    filters: Sequence[EffectsFilter], weights: Floats, level: Floats, size: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return `predicted`, `spread` and `noise` of a state, (R, n) each, if the level stays."""
     predicted, spread, noise = np.zeros((3, *weights.shape[1:]))
     means = []
     for weight, model in zip(weights, filters, strict=True):
-        scale = model.scale(level)
+        scale = model.scale(level, size)
         means.append(scale * (model.mean[0] + model.mean[1]))
         predicted += weight * means[-1]
         spread += weight * scale**2 * model.covariance[:2, :2].sum(axis=(0, 1))
