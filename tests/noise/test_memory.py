@@ -86,6 +86,16 @@ def test_memory_is_designed_from_the_capacities_of_the_first_week_alone(stream, 
     assert (before == after).all() == (week > 0)
 
 
+def test_memory_is_designed_for_gains_of_any_range(stream):
+    per_100 = dataclasses.replace(
+        stream, gains=100 * stream.gains, capacity=stream.capacity / 100, gain_range=100.0
+    )
+    one, hundred = (
+        memory_of(NOISES["capacity-memory"], each, MU, "designed").b for each in (stream, per_100)
+    )
+    np.testing.assert_array_equal(one, hundred)
+
+
 def test_no_memory_is_independent_noise_of_the_capacity_noise(stream):
     noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=2, memory="none")
     plain = privatize(stream, "capacity", MU, seed=1, replicates=2)
