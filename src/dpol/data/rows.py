@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -16,20 +16,45 @@ from dpol.data.capacities import capacities_of
 from dpol.data.cells import (
     BadCells,
     Numbers,
+    Texts,
     dates_of,
     parse_numbers,
     periods_of,
     refuse_cells,
     undated,
 )
+from dpol.data.format import Format
 from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_look_alikes
-from dpol.data.settings import Cleaning, Dataset
+from dpol.data.settings import Cleaning, Dataset, Periods
 from dpol.data.table import RawTable
 from dpol.data.texts import EARLIEST, LATEST
 
 NO_GROUP = "all"
 KINDS = ("suppressed", "missing", "negative")
 """Kinds of cells without a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """Rows of a table of counts: their text, and what names each of them.
+
+    Args:
+        cells: the text of the columns.
+        days: the text of the period.
+        period: the period; NaT where the text is no date.
+        group: the group.
+        entity: the entity.
+    """
+
+    cells: pd.DataFrame
+    days: Texts
+    period: Texts
+    group: Texts
+    entity: Texts
+
+    def where(self, kept: pd.Series[bool]) -> _Rows:
+        """Return the rows for which `kept` is True."""
+        return _Rows(**{name: column[kept] for name, column in vars(self).items()})
 
 
 def read_rows(
@@ -56,111 +81,181 @@ def read_rows(
             rules refuse a negative number, an entity or group has several spellings, a name is
             garbled, a group has no row, or the second table lacks an entity.
     """
-    columns, rules, periods = dataset.needed_columns, dataset.cleaning, dataset.periods
-    days, written = periods_of(raw, columns.period)
-    period = dates_of(days, written)
-    first, last = periods.first or EARLIEST, periods.last or LATEST
-    inside = period.between(pd.Timestamp(first), pd.Timestamp(last))
-    group = raw.cells[columns.group] if columns.group else pd.Series(NO_GROUP, raw.cells.index)
-    ours = group.isin({group for groups in streams.values() for group in groups})
-    cells, group_of_row = raw.cells[ours & inside], group[ours & inside]
-    groups_there = {*group_of_row}
+    every, written = _read(raw, dataset)
+    ours = every.group.isin({group for groups in streams.values() for group in groups})
+    inside = _inside(every.period, dataset.periods)
+    rows = every.where(ours & inside)
+    numbers = _parse(rows.cells, raw.formats, dataset)
+    lost = {label: sorted({*groups} - {*rows.group}) for label, groups in streams.items()}
 
+    bad = [_undated(every.days[ours], written, dataset)]
+    if dataset.periods.months:
+        bad.append(_bad_months(rows))
+    if dataset.needed_columns.group and any(lost.values()):
+        bad.append(garbled(every.group, raw.encoding))
+    bad += _bad_names(rows, raw.encoding, dataset)
+    bad += _bad_numbers(rows, numbers, dataset)
+    refuse_alike(raw.file, rows.entity, dataset.cleaning)
+    refuse_cells(raw.file, bad)
+    _refuse_lost(raw.file, lost, every, inside)
+    if dataset.needed_columns.group:
+        _check_groups(raw.file, every.group[inside], streams, dataset.cleaning)
+
+    capacity = _capacity(rows, numbers, dataset, capacities)
+    return _tabulate(rows, numbers, capacity, dataset)
+
+
+def _read(raw: RawTable, dataset: Dataset) -> tuple[_Rows, Format]:
+    """Return all rows of a table, and the format of their periods."""
+    columns, cells = dataset.needed_columns, raw.cells
+    days, written = periods_of(raw, columns.period)
+    rows = _Rows(
+        cells=cells,
+        days=days,
+        period=dates_of(days, written),
+        group=cells[columns.group] if columns.group else pd.Series(NO_GROUP, cells.index),
+        entity=identified(cells[columns.entity], dataset.cleaning),
+    )
+    return rows, written
+
+
+def _inside(period: Texts, periods: Periods) -> pd.Series[bool]:
+    first, last = periods.first or EARLIEST, periods.last or LATEST
+    return period.between(pd.Timestamp(first), pd.Timestamp(last))
+
+
+def _parse(
+    cells: pd.DataFrame, formats: Mapping[str, Format], dataset: Dataset
+) -> dict[str, Numbers]:
+    """Return the columns of numbers, by name: count, cases and capacity."""
+    columns = dataset.needed_columns
     names = [columns.count, *(columns.cases or ())]
     names += [columns.capacity] if isinstance(columns.capacity, str) else []
-    numbers = {
+    return {
         name: parse_numbers(
-            cells[name], rules, raw.formats[name], capacity=name == columns.capacity
+            cells[name], dataset.cleaning, formats[name], capacity=name == columns.capacity
         )
         for name in names
     }
-    bad = [undated(days[ours], "dataset.columns.period", written)]
-    if periods.months:
-        wanted = "the first day of a month, since dataset.periods.months is set"
-        remedy = "Write that day, or write months like 2021-01 and set dataset.format.date: YYYY-M."
-        bad.append(BadCells(days[ours & inside & (period.dt.day != 1)], wanted, (remedy,)))
-    if columns.group and any(not groups_there.issuperset(groups) for groups in streams.values()):
-        bad.append(garbled(group, raw.encoding))
-    entity = identified(cells[columns.entity], rules)
+
+
+def _undated(days: Texts, written: Format, dataset: Dataset) -> BadCells:
+    bad = undated(days, "dataset.columns.period", written)
+    if dataset.format.layout != "wide-periods":
+        return bad
+    remedy = (
+        "In the layout wide-periods every column not in dataset.columns is a period; list"
+        f" other columns in dataset.cleaning.drop_where: {{{days.name}: [...]}}."
+    )
+    return replace(bad, remedies=(*bad.remedies, remedy))
+
+
+def _bad_months(rows: _Rows) -> BadCells:
+    wanted = "the first day of a month, since dataset.periods.months is set"
+    remedy = "Write that day, or write months like 2021-01 and set dataset.format.date: YYYY-M."
+    return BadCells(rows.days[rows.period.dt.day != 1], wanted, (remedy,))
+
+
+def _bad_names(rows: _Rows, encoding: str, dataset: Dataset) -> Iterator[BadCells]:
+    """Yield the identifiers and names of entities that are empty or garbled."""
+    columns = dataset.needed_columns
     remedy = "Name the entity of each row."
-    bad.append(BadCells(entity[entity == ""], "the name of an entity", (remedy,)))
-    bad.append(garbled(cells[columns.entity], raw.encoding))
+    yield BadCells(rows.entity[rows.entity == ""], "the name of an entity", (remedy,))
+    yield garbled(rows.cells[columns.entity], encoding)
     # Names are only shown, and published UTF-8 tables hold a few that were garbled long before.
-    if columns.name not in (None, columns.entity) and raw.encoding != "utf-8":
-        bad.append(garbled(cells[columns.name], raw.encoding))
+    if columns.name not in (None, columns.entity) and encoding != "utf-8":
+        yield garbled(rows.cells[columns.name], encoding)
+
+
+def _bad_numbers(
+    rows: _Rows, numbers: Mapping[str, Numbers], dataset: Dataset
+) -> Iterator[BadCells]:
+    """Yield the cells without a number; those of a wide table under the column that holds them."""
     layout = dataset.format.layout
-    if layout == "wide-periods":
-        remedy = (
-            "In the layout wide-periods every column not in dataset.columns is a period; list"
-            f" other columns in dataset.cleaning.drop_where: {{{days.name}: [...]}}."
-        )
-        bad[0] = replace(bad[0], remedies=(*bad[0].remedies, remedy))
-    heads = cells[columns.period] if layout == "wide-periods" else entity
+    heads = rows.days if layout == "wide-periods" else rows.entity
     for name, column in numbers.items():
-        if layout == "long" or name != columns.count:
-            bad.append(column.bad)
+        if layout == "long" or name != dataset.needed_columns.count:
+            yield column.bad
             continue
         for head, texts in column.bad.texts.groupby(heads[column.kinds == "bad"].to_numpy()):
-            bad.append(replace(column.bad, texts=texts.rename(head)))
-    refuse_alike(raw.file, entity, rules)
-    refuse_cells(raw.file, bad)
+            yield replace(column.bad, texts=texts.rename(head))
 
-    for label, groups in streams.items():
-        if lost := sorted({*groups} - groups_there):
-            there = [shortened(name) for name in sorted(group[inside].unique()) if name][:60]
-            each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost)
+
+def _refuse_lost(
+    file: str, lost: Mapping[str, Sequence[str]], every: _Rows, inside: pd.Series[bool]
+) -> None:
+    """Refuse streams whose groups have no row within the periods."""
+    for label, groups in lost.items():
+        if groups:
+            there = [shortened(name) for name in sorted(every.group[inside].unique()) if name][:60]
+            each = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in groups)
             raise DataError(
-                f"{raw.file}: stream {label} has no row within the periods of"
-                f" {counted(len(lost), 'group')}:{each}\nChange streams.{label}.groups or"
+                f"{file}: stream {label} has no row within the periods of"
+                f" {counted(len(groups), 'group')}:{each}\nChange streams.{label}.groups or"
                 f" dataset.periods. Groups within the periods: {', '.join(there) or 'none'};"
-                f" periods in the table: {_span(period)}"
+                f" periods in the table: {_span(every.period)}"
             )
 
-    if columns.group:
-        wanted_groups = [group for groups in streams.values() for group in groups]
-        refuse_look_alikes(raw.file, group[inside], wanted_groups, "streams.*.groups", rules)
-        if len(unnamed := group.index[inside & (group == "")]):
-            LOGGER.warning("%s: left out %s within the periods but without a group, first row %s",
-                           raw.file, counted(len(unnamed), "row"), unnamed[0])  # fmt: skip
 
-    if columns.capacity is None:
+def _check_groups(
+    file: str, group: Texts, streams: Mapping[str, Sequence[str]], rules: Cleaning
+) -> None:
+    """Refuse groups that look like the streams' groups, and warn of rows without a group."""
+    wanted = [name for groups in streams.values() for name in groups]
+    refuse_look_alikes(file, group, wanted, "streams.*.groups", rules)
+    if len(unnamed := group.index[group == ""]):
+        LOGGER.warning("%s: left out %s within the periods but without a group, first row %s",
+                       file, counted(len(unnamed), "row"), unnamed[0])  # fmt: skip
+
+
+def _capacity(
+    rows: _Rows, numbers: Mapping[str, Numbers], dataset: Dataset, second: RawTable | None
+) -> Numbers:
+    """Return each row's capacity: from a column, the second table, or boundless without either."""
+    named = dataset.needed_columns.capacity
+    if named is None:
         # Then no question needs capacities, and no count may exceed them.
-        boundless = np.full(len(cells), np.inf)
-        capacity = Numbers(boundless, np.full(len(cells), "number"), bad[0])
-    elif isinstance(columns.capacity, str):
-        capacity = numbers[columns.capacity]
-    elif capacities is None:
+        size = len(rows.cells)
+        none_bad = numbers[dataset.needed_columns.count].bad
+        return Numbers(np.full(size, np.inf), np.full(size, "number"), none_bad)
+    if isinstance(named, str):
+        return numbers[named]
+    if second is None:
         raise ValueError("the columns name a second table; give it as capacities")
-    else:
-        dates = period[ours & inside]
-        capacity = capacities_of(entity, dates, capacities, columns.capacity, rules)
-    count = numbers[columns.count]
-    cases = [numbers[name] for name in columns.cases or ()]
+    return capacities_of(rows.entity, rows.period, second, named, dataset.cleaning)
+
+
+def _tabulate(
+    rows: _Rows, numbers: Mapping[str, Numbers], capacity: Numbers, dataset: Dataset
+) -> pd.DataFrame:
+    """Return the table that `read_rows` describes."""
+    columns, rules = dataset.needed_columns, dataset.cleaning
+    count, cases = numbers[columns.count], [numbers[name] for name in columns.cases or ()]
     total = sum(
         np.where(column.kinds == "suppressed", rules.suppressed_value, np.nan_to_num(column.values))
         for column in cases or [count]
     )
-    rows = pd.DataFrame(
+    table = pd.DataFrame(
         {
-            "group": group_of_row,
-            "entity": entity,
-            "name": cells[columns.name or columns.entity],
-            "period": period[ours & inside],
-            "row": cells.index,
+            "group": rows.group,
+            "entity": rows.entity,
+            "name": rows.cells[columns.name or columns.entity],
+            "period": rows.period,
+            "row": rows.cells.index,
             "count": count.values,
             "capacity": capacity.values / columns.capacity_per,
             "cases": total * rules.case_factor,
-            "moved": group_of_row.groupby(entity).transform("nunique") > 1,
-            "identified_rows": entity != cells[columns.entity],
+            "moved": rows.group.groupby(rows.entity).transform("nunique") > 1,
+            "identified_rows": rows.entity != rows.cells[columns.entity],
             "zero_capacities": capacity.values == 0,
         }
     )
     for kind in KINDS:
-        rows[f"{kind}_counts"] = count.kinds == kind
-        rows[f"{kind}_capacities"] = capacity.kinds == kind
-        rows[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in cases)
+        table[f"{kind}_counts"] = count.kinds == kind
+        table[f"{kind}_capacities"] = capacity.kinds == kind
+        table[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in cases)
     order = ["period", "entity", "group", "name"]
-    return rows.sort_values(order, kind="stable", ignore_index=True)
+    return table.sort_values(order, kind="stable", ignore_index=True)
 
 
 def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTable:
