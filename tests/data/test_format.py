@@ -133,10 +133,10 @@ def test_the_whole_column_is_asked_but_no_other_column() -> None:
 def test_markers_are_matched_in_the_signs_of_the_table() -> None:
     rules = Cleaning(suppressed_markers=["-1.000"], missing_markers=["-2"])
     texts = pd.Series(["-1.000,0", "-2,0", "1.000", "-1000"], name="n")
-    parsed = parse_numbers(texts, rules, Format(decimal=",", thousands="."))
+    parsed = parse_numbers(texts, rules, Format(decimal=",", thousands="."), negative="error")
     assert parsed.kinds.tolist() == ["suppressed", "missing", "number", "suppressed"]
     assert parsed.values[2] == 1000
-    plain = parse_numbers(pd.Series(["-1.000"], name="n"), rules, Format())
+    plain = parse_numbers(pd.Series(["-1.000"], name="n"), rules, Format(), negative="error")
     assert plain.kinds.tolist() == ["suppressed"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from dpol.data.values import Period, columns_of
 
 Texts: TypeAlias = "pd.Series[Any]"
 """The cells of a column: named like the column, indexed by row of the file."""
+Flags = NDArray[np.bool_]
 
 MOST_VALUES = 20
 """Number of distinct values that a message shows."""
@@ -29,8 +30,8 @@ LARGEST = 999_999_999
 """Largest valid number; a larger one is taken for a mistake."""
 LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
 """Remedy that finds the whole format at once."""
-SMALLEST_CAPACITY = 1e-6
-"""Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
+KINDS = ("suppressed", "missing", "negative")
+"""Kinds of cells without a number."""
 
 _MEND_NUMBERS = (
     "Fix these cells in the table, or describe them in the config: in dataset.format, numbers not"
@@ -151,24 +152,32 @@ class Numbers:
     kinds: NDArray[np.object_]
     bad: BadCells
 
+    def counters(self, column: str) -> dict[str, Flags]:
+        """Return for each of `KINDS` which cells are of it, by rule: `missing_counts`."""
+        return {f"{kind}_{column}": self.kinds == kind for kind in KINDS}
+
 
 def parse_numbers(
-    texts: Texts, rules: Cleaning, form: Format, *, capacity: bool = False
+    texts: Texts,
+    rules: Cleaning,
+    form: Format,
+    *,
+    negative: Literal["error", "missing"],
+    least: float = 0.0,
 ) -> Numbers:
     """Parse the numbers of a column, without refusing any.
 
     Args:
         texts: the cells of the column.
-        rules: cleaning rules: markers, and what happens to negative numbers.
+        rules: cleaning rules: markers.
         form: the format of numbers.
-        capacity: whether the numbers are capacities: 0, or at least `SMALLEST_CAPACITY`.
+        negative: what happens to negative numbers.
+        least: the smallest number besides 0.
     """
-    key = "negative_capacities" if capacity else "negative_counts"
-    least = SMALLEST_CAPACITY if capacity else 0.0
-    wanted = f"0 or a number from {least:f}" if capacity else "a number from 0"
+    wanted = f"0 or a number from {least:f}" if least else "a number from 0"
     values = {text: number_of(text, form) for text in texts.unique()}
     kinds = {
-        text: _kind(text, value, least, rules, form, negative=getattr(rules, key) == "missing")
+        text: _kind(text, value, least, rules, form, negative=negative == "missing")
         for text, value in values.items()
     }
     kind = texts.map(kinds).to_numpy(object)

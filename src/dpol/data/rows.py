@@ -12,8 +12,9 @@ from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.capacities import capacities_of
+from dpol.data.capacities import capacities_of, capacity_counters, parse_capacities
 from dpol.data.cells import (
+    KINDS,
     BadCells,
     Numbers,
     Texts,
@@ -30,8 +31,6 @@ from dpol.data.table import RawTable
 from dpol.data.texts import EARLIEST, LATEST
 
 NO_GROUP = "all"
-KINDS = ("suppressed", "missing", "negative")
-"""Kinds of cells without a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,15 +127,14 @@ def _parse(
     cells: pd.DataFrame, formats: Mapping[str, Format], dataset: Dataset
 ) -> dict[str, Numbers]:
     """Return the columns of numbers, by name: count, cases and capacity."""
-    columns = dataset.needed_columns
-    names = [columns.count, *(columns.cases or ())]
-    names += [columns.capacity] if isinstance(columns.capacity, str) else []
-    return {
-        name: parse_numbers(
-            cells[name], dataset.cleaning, formats[name], capacity=name == columns.capacity
-        )
-        for name in names
+    columns, rules = dataset.needed_columns, dataset.cleaning
+    numbers = {
+        name: parse_numbers(cells[name], rules, formats[name], negative=rules.negative_counts)
+        for name in (columns.count, *(columns.cases or ()))
     }
+    if isinstance(name := columns.capacity, str):
+        numbers[name] = parse_capacities(cells[name], rules, formats[name])
+    return numbers
 
 
 def _undated(days: Texts, written: Format, dataset: Dataset) -> BadCells:
@@ -247,12 +245,11 @@ def _tabulate(
             "cases": total * rules.case_factor,
             "moved": rows.group.groupby(rows.entity).transform("nunique") > 1,
             "identified_rows": rows.entity != rows.cells[columns.entity],
-            "zero_capacities": capacity.values == 0,
+            **count.counters("counts"),
+            **capacity_counters(capacity),
         }
     )
     for kind in KINDS:
-        table[f"{kind}_counts"] = count.kinds == kind
-        table[f"{kind}_capacities"] = capacity.kinds == kind
         table[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in cases)
     order = ["period", "entity", "group", "name"]
     return table.sort_values(order, kind="stable", ignore_index=True)
