@@ -12,22 +12,20 @@ from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
-from dpol.data.cells import (
-    BadCells,
+from dpol.data.bad_cells import BadCells, refuse_cells
+from dpol.data.identifiers import identified
+from dpol.data.parse_cell import EARLIEST
+from dpol.data.parse_column import (
     Flags,
     Numbers,
-    Texts,
-    dates_of,
-    parse_numbers,
-    periods_of,
-    refuse_cells,
-    undated,
+    bad_dates,
+    parse_by_rules,
+    parse_dates,
+    period_texts,
 )
-from dpol.data.format import Format
-from dpol.data.identifiers import identified
+from dpol.data.raw_table import RawTable, Texts
 from dpol.data.settings import CapacityTable, Cleaning
-from dpol.data.table import RawTable
-from dpol.data.texts import EARLIEST
+from dpol.data.table_format import Format
 
 SHOWN = 20
 """Number of entities that a message shows."""
@@ -36,8 +34,8 @@ SMALLEST = 1e-6
 
 
 def parse_capacities(texts: Texts, rules: Cleaning, form: Format) -> Numbers:
-    """Parse a column of capacities, without refusing any; see `parse_numbers`."""
-    return parse_numbers(texts, rules, form, negative=rules.negative_capacities, least=SMALLEST)
+    """Parse a column of capacities, without refusing any; see `parse_by_rules`."""
+    return parse_by_rules(texts, rules, form, negative=rules.negative_capacities, least=SMALLEST)
 
 
 def is_known(capacity: Floats) -> Flags:
@@ -86,9 +84,9 @@ def capacities_of(
     bad.append(numbers.bad)
     since = pd.Series(pd.Timestamp(EARLIEST), known.index)
     if columns.period:
-        days, written = periods_of(second, columns.period)
-        bad.append(undated(days, "dataset.columns.capacity.period", written))
-        since = dates_of(days, written)
+        days, written = period_texts(second, columns.period)
+        bad.append(bad_dates(days, "dataset.columns.capacity.period", written))
+        since = parse_dates(days, written)
     refuse_cells(second.file, bad)
     pair = ["entity", "period"]
     table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})

@@ -1,31 +1,25 @@
-"""Parsing the cells of a raw table as numbers and dates, and one message for all bad cells."""
+"""Parsing columns of text as numbers and dates, by the formats and rules of a config."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
-from dpol.core.words import counted, shortened
-from dpol.data.format import DEFAULT, EITHER, Format
+from dpol.data.bad_cells import BadCells
+from dpol.data.parse_cell import EARLIEST, LATEST, date_formats, parse_date, parse_number
+from dpol.data.raw_table import RawTable, Texts
+from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import Cleaning
-from dpol.data.table import RawTable
-from dpol.data.texts import EARLIEST, LATEST, date_of, dates_like, number_of
-from dpol.data.values import Period, columns_of
+from dpol.data.table_format import DEFAULT, EITHER, Format
 
-Texts: TypeAlias = "pd.Series[Any]"
-"""The cells of a column: named like the column, indexed by row of the file."""
 Flags = NDArray[np.bool_]
 
-MOST_VALUES = 20
-"""Number of distinct values that a message shows."""
 LARGEST = 999_999_999
 """Largest valid number; a larger one is taken for a mistake."""
 LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
@@ -41,61 +35,12 @@ _MEND_NUMBERS = (
 )
 
 
-@dataclass(frozen=True)
-class BadCells:
-    """The cells of a column that do not hold what they should.
-
-    Args:
-        texts: the bad cells, possibly none.
-        wanted: what the cells should hold.
-        remedies: what the user can do, one paragraph each.
-        most: number of distinct values that a message shows.
-    """
-
-    texts: Texts
-    wanted: str
-    remedies: tuple[str, ...] = ()
-    most: int = MOST_VALUES
+def parse_numbers(texts: Texts, form: Format) -> Floats:
+    """Apply `parse_number` to each cell."""
+    return texts.map({text: parse_number(text, form) for text in texts.unique()}).to_numpy(float)
 
 
-def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
-    """Refuse a table for all its bad cells at once; without bad cells, do nothing.
-
-    Args:
-        file: path of the table.
-        columns: the bad cells, column by column.
-
-    Raises:
-        DataError: a cell is bad; the text lists, for each column, every distinct value with its
-            number of cells and first row, at most about `MOST_VALUES` values and columns.
-    """
-    columns = [bad for bad in columns if len(bad.texts)]
-    if not columns:
-        return
-    shown = columns[:MOST_VALUES]
-    lines = [f"{file}: {counted(sum(len(bad.texts) for bad in columns), 'cell')} cannot be used"]
-    for bad in shown:
-        each = min(bad.most, max(1, MOST_VALUES // len(shown)))
-        lines.append(f"  column {bad.texts.name}, which needs {bad.wanted}:")
-        rows = bad.texts.index.to_series().groupby(bad.texts.to_numpy(), sort=False)
-        values = rows.agg(["size", "min"])
-        for text, number, row in values[:each].itertuples():
-            held = repr(shortened(text)) if text else "nothing"
-            lines.append(f"    {held}: {counted(number, 'cell')}, first in row {row}")
-        if len(values) > each:
-            lines.append(f"    and {counted(len(values) - each, 'other value')}")
-    if len(columns) > len(shown):
-        lines.append(f"  and {counted(len(columns) - len(shown), 'other column')}")
-    remedies = dict.fromkeys(remedy for bad in columns for remedy in bad.remedies)
-    raise DataError("\n".join([*lines, *remedies]))
-
-
-def numbers_of(texts: Texts, form: Format) -> Floats:
-    """Apply `number_of` to each cell."""
-    return texts.map({text: number_of(text, form) for text in texts.unique()}).to_numpy(float)
-
-
-def which_sign(texts: Texts, form: Format) -> tuple[str, ...]:
+def sign_remedies(texts: Texts, form: Format) -> tuple[str, ...]:
     """Return remedies for ambiguous numbers, one paragraph for each sign."""
     either = "" if form.decided else "".join(text for text in texts if EITHER.fullmatch(text))
     return tuple(
@@ -106,13 +51,13 @@ def which_sign(texts: Texts, form: Format) -> tuple[str, ...]:
     )
 
 
-def dates_of(texts: Texts, form: Format) -> Texts:
-    """Apply `date_of` to each cell; NaT where it is no date."""
-    dates = {text: date_of(text, form) for text in texts.unique()}
+def parse_dates(texts: Texts, form: Format) -> Texts:
+    """Apply `parse_date` to each cell; NaT where it is no date."""
+    dates = {text: parse_date(text, form) for text in texts.unique()}
     return texts.map(dates).astype("datetime64[us]")
 
 
-def periods_of(raw: RawTable, period: Period) -> tuple[Texts, Format]:
+def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
     """Return the text that names the period of each row, and its format."""
     if isinstance(period, str):
         return raw.cells[period], raw.formats[period]
@@ -122,12 +67,12 @@ def periods_of(raw: RawTable, period: Period) -> tuple[Texts, Format]:
     return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
 
 
-def undated(texts: Texts, key: str, form: Format) -> BadCells:
+def bad_dates(texts: Texts, key: str, form: Format) -> BadCells:
     """Return the cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
-    bad = texts[dates_of(texts, form).isna()]
-    if known := dates_like(bad.unique()) if len(bad) == len(texts) else []:
+    bad = texts[parse_dates(texts, form).isna()]
+    if known := date_formats(bad.unique()) if len(bad) == len(texts) else []:
         months = ", and dataset.periods: {months: 1}" if known == ["YYYY-M"] else ""
         remedy = f"To read them, set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
         return BadCells(bad, wanted, (remedy,), most=2)
@@ -157,7 +102,7 @@ class Numbers:
         return {f"{kind}_{column}": self.kinds == kind for kind in KINDS}
 
 
-def parse_numbers(
+def parse_by_rules(
     texts: Texts,
     rules: Cleaning,
     form: Format,
@@ -175,7 +120,7 @@ def parse_numbers(
         least: the smallest number besides 0.
     """
     wanted = f"0 or a number from {least:f}" if least else "a number from 0"
-    values = {text: number_of(text, form) for text in texts.unique()}
+    values = {text: parse_number(text, form) for text in texts.unique()}
     kinds = {
         text: _kind(text, value, least, rules, form, negative=negative == "missing")
         for text, value in values.items()
@@ -185,7 +130,7 @@ def parse_numbers(
     return Numbers(
         np.where(kind == "number", texts.map(values).to_numpy(float), np.nan),
         kind,
-        BadCells(bad, f"{wanted} to {LARGEST:,}", (*which_sign(bad, form), _MEND_NUMBERS)),
+        BadCells(bad, f"{wanted} to {LARGEST:,}", (*sign_remedies(bad, form), _MEND_NUMBERS)),
     )
 
 
@@ -204,4 +149,4 @@ def _kind(
 
 def _is_marker(text: str, value: float, markers: Sequence[str], form: Format) -> bool:
     """Return whether a cell is a marker, as a text or as a number: -2 is also -2.0."""
-    return text in markers or any(value == number_of(marker, form) for marker in markers)
+    return text in markers or any(value == parse_number(marker, form) for marker in markers)

@@ -12,23 +12,21 @@ from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
+from dpol.data.bad_cells import BadCells, refuse_cells
 from dpol.data.capacities import capacities_of, capacity_counters, parse_capacities
-from dpol.data.cells import (
-    KINDS,
-    BadCells,
-    Numbers,
-    Texts,
-    dates_of,
-    parse_numbers,
-    periods_of,
-    refuse_cells,
-    undated,
-)
-from dpol.data.format import Format
 from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_look_alikes
+from dpol.data.parse_cell import EARLIEST, LATEST
+from dpol.data.parse_column import (
+    KINDS,
+    Numbers,
+    bad_dates,
+    parse_by_rules,
+    parse_dates,
+    period_texts,
+)
+from dpol.data.raw_table import RawTable, Texts
 from dpol.data.settings import Cleaning, Dataset, Periods
-from dpol.data.table import RawTable
-from dpol.data.texts import EARLIEST, LATEST
+from dpol.data.table_format import Format
 
 NO_GROUP = "all"
 
@@ -87,7 +85,7 @@ def read_rows(
     numbers = _parse(rows.cells, raw.formats, dataset)
     lost = {label: sorted({*groups} - {*rows.group}) for label, groups in streams.items()}
 
-    bad = [_undated(every.days[ours], written, dataset)]
+    bad = [_bad_dates(every.days[ours], written, dataset)]
     if dataset.periods.months:
         bad.append(_bad_months(rows))
     if dataset.needed_columns.group and any(lost.values()):
@@ -107,11 +105,11 @@ def read_rows(
 def _read(raw: RawTable, dataset: Dataset) -> tuple[_Rows, Format]:
     """Return all rows of a table, and the format of their periods."""
     columns, cells = dataset.needed_columns, raw.cells
-    days, written = periods_of(raw, columns.period)
+    days, written = period_texts(raw, columns.period)
     rows = _Rows(
         cells=cells,
         days=days,
-        period=dates_of(days, written),
+        period=parse_dates(days, written),
         group=cells[columns.group] if columns.group else pd.Series(NO_GROUP, cells.index),
         entity=identified(cells[columns.entity], dataset.cleaning),
     )
@@ -129,7 +127,7 @@ def _parse(
     """Return the columns of numbers, by name: count, cases and capacity."""
     columns, rules = dataset.needed_columns, dataset.cleaning
     numbers = {
-        name: parse_numbers(cells[name], rules, formats[name], negative=rules.negative_counts)
+        name: parse_by_rules(cells[name], rules, formats[name], negative=rules.negative_counts)
         for name in (columns.count, *(columns.cases or ()))
     }
     if isinstance(name := columns.capacity, str):
@@ -137,8 +135,8 @@ def _parse(
     return numbers
 
 
-def _undated(days: Texts, written: Format, dataset: Dataset) -> BadCells:
-    bad = undated(days, "dataset.columns.period", written)
+def _bad_dates(days: Texts, written: Format, dataset: Dataset) -> BadCells:
+    bad = bad_dates(days, "dataset.columns.period", written)
     if dataset.format.layout != "wide-periods":
         return bad
     remedy = (
