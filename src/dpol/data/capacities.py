@@ -39,7 +39,7 @@ def parse_capacities(texts: Texts, rules: Cleaning, form: Format) -> Numbers:
 
 
 def is_known(capacity: Floats) -> Flags:
-    """Return True where a capacity is known: neither missing (NaN) nor 0, which means the same."""
+    """Return whether each capacity is known: neither missing (NaN) nor 0, which means the same."""
     return capacity > 0
 
 

@@ -46,12 +46,12 @@ def build_crate(
 
     Args:
         folder: results/<run>, the root of the crate, with the Snakefile and the config.
-        facts: Facts of the run.
-        provenance: Sources of the run.
-        outputs: Files of the run.
+        facts: facts of the run.
+        provenance: sources of the run.
+        outputs: files of the run.
 
     Raises:
-        DataError: The file on the origin of the data cannot be read.
+        DataError: the file on the origin of the data cannot be read.
     """
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
@@ -198,7 +198,7 @@ def files_since(folder: Path) -> dict[str, str]:
     Logs and times of jobs are in no crate.
 
     Raises:
-        DataError: The run is not finished, or its crate cannot be read.
+        DataError: the run is not finished, or its crate cannot be read.
     """
     crate = folder / CRATE
     if not crate.exists():  # it is written last

@@ -26,10 +26,10 @@ def mechanisms_table(
     """Build a table with a line per mechanism; None if no run has privacy noise.
 
     Args:
-        columns: Rows of the summary, by title of the table's column that shows them.
-        levels: Privacy levels in the order of the columns.
-        name: Name of the table.
-        title: Title of the table, unique on the page.
+        columns: rows of the summary, by title of the table's column that shows them.
+        levels: privacy levels in the order of the columns.
+        name: name of the table.
+        title: title of the table, unique on the page.
     """
     runs = pd.concat(columns, names=["column"]).reset_index("column")
     noisy = runs[runs["model"] != "none"]

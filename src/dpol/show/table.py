@@ -51,9 +51,9 @@ class Column:
     """Column of cells.
 
     Args:
-        header: Text of the header.
-        unit: Unit of the numbers, if any.
-        prose: Whether the cells are words, set flush left and wrapped.
+        header: text of the header.
+        unit: unit of the numbers, if any.
+        prose: whether the cells are words, set flush left and wrapped.
     """
 
     header: str
@@ -71,11 +71,11 @@ class Entry:
     """Cell of a table.
 
     Args:
-        text: Text of the cell.
-        notes: Notes in smaller print below it.
-        order: Number to sort by instead of the text.
-        hint: Note that HTML shows under the pointer.
-        mark: Kind of verdict, if the text is a verdict.
+        text: text of the cell.
+        notes: notes in smaller print below it.
+        order: number to sort by instead of the text.
+        hint: note that HTML shows under the pointer.
+        mark: kind of verdict, if the text is a verdict.
     """
 
     text: str
@@ -104,9 +104,9 @@ class Group:
     """Lines that belong together within a section.
 
     Args:
-        title: Its title.
-        lines: Its lines.
-        cited: Whether its numbers come from elsewhere; they are grey, in Markdown italic.
+        title: its title.
+        lines: its lines.
+        cited: whether its numbers come from elsewhere; they are grey, in Markdown italic.
     """
 
     title: str
@@ -133,16 +133,16 @@ class Table:
     """A table of plain texts, which the renderers escape.
 
     Args:
-        caption: What the table shows.
-        name: Name in cross references; letters and hyphens.
-        corner: Headers of section, group and line, of section and line, or of line. Titles without
+        caption: what the table shows.
+        name: name in cross references; letters and hyphens.
+        corner: headers of section, group and line, of section and line, or of line. Titles without
             a header are not shown.
-        headers: Headers of the cells; a plain text heads a column of numbers without a unit.
-        sections: At least one, each with at least one group, each with at least one line.
-        footers: Notes below the table.
-        numbers: The numbers of the table, in full precision.
-        filtered: Noun for its lines, if readers of the page can filter them.
-        following: Tables below it in its files, folded on the page.
+        headers: headers of the cells; a plain text heads a column of numbers without a unit.
+        sections: at least one, each with at least one group, each with at least one line.
+        footers: notes below the table.
+        numbers: the numbers of the table, in full precision.
+        filtered: noun for its lines, if readers of the page can filter them.
+        following: tables below it in its files, folded on the page.
     """
 
     caption: str
@@ -172,12 +172,12 @@ class Table:
 
     @property
     def cites(self) -> bool:
-        """True if it has cited lines."""
+        """Whether it has cited lines."""
         return any(group.cited for section in self.sections for group in section.groups)
 
     @property
     def sortable(self) -> bool:
-        """True if readers may sort the lines."""
+        """Whether readers may sort the lines."""
         return len(self.corner) == 1
 
     def lines_of(
@@ -258,8 +258,8 @@ def write_table(table: Table, *paths: Path | str) -> None:
     """Write a table as `.html`, `.fragment.html`, `.md` or `.tex`, and its numbers as `.csv`.
 
     Raises:
-        ValueError: A suffix is unknown, or there are no numbers for a CSV; nothing is written.
-        OutputError: A file cannot be written.
+        ValueError: a suffix is unknown, or there are no numbers for a CSV; nothing is written.
+        OutputError: a file cannot be written.
     """
     renderers: dict[str, Callable[[Table], str]] = {
         ".fragment.html": to_fragment,

@@ -41,13 +41,13 @@ def ablate(
     `selection_loss` tends to be too large, and `noise_loss` too small.
 
     Args:
-        cells: All runs.
-        comparison: The systems and their learners.
+        cells: all runs.
+        comparison: the systems and their learners.
         levels: mu of each privacy level, by label; one is infinite.
-        confidence: Joint confidence of all intervals.
+        confidence: joint confidence of all intervals.
 
     Raises:
-        ValueError: A system or family was not run, or the numbers of replicates differ.
+        ValueError: a system or family was not run, or the numbers of replicates differ.
     """
     systems = list(dict.fromkeys((comparison.baseline, *comparison.ablations, comparison.ours)))
     streams = by_stream(cells)

@@ -20,14 +20,14 @@ class Cell:
     """Runs of one algorithm on one stream, with one noise at one privacy level.
 
     Args:
-        stream: Label of the stream.
-        algorithm: Label of the algorithm.
-        family: Registered name of the algorithm.
-        noise: Scaling of the noise.
-        level: Label of the privacy level.
-        mu: Requested privacy level.
-        ours: Whether the algorithm or the noise is ours, not the papers'.
-        privacy: Columns `guarantee` of the summary.
+        stream: label of the stream.
+        algorithm: label of the algorithm.
+        family: registered name of the algorithm.
+        noise: scaling of the noise.
+        level: label of the privacy level.
+        mu: requested privacy level.
+        ours: whether the algorithm or the noise is ours, not the papers'.
+        privacy: columns `guarantee` of the summary.
         totals: (R,) total gain of each replicate.
     """
 

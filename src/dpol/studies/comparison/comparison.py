@@ -38,13 +38,13 @@ def compare(
     means hold jointly.
 
     Args:
-        cells: All runs.
-        comparison: The systems and the aims.
+        cells: all runs.
+        comparison: the systems and the aims.
         levels: mu of each privacy level, by label.
-        confidence: Joint confidence of all intervals.
+        confidence: joint confidence of all intervals.
 
     Raises:
-        ValueError: A system was not run, or the numbers of replicates differ.
+        ValueError: a system was not run, or the numbers of replicates differ.
     """
     streams = by_stream(cells).values()
     pairs = [pair for own in streams for pair in _pairs(own, comparison, levels)]

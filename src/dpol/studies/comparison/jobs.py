@@ -23,8 +23,8 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     """Compare the games played, or play those with correlated noise.
 
     Raises:
-        DataError: A table of the main study is missing or does not match its schema.
-        ValueError: A system of the comparison was not played.
+        DataError: a table of the main study is missing or does not match its schema.
+        ValueError: a system of the comparison was not played.
     """
     tables = dict.fromkeys(("comparison", "ablation", "questions", "memory"), NOTHING)
     if "stream" in inputs.files:

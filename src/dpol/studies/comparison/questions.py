@@ -34,15 +34,15 @@ def compare_questions(
     streams, not other streams. Columns: docs/reference/tables.md.
 
     Args:
-        cells: All runs.
-        summary: Summary of the main study.
-        comparison: The systems of each role.
+        cells: all runs.
+        summary: summary of the main study.
+        comparison: the systems of each role.
         levels: mu of each privacy level, by label.
-        asked: Question of each stream; both by label.
-        confidence: Joint confidence of the intervals of all means, and of all streams.
+        asked: question of each stream; both by label.
+        confidence: joint confidence of the intervals of all means, and of all streams.
 
     Raises:
-        ValueError: A system was not run.
+        ValueError: a system was not run.
     """
     bounds = summary.drop_duplicates("stream").set_index("stream")
     cells_of = by_stream(cells)
@@ -107,9 +107,9 @@ def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table
     """Build the first table: a section per question, a line per role, a column per level.
 
     Args:
-        frames: The table of `compare_questions`.
-        settings: Settings of the comparison.
-        facts: The questions, the streams of each, and the levels.
+        frames: the table of `compare_questions`.
+        settings: settings of the comparison.
+        facts: the questions, the streams of each, and the levels.
     """
     every = frames["questions"]
     names = {role: f"{role}: {which}" for role, which in systems_in_words(every).items()}

@@ -32,9 +32,9 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
     """Build the table of the baseline and ours at every level, with the aims.
 
     Args:
-        frames: The summary and the comparison.
-        settings: Settings of the comparison.
-        facts: Titles of the streams and levels, in the order of the table, and whether the data
+        frames: the summary and the comparison.
+        settings: settings of the comparison.
+        facts: titles of the streams and levels, in the order of the table, and whether the data
             are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
@@ -152,9 +152,9 @@ def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     """Build the table of each system's losses: noise, learners, selection, total.
 
     Args:
-        frames: The summary and the ablation.
-        settings: Settings of the comparison, which say what system is ours.
-        facts: Titles of the streams and levels, in the order of the sections.
+        frames: the summary and the ablation.
+        settings: settings of the comparison, which say what system is ours.
+        facts: titles of the streams and levels, in the order of the sections.
     """
     ablation, words, sections = frames["ablation"], _words("ablation.txt.j2"), []
     ours = settings.ours.algorithm, settings.ours.noise

@@ -200,9 +200,9 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build the table: a section per need and number of units, a line per rule.
 
     Args:
-        frames: The table of `allocation_rows`.
-        main: The noise of the report, and the guarantee.
-        facts: The levels.
+        frames: the table of `allocation_rows`.
+        main: the noise of the report, and the guarantee.
+        facts: the levels.
     """
     rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
     middle = headline_level(facts.levels)

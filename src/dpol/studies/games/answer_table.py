@@ -32,9 +32,9 @@ def build(frames: Frames, settings: Games, facts: Facts) -> Table:
     """Build the table: a section per question, a line per system, a column per level.
 
     Args:
-        frames: The summary.
-        settings: The algorithms of the report, and the systems to compare.
-        facts: The questions, the streams of each, and the levels.
+        frames: the summary.
+        settings: the algorithms of the report, and the systems to compare.
+        facts: the questions, the streams of each, and the levels.
     """
     summary = frames["summary"]
     return table_of(numbers_of(summary, settings, facts), summary.iloc[0], facts)
@@ -61,9 +61,9 @@ def table_of(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
     """Build the table of these numbers.
 
     Args:
-        numbers: Rows with `COLUMNS`.
-        row: Replicates, confidence and number of comparisons of the intervals.
-        facts: The questions, the streams of each, and the levels.
+        numbers: rows with `COLUMNS`.
+        row: replicates, confidence and number of comparisons of the intervals.
+        facts: the questions, the streams of each, and the levels.
     """
     mus = ordered_levels(facts.levels)
     means = numbers[numbers["stream"] == ""]

@@ -65,12 +65,12 @@ class ColumnSpec:
     """A column of the table.
 
     Args:
-        label: Label of the algorithm; for a family, a name for its best member.
-        best_of: Family whose best member is shown; empty for a single algorithm.
+        label: label of the algorithm; for a family, a name for its best member.
+        best_of: family whose best member is shown; empty for a single algorithm.
         model: `local`, `central`, `central/local`, or `none`.
-        ours: Whether the header bears the mark †.
-        noises: Noises whose tables have the column; empty for an algorithm without noise.
-        runs: Runs of the algorithm, or of all members of the family, at every level.
+        ours: whether the header bears the mark †.
+        noises: noises whose tables have the column; empty for an algorithm without noise.
+        runs: runs of the algorithm, or of all members of the family, at every level.
     """
 
     label: str
@@ -101,9 +101,9 @@ class Cell:
     """A cell that is not empty.
 
     Args:
-        key: Its place.
-        column: Its column.
-        run: The run it shows; None if nothing was run.
+        key: its place.
+        column: its column.
+        run: the run it shows; None if nothing was run.
     """
 
     key: CellKey
@@ -115,9 +115,9 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build the table of total gains with its following tables; the numbers have `CSV_COLUMNS`.
 
     Args:
-        frames: The summary, as `dpol.studies.games.findings.conclude` returns it.
-        main: The algorithms to show.
-        facts: Streams and levels in the order of the lines, and whether the data are simulated.
+        frames: the summary, as `dpol.studies.games.findings.conclude` returns it.
+        main: the algorithms to show.
+        facts: streams and levels in the order of the lines, and whether the data are simulated.
     """
     summary = frames["summary"]
     rows = summary.to_dict("records")
@@ -207,7 +207,7 @@ def _runs_by_column(rows: Sequence[Run], main: Games) -> dict[tuple[str, str], l
 
 
 def _is_shown(run: Run, facts: Facts) -> bool:
-    """Return True if the table has a line for the stream and the level of a run."""
+    """Return whether the table has a line for the stream and the level of a run."""
     return run["stream"] in facts.streams and run["mu"] in facts.levels.values()
 
 

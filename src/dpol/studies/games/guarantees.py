@@ -29,9 +29,9 @@ def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build a table with each algorithm's guarantee, from its records in the run, and regret bound.
 
     Args:
-        frames: The summary.
-        main: Settings of the main study.
-        facts: Facts of the run.
+        frames: the summary.
+        main: settings of the main study.
+        facts: facts of the run.
     """
     summary = frames["summary"]
     bounds = regret_bounds()

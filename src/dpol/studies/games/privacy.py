@@ -33,9 +33,9 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
     largest of all streams, rounded up.
 
     Args:
-        frames: The summary.
-        main: The systems.
-        facts: The levels.
+        frames: the summary.
+        main: the systems.
+        facts: the levels.
     """
     summary = frames["summary"]
     systems = {line.name: line.rows for line in lines_of(summary, main, facts)}

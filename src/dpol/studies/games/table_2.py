@@ -60,8 +60,8 @@ def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     Of the linear models, only the best of each setting has a row.
 
     Args:
-        summary: Table of `dpol.studies.games.findings.conclude`.
-        facts: Streams and levels.
+        summary: table of `dpol.studies.games.findings.conclude`.
+        facts: streams and levels.
     """
     both = pd.concat([_of_run(summary, facts), _of_paper()], ignore_index=True)
     return both[COLUMNS].astype({"ci_comparisons": "Int64"})
@@ -100,7 +100,7 @@ def ratios_of(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the ratios of RW-Meta to Min Noise and to the best linear model.
 
     Args:
-        numbers: Rows of `numbers_of`.
+        numbers: rows of `numbers_of`.
     """
     key = ["source", "stream", "mu"]
     meta = numbers[numbers["column"] == META]
@@ -121,9 +121,9 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
     Args:
-        frames: The summary.
-        main: The confidence of the intervals.
-        facts: Streams, levels, and the states of the paper among the streams.
+        frames: the summary.
+        main: the confidence of the intervals.
+        facts: streams, levels, and the states of the paper among the streams.
     """
     summary = frames["summary"]
     numbers = numbers_of(summary, facts)
@@ -213,9 +213,9 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build the table of ratios: per ratio a line for each stream and one for the paper.
 
     Args:
-        frames: The summary.
-        main: The confidence of the intervals.
-        facts: Streams and levels.
+        frames: the summary.
+        main: the confidence of the intervals.
+        facts: streams and levels.
     """
     summary = frames["summary"]
     ratios = ratios_of(numbers_of(summary, facts))

@@ -26,9 +26,9 @@ class Rate:
     """A rate from Table 1 or footnote 1, without constants and logarithms of T and 1/delta.
 
     Args:
-        of: Algorithm of the rate.
-        formula: Formula in the paper.
-        value: Returns the rate at (T, d, epsilon).
+        of: algorithm of the rate.
+        formula: formula in the paper.
+        value: returns the rate at (T, d, epsilon).
     """
 
     of: str

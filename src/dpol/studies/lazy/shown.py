@@ -52,8 +52,8 @@ class Game:
     """Texts about the games of a study.
 
     Args:
-        name: Name in titles.
-        against: Competitor that defines regret.
+        name: name in titles.
+        against: competitor that defines regret.
     """
 
     name: str
