@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpol.core.cells import spreadsheet_text
 from dpol.core.files import write_text
+from dpol.core.spreadsheets import spreadsheet_text
 from dpol.core.words import escape_markdown
 from dpol.show.marks import Mark
 from dpol.show.pages import load_template
@@ -67,7 +67,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableCell:
     """Cell of a table.
 
     Args:
@@ -95,7 +95,7 @@ class Entry:
         return divider.join((self.text, *self.remarks))
 
 
-Line = tuple[str, tuple[Entry, ...]]
+Line = tuple[str, tuple[TableCell, ...]]
 """Label of a line, and its cells."""
 
 
@@ -182,7 +182,7 @@ class Table:
 
     def lines_of(
         self, section: Section
-    ) -> Iterator[tuple[bool, bool, tuple[str, ...], tuple[Entry, ...]]]:
+    ) -> Iterator[tuple[bool, bool, tuple[str, ...], tuple[TableCell, ...]]]:
         """Yield for each line if it is the section's first, if it is cited, its labels, its cells.
 
         The label of a group is not repeated.
@@ -203,7 +203,7 @@ def one_section(
     return Section(title, note, (Group("", tuple(lines), cited),))
 
 
-def number(value: float, text: str | None = None) -> Entry:
+def number(value: float, text: str | None = None) -> TableCell:
     """Return a cell that sorts by its value.
 
     >>> number(1234567.0).text, number(0.25).text
@@ -211,7 +211,7 @@ def number(value: float, text: str | None = None) -> Entry:
     """
     if text is None:
         text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return Entry(text, order=float(value))
+    return TableCell(text, order=float(value))
 
 
 def escape_latex(text: str) -> str:

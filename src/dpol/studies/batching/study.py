@@ -113,10 +113,10 @@ def _play(
                 sizes=planned[:, columns],
             )
             parts.append(part)
-    return {algorithm: _joined(parts) for algorithm, parts in blocks.items()}
+    return {algorithm: _join_pairs(parts) for algorithm, parts in blocks.items()}
 
 
-def _joined(parts: Sequence[PairedRuns]) -> PairedRuns:
+def _join_pairs(parts: Sequence[PairedRuns]) -> PairedRuns:
     return PairedRuns(
         plain=np.concatenate([part.plain for part in parts]),
         batched=np.concatenate([part.batched for part in parts]),

@@ -12,7 +12,7 @@ from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.names import OURS
-from dpol.show.table import Entry, Line, Table, number, one_section
+from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.bounds import NAMES
 from dpol.studies.games.settings import BEST_FIXED, Games
@@ -82,7 +82,7 @@ def table_of(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
             for question, title in (facts.questions or {"": ""}).items()
         )
         if len(means)
-        else (one_section([("—", tuple(Entry("—") for _ in mus))]),),
+        else (one_section([("—", tuple(TableCell("—") for _ in mus))]),),
         footers=tuple(_footers(numbers, row, facts)),
         numbers=numbers,
     )
@@ -103,12 +103,12 @@ def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterato
     if not math.isnan(share):
         fixed = number(share, percent(share, 1))
         name = f"{NAMES[BEST_FIXED]}, in hindsight" + (f": always {always}" if always else "")
-        yield name, (*[fixed] * len(mus), *[Entry("—")] * named)
+        yield name, (*[fixed] * len(mus), *[TableCell("—")] * named)
 
 
-def _share(row: Any, column: str) -> Entry:
+def _share(row: Any, column: str) -> TableCell:
     if row is None or math.isnan(row[column]):
-        return Entry("—")
+        return TableCell("—")
     half = 100 * row[f"{column}_half_width"]
     text = percent(row[column], 1)
     return number(row[column], text + plus_minus(half, 1) if 0 < half < math.inf else text)

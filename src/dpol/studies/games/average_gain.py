@@ -21,7 +21,7 @@ from dpol.show import footers
 from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.reported import BEST_LINEAR
-from dpol.show.table import Entry, Line, Table, one_section
+from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.bounds import TOTALS, describe_stream
 from dpol.studies.games.settings import Games
@@ -49,7 +49,7 @@ _ON_OWN_NOISE = (
     f"“{OWN_NOISE}”, and μ = ∞ without “no privacy”: noise is added even where no privacy is"
     " requested."
 )
-_ABSENT = Entry("—")
+_ABSENT = TableCell("—")
 UNMOVED = "unmoved by noise"
 """Note to a number that is the same in all replicates."""
 _ON_UNMOVED = (
@@ -267,7 +267,7 @@ def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
     return title, tuple(_entry(cell, title) if cell else _ABSENT for cell in cells)
 
 
-def _entry(cell: Cell, title: str) -> Entry:
+def _entry(cell: Cell, title: str) -> TableCell:
     run = cell.run
     if run is None:
         return _ABSENT
@@ -281,7 +281,9 @@ def _entry(cell: Cell, title: str) -> Entry:
         notes.append(f"μ for {', '.join(map(str, STAYS))} rounds: {mus}")
     gain = run["mean_gain"]
     member = run["algorithm"] if cell.column.best_of else ""
-    return Entry(footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member)
+    return TableCell(
+        footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member
+    )
 
 
 def _footers(

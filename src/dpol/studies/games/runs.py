@@ -159,7 +159,7 @@ def play_suite(
     played = [play(part) for part in parts(stream, members, replicates, memory_mb, divisions)]
     return RunBlock(
         replicates=tuple(replicates),
-        played=tuple(joined(own) for own in zip(*played, strict=True)),
+        played=tuple(join_played(own) for own in zip(*played, strict=True)),
         best=stream.gains.max(axis=1),
     )
 
@@ -178,7 +178,7 @@ def _named_if_it_fails(member: Member) -> Iterator[None]:
         ) from error
 
 
-def joined(parts: Sequence[Played]) -> Played:
+def join_played(parts: Sequence[Played]) -> Played:
     """Join one algorithm's runs of several blocks, which differ in their replicates only."""
     return replace(
         parts[0],

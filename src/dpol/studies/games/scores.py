@@ -112,7 +112,7 @@ def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores
     )
 
 
-def joined(parts: Sequence[Scores]) -> Scores:
+def join_scores(parts: Sequence[Scores]) -> Scores:
     """Join the scores of several blocks of replicates.
 
     Source: Chan, Golub and LeVeque, Algorithms for computing the sample variance (1983).
@@ -154,7 +154,7 @@ def collect_cells(parts: Iterable[Scores]) -> list[Scores]:
     cells: dict[tuple[str, str, float, str], list[Scores]] = {}
     for part in parts:
         cells.setdefault((part.stream, part.noise, part.mu, part.label), []).append(part)
-    return [joined(own) for own in cells.values()]
+    return [join_scores(own) for own in cells.values()]
 
 
 _TEXTS = {name: name for name in ("stream", "family", "origin", "noise")} | {"algorithm": "label"}

@@ -22,7 +22,7 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Entry, Group, Line, Section, Table, one_section
+from dpol.show.table import Group, Line, Section, Table, TableCell, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.bounds import describe_stream
 from dpol.studies.games.findings import with_best, with_differences
@@ -48,7 +48,7 @@ RATIO_COLUMNS = [
 """Columns of the numbers of the ratios.
 
 The bounds are empty for the paper, and where the interval of RW-Meta's gain reaches below 0."""
-_ABSENT = Entry("—")
+_ABSENT = TableCell("—")
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -167,14 +167,14 @@ def _levels(rows: pd.DataFrame) -> list[float]:
     return sorted(set(rows["mu"]), reverse=True)
 
 
-def _gain(row: Any) -> Entry:
+def _gain(row: Any) -> TableCell:
     if row is None:
         return _ABSENT
     gain, model = row["mean_gain"], ""
     if row["column"] == BEST_LINEAR:
         model = row["algorithm"].removeprefix(f"{LINEAR}-")
     notes = (model,) if model else ()
-    return Entry(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
+    return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
 
 
 def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
@@ -247,17 +247,17 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
     )
 
 
-def _ratios(rows: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...]:
+def _ratios(rows: pd.DataFrame, levels: Sequence[float]) -> tuple[TableCell, ...]:
     return tuple(_ratio(rows[rows["mu"] == mu]) for mu in levels)
 
 
-def _ratio(rows: pd.DataFrame) -> Entry:
+def _ratio(rows: pd.DataFrame) -> TableCell:
     """Write the ratio of a stream with its interval, or the range of several."""
     if rows.empty:
         return _ABSENT
     least, most = rows["ratio"].min(), rows["ratio"].max()
     if len(rows) > 1:
-        return Entry(f"{fixed(least)} to {fixed(most)}", order=least)
+        return TableCell(f"{fixed(least)} to {fixed(most)}", order=least)
     low, high = rows[["ratio_lower", "ratio_upper"]].iloc[0]
     known = f" ({fixed(low)} to {fixed(high)})" if math.isfinite(low + high) else ""
-    return Entry(fixed(least) + known, order=least)
+    return TableCell(fixed(least) + known, order=least)
