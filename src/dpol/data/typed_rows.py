@@ -25,7 +25,7 @@ from dpol.data.parse_column import (
     period_texts,
 )
 from dpol.data.raw_table import RawTable, Texts
-from dpol.data.settings import Cleaning, Dataset, Periods
+from dpol.data.settings import Cleaning, Dataset
 from dpol.data.table_format import Format
 
 NO_GROUP = "all"
@@ -80,7 +80,8 @@ def read_rows(
     """
     every, written = _read(raw, dataset)
     ours = every.group.isin({group for groups in streams.values() for group in groups})
-    inside = _inside(every.period, dataset.periods)
+    first, last = dataset.periods.first or EARLIEST, dataset.periods.last or LATEST
+    inside = every.period.between(pd.Timestamp(first), pd.Timestamp(last))
     rows = every.where(ours & inside)
     numbers = _parse(rows.cells, raw.formats, dataset)
     lost = {label: sorted({*groups} - {*rows.group}) for label, groups in streams.items()}
@@ -114,11 +115,6 @@ def _read(raw: RawTable, dataset: Dataset) -> tuple[_Rows, Format]:
         entity=identified(cells[columns.entity], dataset.cleaning),
     )
     return rows, written
-
-
-def _inside(period: Texts, periods: Periods) -> pd.Series[bool]:
-    first, last = periods.first or EARLIEST, periods.last or LATEST
-    return period.between(pd.Timestamp(first), pd.Timestamp(last))
 
 
 def _parse(
