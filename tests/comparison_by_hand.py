@@ -13,8 +13,8 @@ import pandas as pd
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.comparison.ablation import ablate
-from dpol.studies.comparison.cells import Cell
 from dpol.studies.comparison.comparison import compare
+from dpol.studies.comparison.run_totals import RunTotals
 from dpol.studies.comparison.settings import Aim, Comparison, Rival, System
 from dpol.studies.study import Facts
 
@@ -42,7 +42,7 @@ CONFIDENCE = 0.95
 FACTS = Facts({"nm": "New Mexico"}, simulated=False, confidence=CONFIDENCE, levels=LEVELS)
 
 
-def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: Any) -> Cell:
+def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: Any) -> RunTotals:
     """Return runs with these total gains."""
     guarantee = dataclasses.replace(
         NO_PRIVACY,
@@ -54,7 +54,7 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
     )
     level = next(label for label, its in LEVELS.items() if its == mu)
     about = {"stream": "nm", "family": label, "ours": is_ours(noise)} | facts
-    return Cell(
+    return RunTotals(
         **about,
         algorithm=label,
         noise=noise,
@@ -79,7 +79,7 @@ _RUNS = {
 }
 
 
-def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Cell]:
+def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[RunTotals]:
     """Return two replicates of baseline, ours, four learners, a tree, and one without privacy.
 
     Noise costs all of them gain; capacity noise costs half as much. The two replicates are repeated
@@ -99,7 +99,7 @@ def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[Cell]
     return runs
 
 
-def summary_of(runs: Sequence[Cell]) -> pd.DataFrame:
+def summary_of(runs: Sequence[RunTotals]) -> pd.DataFrame:
     """Return the columns of the summary that tables and figures of the comparison need."""
     names = "stream", "algorithm", "family", "noise", "level", "mu", "ours"
     rows = [
@@ -116,7 +116,9 @@ def summary_of(runs: Sequence[Cell]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def frames(runs: Sequence[Cell], comparison: Comparison = COMPARISON) -> dict[str, pd.DataFrame]:
+def frames(
+    runs: Sequence[RunTotals], comparison: Comparison = COMPARISON
+) -> dict[str, pd.DataFrame]:
     """Return the comparison, the ablation and the summary of runs of two experts and rounds."""
     return {
         "comparison": compare(runs, comparison, LEVELS, CONFIDENCE),

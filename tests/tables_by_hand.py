@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.settings import Stream
-from dpol.show.table import Entry, Table
+from dpol.show.table import Table, TableCell
 from dpol.studies.games.average_gain import average_gain_table
 from dpol.studies.games.findings import conclude
 from dpol.studies.games.settings import Games, Report
@@ -128,7 +128,7 @@ def build(
     return average_gain_table({"summary": summary(data)}, main(**report), facts)
 
 
-def lines(table: Table) -> list[tuple[str, str, tuple[Entry, ...]]]:
+def lines(table: Table) -> list[tuple[str, str, tuple[TableCell, ...]]]:
     """Return group, label and cells of all lines."""
     groups = [group for section in table.sections for group in section.groups]
     return [(group.title, label, cells) for group in groups for label, cells in group.lines]
@@ -139,7 +139,7 @@ def texts(table: Table) -> list[list[str]]:
     return [[label, *(cell.text for cell in cells)] for _, label, cells in lines(table)]
 
 
-def column(table: Table, title: str) -> list[Entry]:
+def column(table: Table, title: str) -> list[TableCell]:
     """Return the cells of a column of the table and its following tables."""
     entries = []
     for each in (table, *table.following):

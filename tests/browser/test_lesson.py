@@ -12,8 +12,8 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.data.cleaning import clean_panel
+from dpol.data.raw_table import read_table
 from dpol.data.stream import build_stream
-from dpol.data.table import read_table
 from dpol.experts.registry import make_members
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.runs import play_suite

@@ -11,8 +11,8 @@ from dirty_table import DIRT, SPARSE_WEEK, STARTS, STREAMS, DirtyTable
 
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
+from dpol.data.raw_table import raw_table
 from dpol.data.settings import Dataset, Stream
-from dpol.data.table import raw_table
 
 CONFIG = Path(__file__).parents[2] / "config/paper.yaml"
 

@@ -33,10 +33,10 @@ from dpol.core.errors import ConfigError, FetchError
 from dpol.data import fetch as module
 from dpol.data import sources
 from dpol.data.fetch import fetch_table
-from dpol.data.format import Format
 from dpol.data.query import Query, must_fetch, query_for
 from dpol.data.settings import WebSource
 from dpol.data.sources import SOURCES, known_tables
+from dpol.data.table_format import Format
 from pipeline import ROOT
 
 COLUMNS = ("hospital", "week", "state", "beds")

@@ -14,8 +14,8 @@ from data.drawn import Row, clean, dataset, line, of_period, refused, row, rows,
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.data.cleaning import clean_panel
+from dpol.data.raw_table import RawTable, read_table
 from dpol.data.settings import Dataset
-from dpol.data.table import RawTable, read_table
 
 TWO = [
     ("050002", "50002"),

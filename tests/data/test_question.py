@@ -14,9 +14,9 @@ from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import read_panel, report_as_dict, report_as_markdown, write_panel
 from dpol.data.question import GAIN, Gain
+from dpol.data.raw_table import read_table
 from dpol.data.settings import Dataset, Stream
 from dpol.data.stream import COUNTED, build_stream, read_stream, write_stream
-from dpol.data.table import read_table
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import noise_scale
 

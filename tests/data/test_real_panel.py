@@ -14,9 +14,9 @@ from data import drawn
 from dpol.core.errors import DataError
 from dpol.data import panel as panels
 from dpol.data.cleaning import clean_panel
+from dpol.data.raw_table import RawTable, read_table
 from dpol.data.settings import Dataset
 from dpol.data.stream import build_stream
-from dpol.data.table import RawTable, read_table
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(os.environ.get("DPOL_REAL_DATA", ROOT.parent / "shared/data"))

@@ -17,7 +17,7 @@ from dpol.core.schemas import Schema, write_frame
 from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
-from dpol.show.table import Entry, Group, Section, Table, to_fragment
+from dpol.show.table import Group, Section, Table, TableCell, to_fragment
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
 from dpol.studies.claims.table import build_open as open_claims
@@ -209,7 +209,7 @@ def write_run(folder: Path) -> None:
     shown = [(own, block) for study, block in studies for own in study.sections_of(block, facts)]
     for name in (figure.name for section, block in shown for figure in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
-    group = Group("", (("μ = 1", (Entry(ODD, ("note",)),)),))
+    group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
     tables = {
         name: Table(

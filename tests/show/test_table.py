@@ -10,14 +10,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.core.cells import spreadsheet_text
+from dpol.core.spreadsheets import spreadsheet_text
 from dpol.core.words import escape_markdown
 from dpol.show.table import (
     Column,
-    Entry,
     Group,
     Section,
     Table,
+    TableCell,
     escape_latex,
     number,
     one_section,
@@ -34,8 +34,11 @@ NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 
 def table(title: str = "NM", *, grouped: bool = True) -> Table:
     """Return a table: a section of two groups with three lines, and a section of one line."""
-    noted = ("μ = 1", (Entry("1.00 ± 0.10", ("ridge",)), Entry("—")))
-    whole, empty = ("μ = 2", (Entry("1"), Entry("2"))), ("μ = 1", (Entry("3"), Entry("")))
+    noted = ("μ = 1", (TableCell("1.00 ± 0.10", ("ridge",)), TableCell("—")))
+    whole, empty = (
+        ("μ = 2", (TableCell("1"), TableCell("2"))),
+        ("μ = 1", (TableCell("3"), TableCell(""))),
+    )
     groups = Group("plain", (noted, whole)), Group("capacity †", (empty,))
     return Table(
         caption="Gains",
@@ -125,8 +128,8 @@ def test_no_text_of_a_table_is_read_as_markup() -> None:
 
 
 def plain() -> Table:
-    much = (Entry("much"), number(12345.0), number(0.25, "25%"))
-    lines = [("run suite", much), ("clean", (Entry("less"), number(2), Entry("—")))]
+    much = (TableCell("much"), number(12345.0), number(0.25, "25%"))
+    lines = [("run suite", much), ("clean", (TableCell("less"), number(2), TableCell("—")))]
     return Table(
         caption="Times",
         name="stages",

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from dirty_table import STREAMS, DirtyTable
 
+from dpol.data.raw_table import write_table
 from dpol.data.stream import read_stream
-from dpol.data.table import write_table
 from dpol.studies.registry import STUDIES
 from pipeline import ROOT, snakemake, succeed, write_config
 

@@ -1,7 +1,7 @@
 from dpol.core.logs import job_log
+from dpol.data.raw_table import write_table
 from dpol.data.settings import SimulatedSource
 from dpol.data.simulator import simulate_hospitals
-from dpol.data.table import write_table
 
 with job_log(snakemake.log[0], outputs=snakemake.output):
     source = SimulatedSource.model_validate(snakemake.params.source)

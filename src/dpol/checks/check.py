@@ -42,7 +42,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """True if the check found no counterexample."""
+        """Whether the check found no counterexample."""
         return not self.counterexample
 
 

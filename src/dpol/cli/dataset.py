@@ -69,8 +69,8 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
     from dpol.core.files import write_text
     from dpol.data.guess import look_at
+    from dpol.data.setting_types import TABLES
     from dpol.data.settings import Columns
-    from dpol.data.values import TABLES
 
     table, said = Path(options.name), _checked(told(options))
     if not table.is_file():
@@ -115,7 +115,7 @@ def _checked(said: dict[str, Any]) -> dict[str, Any]:
     from pydantic import ValidationError
 
     from dpol.core.errors import UsageError
-    from dpol.data.format import Format
+    from dpol.data.table_format import Format
 
     if not re.fullmatch("[1-9][0-9]*-(days|months)", said.get("step", "1-days")):
         raise UsageError(f"--step {said['step']}: write a number of days or months, such as 7-days")
@@ -160,8 +160,8 @@ def _rendered(**words: Any) -> str:
 def _cleaned(config: Config, table: Path) -> str:
     """Clean a table, build its streams, and return a line on the result."""
     from dpol.data.cleaning import clean_panel
-    from dpol.data.layout import read_counts
     from dpol.data.panel import RULES
+    from dpol.data.reshaping import read_counts
     from dpol.data.stream import build_stream
 
     rules = config.dataset.cleaning

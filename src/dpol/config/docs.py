@@ -16,7 +16,7 @@ from dpol.core.plugins import OF_ANOTHER
 from dpol.core.schemas import Column, shared_columns
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
-from dpol.experts.registry import LEARNERS, REGISTRY, Entry, learner_name, make_members
+from dpol.experts.registry import LEARNERS, REGISTRY, Registration, learner_name, make_members
 from dpol.noise import NOISES
 from dpol.show.pages import load_template
 from dpol.studies.registry import load_studies
@@ -181,7 +181,7 @@ def noises() -> str:
     return _rendered("noises.md", noises=NOISES)
 
 
-def _parameters(name: str, entry: Entry, like: str) -> Iterator[tuple[str, str, str]]:
+def _parameters(name: str, entry: Registration, like: str) -> Iterator[tuple[str, str, str]]:
     """Yield name, default and meaning (from the class's docstring) of what a config may set.
 
     The meaning ends at the first semicolon. If `like` is another algorithm of the same class, its

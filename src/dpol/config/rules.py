@@ -6,7 +6,7 @@ Models check single keys, and the method `problems` of a block checks the keys i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from dpol.config.models import Config
@@ -22,6 +22,8 @@ from dpol.studies.games.settings import Members
 
 Rule = Callable[[Config, Members], Iterator[Problem]]
 
+OF_GAINS = "because dataset.source.kind is gains"
+NOT_OF_GAINS = f"must not be given {OF_GAINS}"
 MOST_JOBS = 20_000
 """Limit of the jobs of one config; Snakemake plans about 1,000 per second."""
 
@@ -73,18 +75,17 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
     """Refuse keys that need people or capacities if the table holds gains."""
     if config.dataset.source.kind != "gains":
         return
-    because = "because dataset.source.kind is gains"
     if "count_sensitivity" in config.privacy.model_fields_set:
-        allowed = f"must not be given {because}: use dataset.source.sensitivity"
+        allowed = f"{NOT_OF_GAINS}: use dataset.source.sensitivity"
         place = ("privacy", "count_sensitivity")
         yield Problem(place, config.privacy.count_sensitivity, allowed)
     if config.privacy.unit.weeks > 1:
-        allowed = f"must be 1 {because}: its sensitivity is for one round"
+        allowed = f"must be 1 {OF_GAINS}: its sensitivity is for one round"
         yield Problem(("privacy", "unit", "weeks"), config.privacy.unit.weeks, allowed)
     for label, suite in config.suites.items():
         for noise in suite.noises:
             if find_noise(noise).needs_capacities:
-                allowed = f"must not contain {noise} {because}: gains have no capacities"
+                allowed = f"must not contain {noise} {OF_GAINS}: gains have no capacities"
                 yield Problem(("suites", label, "noises"), suite.noises, allowed)
 
 
@@ -103,8 +104,7 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
     for label, gain in config.asks.items():
         place = ("questions", label) if several else ("gain",)
         if config.dataset.source.kind == "gains" and gain != THE_PAPERS:
-            allowed = "must not be given because dataset.source.kind is gains"
-            yield Problem(place, gain.of, allowed)
+            yield Problem(place, gain.of, NOT_OF_GAINS)
         elif columns is not None and columns.capacity is None and gain.needs_capacities:
             asked = f"questions.{label}" if several else "gain"
             allowed = f"is missing: name the column, or set {asked} to of: count with a bound"
@@ -115,20 +115,18 @@ def allocation(config: Config, members: Members) -> Iterator[Problem]:
     """Require shares of all entities, and an algorithm that forecasts them, to divide help."""
     if config.allocation is None:
         return
-    every = (member for made in members.values() for member in made)
+    played = (member for made in members.values() for member in made)
     if config.dataset.source.kind == "gains":
-        yield Problem(
-            ("allocation",), "a block", "must not be given because dataset.source.kind is gains"
-        )
+        yield Problem(("allocation",), "a block", NOT_OF_GAINS)
     elif not config.games.divided:
         allowed = "must come with a question of: share, without at_most and min_capacity"
         yield Problem(("allocation",), "a block", allowed)
-    elif not any(forecasts_gains(member.algorithm) for member in every):
+    elif not any(forecasts_gains(member.algorithm) for member in played):
         allowed = "must come with an algorithm that forecasts gains, such as random-effects"
         yield Problem(("allocation",), "a block", allowed)
 
 
-def memory(config: Config, members: Members) -> Iterator[Problem]:
+def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
     """Require a memory that covers the longest stay."""
     chosen, weeks = config.privacy.memory, config.privacy.unit.weeks
     if isinstance(chosen, tuple) and weeks > 1 and chosen[1] < max(chosen[0], 0):
@@ -161,15 +159,14 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
                 yield Problem(("comparison", "aims", index, key), level, allowed)
 
 
-def noise_memories(config: Config, members: Members) -> Iterator[Problem]:
+def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     """Require capacities, and one algorithm that can use it, to compare correlated noise."""
     compared = _compared(config)
     if compared is None or (asked := compared.memory) is None:
         return
     place = ("comparison", "memory")
     if config.dataset.source.kind == "gains":
-        allowed = "must not be given because dataset.source.kind is gains, without capacities"
-        yield Problem(place, "a block", allowed)
+        yield Problem(place, "a block", f"{NOT_OF_GAINS}, without capacities")
     try:
         member, *others = make_members(asked.algorithm)
     except ValueError as error:
@@ -204,45 +201,45 @@ def jobs(config: Config, members: Members) -> Iterator[Problem]:
 def suites(config: Config, members: Members) -> Iterator[Problem]:
     """Require one model in each suite, and noises that its algorithms can use."""
     for label, suite in config.suites.items():
-        place = ("suites", label)
         made = members[label]
         models = {member.label: member.algorithm.model for member in made}
         if len(set(models.values())) > 1:
-            mixed = ", ".join(f"{name} ({kind})" for name, kind in models.items())
+            mixed = ", ".join(f"{name} ({model})" for name, model in models.items())
             allowed = "must all be local, all central or all without privacy"
-            yield Problem((*place, "algorithms"), mixed, allowed)
+            yield Problem(("suites", label, "algorithms"), mixed, allowed)
         single = [member.label for member in made if member.algorithm.one_round]
         if single and config.privacy.unit.weeks > 1:
             allowed = (
                 f"must not contain {', '.join(single)} because privacy.unit.weeks is"
                 f" {config.privacy.unit.weeks}: it protects a person in one week only"
             )
-            yield Problem((*place, "algorithms"), single, allowed)
-        constant = [member.label for member in made if member.algorithm.constant_noise]
-        if constant and not all(find_noise(noise).constant for noise in suite.noises):
-            names = ", ".join(name for name, noise in NOISES.items() if noise.constant)
-            allowed = f"must be [{names}] because {', '.join(constant)} needs constant noise"
-            yield Problem((*place, "noises"), suite.noises, allowed)
-        if "central" in models.values() and not set(suite.noises) <= set(CENTRAL_NOISES):
-            allowed = f"must be among {', '.join(CENTRAL_NOISES)} in the central model"
-            yield Problem((*place, "noises"), suite.noises, allowed)
-        for noise in suite.noises:
-            kind = find_noise(noise).memory
-            unfit = {
-                member.family for member in made if not can_read(member.algorithm.reads_noise, kind)
-            }
-            if unfit and "local" in models.values():
-                families = ", ".join(name for name in REGISTRY if name in unfit)
-                allowed = f"must not contain {noise}: no support for correlated noise in {families}"
-                yield Problem((*place, "noises"), suite.noises, allowed)
-        unscaled = [
-            member.label
-            for member in made
-            if isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
-        ]
-        if unscaled and suite.noises != [ISOTROPIC.name]:
-            allowed = f"must be [{ISOTROPIC.name}] because {', '.join(unscaled)} has its own noise"
-            yield Problem((*place, "noises"), suite.noises, allowed)
+            yield Problem(("suites", label, "algorithms"), single, allowed)
+        for allowed in _unfit_noises(made, suite.noises):
+            yield Problem(("suites", label, "noises"), suite.noises, allowed)
+
+
+def _unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]:
+    """Yield what the noises of a suite must be for its algorithms, and are not."""
+    models = {member.algorithm.model for member in made}
+    constant = [member.label for member in made if member.algorithm.constant_noise]
+    if constant and not all(find_noise(noise).constant for noise in noises):
+        known = ", ".join(name for name, noise in NOISES.items() if noise.constant)
+        yield f"must be [{known}] because {', '.join(constant)} needs constant noise"
+    if "central" in models and not set(noises) <= set(CENTRAL_NOISES):
+        yield f"must be among {', '.join(CENTRAL_NOISES)} in the central model"
+    for noise in noises:
+        memory = find_noise(noise).memory
+        blind = {one.family for one in made if not can_read(one.algorithm.reads_noise, memory)}
+        if blind and "local" in models:
+            families = ", ".join(name for name in REGISTRY if name in blind)
+            yield f"must not contain {noise}: no support for correlated noise in {families}"
+    unscaled = [
+        member.label
+        for member in made
+        if isinstance(member.algorithm, CentralAlgorithm) and not member.algorithm.scales_noise
+    ]
+    if unscaled and noises != [ISOTROPIC.name]:
+        yield f"must be [{ISOTROPIC.name}] because {', '.join(unscaled)} has its own noise"
 
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:
@@ -285,18 +282,7 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
     if (compared := _compared(config)) is None:
         return
     runs = list(_private_runs(config, members))
-    every: dict[tuple[str | int, ...], System] = {
-        ("baseline",): compared.baseline,
-        ("ours",): compared.ours,
-        **{
-            ("rivals", index, "systems", place): system
-            for index, rival in enumerate(compared.rivals)
-            for place, system in enumerate(rival.systems)
-        },
-        **{("ablations", index): system for index, system in enumerate(compared.ablations)},
-    }
-    for key, system in every.items():
-        place = ("comparison", *key)
+    for place, system in _systems_of(compared):
         if system.algorithm not in (
             known := [member.label for member, noise in runs if noise == system.noise]
         ):
@@ -314,6 +300,17 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
         if not find_noise(system.noise).none_at_infinity:
             allowed = "must be a noise that vanishes at the level .inf"
             yield Problem((*place, "noise"), system.noise, allowed)
+
+
+def _systems_of(compared: Comparison) -> Iterator[tuple[tuple[str | int, ...], System]]:
+    """Yield each compared system with its place in the config."""
+    yield ("comparison", "baseline"), compared.baseline
+    yield ("comparison", "ours"), compared.ours
+    for index, rival in enumerate(compared.rivals):
+        for number, system in enumerate(rival.systems):
+            yield ("comparison", "rivals", index, "systems", number), system
+    for index, system in enumerate(compared.ablations):
+        yield ("comparison", "ablations", index), system
 
 
 def _compared(config: Config) -> Comparison | None:
@@ -334,9 +331,9 @@ OF_KEYS: tuple[Rule, ...] = (
     levels,
     gains,
     questions,
-    memory,
+    longest_stay,
     comparison,
-    noise_memories,
+    correlated_noise,
 )
 """Rules that do not need the algorithms."""
 OF_ALGORITHMS: tuple[Rule, ...] = (allocation, jobs, suites, labels, report, systems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from dpol.core.cells import spreadsheet_text
+from dpol.core.spreadsheets import spreadsheet_text
 
 # Letters of other scripts that look like Latin ones, in lower case; some look alike only as
 # capitals.

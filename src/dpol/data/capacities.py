@@ -1,4 +1,7 @@
-"""Joining capacities from a second table to the counts, by entity and period."""
+"""Capacities: what they may be, from which table they come, and how gaps in them are filled.
+
+A capacity of 0 is missing, since no share of it exists.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,54 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
+from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
-from dpol.data.cells import (
-    BadCells,
-    Numbers,
-    Texts,
-    dates_of,
-    parse_numbers,
-    periods_of,
-    refuse_cells,
-    undated,
-)
+from dpol.data.bad_cells import BadCells, refuse_cells
 from dpol.data.identifiers import identified
+from dpol.data.parse_cell import EARLIEST
+from dpol.data.parse_column import (
+    Flags,
+    Numbers,
+    bad_dates,
+    parse_by_rules,
+    parse_dates,
+    period_texts,
+)
+from dpol.data.raw_table import RawTable, Texts
 from dpol.data.settings import CapacityTable, Cleaning
-from dpol.data.table import RawTable
-from dpol.data.texts import EARLIEST
+from dpol.data.table_format import Format
 
 SHOWN = 20
 """Number of entities that a message shows."""
+SMALLEST = 1e-6
+"""Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
+
+
+def parse_capacities(texts: Texts, rules: Cleaning, form: Format) -> Numbers:
+    """Parse a column of capacities, without refusing any; see `parse_by_rules`."""
+    return parse_by_rules(texts, rules, form, negative=rules.negative_capacities, least=SMALLEST)
+
+
+def is_known(capacity: Floats) -> Flags:
+    """Return whether each capacity is known: neither missing (NaN) nor 0, which means the same."""
+    return capacity > 0
+
+
+def capacity_counters(capacity: Numbers) -> dict[str, Flags]:
+    """Return which cells each rule on capacities touches, by rule."""
+    return {**capacity.counters("capacities"), "zero_capacities": capacity.values == 0}
+
+
+def fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
+    """Carry (periods, entities) capacities forward, and the first one of an entity backward.
+
+    Returns:
+        The capacities, and which of them were carried and backfilled.
+    """
+    reported = is_known(capacity)
+    forward = pd.DataFrame(np.where(reported, capacity, np.nan)).ffill()
+    carried = ~reported & forward.notna().to_numpy()
+    return forward.bfill().to_numpy(), carried, ~reported & ~carried
 
 
 def capacities_of(
@@ -44,16 +77,16 @@ def capacities_of(
             one day, or it lacks an entity that may play.
     """
     known = identified(second.cells[columns.entity], rules)
-    numbers = parse_numbers(
-        second.cells[columns.capacity], rules, second.formats[columns.capacity], capacity=True
+    numbers = parse_capacities(
+        second.cells[columns.capacity], rules, second.formats[columns.capacity]
     )
     bad = [BadCells(known[known == ""], "the name of an entity", ("Name the entity of each row.",))]
     bad.append(numbers.bad)
     since = pd.Series(pd.Timestamp(EARLIEST), known.index)
     if columns.period:
-        days, written = periods_of(second, columns.period)
-        bad.append(undated(days, "dataset.columns.capacity.period", written))
-        since = dates_of(days, written)
+        days, written = period_texts(second, columns.period)
+        bad.append(bad_dates(days, "dataset.columns.capacity.period", written))
+        since = parse_dates(days, written)
     refuse_cells(second.file, bad)
     pair = ["entity", "period"]
     table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})

@@ -22,10 +22,11 @@ from dpol.data.filling import (
     refuse_swapped_calendar,
 )
 from dpol.data.panel import RULES, CleanPanel, StreamReport
-from dpol.data.rows import KINDS, drop_rows, read_rows
+from dpol.data.parse_column import KINDS
+from dpol.data.raw_table import RawTable
 from dpol.data.selection import choose, refuse_unknown, selection_of
 from dpol.data.settings import Dataset, Stream
-from dpol.data.table import RawTable
+from dpol.data.typed_rows import drop_rows, read_rows
 
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 

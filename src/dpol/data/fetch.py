@@ -108,7 +108,7 @@ def _take_whole(whole: WholeTable, query: Query, table: Path) -> dict[str, Any]:
     Raises:
         FetchError: it is another file, or not a table with the columns.
     """
-    from dpol.data.table import read_table
+    from dpol.data.raw_table import read_table
 
     if (digest := sha256(whole.file)) != whole.sha256:
         raise FetchError(
@@ -200,7 +200,7 @@ def _fetch_once(
         _BrokenError: a failure that may pass, such as a body cut short.
         FetchError: the download fails, or is not a table with the columns.
     """
-    from dpol.data.table import read_table
+    from dpol.data.raw_table import read_table
 
     url, parameters, total = str(endpoint.url), dict[str, str](), None
     count = {"$select": "count(*)"} | ({"$where": query.where} if query.where else {})

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
+from dpol.data.capacities import fill_capacities
+from dpol.data.parse_column import Flags
 from dpol.data.settings import Cleaning, Periods
 
-Flags = NDArray[np.bool_]
 Dates = NDArray[np.datetime64]
 
 SHOWN = 5
@@ -60,7 +61,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
     suppressed, count, capacity, row = (grid[name].to_numpy().reshape(shape) for name in columns)
     count = np.where(suppressed == 1, rules.suppressed_value, count)
     count, carried, zero = _fill_counts(count, *_places(periods, lasting), rules.max_carry)
-    capacity, forward, backward = _fill_capacities(capacity)
+    capacity, forward, backward = fill_capacities(capacity)
     density = count / capacity
     table = pd.DataFrame(
         {
@@ -106,13 +107,6 @@ def _fill_counts(
     carried = missing & recent
     filled = np.where(carried, pd.DataFrame(count).ffill().to_numpy(), count)
     return np.where(missing & ~recent, 0.0, filled), carried, missing & ~recent
-
-
-def _fill_capacities(capacity: Floats) -> tuple[Floats, Flags, Flags]:
-    reported = capacity > 0
-    forward = pd.DataFrame(np.where(reported, capacity, np.nan)).ffill()
-    carried = ~reported & forward.notna().to_numpy()
-    return forward.bfill().to_numpy(), carried, ~reported & ~carried
 
 
 def refuse_clipped(

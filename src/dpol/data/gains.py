@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted
-from dpol.data.cells import BadCells, dates_of, numbers_of, refuse_cells, undated, which_sign
-from dpol.data.format import DEFAULT, Format
-from dpol.data.plain import Keys, refuse_columns
+from dpol.data.bad_cells import BadCells, refuse_cells
+from dpol.data.parse_column import bad_dates, parse_dates, parse_numbers, sign_remedies
+from dpol.data.raw_table import RawTable, read_table, refuse_unnamed
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
-from dpol.data.table import RawTable, read_table, refuse_unnamed
+from dpol.data.table_files import Keys, refuse_columns
+from dpol.data.table_format import DEFAULT, Format
 
 _MEND_GAINS = (
     "Fix the gains in the table, or change dataset.source.gain_range. Write numbers with the"
@@ -49,15 +50,15 @@ def read_gains(
     periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
     if source.period is not None:
         texts, written = raw.cells[source.period], raw.formats[source.period]
-        bad.append(undated(texts, "dataset.source.period", written))
-        periods = dates_of(texts, written).to_numpy().astype("datetime64[D]")
+        bad.append(bad_dates(texts, "dataset.source.period", written))
+        periods = parse_dates(texts, written).to_numpy().astype("datetime64[D]")
     gains = np.empty((rounds, len(experts)))
     for place, expert in enumerate(experts):
-        gains[:, place] = numbers_of(raw.cells[expert], raw.formats[expert])
+        gains[:, place] = parse_numbers(raw.cells[expert], raw.formats[expert])
         wrong = ~((gains[:, place] >= 0) & (gains[:, place] <= top))  # NaN is in no range
         bad.append(_bad_cells(raw, expert, wrong, f"a number in [0, {top:g}]", _MEND_GAINS))
     if isinstance(column := source.sensitivity, str):
-        sensitivity = numbers_of(raw.cells[column], raw.formats[column])
+        sensitivity = parse_numbers(raw.cells[column], raw.formats[column])
         wrong = ~((sensitivity >= POSITIVE[0]) & (sensitivity <= POSITIVE[1]))
         bad.append(_bad_cells(raw, column, wrong, "a number above 0", _MEND_SENSITIVITY))
     else:
@@ -82,4 +83,4 @@ def _bad_cells(
     raw: RawTable, column: str, wrong: NDArray[np.bool_], wanted: str, remedy: str
 ) -> BadCells:
     texts = raw.cells[column][wrong]
-    return BadCells(texts, wanted, (*which_sign(texts, raw.formats[column]), remedy))
+    return BadCells(texts, wanted, (*sign_remedies(texts, raw.formats[column]), remedy))

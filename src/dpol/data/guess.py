@@ -25,14 +25,14 @@ from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.core.near import did_you_mean
 from dpol.core.words import shortened
-from dpol.data.cells import Texts, numbers_of
-from dpol.data.format import DATES, DEFAULT, EITHER, PLAIN, Format
-from dpol.data.plain import MOST_TITLES, open_table, read_plain
+from dpol.data.excel import BadWorkbookError, read_sheet
+from dpol.data.parse_cell import parse_date
+from dpol.data.parse_column import parse_numbers
+from dpol.data.raw_table import Texts, refuse_unnamed
 from dpol.data.settings import Cleaning, Columns
-from dpol.data.sheets import BadWorkbookError, read_sheet
 from dpol.data.stream import largest_change
-from dpol.data.table import refuse_unnamed
-from dpol.data.texts import date_of
+from dpol.data.table_files import MOST_TITLES, open_table, read_table_file
+from dpol.data.table_format import DATES, DEFAULT, EITHER, PLAIN, Format
 
 LINES = 500
 """Number of lines of a file that decide its format."""
@@ -155,7 +155,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
         form = _written(path, look)
     except (EOFError, OSError, zlib.error, BadWorkbookError):
         form = DEFAULT  # reading with it says what is wrong
-    plain = read_plain(path, None, form)
+    plain = read_table_file(path, None, form)
     look.typed |= {*plain.typed}
     table = pd.DataFrame(plain.rows, plain.lines, plain.header, dtype=str)
     rows = _laid_out(table.apply(lambda column: column.str.strip()), look)
@@ -407,8 +407,10 @@ def _date_forms(texts: Sequence[str]) -> list[str]:
     """Return the formats in which most texts are dates; none if no format fits nine in ten."""
     held = [text for text in texts if text]
     first = held[:50]
-    likely = [like for like, form in _DATES.items() if any(date_of(text, form) for text in first)]
-    dated = {like: sum(bool(date_of(text, _DATES[like])) for text in held) for like in likely}
+    likely = [
+        like for like, form in _DATES.items() if any(parse_date(text, form) for text in first)
+    ]
+    dated = {like: sum(bool(parse_date(text, _DATES[like])) for text in held) for like in likely}
     most = max(dated.values(), default=0)
     return [like for like, n in dated.items() if n == most >= 0.9 * len(held)]
 
@@ -427,7 +429,7 @@ def _dates(rows: pd.DataFrame, look: Look) -> None:
     if forms != [DEFAULT.date] and len(names) == 1 and period not in look.typed:
         look.format["date"] = forms[0]
     look.guess(f"date: {forms[0]}", texts, ", ".join(names))
-    days = sorted({day for text in texts if (day := date_of(text, _DATES[forms[0]]))})
+    days = sorted({day for text in texts if (day := parse_date(text, _DATES[forms[0]]))})
     monthly = forms[0] == "YYYY-M" or {day.day for day in days} == {1}
     gaps = Counter(np.diff([12 * d.year + d.month if monthly else d.toordinal() for d in days]))
     if "step" in told:
@@ -451,7 +453,7 @@ def _signs(rows: pd.DataFrame, look: Look) -> None:
         form = DEFAULT.model_copy(update=signs)
         if "decimal" in look.told and (form.decimal_sign != look.told["decimal"] or not signs):
             continue
-        values = [numbers_of(cells, form.of_column(cells)) for cells in texts]
+        values = [parse_numbers(cells, form.of_column(cells)) for cells in texts]
         if not any(np.isnan(column).any() for column in values):
             if not signs:
                 return
@@ -485,7 +487,7 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
         rules["missing_markers"] = ["", *missing]
         look.guess("missing", missing)
     counts = rows[count][rows[count].str.fullmatch(_NUMBER) & ~rows[count].isin(hidden)]
-    numbers = numbers_of(counts, form.of_column(counts))
+    numbers = parse_numbers(counts, form.of_column(counts))
     person = look.count_sensitivity = look.told.get("per_person", 1)
     if rows[count].isin(hidden).any():
         published = numbers[numbers > value]
@@ -521,7 +523,7 @@ def _bounds(rows: pd.DataFrame, form: Format, look: Look) -> None:
         return
     held = [rows[name].where(rows[name].str.fullmatch(_NUMBER), "") for name in (count, capacity)]
     numbers, wholes = (
-        numbers_of(cells, PLAIN if cells.name in look.typed else form.of_column(cells))
+        parse_numbers(cells, PLAIN if cells.name in look.typed else form.of_column(cells))
         for cells in held
     )
     above = (numbers > wholes) & (wholes > 0)

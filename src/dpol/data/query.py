@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from dpol.core.errors import FetchError
 from dpol.core.words import counted, printable, shortened
-from dpol.data.format import DEFAULT, Format
+from dpol.data.parse_cell import EARLIEST, LATEST
+from dpol.data.setting_types import columns_of
 from dpol.data.settings import Dataset
-from dpol.data.texts import EARLIEST, LATEST
-from dpol.data.values import columns_of
+from dpol.data.table_format import DEFAULT, Format
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dpol.data.table import RawTable
+    from dpol.data.raw_table import RawTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ def refuse_unasked(table: RawTable, query: Query) -> None:
     """
     import pandas as pd  # slow to import; planning a query does not need it
 
-    from dpol.data.cells import dates_of
+    from dpol.data.parse_column import parse_dates
 
     def refuse(column: str, wrong: pd.Series[bool], why: str) -> None:
         if (number := int(wrong.sum())) == 0:
@@ -131,7 +131,7 @@ def refuse_unasked(table: RawTable, query: Query) -> None:
         refuse(query.group, ~table.cells[query.group].isin(query.groups), unasked)
     if query.first or query.last:
         (column,) = query.period
-        days = dates_of(table.cells[column], query.form)
+        days = parse_dates(table.cells[column], query.form)
         undated = f"not a date like {query.form.date}; set dataset.format.date to its format"
         refuse(column, days.isna(), undated)
         first, last = query.first or EARLIEST, query.last or LATEST

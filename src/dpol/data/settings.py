@@ -10,10 +10,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
-from dpol.data.format import DEFAULT, Format
-from dpol.data.sources import Digest, Endpoint, TableName, known_tables
-from dpol.data.texts import EARLIEST, LATEST
-from dpol.data.values import (
+from dpol.data.parse_cell import EARLIEST, LATEST
+from dpol.data.setting_types import (
     NAME_OR_BLOCK,
     Name,
     Period,
@@ -26,6 +24,8 @@ from dpol.data.values import (
     relative,
     spellings,
 )
+from dpol.data.sources import Digest, Endpoint, TableName, known_tables
+from dpol.data.table_format import DEFAULT, Format
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 

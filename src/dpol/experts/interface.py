@@ -97,7 +97,7 @@ class CuratorSetup(Setup):
 
     @property
     def by_capacity(self) -> bool:
-        """True if an expert's noise is scaled to the change that one person makes there.
+        """Whether an expert's noise is scaled to the change that one person makes there.
 
         Raises:
             ValueError: the noise needs these changes, but they are unknown.
@@ -139,7 +139,7 @@ class Observation:
         fresh_scale: (n,) standard deviation of the fresh part of correlated noise; None: all fresh.
         reported: for live games, (n,) 1 for experts that reported in this round, 0 for the others,
             whose gain is made up; None: all did.
-        joined: for live games, (n,) True for experts that have ever reported; None: all have.
+        joined: for live games, (n,) whether each expert has ever reported; None: all have.
     """
 
     gains: Floats
@@ -166,7 +166,7 @@ class Observation:
 
     @property
     def silent(self) -> bool:
-        """True if no expert reported."""
+        """Whether no expert reported."""
         return self.reported is not None and not self.reported.any()
 
 
@@ -201,7 +201,7 @@ ReadsNoise = Literal["independent", "chains", "any"]
 
 
 def can_read(reads: ReadsNoise, memory: MemoryKind) -> bool:
-    """Return True if an algorithm that reads `reads` may be given noise with this memory."""
+    """Return whether an algorithm that reads `reads` may be given noise with this memory."""
     return memory == "none" or reads in ("any", memory)
 
 
@@ -237,9 +237,9 @@ class Algorithm(ABC, Generic[AnySetup, State]):
     model: ClassVar[Model]
     """`local` plays `NoisyGains`; `central` and `none` play `RawGains`."""
     constant_noise: ClassVar[bool] = False
-    """True if the algorithm needs noise of one scale for all rounds and experts."""
+    """Whether the algorithm needs noise of one scale for all rounds and experts."""
     one_round: ClassVar[bool] = False
-    """True if the guarantee holds for a person in one round only, not for stays."""
+    """Whether the guarantee holds for a person in one round only, not for stays."""
 
     @property
     def origin(self) -> Origin:
@@ -282,11 +282,11 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
 
     # For live games:
     needs_all_rounds: ClassVar[bool] = False
-    """True if `init` reads the number of rounds, or the noise of rounds after the first."""
+    """Whether `init` reads the number of rounds, or the noise of rounds after the first."""
 
 
 def forecasts_gains(algorithm: object) -> TypeGuard[LocalAlgorithm[Any]]:
-    """Return True if an algorithm forecasts gains with their variances (`Forecast.gains`)."""
+    """Return whether an algorithm forecasts gains with their variances (`Forecast.gains`)."""
     if not isinstance(algorithm, LocalAlgorithm):
         return False
     one = np.ones((2, 2))
@@ -313,7 +313,7 @@ class CentralAlgorithm(Algorithm[CuratorSetup, State]):
     model = "central"
 
     scales_noise: ClassVar[bool] = True
-    """True if the game sets the scale of its noise; False if the noise is of a kind of its own."""
+    """Whether the game sets the scale of its noise; otherwise it has a kind of its own."""
 
     @abstractmethod
     def guarantee(self, setup: CuratorSetup) -> Guarantee:
@@ -368,7 +368,7 @@ class LearnerBank(ABC, Generic[State]):
 class Member:
     """Algorithm with its label and its family, the registered name that it came from.
 
-    `foreign` is True if code of another package plays, even if only as a learner.
+    `foreign` says whether code of another package plays, even if only as a learner.
     """
 
     label: str

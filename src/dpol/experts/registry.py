@@ -29,7 +29,7 @@ COMPARATORS = ("best fixed expert", "best learner")
 
 
 @dataclass(frozen=True)
-class Entry:
+class Registration:
     """A registered class: an algorithm, or a bank whose learners are played one by one.
 
     Args:
@@ -106,8 +106,8 @@ class Entry:
         return made
 
 
-def _entry(block: Mapping[str, Any]) -> Entry:
-    return Entry(
+def _entry(block: Mapping[str, Any]) -> Registration:
+    return Registration(
         block["target"],
         when=block.get("when", ""),
         fixed=block.get("fixed", {}),
@@ -130,7 +130,7 @@ ALGORITHM_GROUP, LEARNER_GROUP = "dpol.algorithms", "dpol.learners"
 """Entry-point groups in which other packages register algorithms and learners."""
 
 
-def entry_of(key: str, name: object) -> Entry:
+def entry_of(key: str, name: object) -> Registration:
     """Return the entry of an `algorithm` or a `learner`, of dpol or of another package.
 
     Raises:
@@ -140,7 +140,7 @@ def entry_of(key: str, name: object) -> Entry:
     if isinstance(name, str) and name in known:
         return known[name]
     groups = [LEARNER_GROUP] if key == "learner" else [ALGORITHM_GROUP, LEARNER_GROUP]
-    return Entry(target_of(key, name, known, *groups))
+    return Registration(target_of(key, name, known, *groups))
 
 
 def regret_bounds() -> dict[str, tuple[str, str]]:
@@ -230,7 +230,7 @@ def learner_name(bank: LearnerBank[Any]) -> str:
     return _name_of(bank, LEARNERS)
 
 
-def _name_of(made: object, known: Mapping[str, Entry]) -> str:
+def _name_of(made: object, known: Mapping[str, Registration]) -> str:
     """Return the name of the entry that could have made it and sets the most parameters."""
     target = f"{type(made).__module__}:{type(made).__qualname__}"
     matches = {type(made).__name__: 0}
@@ -256,7 +256,7 @@ def _listed(learners: object) -> tuple[Any, ...]:
     return tuple(learners)
 
 
-def _named(spec: object, key: str) -> tuple[str, Entry, dict[str, Any]]:
+def _named(spec: object, key: str) -> tuple[str, Registration, dict[str, Any]]:
     """Return the name in a spec, its entry, and the rest of the spec."""
     parameters = dict(spec) if isinstance(spec, Mapping) else {key: spec}
     name = parameters.pop(key, None)

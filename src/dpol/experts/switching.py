@@ -46,7 +46,7 @@ class SwitchingBound:
     [0.788, 0.089]
 
     Args:
-        ours: True for our bound, False for the bound of the paper.
+        ours: whether it is our bound, not the bound of the paper.
         tail: maps (z, n) to the bound; non-increasing in z.
         threshold: maps (probability, n) to the smallest z where the bound is at most the
             probability, for probabilities in (0, 1); exact up to rounding (`reflection`), or

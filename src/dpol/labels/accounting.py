@@ -100,7 +100,7 @@ def laplace_message_loss(log_cells: Floats, cells: Ints, *, keep: float, scales:
         cells: (M,) c_y, the number of cells of each block. Label y is in block y with probability
             `keep`, otherwise in a block drawn in proportion to `cells`; a label whose block has no
             cells always gets a drawn block.
-        keep: Probability in [0, 1]; 1 - 1/T in the paper.
+        keep: probability in [0, 1]; 1 - 1/T in the paper.
         scales: (K,) Laplace scales b_j; 0 gives inf, unless all a_j(.) are equal.
 
     >>> values, cells = np.log([[0.9, 0.1]]), np.array([1, 1])

@@ -27,7 +27,7 @@ def answer_sums(
         chances: (R, A) probabilities of the answers.
         scores: (A, K) scores of the answers.
         rounds: (n,) rounds of each block.
-        generators: One for each replicate.
+        generators: one for each replicate.
     """
     pairs = zip(chances, generators.generators, strict=True)
     return np.stack([_sums(law, scores, rounds, generator) for law, generator in pairs])
@@ -43,11 +43,11 @@ def likelihood_sums(
     """Return the (R, n, K) sums of noisy log-likelihoods, and the (R, n, K) numbers of their terms.
 
     Args:
-        client: Client that sends the messages.
+        client: client that sends the messages.
         laws: (R, M) distributions of the label.
-        feature: Feature of all rounds.
+        feature: feature of all rounds.
         rounds: (n,) rounds of each block.
-        generators: One for each replicate.
+        generators: one for each replicate.
     """
     clipping, K = client.clipping, client.clipping.hypotheses.n_hypotheses
     # An empty block is never drawn.

@@ -116,7 +116,7 @@ def lower_bound_of_tv(n_pairs: int, n_rounds: int, epsilon: float) -> float:
     Args:
         n_pairs: K, the number of pairs.
         n_rounds: T, the number of rounds.
-        epsilon: Privacy of each message.
+        epsilon: privacy of each message.
 
     Raises:
         ValueError: T is too small; see `lower_bound`.
@@ -131,7 +131,7 @@ def informative_from(bound: Callable[[int], float], n_hypotheses: int) -> float:
     bound is vacuous.
 
     Args:
-        bound: Returns the bound for a number of rounds.
+        bound: returns the bound for a number of rounds.
         n_hypotheses: K, the number of hypotheses.
     """
 

@@ -58,7 +58,7 @@ class LabelClient(ABC):
         """Return messages for (R, B) labels at (B,) features, independent across rounds.
 
         Raises:
-            ValueError: A label is not an integer in 0..M-1.
+            ValueError: a label is not an integer in 0..M-1.
         """
 
     @property
@@ -72,8 +72,8 @@ class VectorClient(LabelClient):
     """A client that sends log pbar_j(h(Y)) + Laplace noise for every hypothesis j.
 
     Args:
-        clipping: Clipped class; its sensitivity rule is also the rule of composition.
-        epsilon: Claimed privacy of a message, above 0.
+        clipping: clipped class; its sensitivity rule is also the rule of composition.
+        epsilon: claimed privacy of a message, above 0.
         delta: delta of the guarantee, in (0, 1).
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 1.
@@ -117,8 +117,8 @@ class SampledClient(LabelClient):
     """A client that sends log pbar_J(h(Y)) + Laplace noise and its uniform random index J.
 
     Args:
-        clipping: Clipped class with its sensitivity.
-        epsilon: Claimed privacy of a message, above 0.
+        clipping: clipped class with its sensitivity.
+        epsilon: claimed privacy of a message, above 0.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Algorithm 2.
 
@@ -176,7 +176,7 @@ class ResponseClient(LabelClient):
 
     Args:
         n_labels: M, the number of labels.
-        epsilon: Privacy of a message, above 0.
+        epsilon: privacy of a message, above 0.
     """
 
     n_labels: int
@@ -211,8 +211,8 @@ class MembershipClient(LabelClient):
     is exactly eps, without clipping or unbounded noise.
 
     Args:
-        hypotheses: Hypothesis class.
-        epsilon: Privacy of a message, above 0.
+        hypotheses: hypothesis class.
+        epsilon: privacy of a message, above 0.
     """
 
     hypotheses: HypothesisClass
@@ -255,7 +255,7 @@ def round_uniforms(
     """Return (R, B, each) uniform numbers in [0, 1) for (R, B) labels, however rounds are split.
 
     Raises:
-        ValueError: A label is not an integer in 0..M-1.
+        ValueError: a label is not an integer in 0..M-1.
     """
     wrong = labels[(labels < 0) | (labels >= n_labels)].tolist()
     if wrong or not np.issubdtype(labels.dtype, np.integer):

@@ -31,9 +31,9 @@ class Clipping:
     blocks appear here. A label without cells (no hypothesis gives it mass) is mapped to any cell.
 
     Args:
-        hypotheses: Hypothesis class.
+        hypotheses: hypothesis class.
         n_rounds: T, the number of rounds, at least 2.
-        rule: Assumed sensitivity of log-likelihoods. `exact` is the range s_j of each hypothesis.
+        rule: assumed sensitivity of log-likelihoods. `exact` is the range s_j of each hypothesis.
             `published` is log(KT) for all; it is kept for comparison and does not cover its claim
             (the paper bounds N' by KM, but N' can reach (K + 1) M).
 

@@ -44,7 +44,7 @@ def optimal_design(masses: Floats) -> Floats:
         masses: (K, M) hypotheses at one feature, at most 12 labels.
 
     Raises:
-        ValueError: There are more than 12 labels.
+        ValueError: there are more than 12 labels.
     """
     if masses.shape[1] > _MOST_LABELS:
         raise ValueError(f"the design is for at most {_MOST_LABELS} labels, got {masses.shape[1]}")

@@ -41,7 +41,7 @@ class LabelGame:
     """Nature's moves in R independent replicates of a game.
 
     Args:
-        hypotheses: Class that learners know.
+        hypotheses: class that learners know.
         features: (T,) feature of each round, 0..X-1.
         laws: (L, X, M) distributions from which labels may come.
         law: (R,) index in `laws` of the truth of each replicate.
@@ -80,7 +80,7 @@ def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> 
     Source: "Online Distribution Learning with Local Privacy Constraints", section 2.1.
 
     Args:
-        hypotheses: Hypothesis class.
+        hypotheses: hypothesis class.
         features: (T,) feature of each round, 0..X-1.
         replicates: R, the number of replicates.
     """
@@ -137,9 +137,9 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
     for all rounds of a block.
 
     Args:
-        learner: Learner, for example from `make_learner`.
+        learner: learner, for example from `make_learner`.
         game: Nature's moves.
-        generators: Random generators of Nature and of the clients.
+        generators: random generators of Nature and of the clients.
 
     >>> from dpol.labels.hypotheses import random_class
     >>> from dpol.labels.registry import Terms, make_learner
@@ -177,9 +177,9 @@ def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGene
     where t is the number of rounds so far.
 
     Args:
-        learner: Learner, for example from `make_learner`.
+        learner: learner, for example from `make_learner`.
         game: Nature's moves; only the number of its features is used, not the features.
-        generators: Random generators of Nature and of the clients.
+        generators: random generators of Nature and of the clients.
     """
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
     truth = game.laws[game.law]

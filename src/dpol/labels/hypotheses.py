@@ -35,7 +35,7 @@ class HypothesisClass:
     Args:
         masses: (X, K, M) probabilities; masses[x, j, y] = f_j(x)[y] for feature number x. A class
             of constants has X = 1 and may be a (K, M) array.
-        label: Name of the class.
+        label: name of the class.
 
     Raises:
         ValueError: K or M is below 2, or a row is not a distribution.
@@ -95,8 +95,8 @@ def draw_categories(masses: Floats, rows: Ints, uniforms: Floats) -> Ints:
 
     Args:
         masses: (X, M) weights, not negative; every row has a positive sum and is normalised.
-        rows: Row of the distribution for each draw, 0..X-1; broadcast against `uniforms`.
-        uniforms: Numbers in [0, 1), of any shape; the result has the same shape.
+        rows: row of the distribution for each draw, 0..X-1; broadcast against `uniforms`.
+        uniforms: numbers in [0, 1), of any shape; the result has the same shape.
     """
     # Every row ends in exactly 1, so a last category without mass is never drawn.
     cumulative = np.cumsum(masses, axis=1)
@@ -120,7 +120,7 @@ def random_class(
     Args:
         n_hypotheses: K, the number of hypotheses.
         n_labels: M, the number of labels.
-        seed: Root seed; the class depends only on it and the other arguments.
+        seed: root seed; the class depends only on it and the other arguments.
         concentration: Dirichlet parameter, above 0; below 1 most mass is on few labels.
         n_features: X, the number of features.
     """
@@ -170,7 +170,7 @@ def forecast_class(counts: Floats, capacity: Floats, label: str) -> HypothesisCl
         counts: (W, n) patients.
         capacity: (W, n) beds, above 0. Their shares are the last hypothesis, replace the missing
             past of week 0, and are blended into all other hypotheses.
-        label: Name of the class.
+        label: name of the class.
     """
     beds = shares(capacity, capacity)
     past = shares(counts, beds)

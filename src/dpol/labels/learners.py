@@ -28,7 +28,7 @@ class Terms:
     """Number of rounds T, and privacy (epsilon, delta) of a message; epsilon may be inf.
 
     Raises:
-        ValueError: A number is out of range.
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -49,9 +49,9 @@ class LabelLearner(ABC):
     running sum of its `scores`.
 
     Args:
-        hypotheses: Class to learn.
-        terms: Number of rounds and privacy of a message.
-        rule: Sensitivity rule, one of `rules`.
+        hypotheses: class to learn.
+        terms: number of rounds and privacy of a message.
+        rule: sensitivity rule, one of `rules`.
     """
 
     hypotheses: HypothesisClass
@@ -103,9 +103,9 @@ class BlockLearner(LabelLearner):
 
         Args:
             laws: (R, M) distributions of the label.
-            feature: Feature of all rounds.
+            feature: feature of all rounds.
             rounds: (n,) rounds of each block.
-            generators: One for each replicate, for labels and clients.
+            generators: one for each replicate, for labels and clients.
         """
 
 

@@ -45,13 +45,13 @@ def make_learner(
     """Make a registered learner.
 
     Args:
-        name: Key of `LEARNERS`.
-        hypotheses: Class to learn.
-        terms: Number of rounds and privacy of a message.
-        rule: Sensitivity rule: `exact` is sound, `published` is the paper's.
+        name: key of `LEARNERS`.
+        hypotheses: class to learn.
+        terms: number of rounds and privacy of a message.
+        rule: sensitivity rule: `exact` is sound, `published` is the paper's.
 
     Raises:
-        ValueError: The learner or its rule is unknown, or a term is out of range.
+        ValueError: the learner or its rule is unknown, or a term is out of range.
 
     >>> from dpol.labels.hypotheses import random_class
     >>> learner = make_learner("exp3", random_class(4, 10, seed=1), Terms(1000, epsilon=1.0))

@@ -34,7 +34,7 @@ class LazyGame:
         normaliser: c of the keep probability, 1 (`tight`) or 2 (`published`).
 
     Raises:
-        ValueError: A number is out of range.
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -57,9 +57,9 @@ def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
     y, and counts only fake switches. The value was safe in every case that we tried.
 
     Args:
-        game: Facts about the game.
+        game: facts about the game.
         batch_size: B, rounds in a batch.
-        eta: Learning rate.
+        eta: learning rate.
         fake_switch: p, probability of a fake switch.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6, normaliser=2.0)
@@ -83,9 +83,9 @@ def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: floa
     exceeds with probability at most delta / 4; the rest of delta pays for the conversion.
 
     Args:
-        game: Facts about the game.
+        game: facts about the game.
         batch_size: B, rounds in a batch.
-        eta: Learning rate.
+        eta: learning rate.
         fake_switch: p, probability of a fake switch; the result for 0 is inf.
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
@@ -115,10 +115,10 @@ def account_redraws(
     """Return epsilon at `delta` of any L2P: one data-dependent indicator and the redraws.
 
     Args:
-        batches: Number of batches.
+        batches: number of batches.
         fake_switch: p, probability of a fake switch; the result for 0 is inf.
-        indicator_change: Largest change of the log probability of keeping x.
-        log_keep: Least log probability of keeping x, without fake switches.
+        indicator_change: largest change of the log probability of keeping x.
+        log_keep: least log probability of keeping x, without fake switches.
         redraw_zcdp: zCDP of one redraw.
         delta: delta of the guarantee.
     """

@@ -51,8 +51,8 @@ class GapLosses(ExpertLosses):
     Args:
         n_rounds: T, the number of rounds.
         n_experts: d, the number of experts.
-        gap: Advantage of the best expert, in [0, 1/2].
-        seed: Root seed; the losses are the same for every batch size.
+        gap: advantage of the best expert, in [0, 1/2].
+        seed: root seed; the losses are the same for every batch size.
     """
 
     gap: float
@@ -81,7 +81,7 @@ class EpochLosses(ExpertLosses):
         n_rounds: T, the number of rounds.
         n_experts: d, the number of experts.
         epsilon: eps, the privacy parameter of the lower bound.
-        seed: Root seed.
+        seed: root seed.
     """
 
     epsilon: float

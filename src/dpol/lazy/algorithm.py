@@ -33,12 +33,12 @@ class LazyWeightsState:
     """State of L2P over multiplicative weights between rounds.
 
     Args:
-        measure: Multiplicative weights.
-        parameters: Parameters of the transformation.
+        measure: multiplicative weights.
+        parameters: parameters of the transformation.
         gain_range: r, the range of gains; a loss is (r - gain) / r.
-        lazy: State of the transformation; None before round 1.
+        lazy: state of the transformation; None before round 1.
         batch: (n,) summed losses of the current batch so far.
-        rounds: Rounds of the current batch so far.
+        rounds: rounds of the current batch so far.
     """
 
     measure: WeightsMeasure
@@ -61,12 +61,12 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         delta: delta of the guarantee, in (0, 1).
         accountant: `sound` (ours) or `published` (Theorem 3.2).
         normaliser: `tight` (ours) or `published`.
-        objective: What the parameters minimise: `sound` (ours), a bound on regret, or `published`,
+        objective: what the parameters minimise: `sound` (ours), a bound on regret, or `published`,
             which is not a bound.
-        largest_batch: Largest batch size in rounds; None for no limit.
+        largest_batch: largest batch size in rounds; None for no limit.
 
     Raises:
-        ValueError: A parameter is unknown or out of range.
+        ValueError: a parameter is unknown or out of range.
 
     >>> from dpol.experts.play import RawGains, guarantee_of
     >>> from dpol.data.stream import GainStream
@@ -111,8 +111,8 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         """Return the parameters for a game.
 
         Raises:
-            ValueError: There are fewer than two experts.
-            DataError: No parameters make this game private enough.
+            ValueError: there are fewer than two experts.
+            DataError: no parameters make this game private enough.
         """
         if setup.n_experts < 2:
             raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")

@@ -31,8 +31,8 @@ def play_weights(losses: ExpertLosses, games: Sequence[Game]) -> list[tuple[Floa
     that sums of fractional losses differ in their last digits.
 
     Args:
-        losses: Losses in [0, 1], shared by all games.
-        games: Parameters and generators of each game; at least one replicate in total.
+        losses: losses in [0, 1], shared by all games.
+        games: parameters and generators of each game; at least one replicate in total.
     """
     if not games:
         return []
@@ -62,9 +62,9 @@ class _Rows:
     """The N replicates of all games, one per row. A prefix is a sum of losses since round 1.
 
     Args:
-        games: The games, in the order of the rows.
+        games: the games, in the order of the rows.
         widths: (games,) uniform numbers that a row of each game holds; multiples of 3.
-        uniforms: Uniform numbers of all rows, flat.
+        uniforms: uniform numbers of all rows, flat.
         batch, eta, fake_switch, log_scale: (N,) parameters.
         begins: (N,) where a row's uniform numbers begin in `uniforms`.
         width: (N,) uniform numbers of a row.
@@ -173,9 +173,9 @@ class _Rows:
         """Redraw x and y of rows at a candidate if their uniform numbers say so.
 
         Args:
-            rows: Rows that are at a candidate.
+            rows: rows that are at a candidate.
             prefix: (rounds + 1, d) prefixes of a block.
-            first: Rounds before the block.
+            first: rounds before the block.
         """
         eta, now = self.eta[rows], self.following[rows] - first
         before, at = now - self.batch[rows], self.begins[rows] + self.read[rows]

@@ -26,7 +26,7 @@ class LazyLaw:
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: Learning rate.
+        eta: learning rate.
         fake_switch: p, probability of a fake switch; 0 is allowed, to show what it costs.
         normaliser: c of the keep probability.
     """
@@ -95,7 +95,7 @@ def neighbours(
     `largest_change` for every expert.
 
     Raises:
-        ValueError: A value is not in [0, B].
+        ValueError: a value is not in [0, B].
     """
     if not all(0 <= value <= law.batch_size for value in values):
         raise ValueError(f"values must lie in [0, {law.batch_size}], got {values}")
@@ -124,7 +124,7 @@ def worst_epsilon(
     """Return the largest exact epsilon at `delta` over all pairs of `neighbours`.
 
     Raises:
-        ValueError: A value is not in [0, B].
+        ValueError: a value is not in [0, B].
 
     >>> law = LazyLaw(batch_size=1, eta=0.1, fake_switch=0.3, normaliser=1.0)
     >>> worst = worst_epsilon(2, 2, law, (0, 1), delta=1e-6)

@@ -23,9 +23,9 @@ def play_leaders(
     Each replicate draws its noise once; every game adds it, scaled to the game's mu.
 
     Args:
-        algorithm: Name in `NOISES`.
-        games: Losses in [0, 1] and mu of each game; all have the same rounds and experts.
-        generators: One for each replicate.
+        algorithm: name in `NOISES`.
+        games: losses in [0, 1] and mu of each game; all have the same rounds and experts.
+        generators: one for each replicate.
     """
     T, d = games[0][0].n_rounds, games[0][0].n_experts
     sums = {losses: _rounds_and_prefixes(losses) for losses, _ in games}

@@ -27,11 +27,11 @@ class AccountedParameters(LazyParameters):
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: Scale of the keep probability, e^(-c B eta).
+        eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: Name of c.
-        epsilon: Accounted epsilon; inf without privacy.
-        objective: Value that was minimised: a bound on regret, or a stand-in for one.
+        normaliser: name of c.
+        epsilon: accounted epsilon; inf without privacy.
+        objective: value that was minimised: a bound on regret, or a stand-in for one.
     """
 
     epsilon: float
@@ -43,8 +43,8 @@ class Objective:
     """An objective that the parameters of L2P minimise: log(d)/eta plus a cost of eta.
 
     Args:
-        cost: Function of (T, B, eta).
-        slope: Derivative of the cost in eta.
+        cost: function of (T, B, eta).
+        slope: derivative of the cost in eta.
     """
 
     cost: Callable[[int, int, float], float]
@@ -103,15 +103,15 @@ def least_objective(
 
     Args:
         n_rounds: T, the number of rounds.
-        goal: The (epsilon, delta) that the candidates reach, for the error message.
-        candidates: Returns private parameters for a batch size, perhaps none.
-        least: Objective of a batch size without privacy; it rises with the batch size.
-        sizes: Number of batch sizes from 4 to T.
-        accountant: Accountant of epsilon, for the error message.
-        largest_batch: Largest batch size in rounds; None for T.
+        goal: the (epsilon, delta) that the candidates reach, for the error message.
+        candidates: returns private parameters for a batch size, perhaps none.
+        least: objective of a batch size without privacy; it rises with the batch size.
+        sizes: number of batch sizes from 4 to T.
+        accountant: accountant of epsilon, for the error message.
+        largest_batch: largest batch size in rounds; None for T.
 
     Raises:
-        ValueError: There is no candidate.
+        ValueError: there is no candidate.
     """
     best: Chosen | None = None
     grid = {1, 2, 3, *np.round(np.geomspace(4, n_rounds, sizes)).astype(int).tolist()}
@@ -166,12 +166,12 @@ def choose_parameters(
 
     Args:
         game: T, delta and the largest change that one person can cause.
-        epsilon: Largest epsilon allowed, in (0, inf].
+        epsilon: largest epsilon allowed, in (0, inf].
         n_experts: d, the number of experts, at least 2.
         accountant: `sound` (ours) or `published` (Theorem 3.2).
         objective: `sound` (ours), log(d)/eta + eta T B / 8, which bounds regret; or `published`,
             log(d)/eta + eta T / 2 + T B^2 eta^2, which does not (see `OBJECTIVES`).
-        largest_batch: Largest batch size in rounds; None for T. 1 gives the regime of L2P's
+        largest_batch: largest batch size in rounds; None for T. 1 gives the regime of L2P's
             predecessor, the private shrinking dartboard.
 
     Raises:

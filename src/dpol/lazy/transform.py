@@ -56,14 +56,14 @@ class LazyParameters:
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: Bound on the measure's log ratio per round.
+        eta: bound on the measure's log ratio per round.
         fake_switch: p, probability of a redraw that does not depend on the data.
-        normaliser: Name of c; keep probabilities are scaled by e^(-c B eta). c = 2 is `published`.
+        normaliser: name of c; keep probabilities are scaled by e^(-c B eta). c = 2 is `published`.
             c = 1 (`tight`, ours) switches less, and suffices if the ratio of x and y never
             exceeds e^(B eta), as for multiplicative weights.
 
     Raises:
-        ValueError: A parameter is unknown or out of range.
+        ValueError: a parameter is unknown or out of range.
     """
 
     batch_size: int
@@ -93,7 +93,7 @@ class LazyState:
     """State of L2P between batches.
 
     Args:
-        measure: State of the measure of the current batch.
+        measure: state of the measure of the current batch.
         played: (R, ...) points x that are played.
         shadow: (R, ...) points y that only normalise the keep probability.
         redraws: (R,) number of redraws of x so far, without the first draw.

@@ -19,7 +19,7 @@ class WeightsMeasure:
 
     Args:
         n_experts: d, the number of experts.
-        eta: Learning rate.
+        eta: learning rate.
     """
 
     n_experts: int

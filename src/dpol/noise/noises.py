@@ -57,11 +57,11 @@ class Noise:
         title: standard deviation on expert i in round t, in words and symbols.
         origin: `paper`, `standard`, `ours`, or `other` (another package).
         scale: maps (stream, mu) to the (T, n) standard deviations.
-        needs_capacities: True if gains with a given sensitivity are refused.
-        constant: True if all rounds and experts have the same scale.
-        on_counts: True if every count has noise of the same scale; the record then counts people.
-        none_at_infinity: True if there is no noise at mu = inf.
-        central: True if curators scale their noise by it too, with one scale for all rounds.
+        needs_capacities: whether gains with a given sensitivity are refused.
+        constant: whether all rounds and experts have the same scale.
+        on_counts: whether every count has noise of the same scale; the record then counts people.
+        none_at_infinity: whether there is no noise at mu = inf.
+        central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: dependence on earlier noise: `none`, or the kind of `Chains` or `SumsMemory`.
         independent: name of the independent noise of its kind; its own name if empty.
     """
@@ -213,5 +213,5 @@ NO_NOISE = "none"
 
 
 def is_ours(name: str) -> bool:
-    """Return True for the name of a noise that is ours, not from the papers."""
+    """Return whether a name is that of a noise that is ours, not from the papers."""
     return name in NOISES and NOISES[name].origin == "ours"

@@ -108,7 +108,7 @@ def scaled_to(
         changes: as in `MatrixMechanism`.
         n_experts: n, number of experts.
         mu: privacy level, above 0; inf for no noise.
-        by_capacity: True if sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
+        by_capacity: whether sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
             own change; otherwise all experts get the largest sigma_i.
         stay: longest stay of one person, in rounds in a row. Above 1, the norm N_w of the worst
             stay replaces the norm of a column.

@@ -98,7 +98,7 @@ class Holder:
         Args:
             a: a of the memory.
             b: b of the memory.
-            once_a_stay: True if only every w-th week has a report, so that a stay meets one report.
+            once_a_stay: whether only every w-th week has a report, so that a stay meets one report.
 
         Raises:
             ValueError: `chain_norm` refuses the memory.

@@ -55,16 +55,16 @@ class RunComparison:
     """Differences between two finished runs.
 
     Args:
-        settings: Keys of the config that differ, with both values; for lists, the items that not
+        settings: keys of the config that differ, with both values; for lists, the items that not
             both runs have.
-        provenance: Versions, code, commit and data that differ, likewise.
-        cells: One row per stream, noise, algorithm and guarantee of either run, largest difference
+        provenance: versions, code, commit and data that differ, likewise.
+        cells: one row per stream, noise, algorithm and guarantee of either run, largest difference
             first: requested mu, replicates, mean and standard deviation in both runs,
             `difference` (new minus old), `difference_half_width` (NaN without an interval),
             `interval` (`paired` by replicate, `Welch` or empty) and `verdict`, with `confidence`
             and `ci_comparisons` (Bonferroni). The guarantee is `guaranteed_mu`, to 6 digits, or
             `epsilon` where it is not Gaussian DP. Only cells with one guarantee are compared.
-        verdicts: Rows of the ledger and the audits with different verdicts, and these verdicts.
+        verdicts: rows of the ledger and the audits with different verdicts, and these verdicts.
     """
 
     settings: tuple[str, ...]
@@ -76,7 +76,7 @@ class RunComparison:
 
     @property
     def differs(self) -> bool:
-        """True if a number or a verdict of the old run changed beyond noise.
+        """Whether a number or a verdict of the old run changed beyond noise.
 
         Numbers on other data and numbers missing from the new run count; new numbers do not.
         """
@@ -93,11 +93,11 @@ def compare_runs(old: Path | str, new: Path | str, *, confidence: float = 0.95) 
     Args:
         old: results/<run> of the older run.
         new: results/<run> of the newer run.
-        confidence: Joint confidence of all intervals.
+        confidence: joint confidence of all intervals.
 
     Raises:
-        DataError: Both are the same folder, a run is unfinished, or one of its files is invalid.
-        ValueError: A confidence outside (0, 1).
+        DataError: both are the same folder, a run is unfinished, or one of its files is invalid.
+        ValueError: a confidence outside (0, 1).
     """
     paths = [Path(old), Path(new)]
     if paths[0].resolve() == paths[1].resolve():
@@ -120,12 +120,12 @@ class _Run:
     """The parts of a finished run that are compared.
 
     Args:
-        settings: Settings by name.
-        provenance: Versions, code, commit and data by name.
-        summary: Its numbers.
-        verdicts: Verdict of each row of the ledger and the audits, by name.
-        data: Checksum of what is played, by label of the stream.
-        totals: Total gain of each replicate of each cell.
+        settings: settings by name.
+        provenance: versions, code, commit and data by name.
+        summary: its numbers.
+        verdicts: verdict of each row of the ledger and the audits, by name.
+        data: checksum of what is played, by label of the stream.
+        totals: total gain of each replicate of each cell.
     """
 
     settings: Mapping[str, Any]

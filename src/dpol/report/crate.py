@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,63 +46,83 @@ def build_crate(
 
     Args:
         folder: results/<run>, the root of the crate, with the Snakefile and the config.
-        facts: Facts of the run.
-        provenance: Sources of the run.
-        outputs: Files of the run.
+        facts: facts of the run.
+        provenance: sources of the run.
+        outputs: files of the run.
 
     Raises:
-        DataError: The file on the origin of the data cannot be read.
+        DataError: the file on the origin of the data cannot be read.
     """
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
+    span = _span(folder, provenance)
+    workflow = _add_workflow(crate, folder, provenance)
+    data = _add_data(crate, read_source(folder, facts), facts)
+    values = _add_values(crate, facts, provenance)
+    inputs = [_add_file(crate, folder, folder / CONFIG), data, *values]
+    results = [_add_file(crate, folder, path) for path in outputs]
+    run = _add_action(crate, f"Run {facts.run}", workflow, inputs, results, span)
+    origin = "simulated" if facts.simulated else "real"
+    warning = f" {HOLDS_RAW_COUNTS}" if facts.private else ""
+    crate.name = f"dpol: run {facts.run}"
+    crate.description = (
+        f"Differentially private online learning: results of one run, on {origin} data.{warning}"
+    )
+    _, crate.datePublished = span
+    crate.license = _add(
+        crate,
+        "#licence",
+        "CreativeWork",
+        name="Licence",
+        description="dpol is under the MIT licence; the data are under the terms of their source.",
+    )
+    crate.root_dataset["mentions"] = run
+    crate.root_dataset["conformsTo"] = [
+        _add(crate, address, "CreativeWork", name=name, version=address.rpartition("/")[2])
+        for address, name in _PROFILES.items()
+    ]
+    graph: dict[str, Any] = crate.metadata.generate()
+    return graph
 
-    def add(identifier: str, kind: str, **properties: Any) -> ContextEntity:
-        present = {key: value for key, value in properties.items() if value is not None}
-        return crate.add(ContextEntity(crate, identifier, properties={"@type": kind, **present}))
 
-    def described(path: Path) -> dict[str, str]:
-        name = path.relative_to(folder).as_posix()
-        return {
-            "name": name,
-            "encodingFormat": _MEDIA.guess_type(name)[0] or "text/plain",
-            "contentSize": str(path.stat().st_size),
-            "sha256": sha256(path),
-        }
-
-    def add_file(path: Path) -> Any:
-        properties = described(path)
-        return crate.add_file(path, properties["name"], properties=properties)
+def _add_workflow(crate: ROCrate, folder: Path, provenance: Provenance) -> Any:
+    """Add the Snakefile with the software that ran it."""
 
     def versions_of(package: str) -> str:
         return " and ".join(version for name, version in provenance.versions if name == package)
 
-    workflow = crate.add_workflow(
+    software = [
+        _add(
+            crate,
+            f"pkg:{'generic' if name == 'Python' else 'pypi'}/{name.lower()}@{version}",
+            "SoftwareApplication",
+            name=name,
+            softwareVersion=version,
+        )
+        for name, version in provenance.versions
+    ]
+    return crate.add_workflow(
         folder / WORKFLOW,
         WORKFLOW,
         main=True,
         lang="snakemake",
         lang_version=versions_of("snakemake") or None,
-        properties=described(folder / WORKFLOW)
+        properties=_described(folder, folder / WORKFLOW)
         | {
             "name": "dpol",
             "description": "Main file of the workflow; rules and scripts are in this version of"
             " dpol.",
             "version": versions_of("dpol"),
-            "softwareRequirements": [
-                add(
-                    f"pkg:{'generic' if name == 'Python' else 'pypi'}/{name.lower()}@{version}",
-                    "SoftwareApplication",
-                    name=name,
-                    softwareVersion=version,
-                )
-                for name, version in provenance.versions
-            ],
+            "softwareRequirements": software,
         },
     )
-    started, ended = _span(folder, provenance)
-    source = read_source(folder, facts)
+
+
+def _add_data(crate: ROCrate, source: Mapping[str, Any], facts: PageFacts) -> ContextEntity:
+    """Add the raw table, which is not in the crate, with its checksum and terms."""
     fetched = source.get("fetched", {})
-    data = add(
+    return _add(
+        crate,
         "#data-0",
         "CreativeWork",
         name=source["file"],
@@ -113,19 +133,35 @@ def build_crate(
         license=facts.licence or fetched.get("licence"),
         citation=facts.citation,
     )
+
+
+def _add_values(crate: ROCrate, facts: PageFacts, provenance: Provenance) -> list[ContextEntity]:
+    """Add the seed, the commit and the hash of the code."""
     code = {"hash of the code of dpol": provenance.params.code}
     commit = {"commit": provenance.commit} if provenance.commit else {}
-    values = [
-        add(f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
+    return [
+        _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
         for name, value in {"seed": facts.seed, **commit, **code}.items()
     ]
-    run = crate.add_action(
+
+
+def _add_action(
+    crate: ROCrate,
+    name: str,
+    workflow: Any,
+    inputs: list[Any],
+    results: list[Any],
+    span: tuple[str, str],
+) -> Any:
+    """Add the run of the workflow, from its inputs to its results."""
+    started, ended = span
+    return crate.add_action(
         workflow,
         identifier="#run",
-        object=[add_file(folder / CONFIG), data, *values],
-        result=[add_file(path) for path in outputs],
+        object=inputs,
+        result=results,
         properties={
-            "name": f"Run {facts.run}",
+            "name": name,
             "description": "From the start of the first job to the end of the last job before the"
             " report. Jobs that were already done did not run again.",
             "actionStatus": "http://schema.org/CompletedActionStatus",
@@ -133,26 +169,27 @@ def build_crate(
             "endTime": ended,
         },
     )
-    origin = "simulated" if facts.simulated else "real"
-    warning = f" {HOLDS_RAW_COUNTS}" if facts.private else ""
-    crate.name = f"dpol: run {facts.run}"
-    crate.description = (
-        f"Differentially private online learning: results of one run, on {origin} data.{warning}"
-    )
-    crate.datePublished = ended
-    crate.license = add(
-        "#licence",
-        "CreativeWork",
-        name="Licence",
-        description="dpol is under the MIT licence; the data are under the terms of their source.",
-    )
-    crate.root_dataset["mentions"] = run
-    crate.root_dataset["conformsTo"] = [
-        add(address, "CreativeWork", name=name, version=address.rpartition("/")[2])
-        for address, name in _PROFILES.items()
-    ]
-    graph: dict[str, Any] = crate.metadata.generate()
-    return graph
+
+
+def _add(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> ContextEntity:
+    """Add an entity that is no file, without the properties that are None."""
+    present = {key: value for key, value in properties.items() if value is not None}
+    return crate.add(ContextEntity(crate, identifier, properties={"@type": kind, **present}))
+
+
+def _add_file(crate: ROCrate, folder: Path, path: Path) -> Any:
+    properties = _described(folder, path)
+    return crate.add_file(path, properties["name"], properties=properties)
+
+
+def _described(folder: Path, path: Path) -> dict[str, str]:
+    name = path.relative_to(folder).as_posix()
+    return {
+        "name": name,
+        "encodingFormat": _MEDIA.guess_type(name)[0] or "text/plain",
+        "contentSize": str(path.stat().st_size),
+        "sha256": sha256(path),
+    }
 
 
 def files_since(folder: Path) -> dict[str, str]:
@@ -161,7 +198,7 @@ def files_since(folder: Path) -> dict[str, str]:
     Logs and times of jobs are in no crate.
 
     Raises:
-        DataError: The run is not finished, or its crate cannot be read.
+        DataError: the run is not finished, or its crate cannot be read.
     """
     crate = folder / CRATE
     if not crate.exists():  # it is written last

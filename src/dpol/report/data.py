@@ -21,10 +21,10 @@ def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
 
     Args:
         folder: results/<run>.
-        facts: Facts of the run.
+        facts: facts of the run.
 
     Raises:
-        DataError: The file that describes it is missing or invalid.
+        DataError: the file that describes it is missing or invalid.
     """
     if facts.columns is None:  # a table of gains
         return dict(read_stream(folder / f"streams/{next(iter(facts.streams))}.parquet").provenance)
@@ -85,9 +85,9 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
     """Build a table of the changes by cleaning, by rule and stream.
 
     Args:
-        cleaning: Report of `dpol.data.panel.report_as_dict`.
-        titles: Titles of the streams.
-        start: Index of the first stream; the first table has the notes.
+        cleaning: report of `dpol.data.panel.report_as_dict`.
+        titles: titles of the streams.
+        start: index of the first stream; the first table has the notes.
     """
     streams = cleaning["streams"]
     shown = slice(start, start + MOST_STREAMS)

@@ -37,15 +37,15 @@ def write_report(
 
     Args:
         page: results/<run>/report/index.html.
-        params: Facts from the workflow.
-        files: Other files of the run, for the crate. Files that are gone or outside the folder of
+        params: facts from the workflow.
+        files: other files of the run, for the crate. Files that are gone or outside the folder of
             the run are left out.
         logs: results/<run>/logs; with remote storage it is not next to the page.
-        checkout: Folder whose commit the page shows. Links to its documentation are added unless
+        checkout: folder whose commit the page shows. Links to its documentation are added unless
             results are on remote storage.
 
     Raises:
-        DataError: A file of the run is missing or invalid.
+        DataError: a file of the run is missing or invalid.
     """
     folder = page.parents[1]
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
@@ -69,12 +69,12 @@ def build_page(
 
     Args:
         folder: results/<run>.
-        config: Config of the run, which determines its results.
-        provenance: Sources of the run that its files do not tell.
-        docs: Folder of the documentation; the page links to the pages that exist.
+        config: config of the run, which determines its results.
+        provenance: sources of the run that its files do not tell.
+        docs: folder of the documentation; the page links to the pages that exist.
 
     Raises:
-        DataError: A file of the run is missing or invalid.
+        DataError: a file of the run is missing or invalid.
     """
     facts = page_facts(config)
     sections = list[tuple[Section, Any, Frames]]()

@@ -12,11 +12,11 @@ class Picture:
     """Figure on the page.
 
     Args:
-        spec: Its texts and its place.
-        number: Its number.
-        image: Image as base64; empty if it is only a file.
-        width: Its width, in points.
-        finding: Sentence on what it shows.
+        spec: its texts and its place.
+        number: its number.
+        image: image as base64; empty if it is only a file.
+        width: its width, in points.
+        finding: sentence on what it shows.
     """
 
     spec: FigureSpec
@@ -31,17 +31,17 @@ class Part:
     """Section of the page.
 
     Args:
-        key: Anchor.
-        title: Heading.
-        intro: First paragraph.
-        first: Captions of the tables above the figures, and the tables as HTML.
-        pictures: Figures, in the order of their numbers.
-        tables: Captions and HTML of the tables below them.
-        folded: Captions and HTML of tables that are folded.
-        elsewhere: Titles and addresses of tables that are only files.
-        facts: Terms and texts.
-        code: Title of a text, and the text to show verbatim.
-        files: Texts and addresses of links to its files.
+        key: anchor.
+        title: heading.
+        intro: first paragraph.
+        first: captions of the tables above the figures, and the tables as HTML.
+        pictures: figures, in the order of their numbers.
+        tables: captions and HTML of the tables below them.
+        folded: captions and HTML of tables that are folded.
+        elsewhere: titles and addresses of tables that are only files.
+        facts: terms and texts.
+        code: title of a text, and the text to show verbatim.
+        files: texts and addresses of links to its files.
         widget: HTML of its interactive figure, which a script of the page draws.
     """
 

@@ -21,12 +21,12 @@ class Params:
     """Facts of a run from the workflow.
 
     Args:
-        config_name: Names of the config files.
-        config_text: The config as YAML.
-        snakefile: Text of the main file of the workflow.
-        code: Hash of the code of dpol that computed the results.
-        benchmarks: Files with the times of all jobs.
-        packages: Other packages whose code played, with version and hash of their files.
+        config_name: names of the config files.
+        config_text: the config as YAML.
+        snakefile: text of the main file of the workflow.
+        code: hash of the code of dpol that computed the results.
+        benchmarks: files with the times of all jobs.
+        packages: other packages whose code played, with version and hash of their files.
     """
 
     config_name: str
@@ -42,11 +42,11 @@ class Provenance:
     """Sources of a page besides the files of the run.
 
     Args:
-        params: Facts from the workflow.
-        versions: Versions of the packages that made the results; several where jobs differ.
-        unrecorded: Number of jobs that did not record their versions.
-        commit: Commit of the checkout, in words; None if there is none.
-        stages: Table of `read_stages`.
+        params: facts from the workflow.
+        versions: versions of the packages that made the results; several where jobs differ.
+        unrecorded: number of jobs that did not record their versions.
+        commit: commit of the checkout, in words; None if there is none.
+        stages: table of `read_stages`.
     """
 
     params: Params
@@ -70,9 +70,9 @@ def provenance_of(params: Params, logs: Path, checkout: Path) -> Provenance:
     """Collect the sources of a run.
 
     Args:
-        params: Facts from the workflow.
+        params: facts from the workflow.
         logs: results/<run>/logs; the times of the jobs are in `benchmarks` next to it.
-        checkout: Folder whose commit counts.
+        checkout: folder whose commit counts.
     """
     benchmarks, times = [Path(path) for path in params.benchmarks], logs.parent / "benchmarks"
     log_files = [

@@ -33,7 +33,7 @@ def read_image(path: Path) -> tuple[str, float, str]:
     """Read a figure as base64, its width in points, and its finding.
 
     Raises:
-        DataError: The file is missing or is not a figure.
+        DataError: the file is missing or is not a figure.
     """
     with reading(path):
         image = path.read_bytes()

@@ -60,7 +60,7 @@ class Run:
         Half-widths of means are means of half-widths.
 
         Raises:
-            DataError: The run has no such table, or it cannot be read.
+            DataError: the run has no such table, or it cannot be read.
         """
         several = (self.folder / "tables/answer-by-question.csv").exists()
         table = self.table("answer-by-question" if several else "answer")
@@ -83,13 +83,13 @@ class Run:
         """Read every action and its gain: one row per game, replicate and round.
 
         Args:
-            stream: Label of a stream; None for all.
-            algorithm: Label of an algorithm; None for all.
-            noise: Name of a noise; None for all.
-            mu: A privacy level, inf for no privacy; None for all.
+            stream: label of a stream; None for all.
+            algorithm: label of an algorithm; None for all.
+            noise: name of a noise; None for all.
+            mu: a privacy level, inf for no privacy; None for all.
 
         Raises:
-            DataError: The run has no such game, or kept no rounds.
+            DataError: the run has no such game, or kept no rounds.
         """
         asked = {"stream": stream, "algorithm": algorithm, "noise": noise, "mu": mu}
         asked = {name: value for name, value in asked.items() if value is not None}
@@ -117,7 +117,7 @@ class Run:
         """Read a result table such as `cumulative`, or a report table such as `average-gain`.
 
         Raises:
-            DataError: The run has no such table, or it cannot be read.
+            DataError: the run has no such table, or it cannot be read.
         """
         paths = [*self.folder.glob("tables/*.csv"), *self.folder.glob("*.parquet")]
         there = {path.stem: path for path in sorted(paths, key=lambda path: path.suffix)}
@@ -141,7 +141,7 @@ def open_run(folder: Path | str) -> Run:
         folder: results/<run>.
 
     Raises:
-        DataError: The run is not finished.
+        DataError: the run is not finished.
     """
     changed = [name for name, how in files_since(Path(folder)).items() if how == "changed"]
     if changed:

@@ -71,10 +71,10 @@ def describe_interval(
     """Define the half-widths.
 
     Args:
-        confidence: Joint confidence of all intervals.
-        comparisons: Number of intervals.
-        intervals: What each interval is for, in the plural.
-        covers: What the intervals cover.
+        confidence: joint confidence of all intervals.
+        comparisons: number of intervals.
+        intervals: what each interval is for, in the plural.
+        covers: what the intervals cover.
     """
     return (
         f"±: half-width of the {100 * confidence:g}% confidence interval (Student's t),"
@@ -105,7 +105,7 @@ def describe_guarantee(columns: Mapping[str, pd.DataFrame]) -> list[str]:
     """State the privacy guarantee; `dpol.show.mechanisms` has the table of the mechanisms.
 
     Args:
-        columns: Rows of the summary, by title of the table's column that shows them.
+        columns: rows of the summary, by title of the table's column that shows them.
     """
     runs = pd.concat(columns)
     private = runs[(runs["model"] != "none") & (runs["epsilon"] < float("inf"))]

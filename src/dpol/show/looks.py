@@ -22,13 +22,13 @@ class Look:
     """Look of a line.
 
     Args:
-        colour: Colour of line and interval, as #RRGGBB.
-        dashes: Lengths of ink and gap, in line widths; empty for a solid line.
-        marker: Marker of the points, one character of matplotlib; empty for none.
-        width: Line width in points.
+        colour: colour of line and interval, as #RRGGBB.
+        dashes: lengths of ink and gap, in line widths; empty for a solid line.
+        marker: marker of the points, one character of matplotlib; empty for none.
+        width: line width in points.
 
     Raises:
-        ValueError: A value is not of this kind.
+        ValueError: a value is not of this kind.
     """
 
     colour: str
@@ -70,13 +70,13 @@ class Looks:
     """Content of `looks.yaml`.
 
     Args:
-        colours: Colours by name.
-        dashes: Dashes by name.
-        algorithms: Looks by label.
-        rivals: Looks by label.
-        label_learners: Looks by name.
-        references: Looks by name.
-        others: Looks for all other labels.
+        colours: colours by name.
+        dashes: dashes by name.
+        algorithms: looks by label.
+        rivals: looks by label.
+        label_learners: looks by name.
+        references: looks by name.
+        others: looks for all other labels.
     """
 
     colours: Mapping[str, str]
@@ -92,7 +92,7 @@ def looks_from(content: Mapping[str, Any]) -> Looks:
     """Parse the content of `looks.yaml`.
 
     Raises:
-        ValueError: A section is missing or unknown, or a look is invalid; the message names it.
+        ValueError: a section is missing or unknown, or a look is invalid; the message names it.
     """
     sections = {section.name for section in fields(Looks)}
     if wrong := sections ^ set(content):

@@ -11,8 +11,8 @@ class Mark:
     """Kind of a verdict.
 
     Args:
-        kind: One or two words; the filter of a page has a button for each kind.
-        tone: Determines colour and sign.
+        kind: one or two words; the filter of a page has a button for each kind.
+        tone: determines colour and sign.
     """
 
     kind: str

@@ -10,10 +10,10 @@ import pandas as pd
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
 from dpol.show.footers import MODELS
-from dpol.show.table import Column, Entry, Line, Table, one_section
+from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import each, mu_title
 
-_NONE = Entry("—")
+_NONE = TableCell("—")
 
 
 def mechanisms_table(
@@ -26,10 +26,10 @@ def mechanisms_table(
     """Build a table with a line per mechanism; None if no run has privacy noise.
 
     Args:
-        columns: Rows of the summary, by title of the table's column that shows them.
-        levels: Privacy levels in the order of the columns.
-        name: Name of the table.
-        title: Title of the table, unique on the page.
+        columns: rows of the summary, by title of the table's column that shows them.
+        levels: privacy levels in the order of the columns.
+        name: name of the table.
+        title: title of the table, unique on the page.
     """
     runs = pd.concat(columns, names=["column"]).reset_index("column")
     noisy = runs[runs["model"] != "none"]
@@ -46,12 +46,12 @@ def mechanisms_table(
     lines: list[Line] = []
     for (mechanism, model), own in noisy.groupby(["mechanism", "model"], sort=False):
         # A mechanism has several lines if its guarantees differ between columns of the table.
-        of_text: dict[tuple[Entry, ...], list[str]] = {}
+        of_text: dict[tuple[TableCell, ...], list[str]] = {}
         for column, these in own.groupby("column", sort=False):
             of_text.setdefault(_guarantees(these, shown), []).append(str(column))
         for guarantees, titles in of_text.items():
             factors = [_factors(own, kind) for kind in (longer, carried) if kind]
-            words = Entry(str(model)), Entry(", ".join(titles))
+            words = TableCell(str(model)), TableCell(", ".join(titles))
             lines.append((str(mechanism), (*words, *guarantees, _moved(own), *factors)))
     delta = each(map("{:g}".format, runs["delta"]))
     footers = [
@@ -87,36 +87,36 @@ def mechanisms_table(
     )
 
 
-def _guarantees(runs: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...]:
+def _guarantees(runs: pd.DataFrame, levels: Sequence[float]) -> tuple[TableCell, ...]:
     """Return epsilon at each level, with the guaranteed mu where it differs from the level."""
     cells = []
     for mu in levels:
         at_level = runs[runs["mu"] == mu]
         if not at_level["epsilon"].max() < math.inf:  # not run, or run without noise
-            cells.append(Entry("none"))
+            cells.append(TableCell("none"))
             continue
         largest, notes = at_level["guaranteed_mu"].max(), list[str]()
         if pd.isna(largest):
             notes = ["not Gaussian DP"]
         elif f"{largest:.3g}" != f"{mu:.3g}":
             notes = [f"guaranteed μ = {_most(at_level['guaranteed_mu'])}"]
-        cells.append(Entry(_most(at_level["epsilon"]), tuple(notes)))
+        cells.append(TableCell(_most(at_level["epsilon"]), tuple(notes)))
     return tuple(cells)
 
 
-def _moved(runs: pd.DataFrame) -> Entry:
+def _moved(runs: pd.DataFrame) -> TableCell:
     units = runs.groupby("sensitivity_unit", sort=False)["sensitivity"]
     texts = [f"{_most(values)} ({unit})" for unit, values in units]
-    return Entry(", ".join(texts))
+    return TableCell(", ".join(texts))
 
 
-def _factors(runs: pd.DataFrame, columns: list[str]) -> Entry:
+def _factors(runs: pd.DataFrame, columns: list[str]) -> TableCell:
     """Return the largest ratio of each column to the level, where known."""
     known = runs[runs[columns].notna().all(axis=1) & (runs["mu"] < math.inf)]
     if known.empty:
         return _NONE
     largest = known[columns].div(known["mu"], axis=0).max()
-    return Entry("× " + ", ".join(rounded_up(factor, 3) for factor in largest))
+    return TableCell("× " + ", ".join(rounded_up(factor, 3) for factor in largest))
 
 
 def _most(values: pd.Series) -> str:

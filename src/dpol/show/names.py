@@ -11,9 +11,9 @@ class Name:
     """Display name of a label.
 
     Args:
-        short: For tables and axes.
-        long: For legends and sentences; if empty, `short` is used.
-        ours: Whether it is ours, not in the papers, and bears a mark.
+        short: for tables and axes.
+        long: for legends and sentences; if empty, `short` is used.
+        ours: whether it is ours, not in the papers, and bears a mark.
     """
 
     short: str

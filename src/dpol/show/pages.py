@@ -24,9 +24,9 @@ def load_template(
     """Load a template from `templates/` of the given packages, or of `dpol.show`.
 
     Args:
-        name: File name of the template.
-        packages: Packages to search before `dpol.show`.
-        escape: The filter `e` of a LaTeX or Markdown template, which escapes nothing by itself.
+        name: file name of the template.
+        packages: packages to search before `dpol.show`.
+        escape: the filter `e` of a LaTeX or Markdown template, which escapes nothing by itself.
             Such a template uses the delimiters `<% %>` and `<< >>`.
     """
     environment = jinja2.Environment(

@@ -62,10 +62,10 @@ class Panels:
     """A figure in the making.
 
     Args:
-        figure: The whole figure.
-        grid: Its panels in rows and columns; the last places may be empty.
-        axes: Its panels, row by row.
-        labels: Names of lines, written when all limits are final.
+        figure: the whole figure.
+        grid: its panels in rows and columns; the last places may be empty.
+        axes: its panels, row by row.
+        labels: names of lines, written when all limits are final.
     """
 
     figure: Figure
@@ -124,11 +124,11 @@ def panels(
     """Open a figure of panels, to be drawn in the block; its layout is fixed at the end.
 
     Args:
-        number: Number of panels.
-        columns: Largest number of panels side by side.
-        size: Width and height of a panel with its labels, in inches.
-        y_label: Name of the vertical axis of all panels.
-        options: Options of `matplotlib.figure.Figure.subplots`.
+        number: number of panels.
+        columns: largest number of panels side by side.
+        size: width and height of a panel with its labels, in inches.
+        y_label: name of the vertical axis of all panels.
+        options: options of `matplotlib.figure.Figure.subplots`.
     """
     columns = min(columns, number)
     rows = math.ceil(number / columns)

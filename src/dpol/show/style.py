@@ -128,8 +128,8 @@ def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
     The title of a file is the finding of the figure (its label).
 
     Raises:
-        ValueError: A path has another suffix; nothing is written.
-        OutputError: A file cannot be written.
+        ValueError: a path has another suffix; nothing is written.
+        OutputError: a file cannot be written.
     """
     targets = [Path(path) for path in paths]
     for path in targets:

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpol.core.cells import spreadsheet_text
 from dpol.core.files import write_text
+from dpol.core.spreadsheets import spreadsheet_text
 from dpol.core.words import escape_markdown
 from dpol.show.marks import Mark
 from dpol.show.pages import load_template
@@ -51,9 +51,9 @@ class Column:
     """Column of cells.
 
     Args:
-        header: Text of the header.
-        unit: Unit of the numbers, if any.
-        prose: Whether the cells are words, set flush left and wrapped.
+        header: text of the header.
+        unit: unit of the numbers, if any.
+        prose: whether the cells are words, set flush left and wrapped.
     """
 
     header: str
@@ -67,15 +67,15 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableCell:
     """Cell of a table.
 
     Args:
-        text: Text of the cell.
-        notes: Notes in smaller print below it.
-        order: Number to sort by instead of the text.
-        hint: Note that HTML shows under the pointer.
-        mark: Kind of verdict, if the text is a verdict.
+        text: text of the cell.
+        notes: notes in smaller print below it.
+        order: number to sort by instead of the text.
+        hint: note that HTML shows under the pointer.
+        mark: kind of verdict, if the text is a verdict.
     """
 
     text: str
@@ -95,7 +95,7 @@ class Entry:
         return divider.join((self.text, *self.remarks))
 
 
-Line = tuple[str, tuple[Entry, ...]]
+Line = tuple[str, tuple[TableCell, ...]]
 """Label of a line, and its cells."""
 
 
@@ -104,9 +104,9 @@ class Group:
     """Lines that belong together within a section.
 
     Args:
-        title: Its title.
-        lines: Its lines.
-        cited: Whether its numbers come from elsewhere; they are grey, in Markdown italic.
+        title: its title.
+        lines: its lines.
+        cited: whether its numbers come from elsewhere; they are grey, in Markdown italic.
     """
 
     title: str
@@ -133,16 +133,16 @@ class Table:
     """A table of plain texts, which the renderers escape.
 
     Args:
-        caption: What the table shows.
-        name: Name in cross references; letters and hyphens.
-        corner: Headers of section, group and line, of section and line, or of line. Titles without
+        caption: what the table shows.
+        name: name in cross references; letters and hyphens.
+        corner: headers of section, group and line, of section and line, or of line. Titles without
             a header are not shown.
-        headers: Headers of the cells; a plain text heads a column of numbers without a unit.
-        sections: At least one, each with at least one group, each with at least one line.
-        footers: Notes below the table.
-        numbers: The numbers of the table, in full precision.
-        filtered: Noun for its lines, if readers of the page can filter them.
-        following: Tables below it in its files, folded on the page.
+        headers: headers of the cells; a plain text heads a column of numbers without a unit.
+        sections: at least one, each with at least one group, each with at least one line.
+        footers: notes below the table.
+        numbers: the numbers of the table, in full precision.
+        filtered: noun for its lines, if readers of the page can filter them.
+        following: tables below it in its files, folded on the page.
     """
 
     caption: str
@@ -172,17 +172,17 @@ class Table:
 
     @property
     def cites(self) -> bool:
-        """True if it has cited lines."""
+        """Whether it has cited lines."""
         return any(group.cited for section in self.sections for group in section.groups)
 
     @property
     def sortable(self) -> bool:
-        """True if readers may sort the lines."""
+        """Whether readers may sort the lines."""
         return len(self.corner) == 1
 
     def lines_of(
         self, section: Section
-    ) -> Iterator[tuple[bool, bool, tuple[str, ...], tuple[Entry, ...]]]:
+    ) -> Iterator[tuple[bool, bool, tuple[str, ...], tuple[TableCell, ...]]]:
         """Yield for each line if it is the section's first, if it is cited, its labels, its cells.
 
         The label of a group is not repeated.
@@ -203,7 +203,7 @@ def one_section(
     return Section(title, note, (Group("", tuple(lines), cited),))
 
 
-def number(value: float, text: str | None = None) -> Entry:
+def number(value: float, text: str | None = None) -> TableCell:
     """Return a cell that sorts by its value.
 
     >>> number(1234567.0).text, number(0.25).text
@@ -211,7 +211,7 @@ def number(value: float, text: str | None = None) -> Entry:
     """
     if text is None:
         text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    return Entry(text, order=float(value))
+    return TableCell(text, order=float(value))
 
 
 def escape_latex(text: str) -> str:
@@ -258,8 +258,8 @@ def write_table(table: Table, *paths: Path | str) -> None:
     """Write a table as `.html`, `.fragment.html`, `.md` or `.tex`, and its numbers as `.csv`.
 
     Raises:
-        ValueError: A suffix is unknown, or there are no numbers for a CSV; nothing is written.
-        OutputError: A file cannot be written.
+        ValueError: a suffix is unknown, or there are no numbers for a CSV; nothing is written.
+        OutputError: a file cannot be written.
     """
     renderers: dict[str, Callable[[Table], str]] = {
         ".fragment.html": to_fragment,

@@ -45,7 +45,7 @@ def together(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arro
         return first
     import pyarrow as arrow
 
-    return arrow.concat_tables(parts) if isinstance(first, arrow.Table) else joined(parts)
+    return arrow.concat_tables(parts) if isinstance(first, arrow.Table) else join_frames(parts)
 
 
 def write_results(
@@ -80,11 +80,12 @@ def read_rows(files: Mapping[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
     import pandas as pd  # jobs that only play points need no pandas
 
     return {
-        name: joined([pd.read_parquet(path) for path in paths]) for name, paths in files.items()
+        name: join_frames([pd.read_parquet(path) for path in paths])
+        for name, paths in files.items()
     }
 
 
-def joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def join_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate the rows of all points; a part without rows has no columns."""
     import pandas as pd
 
@@ -148,5 +149,5 @@ def compute(
             continue
         inputs = Inputs(seed=seed, delta=delta, memory_mb=1000, files=files)
         every.append(load(study.run)(settings, point, inputs))
-    rows = {name: joined([parts[name] for parts in every]) for name in study.results}
+    rows = {name: join_frames([parts[name] for parts in every]) for name in study.results}
     return collect(study, settings, facts, rows)

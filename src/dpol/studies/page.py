@@ -17,39 +17,24 @@ from dpol.studies.study import Facts
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts(Facts):
-    """Facts about a run that its page states.
-
-    Args:
-        streams: as in `Facts`, like the next eleven.
-        simulated: likewise.
-        confidence: likewise.
-        levels: likewise.
-        delta: likewise.
-        seed: likewise.
-        replicates: likewise.
-        memory: likewise.
-        replayed: likewise.
-        reported: likewise.
-        questions: likewise.
-        asked: likewise.
-        cleaned: title of each panel stream, by label.
-        gains: questions by label; the label is empty if the run asks only one.
-        run: name of the run.
-        private: whether its results hold numbers that not everyone may see.
-        period: name of a round: day, week or period.
-        columns: names of the columns of its table; None for a table of gains.
-        licence: licence of its table; None if the config names none.
-        citation: citation of its table; None if the config names none.
-    """
+    """Facts about a run that its page states, besides those that its studies know."""
 
     cleaned: Mapping[str, str]
+    """Title of each panel stream, by label."""
     gains: Mapping[str, Gain]
+    """Questions by label; the label is empty if the run asks only one."""
     run: str
+    """Name of the run."""
     private: bool
+    """Whether its results hold numbers that not everyone may see."""
     period: str
+    """Name of a round: day, week or period."""
     columns: Columns | None
+    """Names of the columns of its table; None for a table of gains."""
     licence: str | None
+    """Licence of its table; None if the config names none."""
     citation: str | None
+    """Citation of its table; None if the config names none."""
 
 
 @dataclass(frozen=True, kw_only=True)

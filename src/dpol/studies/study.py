@@ -96,7 +96,7 @@ class Facts:
 
     @property
     def asks_several(self) -> bool:
-        """True if the run asks several questions."""
+        """Whether the run asks several questions."""
         return len(self.questions) > 1
 
 
@@ -168,7 +168,7 @@ class Section(Settings):
 
     @property
     def made(self) -> bool:
-        """True if it makes files: figures or tables."""
+        """Whether it makes files: figures or tables."""
         return bool(self.figures or self.tables)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.show.marks import Mark
 from dpol.show.papers import EXPERTS
-from dpol.show.table import Entry, Table
+from dpol.show.table import Table, TableCell
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.claims.table import ON_DATA, OWN, build, build_open
@@ -38,7 +38,7 @@ def table_of(*claims: Claim) -> Table:
     return build({"claims": ledger_of(*claims)}, Claims(), facts)
 
 
-def lines(table: Table, section: int = 0) -> list[tuple[str, tuple[Entry, ...]]]:
+def lines(table: Table, section: int = 0) -> list[tuple[str, tuple[TableCell, ...]]]:
     (group,) = table.sections[section].groups
     return list(group.lines)
 
@@ -68,7 +68,7 @@ def test_the_short_ledger_has_one_line_for_all_that_holds_and_the_same_counts() 
     # The computation, the root and the notes are in the whole ledger.
     assert failed[0].notes == ()
     assert [note.split(":")[0] for note in failed[-1].notes] == ["Counterexample", "Put right by"]
-    assert (label, cells[0]) == ("1 other", Entry(""))
+    assert (label, cells[0]) == ("1 other", TableCell(""))
     assert cells[-1].text == "1 holds"
     assert len(lines(short)) == 2
 
@@ -77,24 +77,24 @@ def test_every_cell() -> None:
     table = table_of(*CLAIMS)
     first = dict(lines(table))
     assert first["Theorem 1"] == (
-        Entry("is so", ("Computed: by hand.",)),
-        Entry("≤ 2"),
-        Entry("1.5"),
-        Entry("0.75"),
-        Entry("holds", ("In 1 setting.", "Note: n = 2."), mark=HOLDS),
+        TableCell("is so", ("Computed: by hand.",)),
+        TableCell("≤ 2"),
+        TableCell("1.5"),
+        TableCell("0.75"),
+        TableCell("holds", ("In 1 setting.", "Note: n = 2."), mark=HOLDS),
     )
     assert dict(lines(table, 2))["Lemma 2 †"] == (
-        Entry(NASTY, ("Computed: by hand.",)),
-        Entry("≥ 12,346"),
-        Entry("30,000"),
-        Entry("2.43"),
-        Entry("holds loosely: measured is 2.43 times claimed", ("In 1 setting.",), mark=HOLDS),
+        TableCell(NASTY, ("Computed: by hand.",)),
+        TableCell("≥ 12,346"),
+        TableCell("30,000"),
+        TableCell("2.43"),
+        TableCell("holds loosely: measured is 2.43 times claimed", ("In 1 setting.",), mark=HOLDS),
     )
     assert lines(table, 1)[0][1][1:] == (
-        Entry("≤ 0"),
-        Entry("0.25"),
-        Entry("—"),
-        Entry(
+        TableCell("≤ 0"),
+        TableCell("0.25"),
+        TableCell("—"),
+        TableCell(
             "does not hold as stated: constant",
             (
                 *("Counterexample: x = 1.", "Root: equation (2).", "Put right by: 1 for 0."),
@@ -105,10 +105,10 @@ def test_every_cell() -> None:
     )
     # A sampled number has its interval. The counterexample repeats the note, which is left out.
     assert first["Theorem 4"][1:] == (
-        Entry("≤ 127.1"),
-        Entry("526", ("511.1 to 541",)),
-        Entry("4.14"),
-        Entry(
+        TableCell("≤ 127.1"),
+        TableCell("526", ("511.1 to 541",)),
+        TableCell("4.14"),
+        TableCell(
             "does not hold as stated: false",
             ("Counterexample: n = 2: mean 526.", "Root: Theorem 4.", "Put right by: n = 1."),
             mark=FAILS,
@@ -167,9 +167,9 @@ def test_a_bound_and_the_trivial_number_are_shown() -> None:
     undecided = claim_by_hand(520.0, "<=", 526.04, **SAMPLED)
     table = table_of(silent, undecided, unproved)
     first, second, third = (entries for _, entries in lines(table))  # open rows come first
-    assert (first[2], first[-1].text) == (Entry("1.247", ("upper bound",)), "not proved")
+    assert (first[2], first[-1].text) == (TableCell("1.247", ("upper bound",)), "not proved")
     assert second[-1].text == "undecided"
-    assert third[1] == Entry("≤ 91,739", ("without it: 2773",))
+    assert third[1] == TableCell("≤ 91,739", ("without it: 2773",))
     assert third[-1].text == "vacuous here"
     counts = "1 is not proved, 1 is undecided, 1 is vacuous here"
     assert table.sections[0].note == f"3 rows: {counts}"

@@ -19,7 +19,7 @@ from comparison_by_hand import (
     summary_of,
 )
 from dpol.privacy.guarantee import MU_OF_STAYS
-from dpol.show.table import Entry, Table, to_latex, to_markdown
+from dpol.show.table import Table, TableCell, to_latex, to_markdown
 from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.tables import ablation_table, comparison_table
 
@@ -38,7 +38,7 @@ def build(made: dict[str, pd.DataFrame]) -> Table:
     return comparison_table(made, COMPARISON, FACTS)
 
 
-def line(made: dict[str, pd.DataFrame], label: str) -> tuple[Entry, ...]:
+def line(made: dict[str, pd.DataFrame], label: str) -> tuple[TableCell, ...]:
     (section,) = build(made).sections
     return dict(section.groups[0].lines)[label]
 
@@ -134,7 +134,7 @@ def test_half_widths_stand_beside_their_numbers(made: dict[str, pd.DataFrame]) -
 def test_the_verdict_on_the_baseline(made, verdict, word):
     frame = made["comparison"]
     frame.loc[at(frame, "baseline", INF), "verdict"] = verdict
-    assert line(made, "no privacy (μ = ∞)")[-1] == Entry(f"{word} the baseline")
+    assert line(made, "no privacy (μ = ∞)")[-1] == TableCell(f"{word} the baseline")
 
 
 def test_a_row_of_the_papers_that_ours_does_not_beat_is_named(made):

@@ -13,7 +13,7 @@ import pytest
 from dpol.core.randomness import replicate_generators
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.play import RawGains, play_rounds
-from dpol.experts.registry import REGISTRY, Entry, make_members, regret_bounds
+from dpol.experts.registry import REGISTRY, Registration, make_members, regret_bounds
 from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.batching.study import synthetic_gains
 from dpol.studies.claims.study import statements
@@ -62,10 +62,10 @@ def test_the_line_of_an_algorithm_follows_its_records_and_the_registry() -> None
 
 
 def test_a_bound_without_a_comparator_is_refused() -> None:
-    Entry("a:B", regret="T", against="best learner")
+    Registration("a:B", regret="T", against="best learner")
     for half in ({"regret": "T"}, {"against": "best learner"}, {"regret": "T", "against": "you"}):
         with pytest.raises(ValueError, match="or both, with against: best fixed expert or best"):
-            Entry("a:B", **half)
+            Registration("a:B", **half)
 
 
 # Statements of the ledger that check a bound of the registry in games.

@@ -24,7 +24,7 @@ from dpol.studies.games.runs import play_suite
 from dpol.studies.games.scores import (
     Scores,
     collect_cells,
-    joined,
+    join_scores,
     read_scores,
     scores_of,
     table_of,
@@ -83,7 +83,7 @@ def test_joined_blocks_equal_the_whole(gains, data) -> None:
     """Totals are exact, curves agree up to rounding; equal replicates stay exactly equal."""
     cuts = sorted(data.draw(st.sets(st.integers(1, len(gains) - 1))))
     parts = [of_gains(own, first) for first, own in _cut(gains, cuts)]
-    together = joined(data.draw(st.permutations(parts)))
+    together = join_scores(data.draw(st.permutations(parts)))
     whole = of_gains(gains)
     np.testing.assert_array_equal(together.totals, whole.totals)
     np.testing.assert_array_equal(together.hits, whole.hits)
@@ -102,11 +102,11 @@ def _cut(gains, cuts):
 def test_equal_replicates_have_width_0_in_any_blocks(gain, size, cut) -> None:
     gains = np.full((size, 4), gain)
     parts = [of_gains(own, first) for first, own in _cut(gains, [min(cut, size - 1)])]
-    assert joined(parts).squares.tolist() == [0.0] * 4
+    assert join_scores(parts).squares.tolist() == [0.0] * 4
 
 
 def test_blocks_that_differ_are_not_equal_though_their_replicates_are() -> None:
-    together = joined([of_gains([[1.0]] * 2), of_gains([[0.5]] * 2, first=2)])
+    together = join_scores([of_gains([[1.0]] * 2), of_gains([[0.5]] * 2, first=2)])
     assert not together.equal
     assert together.squares.tolist() == [0.25]
 

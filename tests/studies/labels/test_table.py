@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from dpol.show.table import Entry, Section, Table
+from dpol.show.table import Section, Table, TableCell
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.table import labels
 from studies.labels.by_hand import FACTS, SETTINGS, SIMULATED, risk, table
@@ -17,7 +17,7 @@ def drawn(risks: pd.DataFrame, *, simulated: bool = True) -> Table:
     return labels({"labels": risks}, Labels(), SIMULATED if simulated else FACTS)
 
 
-def cells_of(section: Section) -> dict[tuple[str, str], tuple[Entry, ...]]:
+def cells_of(section: Section) -> dict[tuple[str, str], tuple[TableCell, ...]]:
     return {
         (group.title, label): entries for group in section.groups for label, entries in group.lines
     }
@@ -41,11 +41,11 @@ def test_every_risk_is_in_its_own_cell() -> None:
                 digits = 0 if mean >= 100 else 1
                 ends = [f"{kl:,.{digits}f}" for kl in (mean, 0.0, 2.25 * mean)]
                 extra = ()
-            assert entry == Entry(ends[0], (f"{ends[1]} to {ends[2]}", *extra))
-    assert shown[RANDOM, "T = 10,000"][0] == Entry("10.0", ("0.0 to 22.5",))
-    assert shown[RANDOM, "T = 10,000"][4] == Entry("100", ("0 to 225",))
+            assert entry == TableCell(ends[0], (f"{ends[1]} to {ends[2]}", *extra))
+    assert shown[RANDOM, "T = 10,000"][0] == TableCell("10.0", ("0.0 to 22.5",))
+    assert shown[RANDOM, "T = 10,000"][4] == TableCell("100", ("0 to 225",))
     # 10 (1 + 17 / 50) nats in 1,000 rounds, compared with 50 of the best forecast.
-    assert shown[PA, "ε = 4"][0] == Entry("-0.0366", ("-0.0500 to -0.0198", "log loss 2.0134"))
+    assert shown[PA, "ε = 4"][0] == TableCell("-0.0366", ("-0.0500 to -0.0198", "log loss 2.0134"))
 
 
 def test_the_first_informative_rounds_are_shown_to_two_digits() -> None:

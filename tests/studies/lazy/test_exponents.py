@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpol.core.intervals import student_factor
-from dpol.show.table import Entry
+from dpol.show.table import TableCell
 from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.convex import STUDY as CONVEX_STUDY
 from dpol.studies.lazy.convex.settings import Convex
@@ -88,7 +88,7 @@ def test_regrets_that_are_no_powers_have_no_exponent():
     assert none.numbers is not None
     assert none.numbers.empty
     assert none.sections[0].groups[0].lines[0][1] == (
-        Entry("—", ("no mean is above 0 at two sizes",)),
+        TableCell("—", ("no mean is above 0 at two sizes",)),
     )
 
 
@@ -107,7 +107,7 @@ def test_cells_have_exponent_interval_and_powers():
     assert cells[TITLES["l2p-sound"]].text.startswith("0.33 ± ")
     assert cells[TITLES["l2p-sound"]].notes == ("T^(1/3)", "off by 0%")
     assert cells[TITLES[PRESET]].notes == ("T^(2/5)", "off by 0%")
-    assert cells[TITLES[BLOCKS]] == Entry("—")  # at one T only
+    assert cells[TITLES[BLOCKS]] == TableCell("—")  # at one T only
     assert TITLES[MATRIX] not in shown.headers
     counts = [note for note in shown.footers if note.startswith(TITLES["l2p-sound"])]
     assert counts[0].endswith("of 4 intervals, T^(1/3) in 4, T^(2/5) in 0, T^(1/2) in 0.")
@@ -164,7 +164,9 @@ def test_cells_name_the_exponents_of_the_paper_that_they_hold():
     assert list(groups) == ["T (1/3, 1/2)", "d (1/3, 1/2)", "ε (-2/3)"]
     assert list(groups["T (1/3, 1/2)"]) == ["d = 4, ε = 4", "d = 64, ε = 4"]
     l2p, tree = groups["T (1/3, 1/2)"]["d = 64, ε = 4"]
-    assert l2p == tree == Entry("0.50 ± 0.01", ("in the interval: 1/2", "off: 0%", "still: 90%"))
+    assert (
+        l2p == tree == TableCell("0.50 ± 0.01", ("in the interval: 1/2", "off: 0%", "still: 90%"))
+    )
     l2p, tree = groups["d (1/3, 1/2)"]["T = 1,000, ε = 4"]
     assert l2p.notes == ("in the interval: 1/2", "still: 90%")
     assert tree.notes == ("still: 90%",)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpol.show.table import Entry, Table
+from dpol.show.table import Table, TableCell
 from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.rates import RATE_PANELS, RATES, rates_table
 from dpol.studies.lazy.shown import TITLES, UNIFORM, regret_table
@@ -45,7 +45,7 @@ def build(rows: pd.DataFrame, study: str = "lazy") -> Table:
     return table
 
 
-def cells_of(table: Table) -> dict[tuple[str, str, str, str, str], Entry]:
+def cells_of(table: Table) -> dict[tuple[str, str, str, str, str], TableCell]:
     """Return all cells except dashes."""
     return {
         (section.title, section.note, group.title, label, header): entry
@@ -53,7 +53,7 @@ def cells_of(table: Table) -> dict[tuple[str, str, str, str, str], Entry]:
         for group in section.groups
         for label, entries in group.lines
         for header, entry in zip(table.headers, entries, strict=True)
-        if entry != Entry("—")
+        if entry != TableCell("—")
     }
 
 
@@ -61,15 +61,15 @@ def test_every_cell_has_its_own_number_and_all_others_a_dash() -> None:
     large, small = (("stochastic losses", "d = 300", T) for T in ("1,000", "20"))
     bound, few = ("lower-bound losses", "d = 300", "20"), ("stochastic losses", "d = 7", "20")
     assert cells_of(build(frame())) == {
-        (*large, "ε = 4", NONE): Entry("37 exact"),
-        (*large, "ε = 4", SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
-        (*large, "ε = 0.5", SOUND): Entry("4,322 ± 99", ("accounted ε = 0.5",)),
-        (*large, "ε = 0.5", PUBLISHED): Entry("5,555 ± 1", ("accounted ε = 0.5",)),
-        (*large, "ε = 0.5", NONE): Entry("37 exact"),
-        (*small, "ε = 0.5", NONE): Entry("4 exact"),
-        (*small, "ε = 0.5", TREE): Entry("-2 ± 2"),
-        (*bound, "ε = 0.5", SOUND): Entry("9 ± <1", ("accounted ε = 0.123",)),
-        (*few, "ε = 0.5", SOUND): Entry("8 ± 1", ("accounted ε = 0.000123",)),
+        (*large, "ε = 4", NONE): TableCell("37 exact"),
+        (*large, "ε = 4", SOUND): TableCell("1,234 ± 13", ("accounted ε = 3.99",)),
+        (*large, "ε = 0.5", SOUND): TableCell("4,322 ± 99", ("accounted ε = 0.5",)),
+        (*large, "ε = 0.5", PUBLISHED): TableCell("5,555 ± 1", ("accounted ε = 0.5",)),
+        (*large, "ε = 0.5", NONE): TableCell("37 exact"),
+        (*small, "ε = 0.5", NONE): TableCell("4 exact"),
+        (*small, "ε = 0.5", TREE): TableCell("-2 ± 2"),
+        (*bound, "ε = 0.5", SOUND): TableCell("9 ± <1", ("accounted ε = 0.123",)),
+        (*few, "ε = 0.5", SOUND): TableCell("8 ± 1", ("accounted ε = 0.000123",)),
     }
     # The order of the rows within a section does not matter.
     assert build(frame(CELLS[:7][::-1])) == build(frame(CELLS[:7]))
@@ -80,8 +80,8 @@ def test_convex_regrets_have_their_losses_and_body() -> None:
     table = build(rows.assign(loss="linear", body="ball"), "convex")
     key = ("linear losses, ball", "d = 300", "1,000", "ε = 4")
     assert cells_of(table) == {
-        (*key, SOUND): Entry("1,234 ± 13", ("accounted ε = 3.99",)),
-        (*key, NONE): Entry("37 exact"),
+        (*key, SOUND): TableCell("1,234 ± 13", ("accounted ε = 3.99",)),
+        (*key, NONE): TableCell("37 exact"),
     }
 
 
@@ -89,7 +89,7 @@ def test_uniform_random_has_a_column_without_an_interval() -> None:
     rows = frame(CELLS[:3]).assign(uniform_regret=[920.4, 920.4, 33.0])
     cells = cells_of(build(rows))
     column = {place[3]: entry for place, entry in cells.items() if place[-1] == TITLES[UNIFORM]}
-    assert column == {"ε = 4": Entry("920"), "ε = 0.5": Entry("33")}
+    assert column == {"ε = 4": TableCell("920"), "ε = 0.5": TableCell("33")}
 
 
 # ---- the rates of the paper ----------------------------------------------------------------------

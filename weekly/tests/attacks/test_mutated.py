@@ -26,7 +26,7 @@ from attacks.mutations import (
     within,
 )
 from dpol.core.errors import DpolError
-from dpol.data import texts
+from dpol.data import parse_cell
 from dpol_weekly import sampler
 from dpol_weekly.commands.deployment import TEMPLATE
 from dpol_weekly.deployment import read_deployment
@@ -259,7 +259,7 @@ def test_a_changed_file_is_refused_or_read_as_what_it_says(campaign):
     assert accepted[False]
 
 
-def cut_at_commas(text, form, known=texts.decimal_of):
+def cut_at_commas(text, form, known=parse_cell.parse_decimal):
     """Reading of cells that forgets what stands behind a comma."""
     return known(text.partition(",")[0], form)
 
@@ -267,7 +267,7 @@ def cut_at_commas(text, form, known=texts.decimal_of):
 @pytest.mark.parametrize(
     ("below", "name", "broken", "campaign", "message"),
     [
-        ("dpol_weekly.holder", "decimal_of", cut_at_commas, table, "silently another number"),
+        ("dpol_weekly.holder", "parse_decimal", cut_at_commas, table, "silently another number"),
         ("dpol.core", "_UniqueKeys", yaml.SafeLoader, deployment, "something else than it says"),
     ],
 )

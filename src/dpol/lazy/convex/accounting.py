@@ -43,12 +43,12 @@ class ConvexParameters(AccountedParameters):
 
     Args:
         batch_size: B, rounds in a batch.
-        eta: Scale of the keep probability, e^(-c B eta).
+        eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: Name of c.
-        epsilon: Accounted epsilon at the game's delta.
-        objective: Stand-in for regret that was minimised (see `choose_convex_parameters`).
-        beta: Inverse temperature.
+        normaliser: name of c.
+        epsilon: accounted epsilon at the game's delta.
+        objective: stand-in for regret that was minimised (see `choose_convex_parameters`).
+        beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
     """
 
@@ -73,11 +73,11 @@ def convex_epsilon(
     beta L^2 / lambda zCDP.
 
     Args:
-        game: Facts about the game.
+        game: facts about the game.
         batch_size: B, rounds in a batch.
-        eta: Scale of the keep probability.
+        eta: scale of the keep probability.
         fake_switch: p, probability of a fake switch; the result for 0 is inf.
-        beta: Inverse temperature.
+        beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
         normaliser: c of the keep probability.
 
@@ -108,12 +108,12 @@ def choose_convex_parameters(
     term has one more logarithm.
 
     Args:
-        game: Facts about the game.
-        epsilon: Largest epsilon allowed.
-        largest_batch: Largest batch size in rounds; None for T.
+        game: facts about the game.
+        epsilon: largest epsilon allowed.
+        largest_batch: largest batch size in rounds; None for T.
 
     Raises:
-        ValueError: No parameters reach epsilon.
+        ValueError: no parameters reach epsilon.
     """
 
     best = math.inf

@@ -40,12 +40,12 @@ class SumNoise:
     """Noise for the release of sums of gradients.
 
     Args:
-        mechanism: Name of the mechanism in privacy records.
-        draw: Takes T, d, the standard deviation of a draw and generators; yields (R, d) noise on
+        mechanism: name of the mechanism in privacy records.
+        draw: takes T, d, the standard deviation of a draw and generators; yields (R, d) noise on
             the sums of the first 1, ..., T - 1 rounds in turn.
-        columns: Squared norm of the change from a gradient of norm 1, by T; if it is 1, draws of
+        columns: squared norm of the change from a gradient of norm 1, by T; if it is 1, draws of
             standard deviation 1 are 1-GDP.
-        rows: Largest mean square of a noise coordinate by T, for draws of standard deviation 1.
+        rows: largest mean square of a noise coordinate by T, for draws of standard deviation 1.
     """
 
     mechanism: str
@@ -113,12 +113,12 @@ def private_ftrl(
     Sampling or Shuffling" (2021).
 
     Args:
-        losses: Losses to play against.
-        body: Convex body of the points.
-        noise: Noise on the sums of gradients.
-        mu: Privacy parameter, inf for none; `privacy.gaussian_dp` converts it to (eps, delta).
+        losses: losses to play against.
+        body: convex body of the points.
+        noise: noise on the sums of gradients.
+        mu: privacy parameter, inf for none; `privacy.gaussian_dp` converts it to (eps, delta).
         regulariser: lambda; see `best_regulariser`.
-        generators: One for each run.
+        generators: one for each run.
     """
     T, d, scale = losses.n_rounds, losses.dimension, noise.scale(losses, mu)
     prefix, x = np.zeros(d), np.tile(body.centre, (generators.n_replicates, 1))

@@ -30,10 +30,10 @@ class Cone:
     """The function `level + slope |x - peak|`, nowhere above another function on a body.
 
     Args:
-        body: Convex body on which it lies below.
+        body: convex body on which it lies below.
         peak: (d,) point of the body.
-        level: Least value.
-        slope: Slope, above 0.
+        level: least value.
+        slope: slope, above 0.
     """
 
     body: Body
@@ -68,9 +68,9 @@ def cone_below(
     Frank-Wolfe gap. The second terms rise by `least_growth`. The bound holds for any peak.
 
     Args:
-        losses: Absolute losses.
-        body: Convex body on which the cone must lie below.
-        beta: Inverse temperature of the draws.
+        losses: absolute losses.
+        body: convex body on which the cone must lie below.
+        beta: inverse temperature of the draws.
         regulariser: lambda, above 0.
         near: (d,) point of the body where the search starts.
     """

@@ -93,12 +93,12 @@ class Link:
     """A convex function of residuals r = <a, x> - b, with slopes in [-1, 1].
 
     Args:
-        value: Returns the values at residuals.
-        slope: Returns a subgradient at residuals.
-        smooth: Returns value and slope of a smooth function that is nowhere larger than `value`
+        value: returns the values at residuals.
+        slope: returns a subgradient at residuals.
+        smooth: returns value and slope of a smooth function that is nowhere larger than `value`
             and at most width / 2 smaller.
-        steepness: Returns the Lipschitz constant of the smooth slope for a width.
-        sharp: Whether the function is the absolute value.
+        steepness: returns the Lipschitz constant of the smooth slope for a width.
+        sharp: whether the function is the absolute value.
     """
 
     value: Callable[[Floats], Floats]
@@ -140,7 +140,7 @@ class LinkedLosses:
     """T losses l_t(x) = f(<a_t, x> - b_t).
 
     Args:
-        link: The function f.
+        link: the function f.
         vectors: (T, d) array; row t is a_t.
         targets: (T,) targets b_t.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
@@ -207,7 +207,7 @@ class LinkedLosses:
         """See `ConvexLosses`; certified to be at most L D sqrt(T) / 1000 too large.
 
         Raises:
-            ArithmeticError: See `minimum.least_value`.
+            ArithmeticError: see `minimum.least_value`.
         """
 
         def smooth(point: Floats, width: float) -> tuple[float, Floats]:
@@ -233,7 +233,7 @@ def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) 
         n_rounds: T, the number of rounds.
         dimension: d, dimension of the space.
         lipschitz: L, Lipschitz constant of every loss.
-        seed: Root seed.
+        seed: root seed.
     """
     rng = np.random.default_rng(seed_sequence(seed, ("convex losses", "linear", dimension)))
     hidden = rng.standard_normal(dimension)
@@ -250,10 +250,10 @@ def linked_losses(name: LossName, linear: LinearLosses, body: Body, seed: int) -
     uniform noise between -L D/2 and L D/2. Targets of logistic losses are 0.
 
     Args:
-        name: Name in `LINKS`.
-        linear: Linear losses that supply the vectors.
-        body: Convex body of the points.
-        seed: Root seed.
+        name: name in `LINKS`.
+        linear: linear losses that supply the vectors.
+        body: convex body of the points.
+        seed: root seed.
     """
     T, targets = linear.n_rounds, np.zeros(linear.n_rounds)
     if name == "absolute":

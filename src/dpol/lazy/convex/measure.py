@@ -45,8 +45,8 @@ class RegularisedWeights:
     to the body.
 
     Args:
-        body: Convex body of the points.
-        beta: Inverse temperature.
+        body: convex body of the points.
+        beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
     """
 
@@ -80,7 +80,7 @@ class Absorbed:
     """The state of `LinkedWeights`.
 
     Args:
-        losses: Losses of the rounds so far.
+        losses: losses of the rounds so far.
         anchor: (d,) point of the body near the mode; any point gives the same distribution.
     """
 
@@ -101,8 +101,8 @@ class LinkedWeights:
     of its delta covers running time or a refusal.
 
     Args:
-        linear: The measure for linear losses with the same body, beta and lambda.
-        none: The losses of no round.
+        linear: the measure for linear losses with the same body, beta and lambda.
+        none: the losses of no round.
     """
 
     linear: RegularisedWeights
@@ -119,7 +119,7 @@ class LinkedWeights:
         """Draw one point for each generator.
 
         Raises:
-            DataError: None of more than 120,000 proposals for a replicate was accepted.
+            DataError: none of more than 120,000 proposals for a replicate was accepted.
         """
         tries, tangents = iter(range(MOST_TRIES)), self.tangents(state)
         second = cache(lambda: self.cone(state))
@@ -193,9 +193,9 @@ def measure_for(
     """Return the measure for a kind of losses on a body.
 
     Args:
-        losses: Losses of the kind that will be played.
-        body: Convex body of the points.
-        beta: Inverse temperature.
+        losses: losses of the kind that will be played.
+        body: convex body of the points.
+        beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
     """
     linear = RegularisedWeights(body=body, beta=beta, regulariser=regulariser)

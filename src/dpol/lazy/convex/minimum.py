@@ -30,16 +30,16 @@ def least_value(
     Frank and Wolfe (1956).
 
     Args:
-        smooth: Takes a point (d,) and a width; returns value and gradient of the smoothed function,
+        smooth: takes a point (d,) and a width; returns value and gradient of the smoothed function,
             which is nowhere larger than `value`, and at most width n_terms / 2 smaller.
-        body: Convex body to search.
-        value: Returns the value of the function at a point (d,).
-        steepness: Returns the Lipschitz constant of the smoothed gradient for a width.
-        n_terms: Number of smoothed terms (see `smooth`).
-        tolerance: Largest error, above 0.
+        body: convex body to search.
+        value: returns the value of the function at a point (d,).
+        steepness: returns the Lipschitz constant of the smoothed gradient for a width.
+        n_terms: number of smoothed terms (see `smooth`).
+        tolerance: largest error, above 0.
 
     Raises:
-        ArithmeticError: The bound is still too far away after 100,000 steps.
+        ArithmeticError: the bound is still too far away after 100,000 steps.
     """
 
     def steps_from(x: Floats, width: float) -> Iterator[Floats]:
@@ -71,9 +71,9 @@ def descent(
     Accelerated Gradient Schemes" (2015).
 
     Args:
-        slope: Returns the gradient (d,) at a point (d,).
+        slope: returns the gradient (d,) at a point (d,).
         steepness: Lipschitz constant of the gradient.
-        body: Convex body to search.
+        body: convex body to search.
         start: (d,) point of the body.
     """
     x, ahead, momentum = start, start, 1.0

@@ -20,8 +20,8 @@ def first_accepted(
     """Return the (R, ...) first accepted proposals of the replicates.
 
     Args:
-        generators: One for each replicate.
-        propose: Takes the indices and generators of the replicates that still need a draw; returns
+        generators: one for each replicate.
+        propose: takes the indices and generators of the replicates that still need a draw; returns
             a proposal for each, and whether it is accepted.
     """
     pending = np.arange(generators.n_replicates)

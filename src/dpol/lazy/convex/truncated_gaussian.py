@@ -44,9 +44,9 @@ def sample_truncated_gaussian(
 
     Args:
         mean: (d,) finite mean, inside or outside the ball.
-        sigma: Standard deviation of each coordinate before truncation, above 0.
+        sigma: standard deviation of each coordinate before truncation, above 0.
         diameter: D, diameter of the ball around 0, above 0.
-        generators: One for each draw.
+        generators: one for each draw.
 
     >>> from dpol.core.randomness import replicate_generators
     >>> generators = replicate_generators(1, ("ball",), range(3), "draws")

@@ -27,9 +27,9 @@ def sample_in_box(
 
     Args:
         mean: (d,) finite mean, inside or outside the box.
-        sigma: Standard deviation of each coordinate before truncation, above 0.
-        half_edge: Largest absolute coordinate in the box, above 0.
-        generators: One for each draw.
+        sigma: standard deviation of each coordinate before truncation, above 0.
+        half_edge: largest absolute coordinate in the box, above 0.
+        generators: one for each draw.
     """
     share = generators.uniforms(len(mean))
     return truncated_normal_quantiles(share, mean, sigma, -half_edge, half_edge)
@@ -119,9 +119,9 @@ def sample_in_simplex(
 
     Args:
         mean: (d,) finite mean, d >= 2.
-        sigma: Standard deviation of each coordinate before truncation, above 0.
-        total: Sum of the coordinates, above 0.
-        generators: One for each draw.
+        sigma: standard deviation of each coordinate before truncation, above 0.
+        total: sum of the coordinates, above 0.
+        generators: one for each draw.
     """
     mean = mean + (total - mean.sum()) / len(mean)  # same distribution, since the sum is fixed
     last = int(mean.argmax())

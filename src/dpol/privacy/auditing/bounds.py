@@ -71,7 +71,7 @@ class AuditResult:
 
 
 def exceeds(value: float, claimed: float) -> bool:
-    """Return True if a value exceeds a claim by more than rounding.
+    """Return whether a value exceeds a claim by more than rounding.
 
     >>> exceeds(1.0 + 1e-12, 1.0), exceeds(1.001, 1.0)
     (False, True)

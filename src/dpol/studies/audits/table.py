@@ -8,7 +8,7 @@ from typing import Any
 from dpol.privacy.auditing.bounds import exceeds
 from dpol.show.marks import Mark
 from dpol.show.names import name_of
-from dpol.show.table import Column, Entry, Line, Table, number, one_section
+from dpol.show.table import Column, Line, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
@@ -67,11 +67,11 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
     share = share_of_claim(row)
     return row["mechanism"], (
-        Entry(row["variant"]),
-        Entry(row["unit"]),
+        TableCell(row["variant"]),
+        TableCell(row["unit"]),
         number(row["claimed"], claim),
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
-        Entry(f"{name_of(row['method']).short}{runs}"),
-        Entry(name_of(row["verdict"]).short, mark=_MARKS[row["verdict"]]),
+        TableCell(f"{name_of(row['method']).short}{runs}"),
+        TableCell(name_of(row["verdict"]).short, mark=_MARKS[row["verdict"]]),
     )

@@ -113,10 +113,10 @@ def _play(
                 sizes=planned[:, columns],
             )
             parts.append(part)
-    return {algorithm: _joined(parts) for algorithm, parts in blocks.items()}
+    return {algorithm: _join_pairs(parts) for algorithm, parts in blocks.items()}
 
 
-def _joined(parts: Sequence[PairedRuns]) -> PairedRuns:
+def _join_pairs(parts: Sequence[PairedRuns]) -> PairedRuns:
     return PairedRuns(
         plain=np.concatenate([part.plain for part in parts]),
         batched=np.concatenate([part.batched for part in parts]),
@@ -135,10 +135,10 @@ def amplified_curves(
     that epsilon, `epsilon_at_delta` at the given delta, and `mean_batch`.
 
     Args:
-        study: Settings of the study.
-        n: Number of experts.
+        study: settings of the study.
+        n: number of experts.
         mu: Gaussian-DP parameter of one round.
-        played: Runs on all-zero gains.
+        played: runs on all-zero gains.
         delta: delta of `epsilon_at_delta`.
     """
     frames = []
@@ -205,10 +205,10 @@ def batching_regrets(
     (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
 
     Args:
-        study: Settings of the study.
-        n: Number of experts.
+        study: settings of the study.
+        n: number of experts.
         mu: Gaussian-DP parameter of one round.
-        played: Runs on each synthetic stream.
+        played: runs on each synthetic stream.
     """
     rows = []
     eta = math.sqrt(n) / mu

@@ -10,7 +10,7 @@ from dpol.core.rounding import fixed, rounded_up
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.papers import EXPERTS
-from dpol.show.table import Entry, Group, Line, Section, Table
+from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.show.words import mu_title
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Frames
@@ -27,12 +27,12 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
     amplified = curves.loc[curves["kind"] != "un-amplified", ["bound", "kind"]]
     shown = list(amplified.drop_duplicates().itertuples(index=False, name=None))
 
-    def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
+    def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
         plain = rows.loc[rows["kind"] == "un-amplified", "epsilon_at_delta"].iloc[0]
-        cells = [Entry(rounded_up(plain, 4))]
+        cells = [TableCell(rounded_up(plain, 4))]
         for _, row in rows.set_index(["bound", "kind"]).loc[shown].iterrows():
             batch = f"mean batch {row['mean_batch']:.1f}"
-            cells.append(Entry(rounded_up(row["epsilon_at_delta"], 4), (batch,)))
+            cells.append(TableCell(rounded_up(row["epsilon_at_delta"], 4), (batch,)))
         return tuple(cells)
 
     return Table(
@@ -64,14 +64,14 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
     bounds = list(costs["bound"].unique())
     first = costs.iloc[0]
 
-    def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
+    def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
         plain = rows.iloc[0]
         half = footers.plus_minus(plain["ftpl_half_width"], 1)
-        cells = [Entry(f"{plain['ftpl_regret']:.1f}{half}")]
+        cells = [TableCell(f"{plain['ftpl_regret']:.1f}{half}")]
         for _, row in rows.set_index("bound").loc[bounds].iterrows():
             batch = f"mean batch {row['mean_batch']:.1f}"
-            cells.append(Entry(_extra(row), (batch,)))
-        cells.append(Entry(f"{plain['ftpl_bound']:.0f}", (f"× {plain['factor']:g}",)))
+            cells.append(TableCell(_extra(row), (batch,)))
+        cells.append(TableCell(f"{plain['ftpl_bound']:.0f}", (f"× {plain['factor']:g}",)))
         return tuple(cells)
 
     return Table(
@@ -110,12 +110,12 @@ def tolerance(frames: Frames, settings: Batching, facts: Facts) -> Table:
     regrets = most[[*key, "bound", "stream", "extra_regret", "extra_half_width"]]
     numbers = analytic.merge(regrets, on=[*key, "bound"])
 
-    def entries(rows: pd.DataFrame) -> tuple[Entry, ...]:
+    def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
         cells = []
         for _, row in rows.set_index("bound").loc[bounds].iterrows():
             batch = f"mean batch {row['mean_batch']:.1f}"
-            cells.append(Entry(rounded_up(row["epsilon_at_delta"], 4), (batch,)))
-            cells.append(Entry(_extra(row)))
+            cells.append(TableCell(rounded_up(row["epsilon_at_delta"], 4), (batch,)))
+            cells.append(TableCell(_extra(row)))
         return tuple(cells)
 
     return Table(
@@ -168,7 +168,7 @@ def _sections(
     frame: pd.DataFrame,
     group: str,
     title: Callable[[object], str],
-    entries: Callable[[pd.DataFrame], tuple[Entry, ...]],
+    entries: Callable[[pd.DataFrame], tuple[TableCell, ...]],
     *,
     line: str = "mu",
     named: Callable[[float], str] = mu_title,

@@ -11,7 +11,7 @@ from dpol.core.words import counted
 from dpol.show.marks import Mark
 from dpol.show.names import marked
 from dpol.show.papers import EXPERTS, cited
-from dpol.show.table import Column, Entry, Line, Table, one_section
+from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.studies.claims.core import OF_SUBSTANCE, Ground, Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
@@ -48,7 +48,7 @@ def _open_lines(rows: pd.DataFrame) -> list[Line]:
     held = [row for row in ordered if _rank(row) == _WORST_FIRST.index(Verdict.HOLDS)]
     lines = [_line(row, short=True) for row in ordered[: len(ordered) - len(held)]]
     if held:
-        cells = *[Entry("")] * 4, Entry(count_verdicts(pd.DataFrame(held)))
+        cells = *[TableCell("")] * 4, TableCell(count_verdicts(pd.DataFrame(held)))
         lines.append((counted(len(held), "other"), cells))
     return lines
 
@@ -183,11 +183,11 @@ def _line(row: dict[Any, Any], *, short: bool = False) -> Line:
     ground = (f"Ground: {row['ground']}.",) if row["paper"] == EXPERTS and row["ground"] else ()
     computed = () if short else (f"Computed: {row['computed']}.",)
     return _name(row), (
-        Entry(row["claim"], (*ground, *computed)),
-        Entry(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
-        Entry(_number(row["measured"]), tuple(below)),
-        Entry(_number(row["slack"], 3) if row["claimed"] else "—"),
-        Entry(
+        TableCell(row["claim"], (*ground, *computed)),
+        TableCell(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
+        TableCell(_number(row["measured"]), tuple(below)),
+        TableCell(_number(row["slack"], 3) if row["claimed"] else "—"),
+        TableCell(
             _verdict(row),
             (*tested, *(f"{of}: {reason}." for of, reason in reasons.items() if reason)),
             mark=_mark(row),

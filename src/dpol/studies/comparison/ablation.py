@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 
 from dpol.noise import find_noise
-from dpol.studies.comparison.cells import (
-    Cell,
+from dpol.studies.comparison.comparison import HalfWidth, half_widths
+from dpol.studies.comparison.run_totals import (
+    RunTotals,
     by_stream,
     count_replicates,
-    family_cells,
-    find_cell,
+    find_run,
+    runs_of_family,
 )
-from dpol.studies.comparison.comparison import HalfWidth, half_widths
 from dpol.studies.comparison.settings import Comparison, System
 
 TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_noise_loss")
@@ -24,7 +24,10 @@ TERMS = ("noise_loss", "learner_loss", "selection_loss", "total_loss", "own_nois
 
 
 def ablate(
-    cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float], confidence: float
+    runs: Sequence[RunTotals],
+    comparison: Comparison,
+    levels: Mapping[str, float],
+    confidence: float,
 ) -> pd.DataFrame:
     """Split each system's loss against the best of the paper's learners without noise.
 
@@ -41,16 +44,16 @@ def ablate(
     `selection_loss` tends to be too large, and `noise_loss` too small.
 
     Args:
-        cells: All runs.
-        comparison: The systems and their learners.
+        runs: all runs.
+        comparison: the systems and their learners.
         levels: mu of each privacy level, by label; one is infinite.
-        confidence: Joint confidence of all intervals.
+        confidence: joint confidence of all intervals.
 
     Raises:
-        ValueError: A system or family was not run, or the numbers of replicates differ.
+        ValueError: a system or family was not run, or the numbers of replicates differ.
     """
     systems = list(dict.fromkeys((comparison.baseline, *comparison.ablations, comparison.ours)))
-    streams = by_stream(cells)
+    streams = by_stream(runs)
     comparisons = len(TERMS) * len(streams) * len(levels) * len(systems)
     half = half_widths(confidence, comparisons)
     rows = [
@@ -65,20 +68,20 @@ def ablate(
         for system in systems
     ]
     return pd.DataFrame(rows).assign(
-        replicates=count_replicates(cells),
+        replicates=count_replicates(runs),
         confidence=confidence,
         ci_comparisons=comparisons,
     )
 
 
 def _losses(
-    cells: Sequence[Cell], system: System, paper: System, mu: float, half: HalfWidth
+    runs: Sequence[RunTotals], system: System, paper: System, mu: float, half: HalfWidth
 ) -> dict[str, Any]:
-    own = find_cell(cells, system, mu)
-    reference = _best(cells, paper.learners, paper.noise, math.inf)
+    own = find_run(runs, system, mu)
+    reference = _best(runs, paper.learners, paper.noise, math.inf)
     independent = find_noise(system.noise).independent or system.noise
-    noisy = _best(cells, paper.learners, independent, mu)
-    best_learner = _best(cells, system.learners, system.noise, mu)
+    noisy = _best(runs, paper.learners, independent, mu)
+    best_learner = _best(runs, system.learners, system.noise, mu)
     row: dict[str, Any] = {
         "algorithm": system.algorithm,
         "noise": system.noise,
@@ -93,14 +96,14 @@ def _losses(
     }.items():
         row |= {name: best.algorithm, f"{name}_gain": float(best.totals.mean())}
     pairs = [(reference, noisy), (noisy, best_learner), (best_learner, own), (reference, own)]
-    pairs.append((find_cell(cells, system, math.inf), own))
+    pairs.append((find_run(runs, system, math.inf), own))
     for term, (more, less) in zip(TERMS, pairs, strict=True):
         loss = more.totals - less.totals
         row |= {term: float(loss.mean()), f"{term}_half_width": half(loss)}
     return row
 
 
-def _best(cells: Sequence[Cell], family: str, noise: str, mu: float) -> Cell:
+def _best(runs: Sequence[RunTotals], family: str, noise: str, mu: float) -> RunTotals:
     """Return the member with the largest mean; ties go to the first label."""
-    members = family_cells(cells, family, noise, mu)
-    return min(members, key=lambda cell: (-float(cell.totals.mean()), cell.algorithm))
+    members = runs_of_family(runs, family, noise, mu)
+    return min(members, key=lambda run: (-float(run.totals.mean()), run.algorithm))

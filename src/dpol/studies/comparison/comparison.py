@@ -15,22 +15,25 @@ import pandas as pd
 
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
-from dpol.studies.comparison.cells import (
-    Cell,
+from dpol.studies.comparison.run_totals import (
+    RunTotals,
     by_stream,
     count_replicates,
-    family_cells,
-    find_cell,
+    find_run,
+    runs_of_family,
 )
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.verdicts import verdict_of_aim, verdict_on
 
-_Pair = tuple[str, str, Cell, Cell]
+_Pair = tuple[str, str, RunTotals, RunTotals]
 """Kind of the row (`kind` in docs/reference/tables.md), name of the rival, ours, and the other."""
 
 
 def compare(
-    cells: Sequence[Cell], comparison: Comparison, levels: Mapping[str, float], confidence: float
+    runs: Sequence[RunTotals],
+    comparison: Comparison,
+    levels: Mapping[str, float],
+    confidence: float,
 ) -> pd.DataFrame:
     """Compare ours with every other noisy row at each level, and judge the aims.
 
@@ -38,18 +41,18 @@ def compare(
     means hold jointly.
 
     Args:
-        cells: All runs.
-        comparison: The systems and the aims.
+        runs: all runs.
+        comparison: the systems and the aims.
         levels: mu of each privacy level, by label.
-        confidence: Joint confidence of all intervals.
+        confidence: joint confidence of all intervals.
 
     Raises:
-        ValueError: A system was not run, or the numbers of replicates differ.
+        ValueError: a system was not run, or the numbers of replicates differ.
     """
-    streams = by_stream(cells).values()
+    streams = by_stream(runs).values()
     pairs = [pair for own in streams for pair in _pairs(own, comparison, levels)]
-    comparisons = len(pairs) + len({id(cell) for _, _, *both in pairs for cell in both})
-    replicates, half = count_replicates(cells), half_widths(confidence, comparisons)
+    comparisons = len(pairs) + len({id(run) for _, _, *both in pairs for run in both})
+    replicates, half = count_replicates(runs), half_widths(confidence, comparisons)
     families = (comparison.baseline.learners, comparison.ours.learners)
     rows = [
         {
@@ -73,36 +76,38 @@ def compare(
     return frame.assign(aim_verdict=verdicts.where(frame["kind"].str.startswith("aim"), ""))
 
 
-def _pairs(cells: Sequence[Cell], of: Comparison, levels: Mapping[str, float]) -> Iterator[_Pair]:
+def _pairs(
+    runs: Sequence[RunTotals], of: Comparison, levels: Mapping[str, float]
+) -> Iterator[_Pair]:
     for mu in levels.values():
-        ours = find_cell(cells, of.ours, mu)
-        named = [*_named(cells, of, mu)]
-        for rival, cell in named:
-            yield "rival" if rival else "baseline", rival, ours, cell
-        known = [id(cell) for cell in (ours, *(cell for _, cell in named))]
-        for cell in cells:
-            noisy = cell.mu == mu and cell.privacy["model"] != "none"
-            if noisy and id(cell) not in known:
-                yield "other", "", ours, cell
+        ours = find_run(runs, of.ours, mu)
+        named = [*_named(runs, of, mu)]
+        for rival, run in named:
+            yield "rival" if rival else "baseline", rival, ours, run
+        known = [id(run) for run in (ours, *(run for _, run in named))]
+        for run in runs:
+            noisy = run.mu == mu and run.privacy["model"] != "none"
+            if noisy and id(run) not in known:
+                yield "other", "", ours, run
     for aim in of.aims:
-        ours, mu = find_cell(cells, of.ours, levels[aim.ours]), levels[aim.at]
+        ours, mu = find_run(runs, of.ours, levels[aim.ours]), levels[aim.at]
         if aim.against == "baseline":
-            for rival, cell in _named(cells, of, mu):
-                yield "aim-rival" if rival else "aim-baseline", rival, ours, cell
+            for rival, run in _named(runs, of, mu):
+                yield "aim-rival" if rival else "aim-baseline", rival, ours, run
             continue
         # A row for each learner: choosing the best of them then costs no confidence.
         systems = of.ours, *of.ablations, of.baseline
         for family, noise in {system.learners: system.noise for system in systems}.items():
-            for cell in family_cells(cells, family, noise, mu):
-                yield "aim-learner", "", ours, cell
+            for run in runs_of_family(runs, family, noise, mu):
+                yield "aim-learner", "", ours, run
 
 
-def _named(cells: Sequence[Cell], of: Comparison, mu: float) -> Iterator[tuple[str, Cell]]:
+def _named(runs: Sequence[RunTotals], of: Comparison, mu: float) -> Iterator[tuple[str, RunTotals]]:
     """Yield the rivals' systems with their names, and the baseline, without a name."""
-    yield "", find_cell(cells, of.baseline, mu)
+    yield "", find_run(runs, of.baseline, mu)
     for rival in of.rivals:
         for system in rival.systems:
-            yield rival.name, find_cell(cells, system, mu)
+            yield rival.name, find_run(runs, system, mu)
 
 
 HalfWidth = Callable[[Floats], float]
@@ -114,28 +119,28 @@ def half_widths(confidence: float, comparisons: int) -> HalfWidth:
     return lambda values: float(half_width(values, confidence, comparisons))
 
 
-def _side(prefix: str, cell: Cell, half: HalfWidth) -> dict[str, Any]:
+def _side(prefix: str, run: RunTotals, half: HalfWidth) -> dict[str, Any]:
     """Return one side of a pair: its setting, its mean, and its privacy record."""
     facts = {
-        "algorithm": cell.algorithm,
-        "noise": cell.noise,
-        "level": cell.level,
-        "mu": cell.mu,
-        "mean_gain": float(cell.totals.mean()),
-        "ci_half_width": half(cell.totals),
-        **cell.privacy,
+        "algorithm": run.algorithm,
+        "noise": run.noise,
+        "level": run.level,
+        "mu": run.mu,
+        "mean_gain": float(run.totals.mean()),
+        "ci_half_width": half(run.totals),
+        **run.privacy,
     }
     return {f"{prefix}{name}": value for name, value in facts.items()}
 
 
-def _shares_noise(one: Cell, two: Cell) -> bool:
-    """Tell whether two cells share their noise: it is drawn once per stream, noise and mu."""
-    local = all(cell.privacy["model"] == "local" for cell in (one, two))
+def _shares_noise(one: RunTotals, two: RunTotals) -> bool:
+    """Tell whether two runs share their noise: it is drawn once per stream, noise and mu."""
+    local = all(run.privacy["model"] == "local" for run in (one, two))
     same = (one.noise, one.mu) == (two.noise, two.mu)
     return same and local and one.mu < math.inf
 
 
-def _difference(ours: Cell, other: Cell, half: HalfWidth) -> dict[str, Any]:
+def _difference(ours: RunTotals, other: RunTotals, half: HalfWidth) -> dict[str, Any]:
     differences = ours.totals - other.totals
     mean, width = float(differences.mean()), half(differences)
     return {"difference": mean, "difference_half_width": width, "verdict": verdict_on(mean, width)}

@@ -8,10 +8,10 @@ import pandas as pd
 
 from dpol.core.schemas import read_frame
 from dpol.studies.comparison.ablation import ablate
-from dpol.studies.comparison.cells import cells_of
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
 from dpol.studies.comparison.questions import compare_questions
+from dpol.studies.comparison.run_totals import run_totals
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games import schema
 from dpol.studies.study import Facts, Inputs, Point
@@ -23,22 +23,22 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     """Compare the games played, or play those with correlated noise.
 
     Raises:
-        DataError: A table of the main study is missing or does not match its schema.
-        ValueError: A system of the comparison was not played.
+        DataError: a table of the main study is missing or does not match its schema.
+        ValueError: a system of the comparison was not played.
     """
     tables = dict.fromkeys(("comparison", "ablation", "questions", "memory"), NOTHING)
     if "stream" in inputs.files:
         return tables | {"memory": play_memories(point, inputs)}
     summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
-    cells = cells_of(summary, totals)
+    runs = run_totals(summary, totals)
     comparison = Comparison.model_validate(point["comparison"])
     levels, confidence = point["levels"], point["confidence"]
-    tables["comparison"] = compare(cells, comparison, levels, confidence)
+    tables["comparison"] = compare(runs, comparison, levels, confidence)
     if comparison.ablated:
-        tables["ablation"] = ablate(cells, comparison, levels, confidence)
+        tables["ablation"] = ablate(runs, comparison, levels, confidence)
     if asked := point["asked"]:
         tables["questions"] = compare_questions(
-            cells, summary, comparison, levels, asked, confidence
+            runs, summary, comparison, levels, asked, confidence
         )
     return tables
 

@@ -59,12 +59,12 @@ def play_units(
     """Play a stream for a unit of privacy of several weeks, as `play_memories`.
 
     Args:
-        stream: The gains.
-        weeks: Number of consecutive weeks in which a person may be counted.
-        members: One algorithm that models correlated noise.
-        games: Noise and mu of each game.
-        seed: Root of all randomness.
-        replicates: Numbers of the repetitions.
+        stream: the gains.
+        weeks: number of consecutive weeks in which a person may be counted.
+        members: one algorithm that models correlated noise.
+        games: noise and mu of each game.
+        seed: root of all randomness.
+        replicates: numbers of the repetitions.
         memory_mb: RAM limit in MB; results do not depend on it.
     """
     staying = stream_of_stays(stream, weeks)
@@ -119,10 +119,10 @@ def compare_memories(
     """Return three rows per stream, unit of privacy and mu, with jointly valid intervals.
 
     Args:
-        totals: Rows of `play_memories`, for all streams and units.
-        asked: The units and levels.
+        totals: rows of `play_memories`, for all streams and units.
+        asked: the units and levels.
         delta: delta at which epsilon is reported.
-        confidence: Joint confidence of all intervals.
+        confidence: joint confidence of all intervals.
     """
     of_units = totals.groupby(["stream", "weeks"], sort=False)
     rows = [row for _, own in of_units for row in _rows(own, asked, delta)]

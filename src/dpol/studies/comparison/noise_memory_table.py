@@ -13,7 +13,7 @@ from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import OURS, name_of
-from dpol.show.table import Column, Entry, Group, Line, Section, Table
+from dpol.show.table import Column, Group, Line, Section, Table, TableCell
 from dpol.show.words import mu_title
 from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
@@ -73,17 +73,17 @@ def _lines(rows: pd.DataFrame, settings: NoiseMemories) -> Iterator[Line]:
         yield (
             counted(weeks, "week"),
             (
-                Entry(footers.amount(same["mean_gain"], same["ci_half_width"])),
-                Entry(footers.amount(memory["mean_gain"], memory["ci_half_width"])),
-                Entry(f"{footers.signed(same)}, {same['verdict']}"),
-                Entry(f"{footers.signed(more)}, {more['aim_verdict']}"),
-                Entry(_span(memory["smallest_b"], memory["largest_b"])),
-                Entry(_stays(memory), (f"independent: {_stays(same)}",)),
+                TableCell(footers.amount(same["mean_gain"], same["ci_half_width"])),
+                TableCell(footers.amount(memory["mean_gain"], memory["ci_half_width"])),
+                TableCell(f"{footers.signed(same)}, {same['verdict']}"),
+                TableCell(f"{footers.signed(more)}, {more['aim_verdict']}"),
+                TableCell(_span(memory["smallest_b"], memory["largest_b"])),
+                TableCell(_stays(memory), (f"independent: {_stays(same)}",)),
             ),
         )
     verdict = rows.loc[(rows["noise"] == INDEPENDENT) & (rows["times"] == 1), "aim_verdict"]
     cells = ("", "", verdict.iloc[0], "", "", "")
-    yield "aim: at or above in every unit", tuple(map(Entry, cells))
+    yield "aim: at or above in every unit", tuple(map(TableCell, cells))
 
 
 def _span(low: float, high: float) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from dpol.core.intervals import half_width
 from dpol.privacy.account import best_guess
 from dpol.show.table import Table
-from dpol.studies.comparison.cells import Cell, by_stream, find_cell
+from dpol.studies.comparison.run_totals import RunTotals, by_stream, find_run
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.answer_table import COLUMNS, table_of
 from dpol.studies.games.systems import in_hindsight
@@ -20,7 +20,7 @@ from dpol.studies.study import Facts, Frames
 
 
 def compare_questions(
-    cells: Sequence[Cell],
+    runs: Sequence[RunTotals],
     summary: pd.DataFrame,
     comparison: Comparison,
     levels: Mapping[str, float],
@@ -34,18 +34,18 @@ def compare_questions(
     streams, not other streams. Columns: docs/reference/tables.md.
 
     Args:
-        cells: All runs.
-        summary: Summary of the main study.
-        comparison: The systems of each role.
+        runs: all runs.
+        summary: summary of the main study.
+        comparison: the systems of each role.
         levels: mu of each privacy level, by label.
-        asked: Question of each stream; both by label.
-        confidence: Joint confidence of the intervals of all means, and of all streams.
+        asked: question of each stream; both by label.
+        confidence: joint confidence of the intervals of all means, and of all streams.
 
     Raises:
-        ValueError: A system was not run.
+        ValueError: a system was not run.
     """
     bounds = summary.drop_duplicates("stream").set_index("stream")
-    cells_of = by_stream(cells)
+    of_stream = by_stream(runs)
     rows: list[dict[str, Any]] = []
     samples = []
     for question in dict.fromkeys(asked.values()):
@@ -56,8 +56,8 @@ def compare_questions(
         roles = [(role, system) for role, systems in comparison.roles.items() for system in systems]
         for role, system in roles:
             for level, mu in levels.items():
-                played = [find_cell(cells_of[label], system, mu) for label in streams]
-                shares = (np.stack([cell.totals for cell in played]) - uniform) / possible
+                played = [find_run(of_stream[label], system, mu) for label in streams]
+                shares = (np.stack([run.totals for run in played]) - uniform) / possible
                 facts = {
                     "question": question,
                     "role": role,
@@ -65,7 +65,7 @@ def compare_questions(
                     "noise": system.noise,
                     "level": level,
                     "mu": mu,
-                    "guaranteed_mu": max(cell.privacy["guaranteed_mu"] for cell in played),
+                    "guaranteed_mu": max(run.privacy["guaranteed_mu"] for run in played),
                 }
                 named = (*streams, ""), (*shares, shares.mean(axis=0))
                 fixed = (*own["best_fixed_share"], own["best_fixed_share"].mean())
@@ -107,9 +107,9 @@ def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table
     """Build the first table: a section per question, a line per role, a column per level.
 
     Args:
-        frames: The table of `compare_questions`.
-        settings: Settings of the comparison.
-        facts: The questions, the streams of each, and the levels.
+        frames: the table of `compare_questions`.
+        settings: settings of the comparison.
+        facts: the questions, the streams of each, and the levels.
     """
     every = frames["questions"]
     names = {role: f"{role}: {which}" for role, which in systems_in_words(every).items()}

@@ -30,9 +30,9 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
     """Draw a panel per question: a line for the mean of each role, dots for those that are thick.
 
     Args:
-        frames: The table of questions.
-        settings: Settings of the comparison.
-        facts: The questions, the levels, and whether the streams are simulated.
+        frames: the table of questions.
+        settings: settings of the comparison.
+        facts: the questions, the levels, and whether the streams are simulated.
     """
     every, mus = frames["questions"], ordered_levels(facts.levels)
     place = {mu: number for number, mu in enumerate(mus)}

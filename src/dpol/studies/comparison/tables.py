@@ -16,7 +16,7 @@ from dpol.show import footers
 from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import OURS, name_of
 from dpol.show.pages import load_template
-from dpol.show.table import Column, Entry, Line, Table, one_section
+from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.settings import Comparison
@@ -32,9 +32,9 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
     """Build the table of the baseline and ours at every level, with the aims.
 
     Args:
-        frames: The summary and the comparison.
-        settings: Settings of the comparison.
-        facts: Titles of the streams and levels, in the order of the table, and whether the data
+        frames: the summary and the comparison.
+        settings: settings of the comparison.
+        facts: titles of the streams and levels, in the order of the table, and whether the data
             are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
@@ -46,7 +46,7 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         for mu in facts.levels.values():
             level = _level(rows[rows["mu"] == mu])
             text, *notes = _paragraphs(words.verdict(level))
-            verdict = Entry(text, tuple(notes))
+            verdict = TableCell(text, tuple(notes))
             lines.append((privacy_title(mu), (*_amounts(level["baseline"]), verdict)))
         by = ["kind", "rival", "mu", "other_mu"]
         aims = rows[rows["aim_verdict"] != ""].groupby(by, sort=False)
@@ -123,17 +123,17 @@ def _aim(words: Any, aim: pd.DataFrame) -> Line:
     *_, row = aim.sort_values("other_mean_gain", kind="stable").to_dict("records")
     largest, *others = _amounts(row)
     if row["kind"] != "aim-baseline":
-        largest = Entry(largest.text, (row["other_algorithm"],))
+        largest = TableCell(largest.text, (row["other_algorithm"],))
     notes = ("The interval contains 0.",) if row["aim_verdict"] == UNDECIDED else ()
     (label,) = _paragraphs(words.aim(row, len(aim)))
-    return label, (largest, *others, Entry(row["aim_verdict"], notes))
+    return label, (largest, *others, TableCell(row["aim_verdict"], notes))
 
 
-def _amounts(row: _Row) -> tuple[Entry, Entry, Entry]:
+def _amounts(row: _Row) -> tuple[TableCell, TableCell, TableCell]:
     return (
-        Entry(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
-        Entry(footers.amount(row["mean_gain"], row["ci_half_width"])),
-        Entry(footers.signed(row)),
+        TableCell(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
+        TableCell(footers.amount(row["mean_gain"], row["ci_half_width"])),
+        TableCell(footers.signed(row)),
     )
 
 
@@ -152,9 +152,9 @@ def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     """Build the table of each system's losses: noise, learners, selection, total.
 
     Args:
-        frames: The summary and the ablation.
-        settings: Settings of the comparison, which say what system is ours.
-        facts: Titles of the streams and levels, in the order of the sections.
+        frames: the summary and the ablation.
+        settings: settings of the comparison, which say what system is ours.
+        facts: titles of the streams and levels, in the order of the sections.
     """
     ablation, words, sections = frames["ablation"], _words("ablation.txt.j2"), []
     ours = settings.ours.algorithm, settings.ours.noise
@@ -185,9 +185,9 @@ def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     )
 
 
-def _losses(row: _Row) -> tuple[Entry, ...]:
-    terms = [Entry(footers.amount(row[name], row[f"{name}_half_width"])) for name in TERMS]
-    return Entry(f"{row['mean_gain']:.2f}"), *terms, Entry(row["best_learner"])
+def _losses(row: _Row) -> tuple[TableCell, ...]:
+    terms = [TableCell(footers.amount(row[name], row[f"{name}_half_width"])) for name in TERMS]
+    return TableCell(f"{row['mean_gain']:.2f}"), *terms, TableCell(row["best_learner"])
 
 
 def _size(summary: pd.DataFrame, stream: str) -> str:

@@ -28,9 +28,9 @@ def draw_allocation(frames: Frames, main: Games, facts: Facts) -> Figure:
     """Draw a panel per need and number of units, with a line per rule and the floor at 0.
 
     Args:
-        frames: The table of `dpol.studies.games.allocation_table.allocation_rows`.
-        main: The systems compared.
-        facts: The levels, and whether the streams are simulated.
+        frames: the table of `dpol.studies.games.allocation_table.allocation_rows`.
+        main: the systems compared.
+        facts: the levels, and whether the streams are simulated.
     """
     rows: pd.DataFrame = shown_rows(frames["allocation"], main)
     mus = ordered_levels(facts.levels)
@@ -80,8 +80,8 @@ def finding_of(rows: pd.DataFrame, facts: Facts) -> str:
     """Compare equal chances with the last noisy counts, with noise and without.
 
     Args:
-        rows: Rows of `shown_rows`.
-        facts: The levels.
+        rows: rows of `shown_rows`.
+        facts: the levels.
     """
     at, free = _headlines(rows, facts)
     equal, share = at.to_dict("index")[rules.EQUAL], at["avoided"]

@@ -16,7 +16,7 @@ from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.rounding import percent
 from dpol.noise import NO_NOISE
 from dpol.show.footers import plus_minus
-from dpol.show.table import Entry, Line, Table, number, one_section
+from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.allocation import FLOOR, LAST, NAMES, ORACLE, SMALL, Row
 from dpol.studies.games.settings import ANNOUNCED, MEAN_NEED, Followed, Games
@@ -68,9 +68,9 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     for (stream, *cell), parts in blocks.items():
         of_units, seen = cell[:3], cell[4:] if cell[1] == ANNOUNCED else ("", NO_NOISE, "")
         floor, oracle = (
-            _joined(blocks[stream, *of_units, rule, *seen]) for rule in (FLOOR, ORACLE)
+            _join_replicates(blocks[stream, *of_units, rule, *seen]) for rule in (FLOOR, ORACLE)
         )
-        scores = _scores(_joined(parts), floor, oracle, facts.seed)
+        scores = _scores(_join_replicates(parts), floor, oracle, facts.seed)
         cells.setdefault(tuple(cell), {})[stream] = scores
     for own in cells.values():
         every = {name: [scores[name] for scores in own.values()] for name in scores}
@@ -106,7 +106,7 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     return pd.DataFrame(rows).drop(columns="resampled")
 
 
-def _joined(parts: Mapping[int, Row]) -> Row:
+def _join_replicates(parts: Mapping[int, Row]) -> Row:
     """Join the blocks of replicates of a rule; `by_round` and `by_entity` are means over them."""
     blocks = [parts[first] for first in sorted(parts)]
     every = {
@@ -123,8 +123,8 @@ def _joined(parts: Mapping[int, Row]) -> Row:
 def _scores(own: Row, floor: Row, oracle: Row, seed: int) -> dict[str, Floats]:
     """Score a rule on a stream; counts are means over the rounds.
 
-    All arguments are from `_joined`. The same units are divided, so where they differ between
-    replicates, all three have the same replicates.
+    All arguments are from `_join_replicates`. The same units are divided, so where they differ
+    between replicates, all three have the same replicates.
     """
     unmet, small, n_rounds = own["unmet"], own["unmet_small"], len(own["by_round"])
     need, needed_small = own["needed"], own["needed_small"]
@@ -200,9 +200,9 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build the table: a section per need and number of units, a line per rule.
 
     Args:
-        frames: The table of `allocation_rows`.
-        main: The noise of the report, and the guarantee.
-        facts: The levels.
+        frames: the table of `allocation_rows`.
+        main: the noise of the report, and the guarantee.
+        facts: the levels.
     """
     rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
     middle = headline_level(facts.levels)
@@ -240,10 +240,10 @@ def _line(rule: str, rows: pd.DataFrame, mus: Sequence[float], middle: float) ->
     )
 
 
-def _percent(row: Mapping[Any, Any], name: str) -> Entry:
+def _percent(row: Mapping[Any, Any], name: str) -> TableCell:
     half = 100 * row.get(f"{name}_half_width", 0.0)
     text = percent(row[name]) + (plus_minus(half, 1) if half else "")
-    return Entry("—") if math.isnan(row[name]) else number(row[name], text)
+    return TableCell("—") if math.isnan(row[name]) else number(row[name], text)
 
 
 def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.names import OURS
-from dpol.show.table import Entry, Line, Table, number, one_section
+from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.bounds import NAMES
 from dpol.studies.games.settings import BEST_FIXED, Games
@@ -32,9 +32,9 @@ def build(frames: Frames, settings: Games, facts: Facts) -> Table:
     """Build the table: a section per question, a line per system, a column per level.
 
     Args:
-        frames: The summary.
-        settings: The algorithms of the report, and the systems to compare.
-        facts: The questions, the streams of each, and the levels.
+        frames: the summary.
+        settings: the algorithms of the report, and the systems to compare.
+        facts: the questions, the streams of each, and the levels.
     """
     summary = frames["summary"]
     return table_of(numbers_of(summary, settings, facts), summary.iloc[0], facts)
@@ -61,9 +61,9 @@ def table_of(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
     """Build the table of these numbers.
 
     Args:
-        numbers: Rows with `COLUMNS`.
-        row: Replicates, confidence and number of comparisons of the intervals.
-        facts: The questions, the streams of each, and the levels.
+        numbers: rows with `COLUMNS`.
+        row: replicates, confidence and number of comparisons of the intervals.
+        facts: the questions, the streams of each, and the levels.
     """
     mus = ordered_levels(facts.levels)
     means = numbers[numbers["stream"] == ""]
@@ -82,7 +82,7 @@ def table_of(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
             for question, title in (facts.questions or {"": ""}).items()
         )
         if len(means)
-        else (one_section([("—", tuple(Entry("—") for _ in mus))]),),
+        else (one_section([("—", tuple(TableCell("—") for _ in mus))]),),
         footers=tuple(_footers(numbers, row, facts)),
         numbers=numbers,
     )
@@ -103,12 +103,12 @@ def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterato
     if not math.isnan(share):
         fixed = number(share, percent(share, 1))
         name = f"{NAMES[BEST_FIXED]}, in hindsight" + (f": always {always}" if always else "")
-        yield name, (*[fixed] * len(mus), *[Entry("—")] * named)
+        yield name, (*[fixed] * len(mus), *[TableCell("—")] * named)
 
 
-def _share(row: Any, column: str) -> Entry:
+def _share(row: Any, column: str) -> TableCell:
     if row is None or math.isnan(row[column]):
-        return Entry("—")
+        return TableCell("—")
     half = 100 * row[f"{column}_half_width"]
     text = percent(row[column], 1)
     return number(row[column], text + plus_minus(half, 1) if 0 < half < math.inf else text)

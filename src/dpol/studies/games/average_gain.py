@@ -21,7 +21,7 @@ from dpol.show import footers
 from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.reported import BEST_LINEAR
-from dpol.show.table import Entry, Line, Table, one_section
+from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.bounds import TOTALS, describe_stream
 from dpol.studies.games.settings import Games
@@ -49,7 +49,7 @@ _ON_OWN_NOISE = (
     f"“{OWN_NOISE}”, and μ = ∞ without “no privacy”: noise is added even where no privacy is"
     " requested."
 )
-_ABSENT = Entry("—")
+_ABSENT = TableCell("—")
 UNMOVED = "unmoved by noise"
 """Note to a number that is the same in all replicates."""
 _ON_UNMOVED = (
@@ -65,12 +65,12 @@ class ColumnSpec:
     """A column of the table.
 
     Args:
-        label: Label of the algorithm; for a family, a name for its best member.
-        best_of: Family whose best member is shown; empty for a single algorithm.
+        label: label of the algorithm; for a family, a name for its best member.
+        best_of: family whose best member is shown; empty for a single algorithm.
         model: `local`, `central`, `central/local`, or `none`.
-        ours: Whether the header bears the mark †.
-        noises: Noises whose tables have the column; empty for an algorithm without noise.
-        runs: Runs of the algorithm, or of all members of the family, at every level.
+        ours: whether the header bears the mark †.
+        noises: noises whose tables have the column; empty for an algorithm without noise.
+        runs: runs of the algorithm, or of all members of the family, at every level.
     """
 
     label: str
@@ -101,9 +101,9 @@ class Cell:
     """A cell that is not empty.
 
     Args:
-        key: Its place.
-        column: Its column.
-        run: The run it shows; None if nothing was run.
+        key: its place.
+        column: its column.
+        run: the run it shows; None if nothing was run.
     """
 
     key: CellKey
@@ -115,9 +115,9 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build the table of total gains with its following tables; the numbers have `CSV_COLUMNS`.
 
     Args:
-        frames: The summary, as `dpol.studies.games.findings.conclude` returns it.
-        main: The algorithms to show.
-        facts: Streams and levels in the order of the lines, and whether the data are simulated.
+        frames: the summary, as `dpol.studies.games.findings.conclude` returns it.
+        main: the algorithms to show.
+        facts: streams and levels in the order of the lines, and whether the data are simulated.
     """
     summary = frames["summary"]
     rows = summary.to_dict("records")
@@ -207,7 +207,7 @@ def _runs_by_column(rows: Sequence[Run], main: Games) -> dict[tuple[str, str], l
 
 
 def _is_shown(run: Run, facts: Facts) -> bool:
-    """Return True if the table has a line for the stream and the level of a run."""
+    """Return whether the table has a line for the stream and the level of a run."""
     return run["stream"] in facts.streams and run["mu"] in facts.levels.values()
 
 
@@ -267,7 +267,7 @@ def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
     return title, tuple(_entry(cell, title) if cell else _ABSENT for cell in cells)
 
 
-def _entry(cell: Cell, title: str) -> Entry:
+def _entry(cell: Cell, title: str) -> TableCell:
     run = cell.run
     if run is None:
         return _ABSENT
@@ -281,7 +281,9 @@ def _entry(cell: Cell, title: str) -> Entry:
         notes.append(f"μ for {', '.join(map(str, STAYS))} rounds: {mus}")
     gain = run["mean_gain"]
     member = run["algorithm"] if cell.column.best_of else ""
-    return Entry(footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member)
+    return TableCell(
+        footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member
+    )
 
 
 def _footers(

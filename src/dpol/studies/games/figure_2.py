@@ -39,10 +39,10 @@ def draw_figure_2(frames: Frames, main: Games, facts: Facts) -> Figure:
     """Draw mean cumulative gain over time: a row of panels per stream, a column per level.
 
     Args:
-        frames: The summary; and `cumulative`, one row per stream, algorithm, noise, mu and round,
+        frames: the summary; and `cumulative`, one row per stream, algorithm, noise, mu and round,
             with the best fixed expert among the algorithms.
-        main: The confidence of the intervals.
-        facts: Titles of the streams, levels, and whether the data are simulated.
+        main: the confidence of the intervals.
+        facts: titles of the streams, levels, and whether the data are simulated.
     """
     levels = ordered_levels(facts.levels)
     rows = _shown(frames["cumulative"], facts)

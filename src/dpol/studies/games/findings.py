@@ -46,8 +46,8 @@ def read(files: Mapping[str, Sequence[str]]) -> Parts:
     """Read the scores of all games, and the streams they were played on, in the files' order.
 
     Raises:
-        DataError: A file is incomplete.
-        ValueError: A replicate is missing or occurs twice.
+        DataError: a file is incomplete.
+        ValueError: a replicate is missing or occurs twice.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["streams"])}
     scores = (score for path in files["scores"] for score in read_scores(path))
@@ -77,7 +77,7 @@ def conclude(summary: pd.DataFrame) -> pd.DataFrame:
     """Add the columns that follow from the summary (docs/reference/tables.md).
 
     Args:
-        summary: Table of `dpol.studies.games.summary.summarize`.
+        summary: table of `dpol.studies.games.summary.summarize`.
     """
     return with_costs(with_best(with_shares(summary)))
 

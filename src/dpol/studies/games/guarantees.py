@@ -10,7 +10,7 @@ import pandas as pd
 from dpol.experts.registry import regret_bounds
 from dpol.show.footers import MODELS
 from dpol.show.names import ACCOUNTED, OURS, marked
-from dpol.show.table import Column, Entry, Line, Table, one_section
+from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.studies.games.settings import Games
 from dpol.studies.study import Facts, Frames
 
@@ -29,9 +29,9 @@ def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build a table with each algorithm's guarantee, from its records in the run, and regret bound.
 
     Args:
-        frames: The summary.
-        main: Settings of the main study.
-        facts: Facts of the run.
+        frames: the summary.
+        main: settings of the main study.
+        facts: facts of the run.
     """
     summary = frames["summary"]
     bounds = regret_bounds()
@@ -80,8 +80,8 @@ def _lines(numbers: pd.DataFrame) -> Iterator[Line]:
         notes = [mechanism] if model else []
         if row["amplified"]:
             notes.append("Actions alone: amplified by batches")
-        privacy = Entry(f"{model}{row['guarantee']}", tuple(notes))
-        bound = Entry(row["regret"] or _NO_BOUND), Entry(row["against"] or "—")
+        privacy = TableCell(f"{model}{row['guarantee']}", tuple(notes))
+        bound = TableCell(row["regret"] or _NO_BOUND), TableCell(row["against"] or "—")
         ours = row["ours"] and row["algorithm"] not in ACCOUNTED
         yield marked(row["algorithm"], ours), (privacy, *bound)
 

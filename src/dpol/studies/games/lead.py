@@ -35,8 +35,8 @@ def question_in_words(columns: Columns, gain: Gain, period: str) -> str:
     """Put a question in the words of a table.
 
     Args:
-        columns: Columns of the table.
-        gain: The question.
+        columns: columns of the table.
+        gain: the question.
         period: day, week, month or period.
 
     >>> columns = Columns(entity="hospital_pk", period="week", count="patients", capacity="beds")
@@ -66,9 +66,9 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     with a curator, and the best fixed entity.
 
     Args:
-        summary: Table of `dpol.studies.games.findings.conclude`.
-        settings: The systems compared.
-        facts: Facts of the run.
+        summary: table of `dpol.studies.games.findings.conclude`.
+        settings: the systems compared.
+        facts: facts of the run.
     """
     streams = list(facts.streams)
     if facts.asks_several:

@@ -14,7 +14,7 @@ from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.footers import SAMPLERS, describe_public
 from dpol.show.names import name_of
-from dpol.show.table import Entry, Line, Table, one_section
+from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import each, mu_title, power
 from dpol.studies.games.settings import Games
 from dpol.studies.games.systems import lines_of, ordered_levels
@@ -33,9 +33,9 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
     largest of all streams, rounded up.
 
     Args:
-        frames: The summary.
-        main: The systems.
-        facts: The levels.
+        frames: the summary.
+        main: the systems.
+        facts: the levels.
     """
     summary = frames["summary"]
     systems = {line.name: line.rows for line in lines_of(summary, main, facts)}
@@ -58,7 +58,7 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
         name="privacy",
         corner=("system", "at most"),
         headers=tuple(map(mu_title, levels)) or ("",),
-        sections=tuple(sections) or (one_section([("no noise was added", (Entry("—"),))]),),
+        sections=tuple(sections) or (one_section([("no noise was added", (TableCell("—"),))]),),
         footers=tuple(_footers(pd.concat(private.values()), facts)) if len(numbers) else (),
         numbers=numbers,
     )
@@ -91,11 +91,11 @@ def _lines(own: pd.DataFrame, levels: list[float]) -> Iterator[Line]:
         texts = [f"{rounded_up(guesses[mu], 3)}%" if mu in guesses else "—" for mu in levels]
         yield (
             f"right guesses, counted in {counted(int(str(rounds)), 'round')}",
-            tuple(map(Entry, texts)),
+            tuple(map(TableCell, texts)),
         )
     epsilons = own.drop_duplicates("mu").set_index("mu")["epsilon"]
     texts = [rounded_up(epsilons[mu], 3) if mu in epsilons else "—" for mu in levels]
-    yield f"ε at δ = {power(own['delta'].max())}", tuple(map(Entry, texts))
+    yield f"ε at δ = {power(own['delta'].max())}", tuple(map(TableCell, texts))
 
 
 def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:

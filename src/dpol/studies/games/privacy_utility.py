@@ -35,9 +35,9 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
     """Draw a panel per stream, with the systems of `lines_of` and the best fixed expert.
 
     Args:
-        frames: The summary.
-        main: The algorithms of the report, and the systems to compare.
-        facts: Titles of the streams, and whether they are simulated.
+        frames: the summary.
+        main: the algorithms of the report, and the systems to compare.
+        facts: titles of the streams, and whether they are simulated.
     """
     summary = frames["summary"]
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)

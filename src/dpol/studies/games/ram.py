@@ -53,7 +53,7 @@ def parts(
     If not even one replicate fits, parts have one replicate.
 
     Raises:
-        ValueError: There are no replicates, or memory_mb is not above 0.
+        ValueError: there are no replicates, or memory_mb is not above 0.
     """
     if not len(replicates):
         raise ValueError("at least one replicate is needed")

@@ -38,10 +38,10 @@ def replay_rows(
     """Replay the first replicate on the config's first stream (docs/reference/tables.md).
 
     Args:
-        cells: Scores of all games.
-        streams: Streams they were played on, by label.
-        main: The algorithms of the report.
-        facts: Streams, privacy levels, and the seed and memory to draw the noise again.
+        cells: scores of all games.
+        streams: streams they were played on, by label.
+        main: the algorithms of the report.
+        facts: streams, privacy levels, and the seed and memory to draw the noise again.
     """
     stream = streams[next(iter(facts.streams))]
     played = [

@@ -54,9 +54,9 @@ def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) 
     """Introduce the run that is replayed, and tell what is left out.
 
     Args:
-        replay: Table of `dpol.studies.games.replay`.
-        summary: Summary of the run.
-        facts: Facts of the run.
+        replay: table of `dpol.studies.games.replay`.
+        summary: summary of the run.
+        facts: facts of the run.
     """
     own = summary[summary["stream"] == replay["stream"][0]].iloc[0]
     period, entity = facts.period, _words(facts)["entity"]
@@ -94,10 +94,10 @@ def replay_data(
     order of `names`: the shown ones in the order of the stream, then the ones merely chosen.
 
     Args:
-        replay: Table of `dpol.studies.games.replay`.
-        summary: Summary of the run; it says which algorithms see noisy gains only.
-        algorithms: Labels of the report's algorithms, in its order.
-        facts: Facts of the run.
+        replay: table of `dpol.studies.games.replay`.
+        summary: summary of the run; it says which algorithms see noisy gains only.
+        algorithms: labels of the report's algorithms, in its order.
+        facts: facts of the run.
     """
     first = replay[(replay["noise"] == replay["noise"][0]) & (replay["mu"] == replay["mu"][0])]
     shown = sorted(set(first.loc[first["shown"], "expert"]))

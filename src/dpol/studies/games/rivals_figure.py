@@ -23,9 +23,9 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
     """Draw the share of the possible gain: a row of panels per noise, a column per stream.
 
     Args:
-        frames: The summary.
-        main: The rivals of the report.
-        facts: Titles of the streams, and whether they are simulated.
+        frames: the summary.
+        main: the rivals of the report.
+        facts: titles of the streams, and whether they are simulated.
     """
     summary = frames["summary"]
     rows = summary[summary["algorithm"].isin(main.report.rivals)]

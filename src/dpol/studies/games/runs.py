@@ -41,17 +41,17 @@ class Played:
     """Runs of one algorithm on one stream at one privacy level.
 
     Args:
-        stream: Label of the stream.
-        noise: Scaling of the local noise.
-        mu: Requested privacy level.
-        label: Name of the algorithm in tables and figures.
-        family: Registered name of the algorithm.
+        stream: label of the stream.
+        noise: scaling of the local noise.
+        mu: requested privacy level.
+        label: name of the algorithm in tables and figures.
+        family: registered name of the algorithm.
         origin: `paper`, `standard`, `ours` or `other`.
-        guarantee: Privacy of the actions.
+        guarantee: privacy of the actions.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
-        amplification: Batch sizes behind an amplified central guarantee, if any.
-        divided: Need left unmet by dividing help; empty if the run divides none.
+        amplification: batch sizes behind an amplified central guarantee, if any.
+        divided: need left unmet by dividing help; empty if the run divides none.
     """
 
     stream: str
@@ -77,8 +77,8 @@ class RunBlock:
     """Games of one job: algorithms on a stream, for consecutive replicates.
 
     Args:
-        replicates: Numbers of the replicates.
-        played: Runs of each algorithm.
+        replicates: numbers of the replicates.
+        played: runs of each algorithm.
         best: (T,) largest raw gain of each round.
     """
 
@@ -106,8 +106,8 @@ def play_suite(
     If a `demand` is given, local algorithms that forecast gains also divide help.
 
     Raises:
-        AlgorithmError: An algorithm of another package fails.
-        ValueError: No replicate, unknown noise, or mu or memory_mb not above 0.
+        AlgorithmError: an algorithm of another package fails.
+        ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
 
@@ -159,7 +159,7 @@ def play_suite(
     played = [play(part) for part in parts(stream, members, replicates, memory_mb, divisions)]
     return RunBlock(
         replicates=tuple(replicates),
-        played=tuple(joined(own) for own in zip(*played, strict=True)),
+        played=tuple(join_played(own) for own in zip(*played, strict=True)),
         best=stream.gains.max(axis=1),
     )
 
@@ -178,7 +178,7 @@ def _named_if_it_fails(member: Member) -> Iterator[None]:
         ) from error
 
 
-def joined(parts: Sequence[Played]) -> Played:
+def join_played(parts: Sequence[Played]) -> Played:
     """Join one algorithm's runs of several blocks, which differ in their replicates only."""
     return replace(
         parts[0],

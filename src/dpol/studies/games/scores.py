@@ -32,20 +32,20 @@ class Scores:
     """Scores of one algorithm on one stream at one privacy level.
 
     Args:
-        stream: Label of the stream.
-        label: Name of the algorithm in tables and figures.
-        family: Registered name of the algorithm.
+        stream: label of the stream.
+        label: name of the algorithm in tables and figures.
+        family: registered name of the algorithm.
         origin: `paper`, `standard`, `ours` or `other`.
-        noise: Scaling of the local noise.
-        mu: Requested privacy level.
-        guarantee: Privacy of the actions.
-        amplification: Batch sizes behind an amplified central guarantee, if any.
+        noise: scaling of the local noise.
+        mu: requested privacy level.
+        guarantee: privacy of the actions.
+        amplification: batch sizes behind an amplified central guarantee, if any.
         replicates: (R,) numbers of the replicates, increasing.
         totals: (R,) total gain of each replicate.
         hits: (R,) number of rounds in which it named an expert with the largest gain.
         mean: (T,) cumulative gain by round, mean over the replicates.
         squares: (T,) sum over the replicates of squared deviations from `mean`.
-        equal: Whether all replicates have equal gains in every round.
+        equal: whether all replicates have equal gains in every round.
         first: (T,) actions of the first replicate: experts, counted from 0.
         first_gains: (T,) raw gains of these actions.
     """
@@ -69,12 +69,12 @@ class Scores:
 
     @property
     def ours(self) -> bool:
-        """True if the algorithm or its noise is not in the papers."""
+        """Whether the algorithm or its noise is not in the papers."""
         return self.origin == "ours" or is_ours(self.noise)
 
     @property
     def unmoved(self) -> bool:
-        """True if all replicates have equal gains although their noise differs."""
+        """Whether all replicates have equal gains although their noise differs."""
         noisy = self.guarantee.model != "none" and self.mu < math.inf
         return noisy and len(self.totals) > 1 and self.equal
 
@@ -83,8 +83,8 @@ def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores
     """Score an algorithm's runs.
 
     Args:
-        played: The runs.
-        replicates: Numbers of the replicates.
+        played: the runs.
+        replicates: numbers of the replicates.
         best: (T,) largest raw gain of each round.
     """
     gains = played.gains
@@ -112,13 +112,13 @@ def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores
     )
 
 
-def joined(parts: Sequence[Scores]) -> Scores:
+def join_scores(parts: Sequence[Scores]) -> Scores:
     """Join the scores of several blocks of replicates.
 
     Source: Chan, Golub and LeVeque, Algorithms for computing the sample variance (1983).
 
     Raises:
-        ValueError: The replicates are not 0, 1, 2, ...
+        ValueError: the replicates are not 0, 1, 2, ...
     """
     first, *others = sorted(parts, key=lambda part: int(part.replicates[0]))
     whole = first
@@ -149,12 +149,12 @@ def collect_cells(parts: Iterable[Scores]) -> list[Scores]:
     """Join the scores of every cell of the table, with all its replicates.
 
     Raises:
-        ValueError: A replicate is missing or occurs twice.
+        ValueError: a replicate is missing or occurs twice.
     """
     cells: dict[tuple[str, str, float, str], list[Scores]] = {}
     for part in parts:
         cells.setdefault((part.stream, part.noise, part.mu, part.label), []).append(part)
-    return [joined(own) for own in cells.values()]
+    return [join_scores(own) for own in cells.values()]
 
 
 _TEXTS = {name: name for name in ("stream", "family", "origin", "noise")} | {"algorithm": "label"}
@@ -193,7 +193,7 @@ def read_scores(path: Path | str) -> list[Scores]:
     """Read the scores that a job wrote.
 
     Raises:
-        DataError: The file is damaged, or is not such a table.
+        DataError: the file is damaged, or is not such a table.
     """
     try:
         table = pq.read_table(path, use_threads=False)

@@ -42,10 +42,10 @@ def summarize(
     """Build one row per stream, algorithm, noise and mu (columns: docs/reference/tables.md).
 
     Args:
-        cells: Scores of all games.
-        streams: Streams they were played on, by label.
-        main: The report, whose intervals hold jointly.
-        facts: Privacy levels, and the delta at which epsilon is reported.
+        cells: scores of all games.
+        streams: streams they were played on, by label.
+        main: the report, whose intervals hold jointly.
+        facts: privacy levels, and the delta at which epsilon is reported.
     """
     confidence, comparisons = main.report.confidence, count_comparisons(cells, main, facts)
     rows = []

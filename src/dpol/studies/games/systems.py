@@ -225,7 +225,7 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def holds_for_stays(noises: pd.Series) -> pd.Series:
-    """Return True for each noise that protects longer stays as well as independent noise does.
+    """Return whether each noise protects longer stays as well as independent noise does.
 
     Correlated noise keeps its level for the unit only; longer stays lose more privacy.
     """

@@ -22,7 +22,7 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Entry, Group, Line, Section, Table, one_section
+from dpol.show.table import Group, Line, Section, Table, TableCell, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.bounds import describe_stream
 from dpol.studies.games.findings import with_best, with_differences
@@ -48,7 +48,7 @@ RATIO_COLUMNS = [
 """Columns of the numbers of the ratios.
 
 The bounds are empty for the paper, and where the interval of RW-Meta's gain reaches below 0."""
-_ABSENT = Entry("—")
+_ABSENT = TableCell("—")
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -60,8 +60,8 @@ def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     Of the linear models, only the best of each setting has a row.
 
     Args:
-        summary: Table of `dpol.studies.games.findings.conclude`.
-        facts: Streams and levels.
+        summary: table of `dpol.studies.games.findings.conclude`.
+        facts: streams and levels.
     """
     both = pd.concat([_of_run(summary, facts), _of_paper()], ignore_index=True)
     return both[COLUMNS].astype({"ci_comparisons": "Int64"})
@@ -100,7 +100,7 @@ def ratios_of(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the ratios of RW-Meta to Min Noise and to the best linear model.
 
     Args:
-        numbers: Rows of `numbers_of`.
+        numbers: rows of `numbers_of`.
     """
     key = ["source", "stream", "mu"]
     meta = numbers[numbers["column"] == META]
@@ -121,9 +121,9 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
     Args:
-        frames: The summary.
-        main: The confidence of the intervals.
-        facts: Streams, levels, and the states of the paper among the streams.
+        frames: the summary.
+        main: the confidence of the intervals.
+        facts: streams, levels, and the states of the paper among the streams.
     """
     summary = frames["summary"]
     numbers = numbers_of(summary, facts)
@@ -167,14 +167,14 @@ def _levels(rows: pd.DataFrame) -> list[float]:
     return sorted(set(rows["mu"]), reverse=True)
 
 
-def _gain(row: Any) -> Entry:
+def _gain(row: Any) -> TableCell:
     if row is None:
         return _ABSENT
     gain, model = row["mean_gain"], ""
     if row["column"] == BEST_LINEAR:
         model = row["algorithm"].removeprefix(f"{LINEAR}-")
     notes = (model,) if model else ()
-    return Entry(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
+    return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
 
 
 def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
@@ -213,9 +213,9 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build the table of ratios: per ratio a line for each stream and one for the paper.
 
     Args:
-        frames: The summary.
-        main: The confidence of the intervals.
-        facts: Streams and levels.
+        frames: the summary.
+        main: the confidence of the intervals.
+        facts: streams and levels.
     """
     summary = frames["summary"]
     ratios = ratios_of(numbers_of(summary, facts))
@@ -247,17 +247,17 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
     )
 
 
-def _ratios(rows: pd.DataFrame, levels: Sequence[float]) -> tuple[Entry, ...]:
+def _ratios(rows: pd.DataFrame, levels: Sequence[float]) -> tuple[TableCell, ...]:
     return tuple(_ratio(rows[rows["mu"] == mu]) for mu in levels)
 
 
-def _ratio(rows: pd.DataFrame) -> Entry:
+def _ratio(rows: pd.DataFrame) -> TableCell:
     """Write the ratio of a stream with its interval, or the range of several."""
     if rows.empty:
         return _ABSENT
     least, most = rows["ratio"].min(), rows["ratio"].max()
     if len(rows) > 1:
-        return Entry(f"{fixed(least)} to {fixed(most)}", order=least)
+        return TableCell(f"{fixed(least)} to {fixed(most)}", order=least)
     low, high = rows[["ratio_lower", "ratio_upper"]].iloc[0]
     known = f" ({fixed(low)} to {fixed(high)})" if math.isfinite(low + high) else ""
-    return Entry(fixed(least) + known, order=least)
+    return TableCell(fixed(least) + known, order=least)

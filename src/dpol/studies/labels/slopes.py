@@ -9,7 +9,7 @@ from dpol.core.exponents import Exponent, fit_exponent
 from dpol.core.intervals import standard_error
 from dpol.labels.registry import title_of, variants
 from dpol.show.papers import DISTRIBUTIONS
-from dpol.show.table import Entry, Group, Section, Table
+from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.table import fixed, value
 from dpol.studies.study import Facts, Frames
@@ -32,7 +32,7 @@ def slopes(frames: Frames, study: Labels, facts: Facts) -> Table:
         cells = []
         for column in _ESTIMATES:
             fit = _fit(of_learner, column, facts.confidence, comparisons)
-            cells.append(Entry(f"{fit.slope:.2f} ± {fit.half_width:.2f}", (_position(fit),)))
+            cells.append(TableCell(f"{fit.slope:.2f} ± {fit.half_width:.2f}", (_position(fit),)))
             facts_of = {"algorithm": name, "sensitivity_rule": rule, "estimate": column}
             numbers.append(facts_of | vars(fit))
         lines.append((title_of(name, rule), tuple(cells)))

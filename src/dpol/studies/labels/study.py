@@ -49,7 +49,7 @@ def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per variant (on a stream, per epsilon and variant), without intervals.
 
     Raises:
-        DataError: The stream has no patients or no capacities.
+        DataError: the stream has no patients or no capacities.
     """
     if "stream" in inputs.files:
         rows = _hospital_rows(study, read_stream(inputs.files["stream"]), inputs.seed)

@@ -10,7 +10,7 @@ import pandas as pd
 from dpol.core.rounding import rounded_up
 from dpol.labels.registry import LEARNERS, Variant, title_of, variants
 from dpol.show.papers import DISTRIBUTIONS
-from dpol.show.table import Entry, Group, Line, Section, Table
+from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.studies.labels.points import COLUMN_OF
 from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.study import BY_RUN
@@ -19,8 +19,8 @@ from dpol.studies.study import Facts, Frames
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
 """Symbols of the columns of a setting."""
 _VARIANT = ["algorithm", "sensitivity_rule"]
-_NOTHING = Entry("—")
-_Cell = Callable[[pd.Series], Entry]
+_NOTHING = TableCell("—")
+_Cell = Callable[[pd.Series], TableCell]
 
 
 def value(number: float) -> str:
@@ -91,30 +91,30 @@ def _name(column: str, setting: float | str) -> str:
     return setting if isinstance(setting, str) else f"{SIGNS[column]} = {value(setting)}"
 
 
-def _risk(row: pd.Series) -> Entry:
+def _risk(row: pd.Series) -> TableCell:
     digits = 0 if row["mean_kl_risk"] >= 100 else 1
     return _with_ends(row, lambda kl: f"{kl:,.{digits}f}")
 
 
-def _excess(row: pd.Series) -> Entry:
+def _excess(row: pd.Series) -> TableCell:
     """Format the loss above the best forecast in hindsight, with the log loss as a note."""
     note = f"log loss {row['mean_log_loss']:.4f}"
     return _with_ends(row, lambda kl: f"{(kl - row['best_kl']) / row['T']:+.4f}", note)
 
 
-def _with_ends(row: pd.Series, show: Callable[[float], str], *notes: str) -> Entry:
+def _with_ends(row: pd.Series, show: Callable[[float], str], *notes: str) -> TableCell:
     """Format a mean and its extreme runs, and the privacy of messages that lack what they claim."""
     if math.inf > row["guaranteed_epsilon"] > row["epsilon"] * (1 + 1e-9):
         notes = (*notes, f"only ε = {rounded_up(row['guaranteed_epsilon'], 4)}")
     ends = f"{show(min(row['kl_runs']))} to {show(max(row['kl_runs']))}"
-    return Entry(show(row["mean_kl_risk"]), (ends, *notes))
+    return TableCell(show(row["mean_kl_risk"]), (ends, *notes))
 
 
-def _first_rounds(row: pd.Series) -> Entry:
+def _first_rounds(row: pd.Series) -> TableCell:
     if math.isnan(row["informative_from"]):
         return _NOTHING
     lead, power = f"{row['informative_from']:.1e}".split("e")
-    return Entry(f"{lead} × 10^{int(power)}")
+    return TableCell(f"{lead} × 10^{int(power)}")
 
 
 def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dpol.core.settings import Settings
 from dpol.show import footers
 from dpol.show.names import OURS
 from dpol.show.papers import LAZY
-from dpol.show.table import Entry, Group, Section, Table
+from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.lazy.settings import BLOCKS, LEADERS, PRESET
 from dpol.studies.lazy.shown import TITLES
 from dpol.studies.study import Facts, Frames
@@ -203,7 +203,7 @@ def exponents_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     ((name, regrets),) = frames.items()
     sweep = SWEEPS[name]
     fits = fitted_exponents(regrets, sweep, facts.confidence)
-    none = Group("", (("", (Entry("—", ("no mean is above 0 at two sizes",)),)),))
+    none = Group("", (("", (TableCell("—", ("no mean is above 0 at two sizes",)),)),))
     nothing = Table(
         caption=sweep.caption,
         name=f"{name}-exponents",
@@ -250,11 +250,11 @@ def _groups(fits: pd.DataFrame, sweep: Sweep, algorithms: list[str]) -> tuple[Gr
     return tuple(groups)
 
 
-def _cell(row: Row | None, sweep: Sweep) -> Entry:
+def _cell(row: Row | None, sweep: Sweep) -> TableCell:
     if row is None:
-        return Entry("—")
+        return TableCell("—")
     text = f"{row['exponent']:.2f}{footers.plus_minus(row['ci_half_width'])}"
-    return Entry(text, tuple(sweep.notes(row, sweep.within(row))))
+    return TableCell(text, tuple(sweep.notes(row, sweep.within(row))))
 
 
 def _count(fits: pd.DataFrame, size: str, sweep: Sweep) -> str:

@@ -16,7 +16,7 @@ from dpol.core.settings import Settings
 from dpol.show import panels
 from dpol.show.looks import BAND, REFERENCES
 from dpol.show.papers import LAZY
-from dpol.show.table import Entry, Group, Section, Table
+from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.lazy.settings import Lazy
 from dpol.studies.study import Facts, Frames
 
@@ -26,9 +26,9 @@ class Rate:
     """A rate from Table 1 or footnote 1, without constants and logarithms of T and 1/delta.
 
     Args:
-        of: Algorithm of the rate.
-        formula: Formula in the paper.
-        value: Returns the rate at (T, d, epsilon).
+        of: algorithm of the rate.
+        formula: formula in the paper.
+        value: returns the rate at (T, d, epsilon).
     """
 
     of: str
@@ -86,7 +86,7 @@ def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     places = list(sizes.itertuples(index=False, name=None))
     for rate in rates:
         sizes[rate.of] = [rate.value(T, d, epsilon) for d, T, epsilon in places]
-    formulas = Group("", (("", (*(Entry(rate.formula) for rate in rates), Entry("—"))),))
+    formulas = Group("", (("", (*(TableCell(rate.formula) for rate in rates), TableCell("—"))),))
     return Table(
         caption=f"Rates that the paper states, {'experts' if name == 'lazy' else name}",
         name=f"{name}-stated-rates",
@@ -116,8 +116,8 @@ def _values(sizes: pd.DataFrame) -> tuple[Group, ...]:
     for T, of_rounds in sizes.groupby("T"):
         lines = []
         for _, _, epsilon, *values in of_rounds.itertuples(index=False, name=None):
-            over = Entry(f"{values[1] / values[0]:.2f}")
-            cells = (Entry(f"{value:,.0f}") for value in values)
+            over = TableCell(f"{values[1] / values[0]:.2f}")
+            cells = (TableCell(f"{value:,.0f}") for value in values)
             lines.append((f"ε = {epsilon:g}", (*cells, over)))
         groups.append(Group(f"{T:,}", tuple(lines)))
     return tuple(groups)

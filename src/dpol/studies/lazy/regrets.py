@@ -53,8 +53,8 @@ def regret_row(
     Args:
         regret: (R,) regret of each run.
         redraws: (R,) number of redraws or switches of the action, if they are counted.
-        guarantee: Privacy guarantee of the algorithm.
-        parameters: Parameters of L2P.
+        guarantee: privacy guarantee of the algorithm.
+        parameters: parameters of L2P.
     """
     row = {
         "replicates": len(regret),

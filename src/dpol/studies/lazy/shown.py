@@ -18,7 +18,7 @@ from dpol.core.settings import Settings
 from dpol.show import footers, panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
-from dpol.show.table import Entry, Group, Section, Table
+from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.lazy.settings import BLOCKS, STOCHASTIC
 from dpol.studies.study import Facts, Frames
 
@@ -52,8 +52,8 @@ class Game:
     """Texts about the games of a study.
 
     Args:
-        name: Name in titles.
-        against: Competitor that defines regret.
+        name: name in titles.
+        against: competitor that defines regret.
     """
 
     name: str
@@ -123,16 +123,16 @@ def _groups(regrets: pd.DataFrame, algorithms: list[str]) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _cell(rows: pd.DataFrame, algorithm: str) -> Entry:
+def _cell(rows: pd.DataFrame, algorithm: str) -> TableCell:
     rows = rows[rows["algorithm"] == algorithm]
     if rows.empty:
-        return Entry("—")
+        return TableCell("—")
     row = rows.iloc[0]
     half = row["ci_half_width"]
     interval = "" if math.isnan(half) else footers.plus_minus(half, 0)
     text = f"{row['mean_regret']:,.0f}{interval}"
     accounted = row["accounted_epsilon"]
-    return Entry(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
+    return TableCell(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
 
 
 def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:

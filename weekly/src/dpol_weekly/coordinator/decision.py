@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
+from dpol.core.spreadsheets import spreadsheet_text
 from dpol.data.question import Gain
 from dpol_weekly.coordinator.evidence import SetAside
 from dpol_weekly.coordinator.settings import Coordination

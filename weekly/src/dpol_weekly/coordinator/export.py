@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from dpol.core.cells import spreadsheet_text
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
+from dpol.core.spreadsheets import spreadsheet_text
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.released.row import released_row
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dpol.core.errors import DataError
-from dpol.data.plain import Keys, PlainTable, read_plain
-from dpol.data.texts import date_of, decimal_of
+from dpol.data.parse_cell import parse_date, parse_decimal
+from dpol.data.table_files import Keys, TextTable, read_table_file
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.readings import date_formats, number_formats
 from dpol_weekly.holder.settings import Hospital
@@ -129,7 +129,7 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
         for name, cells in held.items()
     }
     for column, cell in _cells(hospital, deployment, table):
-        day = date_of(cell.period, forms[columns.period])
+        day = parse_date(cell.period, forms[columns.period])
         if day is None or not _MIDNIGHT.fullmatch(cell.period):
             raise _no_date(cell.where, columns.period, held[columns.period])
         entity = deployment.entities[cell.entity]
@@ -147,7 +147,7 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
                 f"{cell.where}: the same entity and period as {first}; keep the line that is"
                 " right, or name the column of entities in columns.entity"
             )
-        count = decimal_of(cell.count, forms[column])
+        count = parse_decimal(cell.count, forms[column])
         # Suppressed cells are small counts: rows left out because of their count would tell it.
         if count is None or not _COUNT.fullmatch(count):
             more = "put the true count in its place; do not leave out rows because of their count"
@@ -155,17 +155,17 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
         capacity = entity.beds
         if capacity is None:
             name = str(columns.capacity)
-            capacity = decimal_of(cell.capacity, forms[name])
+            capacity = parse_decimal(cell.capacity, forms[name])
             if capacity is None or not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
                 raise _no_number(cell.where, name, "above 0", held[name], "fix the cell")
         yield replace(cell, period=day.isoformat(), count=count, capacity=capacity)
 
 
-def _table(hospital: Hospital, deployment: Deployment) -> PlainTable:
+def _table(hospital: Hospital, deployment: Deployment) -> TextTable:
     """Return the columns to read, without the rows to leave out and without surrounding blanks."""
     use = hospital.use(deployment)
     names = [*use.keys, *use.counts, *use.capacities, *hospital.drop_where]
-    plain = read_plain(hospital.table, names, hospital.format, KEYS)
+    plain = read_table_file(hospital.table, names, hospital.format, KEYS)
     rows, lines = [], []
     dropped = [(plain.header.index(name), texts) for name, texts in hospital.drop_where.items()]
     for line, row in zip(plain.lines, plain.rows, strict=True):
@@ -173,11 +173,11 @@ def _table(hospital: Hospital, deployment: Deployment) -> PlainTable:
         if not any(cells[place] in texts for place, texts in dropped):
             rows.append(cells)
             lines.append(line)
-    return PlainTable(header=plain.header, rows=rows, lines=lines, typed=plain.typed)
+    return TextTable(header=plain.header, rows=rows, lines=lines, typed=plain.typed)
 
 
 def _cells(
-    hospital: Hospital, deployment: Deployment, table: PlainTable
+    hospital: Hospital, deployment: Deployment, table: TextTable
 ) -> Iterator[tuple[str, Count]]:
     """Yield the counts of the holder's entities as they are written, with their columns."""
     columns, wide = hospital.columns, hospital.wide

@@ -21,9 +21,9 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_text
 from dpol.core.near import nearest
 from dpol.core.words import printable
-from dpol.data.format import Format
-from dpol.data.plain import MOST_TITLES, PlainTable, open_table, read_plain
-from dpol.data.sheets import BadWorkbookError, read_sheet
+from dpol.data.excel import BadWorkbookError, read_sheet
+from dpol.data.table_files import MOST_TITLES, TextTable, open_table, read_table_file
+from dpol.data.table_format import Format
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import KEYS
 from dpol_weekly.holder.readings import date_formats, number_formats
@@ -99,7 +99,7 @@ def begin(
         near = nearest(entity, deployment.entities)
         raise DataError(f"--entity: {deployment.name} has no entity {entity!r}{near}")
     draft = _Draft(ask, _form_of(table))
-    plain = read_plain(table, None, Format.model_validate(draft.form), KEYS)
+    plain = read_table_file(table, None, Format.model_validate(draft.form), KEYS)
     columns = {
         name: [row[place].strip() for row in plain.rows] for place, name in enumerate(plain.header)
     }
@@ -191,7 +191,7 @@ def _below_titles(rows: Sequence[Sequence[str]], skipped: Sequence[int]) -> dict
     return {}
 
 
-def _period(draft: _Draft, plain: PlainTable, columns: Mapping[str, list[str]]) -> str:
+def _period(draft: _Draft, plain: TextTable, columns: Mapping[str, list[str]]) -> str:
     """Return the column of periods, or ''; the format gets its dates."""
     dates = {name: _dates(cells) for name, cells in columns.items()}
     dated = [name for name, formats in dates.items() if formats]

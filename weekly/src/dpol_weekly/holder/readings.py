@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import get_args
 
-from dpol.data.format import Format
-from dpol.data.texts import date_of, decimal_of
+from dpol.data.parse_cell import parse_date, parse_decimal
+from dpol.data.table_format import Format
 
 DATES: tuple[str, ...] = get_args(Format.model_fields["date"].annotation)
 _SIGNS = (
@@ -28,7 +28,7 @@ def date_formats(cells: Collection[str]) -> list[str]:
     return [
         date
         for date, form in forms.items()
-        if all(date_of(cell, form) is not None for cell in cells)
+        if all(parse_date(cell, form) is not None for cell in cells)
     ]
 
 
@@ -39,7 +39,7 @@ def number_formats(cells: Collection[str]) -> list[dict[str, str]]:
         keys = {"decimal": decimal, "thousands": thousands}
         given = {key: sign for key, sign in keys.items() if sign is not None}
         form = Format.model_validate(given).of_column(cells)
-        numbers = tuple(decimal_of(cell, form) for cell in cells)
+        numbers = tuple(parse_decimal(cell, form) for cell in cells)
         if None not in numbers:
             meanings.setdefault(numbers, given)
     return list(meanings.values())

@@ -14,8 +14,8 @@ from dpol.core.near import nearest
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.yaml_files import read_yaml
-from dpol.data.format import DEFAULT, Format
-from dpol.data.values import TextOrTexts
+from dpol.data.setting_types import TextOrTexts
+from dpol.data.table_format import DEFAULT, Format
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from dpol.data.format import DATES, DEFAULT, EITHER, Dates, Format
+from dpol.data.table_format import DATES, DEFAULT, EITHER, Dates, Format
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
@@ -24,14 +24,14 @@ _PARTS = {
 }  # fmt: skip
 
 
-def number_of(text: str, form: Format) -> float:
+def parse_number(text: str, form: Format) -> float:
     """Return the number that a text means; NaN if it means none, or is ambiguous."""
-    number = decimal_of(text, form)
+    number = parse_decimal(text, form)
     return math.nan if number is None else float(number)
 
 
-def decimal_of(text: str, form: Format) -> str | None:
-    """Return the number that a text means, with all its digits; None if `number_of` is NaN."""
+def parse_decimal(text: str, form: Format) -> str | None:
+    """Return the number that a text means, with all its digits; None if `parse_number` is NaN."""
     if not form.decided and EITHER.fullmatch(text):
         return None
     if not _number(form).fullmatch(text):
@@ -40,7 +40,7 @@ def decimal_of(text: str, form: Format) -> str | None:
     return "".join(sign for sign in text if sign not in between).replace(form.decimal_sign, ".")
 
 
-def date_of(text: str, form: Format) -> datetime.date | None:
+def parse_date(text: str, form: Format) -> datetime.date | None:
     """Return the date of a text, without its time of day; None if it has none from 1900 to 2100."""
     match = _date(form.date).fullmatch(text)
     if not match:
@@ -56,14 +56,14 @@ def date_of(text: str, form: Format) -> datetime.date | None:
     return date if EARLIEST <= date <= LATEST else None
 
 
-def dates_like(texts: Collection[str]) -> list[Dates]:
+def date_formats(texts: Collection[str]) -> list[Dates]:
     """Return the formats in which every text is a date; none if there is no text.
 
-    >>> dates_like(["2021-01", "2021-02"]), dates_like(["1/2/2021", "3/2/2021"])
+    >>> date_formats(["2021-01", "2021-02"]), date_formats(["1/2/2021", "3/2/2021"])
     (['YYYY-M'], ['D/M/YYYY', 'M/D/YYYY'])
     """
     forms = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES} if texts else {}
-    return [like for like, form in forms.items() if all(date_of(text, form) for text in texts)]
+    return [like for like, form in forms.items() if all(parse_date(text, form) for text in texts)]
 
 
 @cache

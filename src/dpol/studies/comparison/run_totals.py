@@ -16,18 +16,18 @@ _KEY = ["stream", "algorithm", "noise", "mu"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class RunTotals:
     """Runs of one algorithm on one stream, with one noise at one privacy level.
 
     Args:
-        stream: Label of the stream.
-        algorithm: Label of the algorithm.
-        family: Registered name of the algorithm.
-        noise: Scaling of the noise.
-        level: Label of the privacy level.
-        mu: Requested privacy level.
-        ours: Whether the algorithm or the noise is ours, not the papers'.
-        privacy: Columns `guarantee` of the summary.
+        stream: label of the stream.
+        algorithm: label of the algorithm.
+        family: registered name of the algorithm.
+        noise: scaling of the noise.
+        level: label of the privacy level.
+        mu: requested privacy level.
+        ours: whether the algorithm or the noise is ours, not the papers'.
+        privacy: columns `guarantee` of the summary.
         totals: (R,) total gain of each replicate.
     """
 
@@ -42,34 +42,34 @@ class Cell:
     totals: Floats
 
 
-def cells_of(summary: pd.DataFrame, totals: pd.DataFrame) -> list[Cell]:
-    """Return the cells of the tables `summary` and `totals`, in the order of the summary."""
-    of_cell = {
+def run_totals(summary: pd.DataFrame, totals: pd.DataFrame) -> list[RunTotals]:
+    """Return the runs of the tables `summary` and `totals`, in the order of the summary."""
+    by_run = {
         key: own.sort_values("replicate")["total_gain"].to_numpy()
         for key, own in totals.groupby(_KEY, sort=False, observed=True)
     }
     facts = ("stream", "algorithm", "family", "noise", "level", "mu", "ours")
     return [
-        Cell(
+        RunTotals(
             **{name: row[name] for name in facts},
             privacy={name: row[name] for name in shared_columns()["guarantee"]},
-            totals=of_cell[tuple(row[name] for name in _KEY)],
+            totals=by_run[tuple(row[name] for name in _KEY)],
         )
         for row in summary.to_dict("records")
     ]
 
 
-def by_stream(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    """Group the cells by stream."""
-    streams: dict[str, list[Cell]] = {}
-    for cell in cells:
-        streams.setdefault(cell.stream, []).append(cell)
+def by_stream(runs: Sequence[RunTotals]) -> dict[str, list[RunTotals]]:
+    """Group the runs by stream."""
+    streams: dict[str, list[RunTotals]] = {}
+    for run in runs:
+        streams.setdefault(run.stream, []).append(run)
     return streams
 
 
-def count_replicates(cells: Sequence[Cell]) -> int:
-    """Return the number of replicates of every cell. Raises ValueError if they differ."""
-    counts = {len(cell.totals) for cell in cells}
+def count_replicates(runs: Sequence[RunTotals]) -> int:
+    """Return the number of replicates of every run. Raises ValueError if they differ."""
+    counts = {len(run.totals) for run in runs}
     if len(counts) != 1:
         raise ValueError(
             f"runs have {', '.join(map(str, sorted(counts))) or 'no'} replicates; to be paired,"
@@ -78,20 +78,22 @@ def count_replicates(cells: Sequence[Cell]) -> int:
     return counts.pop()
 
 
-def find_cell(cells: Sequence[Cell], system: System, mu: float) -> Cell:
-    """Find a system's runs in the cells of one stream. Raises ValueError if there are none."""
-    for cell in cells:
-        setting = (cell.algorithm, cell.noise, cell.mu)
+def find_run(runs: Sequence[RunTotals], system: System, mu: float) -> RunTotals:
+    """Find a system among the runs of one stream. Raises ValueError if there are none."""
+    for run in runs:
+        setting = (run.algorithm, run.noise, run.mu)
         if setting == (system.algorithm, system.noise, mu):
-            return cell
+            return run
     raise ValueError(
         f"no runs of {system.algorithm} with {system.noise} noise at mu {mu:g}; run them"
     )
 
 
-def family_cells(cells: Sequence[Cell], family: str, noise: str, mu: float) -> list[Cell]:
-    """Find a family's runs in the cells of one stream. Raises ValueError if there are none."""
-    members = [cell for cell in cells if (cell.family, cell.noise, cell.mu) == (family, noise, mu)]
+def runs_of_family(
+    runs: Sequence[RunTotals], family: str, noise: str, mu: float
+) -> list[RunTotals]:
+    """Find a family among the runs of one stream. Raises ValueError if there are none."""
+    members = [run for run in runs if (run.family, run.noise, run.mu) == (family, noise, mu)]
     if not members:
         raise ValueError(f"no runs of family {family} with {noise} noise at mu {mu:g}")
     return members

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
-from dpol.data.format import EITHER, Format
+from dpol.data.table_format import EITHER, Format
 
 
 class BadWorkbookError(Exception):

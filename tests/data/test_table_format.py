@@ -16,13 +16,13 @@ from pydantic import ValidationError
 
 from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.core.errors import DataError
-from dpol.data.cells import numbers_of, parse_numbers
 from dpol.data.cleaning import clean_panel
-from dpol.data.format import Format
 from dpol.data.gains import read_gains
+from dpol.data.parse_cell import parse_date, parse_number
+from dpol.data.parse_column import parse_by_rules, parse_numbers
+from dpol.data.raw_table import read_table
 from dpol.data.settings import Cleaning, GainsSource
-from dpol.data.table import read_table
-from dpol.data.texts import date_of, number_of
+from dpol.data.table_format import Format
 
 FORMATS = [
     Format(decimal=decimal, thousands=thousands)
@@ -50,8 +50,8 @@ def test_a_number_is_read_with_its_keys_and_with_others_as_itself_or_not_at_all(
     number: Decimal, form: Format, other: Format
 ) -> None:
     text = written(number, form)
-    assert number_of(text, form) == float(number)
-    value = number_of(text, other)
+    assert parse_number(text, form) == float(number)
+    value = parse_number(text, other)
     if math.isnan(value) or value == float(number):
         return
     # The text has three decimals in one format, and thousands in the other.
@@ -71,33 +71,33 @@ def test_what_may_be_a_thousand_is_no_number_until_a_key_decides(
     head: int, tail: int, sign: str, minus: str
 ) -> None:
     text = f"{minus}{head}{sign}{tail:03}"
-    assert math.isnan(number_of(text, Format()))
+    assert math.isnan(parse_number(text, Format()))
     factor = -1 if minus == "-" else 1
     thousand = Format.model_validate({"thousands": sign})
     decimal = Format.model_validate({"decimal": sign})
-    assert number_of(text, thousand) == factor * (1000 * head + tail)
-    assert number_of(text, decimal) == float(f"{minus}{head}.{tail:03}")
+    assert parse_number(text, thousand) == factor * (1000 * head + tail)
+    assert parse_number(text, decimal) == float(f"{minus}{head}.{tail:03}")
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("0.125", 0.125), ("1.2500", 1.25), ("1234.567", 1234.567)]
 )
 def test_what_cannot_be_a_thousand_is_read_without_keys(text: str, value: float) -> None:
-    assert number_of(text, Format()) == value
+    assert parse_number(text, Format()) == value
 
 
 @pytest.mark.parametrize("text", ["12'34", "1.2345", "0.125", "1..234", "1.234.56", "1.5", "", "."])
 def test_signs_in_the_wrong_places_are_refused(text: str) -> None:
-    assert math.isnan(number_of(text, Format(decimal=",", thousands=".")))
+    assert math.isnan(parse_number(text, Format(decimal=",", thousands=".")))
 
 
 def test_the_blanks_and_apostrophes_of_spreadsheets_are_known() -> None:
     french = Format(decimal=",", thousands=" ")
     for text in ("1 234,5", "1\u00a0234,5", "1\u202f234,5"):
-        assert number_of(text, french) == 1234.5
+        assert parse_number(text, french) == 1234.5
     for text in ("1'234.5", "1\u2019234.5"):
-        assert number_of(text, Format(thousands="'")) == 1234.5
-    assert math.isnan(number_of("1 23", french))
+        assert parse_number(text, Format(thousands="'")) == 1234.5
+    assert math.isnan(parse_number("1 23", french))
 
 
 def test_an_ambiguous_cell_is_refused_with_its_row_and_the_key() -> None:
@@ -112,12 +112,12 @@ def test_an_ambiguous_cell_is_refused_with_its_row_and_the_key() -> None:
 
 @pytest.mark.parametrize("shown", ["1.25", "0.125", "1234.567", "-0.5", ".5", "2.0", "1.5e3"])
 def test_another_number_of_the_column_shows_that_the_point_is_a_decimal_sign(shown: str) -> None:
-    assert number_of("1.230", Format().of_column(["1.230", shown])) == 1.23
+    assert parse_number("1.230", Format().of_column(["1.230", shown])) == 1.23
 
 
 @pytest.mark.parametrize("shown", ["9.870", "1230", "1,25", "1.234.567", "1.", "v1.25", "", "NA"])
 def test_other_texts_show_nothing(shown: str) -> None:
-    assert math.isnan(number_of("1.230", Format().of_column(["1.230", shown])))
+    assert math.isnan(parse_number("1.230", Format().of_column(["1.230", shown])))
     assert Format(thousands=".").of_column(["0.5"]) == Format(thousands=".")
 
 
@@ -133,10 +133,10 @@ def test_the_whole_column_is_asked_but_no_other_column() -> None:
 def test_markers_are_matched_in_the_signs_of_the_table() -> None:
     rules = Cleaning(suppressed_markers=["-1.000"], missing_markers=["-2"])
     texts = pd.Series(["-1.000,0", "-2,0", "1.000", "-1000"], name="n")
-    parsed = parse_numbers(texts, rules, Format(decimal=",", thousands="."))
+    parsed = parse_by_rules(texts, rules, Format(decimal=",", thousands="."), negative="error")
     assert parsed.kinds.tolist() == ["suppressed", "missing", "number", "suppressed"]
     assert parsed.values[2] == 1000
-    plain = parse_numbers(pd.Series(["-1.000"], name="n"), rules, Format())
+    plain = parse_by_rules(pd.Series(["-1.000"], name="n"), rules, Format(), negative="error")
     assert plain.kinds.tolist() == ["suppressed"]
 
 
@@ -158,7 +158,7 @@ def test_dates_written_in_a_pattern_are_read_with_it(
 ) -> None:
     expected = day - datetime.timedelta(days=day.weekday()) if "ww" in pattern else day
     form = Format.model_validate({"date": pattern})
-    assert date_of(day.strftime(PATTERNS[pattern]) + time, form) == expected
+    assert parse_date(day.strftime(PATTERNS[pattern]) + time, form) == expected
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_dates_that_do_not_exist_or_are_written_otherwise_are_none(
     pattern: str, texts: str, expected: str
 ) -> None:
     form = Format.model_validate({"date": pattern})
-    assert [str(date_of(text, form)) for text in texts.split()] == expected.split()
+    assert [str(parse_date(text, form)) for text in texts.split()] == expected.split()
 
 
 @pytest.mark.parametrize(
@@ -254,12 +254,12 @@ def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
     frame.assign(text=["1,5", "1.125"]).to_parquet(tmp_path / "t.parquet")
     raw = read_table(tmp_path / "t.parquet", None, Format(**KEYS))
     assert raw.cells.index.tolist() == [1, 2]
-    assert numbers_of(raw.cells["n"], raw.formats["n"]).tolist() == [1.125, 16.5]
-    assert numbers_of(raw.cells["text"], raw.formats["text"]).tolist() == [1.5, 1125]
-    assert date_of(raw.cells["day"][1], raw.formats["day"]) == datetime.date(2021, 1, 4)
+    assert parse_numbers(raw.cells["n"], raw.formats["n"]).tolist() == [1.125, 16.5]
+    assert parse_numbers(raw.cells["text"], raw.formats["text"]).tolist() == [1.5, 1125]
+    assert parse_date(raw.cells["day"][1], raw.formats["day"]) == datetime.date(2021, 1, 4)
     for form, expected in ((Format(date="YYYYMMDD"), datetime.date(2021, 1, 4)), (Format(), None)):
         raw = read_table(tmp_path / "t.parquet", None, form)
-        assert date_of(raw.cells["whole"][1], raw.formats["whole"]) == expected
+        assert parse_date(raw.cells["whole"][1], raw.formats["whole"]) == expected
 
 
 def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file
-from dpol.data.format import DEFAULT, Format
-from dpol.data.plain import read_plain
+from dpol.data.table_files import read_table_file
+from dpol.data.table_format import DEFAULT, Format
+
+Texts: TypeAlias = "pd.Series[Any]"
+"""The cells of a column: named like the column, indexed by row of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +60,10 @@ def raw_table(
 def read_table(
     path: Path | str, columns: Sequence[str] | None = None, form: Format = DEFAULT
 ) -> RawTable:
-    """Read some columns, or all, of a table as text; see `read_plain`."""
-    plain = read_plain(Path(path), columns, form)
-    cells = pd.DataFrame(plain.rows, plain.lines, plain.header, dtype=str)
-    return raw_table(str(path), cells, form, plain.typed)
+    """Read some columns, or all, of a table as text; see `read_table_file`."""
+    table = read_table_file(Path(path), columns, form)
+    cells = pd.DataFrame(table.rows, table.lines, table.header, dtype=str)
+    return raw_table(str(path), cells, form, table.typed)
 
 
 def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from data.drawn import (
     week,
 )
 from dpol.core.errors import DataError
-from dpol.data.cells import BadCells, refuse_cells
+from dpol.data.bad_cells import BadCells, refuse_cells
 from grids import each_and_corners
 
 COUNT_WANTED = "a number from 0 to 999,999,999"

@@ -20,8 +20,8 @@ from data.drawn import streams
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
-from dpol.data.layout import read_capacities, read_counts
 from dpol.data.panel import CleanPanel, report_as_dict, report_as_markdown
+from dpol.data.reshaping import read_capacities, read_counts
 from dpol.data.settings import Dataset
 from pipeline import ROOT
 

@@ -12,12 +12,12 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.shipped import way_back
-from dpol.data.cells import dates_of
-from dpol.data.format import PLAIN
-from dpol.data.plain import refuse_columns, refuse_periods_as_columns
+from dpol.data.parse_column import parse_dates
+from dpol.data.raw_table import RawTable, read_table, refuse_unnamed
+from dpol.data.setting_types import columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
-from dpol.data.table import RawTable, read_table, refuse_unnamed
-from dpol.data.values import columns_of
+from dpol.data.table_files import refuse_columns, refuse_periods_as_columns
+from dpol.data.table_format import PLAIN
 
 
 def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
@@ -39,7 +39,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         made = str(columns.period)
         kept = [name for name in columns.needed() if name not in (made, columns.count)]
     dropped_by = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
-    table = long_of(
+    table = to_long(
         raw,
         kept=list(dict.fromkeys([*kept, *dropped_by])),
         melted=columns.entities,
@@ -47,7 +47,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         number=columns.count,
     )
     # The header of a sheet may hold dates as such.
-    typed = dates_of(table.cells[made], PLAIN).notna().all()
+    typed = parse_dates(table.cells[made], PLAIN).notna().all()
     form = table.formats[made] if layout == "wide" else PLAIN if typed else dataset.format
     return replace(table, formats={**table.formats, made: form})
 
@@ -69,7 +69,7 @@ def read_capacities(columns: Columns) -> RawTable | None:
     if second.format.layout == "long":
         wanted = [second.entity, second.capacity, *second.kept]
         return read_table(second.file, wanted, second.format)
-    return long_of(
+    return to_long(
         read_table(second.file, form=second.format),
         kept=second.kept,
         melted=None,
@@ -78,7 +78,7 @@ def read_capacities(columns: Columns) -> RawTable | None:
     )
 
 
-def long_of(
+def to_long(
     raw: RawTable, *, kept: Sequence[str], melted: Sequence[str] | None, name: str, number: str
 ) -> RawTable:
     """Convert a wide table to the long layout; each row keeps its number in the file.

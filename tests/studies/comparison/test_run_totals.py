@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dpol.studies.comparison.cells import cells_of, count_replicates
+from dpol.studies.comparison.run_totals import count_replicates, run_totals
 from dpol.studies.games import schema
 from dpol.studies.games.findings import conclude
 from dpol.studies.games.summary import summarize, totals_of
@@ -29,7 +29,7 @@ def test_a_cell_has_the_total_gains_and_the_guarantee_of_its_runs(
 ) -> None:
     """The order of rows in `totals` does not matter."""
     summary, totals = tables
-    cells = cells_of(summary, totals.sample(frac=1, random_state=1))
+    cells = run_totals(summary, totals.sample(frac=1, random_state=1))
     assert count_replicates(cells) == 3
     for cell, played in zip(cells, PLAYED, strict=True):
         assert (cell.algorithm, cell.noise, cell.mu) == (played.label, played.noise, played.mu)

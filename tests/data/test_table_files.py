@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dpol.core.errors import DataError
-from dpol.data.table import RawTable, read_table, write_table
+from dpol.data.raw_table import RawTable, read_table, write_table
 
 COLUMNS = ("a", "b")
 INTACT = "get an intact copy of it"

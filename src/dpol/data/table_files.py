@@ -18,9 +18,9 @@ from typing import IO, cast
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
-from dpol.data.format import DEFAULT, PLAIN, Format
-from dpol.data.sheets import BadWorkbookError, read_sheet
-from dpol.data.texts import dates_like
+from dpol.data.excel import BadWorkbookError, read_sheet
+from dpol.data.parse_cell import date_formats
+from dpol.data.table_format import DEFAULT, PLAIN, Format
 
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 _DELIMITERS = ";", "\t", "|", ","
@@ -53,7 +53,7 @@ CONFIG = Keys()
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlainTable:
+class TextTable:
     """A table of text, as it was written.
 
     Args:
@@ -70,9 +70,9 @@ class PlainTable:
     typed: Mapping[str, Format]
 
 
-def read_plain(
+def read_table_file(
     path: Path, columns: Sequence[str] | None = None, form: Format = DEFAULT, keys: Keys = CONFIG
-) -> PlainTable:
+) -> TextTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
     Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV and blank
@@ -118,7 +118,7 @@ def read_plain(
     return table
 
 
-def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
+def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> TextTable:
     lines, kept = [], []
     if path.suffix == ".gz":  # report damage before faults of rows
         with gzip.open(path) as packed:
@@ -142,7 +142,7 @@ def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -
                 )
             lines.append(line)
             kept.append([row[place] for place in places])
-    return PlainTable(header=columns, rows=kept, lines=lines, typed={})
+    return TextTable(header=columns, rows=kept, lines=lines, typed={})
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def open_table(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
+def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> TextTable:
     try:
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -218,10 +218,10 @@ def _read_parquet(path: Path, columns: list[str] | None, form: Format, keys: Key
     except pa.ArrowException as error:
         raise BadWorkbookError(str(error)) from None
     rows = [list(row) for row in zip(*texts, strict=True)]
-    return PlainTable(header=columns, rows=rows, lines=[*range(1, len(rows) + 1)], typed=typed)
+    return TextTable(header=columns, rows=rows, lines=[*range(1, len(rows) + 1)], typed=typed)
 
 
-def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> PlainTable:
+def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> TextTable:
     (_, header), *rows = read_sheet(path, form, keys.format)
     if columns is not None and not {*columns} <= {*header.texts}:
         for line, titled in rows[:MOST_TITLES]:
@@ -241,7 +241,7 @@ def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys)
         dates = [row.dates[place] or (None if row.texts[place] else False) for _, row in rows]
         if None not in dates and True in dates:
             typed[name] = PLAIN
-    return PlainTable(
+    return TextTable(
         header=columns,
         rows=[[row.texts[place] for place in places] for _, row in rows],
         lines=[line for line, _ in rows],
@@ -344,8 +344,8 @@ def refuse_periods_as_columns(path: Path | str, present: Sequence[str]) -> None:
         DataError: at least three columns are named by dates; the text gives the layout and the
             format of dates to set.
     """
-    dates = [name for name in present if dates_like([name])]
-    if len(dates) > 2 and (known := dates_like(dates)):
+    dates = [name for name in present if date_formats([name])]
+    if len(dates) > 2 and (known := date_formats(dates)):
         raise DataError(
             f"{path}: its columns are periods ({dates[0]}, {dates[1]}, ...). Set dataset.format:"
             f" {{layout: wide-periods, date: {known[0]}}}, or let dpol look at the table: dpol new"
