@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from dpol.studies.comparison.cells import cells_of, count_replicates
-from dpol.studies.games import schema
 from dpol.studies.games.findings import conclude
+from dpol.studies.games.schemas import schema
 from dpol.studies.games.summary import summarize, totals_of
 from replays import MAIN, facts_of, games, stream_of
 
