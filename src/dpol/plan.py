@@ -247,7 +247,12 @@ class Plan:
             for study, _ in self.studies
             for named in self._named_by_jobs[study.name].values()
         ]
-        return {top: package_of(top) for top in _foreign(module for job in jobs for module in job)}
+        tops = _foreign(module for job in jobs for module in job)
+        return {top: self._package(top) for top in tops}
+
+    @cached_property
+    def _package(self) -> Callable[[str], Package]:
+        return cache(package_of)  # a package is hashed once for a plan
 
     def code_of_script(self, name: str) -> Code:
         """Return the code of the job of a script that calls no study."""
@@ -272,11 +277,7 @@ class Plan:
         """Return the code of the figures and tables of a section."""
         functions = [figure.draw for figure in section.figures]
         functions += [table.build for table in section.tables]
-        files = [
-            study.folder / "results.yaml",
-            study.shown,
-            load_study(MAIN).folder / "results.yaml",
-        ]
+        files = [study.shown, study.columns, load_study(MAIN).columns]
         return self._code("study_shown", study, functions, self._named_by_study(study), files)
 
     def code_of_page(self) -> Code:
@@ -296,9 +297,7 @@ class Plan:
             modules |= every_module("checks", "cli", "plan")
         return Code(
             modules=modules,
-            files=_ours(
-                it for study in every for it in (study.folder / "results.yaml", study.shown)
-            ),
+            files=_ours(file for study in every for file in (study.columns, study.shown)),
             packages=tuple(self.packages.values()),
         )
 
@@ -337,7 +336,7 @@ class Plan:
         return Code(
             modules=modules,
             files=_ours(files),
-            packages=tuple(self.packages[top] for top in tops),
+            packages=tuple(self._package(top) for top in tops),
         )
 
     @property

@@ -75,7 +75,7 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
         }
 
     before = hashes()
-    assert {suite for suite in before if "adalg" in before[suite]} == set(theirs)
+    assert {suite for suite in before if "package adalg" in before[suite]} == set(theirs)
     assert "labels" in before["noise"], "nobody knows what another package imports"
     assert "labels" not in before["ours"]
     file = packages / "adalg.py"
@@ -87,7 +87,7 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
         for room in before[suite]
         if before[suite][room] != after[suite][room]
     }
-    assert differing == {(suite, "adalg") for suite in theirs}
+    assert differing == {(suite, "package adalg") for suite in theirs}
     assert package_of("adalg").as_version[0] == "adalg"
     assert package_of("adalg").as_version[1].startswith("0.1 (")
 

@@ -55,7 +55,7 @@ def watched(codes):
         return lambda wildcards: codes[wildcards.get("point", "")].state_of(room)
 
     rooms = sorted({room for code in codes.values() for room in code.rooms})
-    return {f"code_{room.replace('.', '_')}": state_of(room) for room in rooms}
+    return {re.sub(r"\W", "_", f"code_{room}"): state_of(room) for room in rooms}
 
 
 wildcard_constraints:

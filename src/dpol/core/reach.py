@@ -50,13 +50,19 @@ class Code:
 
     @property
     def rooms(self) -> set[str]:
-        """Names of the rooms and of the other packages."""
-        return {*self._modules_of_rooms, *(package.name for package in self.packages)}
+        """Names of the rooms, and of the other packages as `package NAME`."""
+        return {*self._modules_of_rooms, *(f"package {package.name}" for package in self.packages)}
+
+    @property
+    def data(self) -> set[Path]:
+        """The files of dpol that are no modules, but that the code reads."""
+        named = {file for module in self.modules for file in _data_of(module)}
+        return named.union(self.files)
 
     def state_of(self, room: str) -> str | None:
         """Return the name of a room or another package with its hash; None if no code is there."""
         for package in self.packages:
-            if package.name == room:
+            if room == f"package {package.name}":
                 return " ".join(package.as_version)
         modules = tuple(self._modules_of_rooms.get(room, ()))
         files = tuple(it for it in self.files if _room_of_file(it) == room)
@@ -161,9 +167,8 @@ def _hash_of_module(module: str) -> str:
     """Hash a module, without what no job runs, and the files that it reads."""
     path = _path_of(module)
     whole = hashlib.sha256(_without_words(path.read_bytes()).encode())
-    for data, readers in _readers(_folder_of(module)).items():
-        if module in readers:
-            whole.update(f"\0{data.name}\0".encode() + data.read_bytes())
+    for data in _data_of(module):
+        whole.update(f"\0{data.name}\0".encode() + data.read_bytes())
     return whole.hexdigest()
 
 
@@ -179,6 +184,12 @@ def _without_words(text: bytes) -> str:
 
 def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _data_of(module: str) -> list[Path]:
+    """Return the files that a module reads."""
+    files = _readers(_folder_of(module))
+    return [file for file, readers in files.items() if module in readers]
 
 
 @cache
