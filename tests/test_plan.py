@@ -12,9 +12,9 @@ import pytest
 import verify
 import yaml
 
-from dpol import plan as plan_module
-from dpol.core import plugins
 from dpol.core.errors import ConfigError
+from dpol.core.reach import Code
+from dpol.experts.registry import modules_of
 from dpol.plan import Plan, make_plan
 from dpol.studies.registry import load_study
 
@@ -26,11 +26,12 @@ def plan(**changed: Any) -> Plan:
     return make_plan(SMALL | changed, [], "test")
 
 
-def codes(of: Plan) -> list[list[str]]:
-    """Return the hashes of the code that plays, makes result tables, draws, and writes the page."""
-    job = next(iter(of.jobs["games"]))
-    draws, page = of.code_of_shown(GAMES), of.code_of_page()
-    return [of.code_of_job(GAMES, job), of.code_of_results(GAMES), draws, page]
+def codes(of: Plan) -> list[Code]:
+    """Return the code that plays central rivals, makes tables, draws, and writes the page."""
+    jobs = of.code_of_jobs(GAMES)
+    (drawn,) = (it for it in GAMES.every_section() if it.name == "paper")
+    played = next(jobs[label] for label in jobs if "/central/" in label)
+    return [played, of.code_of_results(GAMES), of.code_of_shown(GAMES, drawn), of.code_of_page()]
 
 
 def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
@@ -41,41 +42,41 @@ def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("file", "changed"),
+    ("module", "run_by"),
     [
-        ("experts/play.py", [True, True, True, True]),
-        ("show/looks.py", [False, False, True, True]),
-        ("show/reported_average_gain.csv", [False, True, True, True]),
-        ("report/page.py", [False, False, False, True]),
-        ("cli/compare.py", [False, False, False, False]),
-        ("checks/check.py", [False, False, False, False]),
+        ("experts.play", [True, True, True, True]),
+        ("experts.tree_ftpl", [True, True, True, True]),
+        ("experts.persistence", [False, True, True, True]),
+        ("show.reported", [False, True, True, True]),
+        ("studies.games.figure_2", [False, False, True, False]),
+        ("report.page", [False, False, False, True]),
+        ("labels.game", [False, False, False, False]),
+        ("cli.compare", [False, False, False, False]),
+        ("checks.check", [False, False, False, False]),
     ],
 )
-def test_a_change_of_dpol_changes_only_the_hashes_that_depend_on_it(
-    file: str, changed: list[bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, path = plugins.files_of_package, Path(plugins.__file__).parents[1] / file
-    before = codes(plan())
-    edited = tmp_path / path.name
-    edited.write_text(path.read_text() + "# A comment.\n")
-    files = [(name, edited if file == path else file) for name, file in real("dpol")]
-    monkeypatch.setattr(plugins, "files_of_package", lambda top: files)
-    if path == plan_module.REPORTED:
-        monkeypatch.setattr(plan_module, "REPORTED", edited)
-    after = codes(plan())
-    assert [old != new for old, new in zip(before, after, strict=True)] == changed
+def test_a_job_watches_the_modules_that_it_can_run(module: str, run_by: list[bool]) -> None:
+    assert [f"dpol.{module}" in code.modules for code in codes(plan())] == run_by
 
 
-def test_a_wheel_and_a_checkout_have_the_same_hash(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A wheel also holds the pipeline, with tables and configs that no code depends on."""
-    before, files = codes(plan()), [*plugins.files_of_package("dpol")]
-    table = tmp_path / "table.csv"
-    table.write_text("a\n1\n")
-    beside = [("dpol/pipeline/data/table.csv", table)]
-    monkeypatch.setattr(plugins, "files_of_package", lambda top: [*files, *beside])
-    assert codes(plan()) == before
+@pytest.mark.parametrize(
+    ("file", "read_by"),
+    [
+        ("results.yaml", [False, True, True, True]),
+        ("shown.yaml", [False, False, True, True]),
+    ],
+)
+def test_words_of_a_study_compute_no_point(file: str, read_by: list[bool]) -> None:
+    path = GAMES.folder / file
+    assert [path in code.files for code in codes(plan())] == read_by
+
+
+def test_a_learner_that_the_registry_gives_an_algorithm_is_watched() -> None:
+    assert modules_of("rw-meta-short") == (
+        "dpol.experts.meta",
+        "dpol.experts.learners.ridge",
+        "dpol.experts.learners.leader",
+    )
 
 
 def test_a_new_parameter_replays_only_its_suite() -> None:

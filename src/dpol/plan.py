@@ -5,9 +5,9 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,16 @@ import yaml
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import ConfigError
-from dpol.core.files import check_writable, sha256
-from dpol.core.plugins import Package, code_of_dpol, is_foreign, package_of
+from dpol.core.files import check_writable
+from dpol.core.plugins import Package, is_foreign, package_of
+from dpol.core.reach import ROOT, Code, every_module, imports_of, reach
+from dpol.core.shipped import pipeline
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
-from dpol.experts.registry import modules_of
+from dpol.experts.registry import EVERY_ALGORITHM, modules_of
 from dpol.noise import module_of_noise
-from dpol.show.papers import REPORTED
+from dpol.studies.registry import MAIN, PACKAGES, load_study
 from dpol.studies.study import Facts, Point, Section, Study
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
 
 SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full; to start a job takes 1 s."""
+
+REGISTRY = "dpol.experts.registry"
+"""The module that imports algorithms by name."""
 
 Files = Mapping[str, str | list[str]]
 """Files or lists of files by name, as paths from the working folder."""
@@ -206,24 +211,25 @@ class Plan:
         return vars(shared)
 
     @cached_property
-    def _packages_of_jobs(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Packages other than dpol that each job needs, by study and label."""
-        known: dict[str, Sequence[str]] = {}  # a cache: many points play the same suite
+    def _named_by_jobs(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
+        """Modules that each job may import by name, so that no import leads to them.
 
-        def packages_of(study: Study, point: Point) -> Sequence[str]:
+        They define the algorithms, learners and noises of its points; a point without a suite may
+        play any algorithm of dpol.
+        """
+        known: dict[str, tuple[str, ...]] = {}  # a cache: many points play the same suite
+
+        def named_by(point: Point) -> tuple[str, ...]:
             suite, noises = point.get("suite", ()), [noise for noise, _ in point.get("games", ())]
-            key = repr((study.module, suite, noises))
+            key = repr((suite, noises))
             if key not in known:
-                modules = [study.module, *map(module_of_noise, noises)]
-                modules += [module for entry in suite for module in modules_of(entry)]
-                known[key] = sorted(
-                    {name.partition(".")[0] for name in modules if is_foreign(name)}
-                )
+                modules = [module for entry in suite for module in modules_of(entry)]
+                known[key] = (*(modules or EVERY_ALGORITHM), *map(module_of_noise, noises))
             return known[key]
 
         return {
             study.name: {
-                label: sorted({top for point in points for top in packages_of(study, point)})
+                label: frozenset(module for point in points for module in named_by(point))
                 for label, points in self.jobs[study.name].items()
             }
             for study, _ in self.studies
@@ -236,41 +242,102 @@ class Plan:
         Raises:
             ModuleNotFoundError: a package is not installed where jobs find it.
         """
-        jobs = [tops for labels in self._packages_of_jobs.values() for tops in labels.values()]
-        return {top: package_of(top) for top in sorted({top for tops in jobs for top in tops})}
+        jobs = [
+            [study.module, *named]
+            for study, _ in self.studies
+            for named in self._named_by_jobs[study.name].values()
+        ]
+        tops = _foreign(module for job in jobs for module in job)
+        return {top: self._package(top) for top in tops}
 
     @cached_property
-    def code(self) -> str:
-        """Hash of the code that computes: dpol without checks, commands, report and styles."""
-        return code_of_dpol("checks", "cli", "report", "show")
+    def _package(self) -> Callable[[str], Package]:
+        return cache(package_of)  # a package is hashed once for a plan
 
-    @cached_property
-    def _code_that_draws(self) -> str:
-        return code_of_dpol("checks", "cli", "report")
+    def code_of_script(self, name: str) -> Code:
+        """Return the code of the job of a script that calls no study."""
+        return Code(modules=reach(_imports_of(name)))
 
-    def code_of_job(self, study: Study, label: str) -> list[str]:
-        """Return hashes of a job's code: dpol, and each package that its points play."""
-        tops = self._packages_of_jobs[study.name][label]
-        return [self.code, *(self.packages[top].sha256 for top in tops)]
+    def code_of_jobs(self, study: Study) -> dict[str, Code]:
+        """Return the code of each job of a study, by label."""
+        named_by = self._named_by_jobs[study.name]
+        every = {
+            named: self._code("study_point", study, [study.run], named)
+            for named in {*named_by.values()}
+        }
+        return {label: every[named] for label, named in named_by.items()}
 
-    def code_of_results(self, study: Study) -> list[str]:
-        """Return hashes of the code of a study's result tables.
+    def code_of_results(self, study: Study) -> Code:
+        """Return the code of a study's result tables."""
+        functions = [study.read, study.collect] if study.collect else [study.read]
+        named = self._named_by_study(study)
+        return self._code("study_results", study, functions, named, [study.columns])
 
-        It is the code of the points, and the file of the paper's numbers in `show`, which no point
-        needs.
+    def code_of_shown(self, study: Study, section: Section) -> Code:
+        """Return the code of the figures and tables of a section."""
+        functions = [figure.draw for figure in section.figures]
+        functions += [table.build for table in section.tables]
+        files = [study.shown, study.columns, load_study(MAIN).columns]
+        return self._code("study_shown", study, functions, self._named_by_study(study), files)
+
+    def code_of_page(self) -> Code:
+        """Return the code of the report."""
+        every = [study for study, _ in self.studies]
+        widgets = [part.widget for study in every for part in study.every_section() if part.widget]
+        # It reads the whole config, and a config may name every study and algorithm.
+        modules = reach(
+            [
+                *_imports_of("render_report"),
+                *map(_module_of, widgets),
+                *PACKAGES.values(),
+                *EVERY_ALGORITHM,
+            ]
+        )
+        if self.packages:
+            modules |= every_module("checks", "cli", "plan")
+        return Code(
+            modules=modules,
+            files=_ours(file for study in every for file in (study.columns, study.shown)),
+            packages=tuple(self.packages.values()),
+        )
+
+    def _named_by_study(self, study: Study) -> frozenset[str]:
+        """Modules that the jobs of a study's tables and figures may import by name."""
+        return frozenset(EVERY_ALGORITHM).union(*self._named_by_jobs[study.name].values())
+
+    def _code(
+        self,
+        script: str,
+        study: Study,
+        functions: Iterable[str],
+        named: Iterable[str],
+        files: Iterable[Path] = (),
+    ) -> Code:
+        """Return the code of a job.
+
+        Args:
+            script: name of its script.
+            study: its study.
+            functions: what it calls by name, as "module:function".
+            named: modules that it may import by name if it reads the registry of algorithms.
+            files: files of studies that it reads.
         """
-        tops = {top for tops in self._packages_of_jobs[study.name].values() for top in tops}
-        packages = (self.packages[top].sha256 for top in sorted(tops))
-        return [self.code, sha256(REPORTED), *packages]
-
-    def code_of_shown(self, study: Study) -> list[str]:
-        """Return hashes of the code of a study's figures and tables."""
-        return [self._code_that_draws, *self.code_of_results(study)[1:]]
-
-    def code_of_page(self) -> list[str]:
-        """Return hashes of the code of the report."""
-        packages = self.packages.values()
-        return [code_of_dpol("checks", "cli"), *(package.sha256 for package in packages)]
+        called = [study.module, *map(_module_of, functions)]
+        modules = reach(called)
+        if REGISTRY in modules:
+            modules |= reach(named)
+        tops = _foreign([*called, *named])
+        if tops:  # dpol does not read what other packages import
+            shows = ["show"] if script == "study_point" else []
+            modules |= every_module("checks", "cli", "plan", "report", *shows)
+        modules |= reach(_imports_of(script))
+        if script == "study_shown":
+            modules |= reach([PACKAGES[MAIN]])
+        return Code(
+            modules=modules,
+            files=_ours(files),
+            packages=tuple(self._package(top) for top in tops),
+        )
 
     @property
     def tables_read(self) -> list[str]:
@@ -420,6 +487,26 @@ def make_plan(
         text = yaml.safe_dump(dict(raw), sort_keys=False, allow_unicode=True)
     name = " + ".join(path.name for path in paths) or f"module {module}"
     return Plan(config=config, place=place, name=name, text=text)
+
+
+@cache
+def _imports_of(script: str) -> frozenset[str]:
+    """Return the modules of dpol that a script of the workflow imports."""
+    return imports_of(pipeline() / f"workflow/scripts/{script}.py")
+
+
+def _module_of(function: str) -> str:
+    return function.partition(":")[0]
+
+
+def _foreign(modules: Iterable[str]) -> list[str]:
+    """Return the names of packages other than dpol, sorted."""
+    return sorted({module.partition(".")[0] for module in modules if is_foreign(module)})
+
+
+def _ours(files: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the files of dpol, sorted; those of another package are in its hash."""
+    return tuple(sorted({file for file in files if file.is_relative_to(ROOT)}))
 
 
 def _jobs_of(

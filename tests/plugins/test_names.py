@@ -68,14 +68,26 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
         plan = make_plan(raw, [], "test")
         study, _ = plan.studies[0]
         labels = {label.split("/")[1]: label for label in plan.jobs["games"]}
-        return {suite: plan.code_of_job(study, label) for suite, label in labels.items()}
+        codes = plan.code_of_jobs(study)
+        return {
+            suite: {room: codes[label].state_of(room) for room in codes[label].rooms}
+            for suite, label in labels.items()
+        }
 
     before = hashes()
-    assert len(before["ours"]) == 1, "dpol only"
+    assert {suite for suite in before if "package adalg" in before[suite]} == set(theirs)
+    assert "labels" in before["noise"], "nobody knows what another package imports"
+    assert "labels" not in before["ours"]
     file = packages / "adalg.py"
     file.write_text(file.read_text().replace("keep: float", "keep : float"))
     after = hashes()
-    assert {suite for suite in before if before[suite] != after[suite]} == set(theirs)
+    differing = {
+        (suite, room)
+        for suite in before
+        for room in before[suite]
+        if before[suite][room] != after[suite][room]
+    }
+    assert differing == {(suite, "package adalg") for suite in theirs}
     assert package_of("adalg").as_version[0] == "adalg"
     assert package_of("adalg").as_version[1].startswith("0.1 (")
 

@@ -5,6 +5,8 @@ The run uses a copy of the project, whose code a test may change and restore.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import sys
@@ -19,7 +21,8 @@ import verify
 import yaml
 
 from dpol.config.experiment import parse_experiment
-from dpol.plan import make_plan
+from dpol.core.reach import Code
+from dpol.plan import make_plan, rule_of_section
 from dpol.studies.games.scores import collect_cells, read_scores
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
@@ -30,6 +33,8 @@ BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 GAME = "points/games/NM/local/isotropic/mu-0.5/block-0/scores.parquet"
+NOTED = Path(__file__).with_name("noted")
+"""Folder of the code that writes down what a job imports and opens."""
 pytestmark = pytest.mark.workflow
 
 
@@ -41,7 +46,8 @@ def command(folder: Path, *options: str) -> list[str]:
 
 
 def run_copy(folder: Path, *options: str) -> Done:
-    return run(*command(folder, *options), PYTHONPATH=str(folder / "src"))
+    path = os.pathsep.join(map(str, (folder / "src", NOTED)))
+    return run(*command(folder, *options), PYTHONPATH=path, NOTES=str(folder / "notes"))
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +137,38 @@ def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Pa
 
 
 # --- Reruns ---
+
+
+def codes_of_jobs() -> dict[tuple[str, str], Code]:
+    """Return the code that each job of the whole run watches, by rule and point."""
+    plan = make_plan(WHOLE, [], "test")
+    scripts = "simulate_dataset", "clean_panel", "build_stream"
+    codes = {(script, ""): plan.code_of_script(script) for script in scripts}
+    codes["render_report", ""] = plan.code_of_page()
+    for study, block in plan.studies:
+        codes |= {
+            (f"{study.name}_point", it): code for it, code in plan.code_of_jobs(study).items()
+        }
+        codes[f"{study.name}_results", ""] = plan.code_of_results(study)
+        for section in plan.sections(study, block):
+            codes[rule_of_section(section), ""] = plan.code_of_shown(study, section)
+    return codes
+
+
+def test_no_job_imports_or_reads_what_it_does_not_watch(whole: Path) -> None:
+    """Else a job would stay as it is although its code changed."""
+    codes, package = codes_of_jobs(), whole / "src/dpol"
+    every = [json.loads(path.read_text()) for path in (whole / "notes").glob("*.json")]
+    assert {(notes["rule"], notes["point"]) for notes in every} == codes.keys()
+    for notes in every:
+        code = codes[notes["rule"], notes["point"]]
+        assert set(notes["modules"]) <= code.modules, notes["rule"]
+        opened = {Path(file) for file in notes["opened"] if file.startswith(f"{package}/")}
+        data = {file for file in opened if file.suffix not in {".py", ".pyc", ".pyi", ""}}
+        watched = {file.relative_to(ROOT / "src/dpol") for file in code.data}
+        # The page records a hash of all that computes.
+        if notes["rule"] != "render_report":
+            assert {file.relative_to(package) for file in data} <= watched, notes["rule"]
 
 
 def planned(folder: Path) -> tuple[set[str], set[str]]:

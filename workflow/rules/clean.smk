@@ -19,7 +19,7 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
-            code=plan.code,
+            **watched({"": plan.code_of_script("clean_panel")}),
             contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},

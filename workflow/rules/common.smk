@@ -1,3 +1,4 @@
+import gc
 import os
 import re
 
@@ -25,6 +26,9 @@ except DpolError as error:
 # The progress plug-in (--logger dpol) estimates the time of a run from this record, which has no text.
 logger.info("", extra={"expected_seconds": plan.seconds})
 
+# All that is loaded by now stays: the garbage collector need not look through it again for each job.
+gc.freeze()
+
 settings, RESULTS = plan.config, plan.folder
 # Tables, logs and times stay on the local disk even if a storage provider holds the results: dpol
 # looks for a table and its record before any job runs, and the report reads all logs.
@@ -36,6 +40,22 @@ STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 DATA_FIRST, LONGEST_FIRST = 2, 1
 # Whether a rule of this workflow, or of an importing workflow, makes a file.
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
+
+
+def watched(codes):
+    """Return a param per room of dpol, and per other package, that a job of a rule can run.
+
+    Snakemake prints the params that differ, and each starts with the name of its room.
+
+    Args:
+        codes: code of each job of the rule, by the wildcard `point`; by "" without this wildcard.
+    """
+
+    def state_of(room):
+        return lambda wildcards: codes[wildcards.get("point", "")].state_of(room)
+
+    rooms = sorted({room for code in codes.values() for room in code.rooms})
+    return {re.sub(r"\W", "_", f"code_{room}"): state_of(room) for room in rooms}
 
 
 wildcard_constraints:

@@ -46,7 +46,7 @@ if settings.dataset.source.kind == "simulated":
         conda:
             "../envs/dpol.yaml"
         params:
-            code=plan.code,
+            **watched({"": plan.code_of_script("simulate_dataset")}),
             source=settings.dataset.source.model_dump(mode="json"),
             seed=settings.seed,
         message:

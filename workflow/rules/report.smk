@@ -16,14 +16,13 @@ rule render_report:
     conda:
         "../envs/dpol.yaml"
     params:
-        code=lambda wildcards: plan.code_of_page(),
+        **watched({"": plan.code_of_page()}),
         config_name=plan.name,
         config_text=plan.text,
         benchmarks=plan.benchmarks,
         # Not as inputs: if they are deleted, the report is made without playing again.
         played=plan.played_files,
         packages=[package.as_version for package in plan.packages.values()],
-        code_played=plan.code,
         # A function: in a plain string, names in braces would be wildcards.
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:

@@ -12,7 +12,7 @@ if settings.dataset.source.kind == "gains":
         conda:
             "../envs/dpol.yaml"
         params:
-            code=plan.code,
+            **watched({"": plan.code_of_script("build_stream_of_gains")}),
             contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
         message:
@@ -35,7 +35,7 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
-            code=plan.code,
+            **watched({"": plan.code_of_script("build_stream")}),
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
             of=lambda wildcards: settings.played[wildcards.stream].stream,

@@ -22,13 +22,13 @@ for study, block in plan.studies:
             # Memory to reserve: 500 MB for Snakemake around the script, and more at each attempt.
             mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
         params:
+            **watched(plan.code_of_jobs(study)),
             study=f"{study.module}:STUDY",
             # Whole points depend on neither settings nor delta.
             settings=None if study.whole_points else block.model_dump(mode="json"),
             delta=None if study.whole_points else settings.privacy.delta,
             points=lambda wildcards, study=study: plan.jobs[study.name][wildcards.point],
             seed=settings.seed,
-            code=lambda wildcards, study=study: plan.code_of_job(study, wildcards.point),
         message:
             f"{study.title}: {{wildcards.point}}"
         script:
@@ -50,10 +50,10 @@ for study, block in plan.studies:
         resources:
             mem_mb=lambda wildcards, input, attempt: attempt * plan.mb_of_results(input.size_mb),
         params:
+            **watched({"": plan.code_of_results(study)}),
             study=f"{study.module}:STUDY",
             settings=block.model_dump(mode="json"),
             facts=plan.facts_of_results(study),
-            code=plan.code_of_results(study),
         message:
             f"{study.title}: making the result tables"
         script:
@@ -76,13 +76,12 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
+                **watched({"": plan.code_of_shown(study, section)}),
                 study=f"{study.module}:STUDY",
                 section=section.name,
                 settings=block.model_dump(mode="json"),
                 facts=plan.facts_of_shown(study),
                 about=section.about,
-                # A function, so that a starting job hashes only the code that it depends on.
-                code=lambda wildcards, study=study: plan.code_of_shown(study),
             message:
                 f"{section.title}: drawing the figures, rendering the tables"
             script:

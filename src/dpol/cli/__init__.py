@@ -21,7 +21,7 @@ _COMMANDS = "pipeline", "compare", "config", "own", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
 
 _PIPELINE = {
-    "dp_accounting", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
+    "dp_accounting", "grimp", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
     "snakemake", "urllib3",
 }  # fmt: skip
 """Modules of the extra `pipeline`, which the library does not need."""

@@ -1,6 +1,6 @@
 """Names from other packages, registered as entry points or written `package.module:name`.
 
-Also hashes of packages, by which jobs see that code has changed.
+Also hashes of these packages, by which jobs see that their code has changed.
 """
 
 from __future__ import annotations
@@ -140,20 +140,6 @@ def package_of(module: str) -> Package:
     for distribution in metadata.packages_distributions().get(top, ()):
         name, version = distribution, metadata.version(distribution)
     return Package(name=name, version=version, sha256=_hash_of(files_of_package(top)))
-
-
-def code_of_dpol(*without: str) -> str:
-    """Hash the files of dpol and their names.
-
-    The pipeline is left out: only a wheel holds it, and Snakemake watches its scripts and tables.
-
-    Args:
-        without: more folders and files to leave out, such as `show`.
-    """
-    left_out = {"pipeline", *without}
-    return _hash_of(
-        named for named in files_of_package(NAME) if named[0].split("/")[1] not in left_out
-    )[:16]
 
 
 def _hash_of(files: Iterable[tuple[str, Path]]) -> str:

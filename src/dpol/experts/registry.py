@@ -124,6 +124,8 @@ LEARNERS = {name: _entry(block) for name, block in _FILE["learners"].items()}
 _ALGORITHMS = {name: _entry(block) for name, block in _FILE["algorithms"].items()}
 REGISTRY = _ALGORITHMS | {name: bank for name, bank in LEARNERS.items() if name not in _ALGORITHMS}
 """Algorithms by name, and banks whose learners are played one by one."""
+EVERY_ALGORITHM = tuple({entry.module for entry in (*REGISTRY.values(), *LEARNERS.values())})
+"""Dotted names of the modules that define them."""
 
 
 ALGORITHM_GROUP, LEARNER_GROUP = "dpol.algorithms", "dpol.learners"
@@ -209,7 +211,8 @@ def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     ('dpol.experts.meta', 'dpol.experts.learners.state_space')
     """
     _, entry, parameters = _named(spec, "algorithm")
-    learners = [_named(bank, "learner")[1] for bank in _listed(parameters.get("learners", ()))]
+    given = {**entry.defaults, **parameters, **entry.fixed}
+    learners = [_named(bank, "learner")[1] for bank in _listed(given.get("learners", ()))]
     return tuple(dict.fromkeys(each.module for each in (entry, *learners)))
 
 

@@ -1,7 +1,6 @@
 """The papers whose algorithms dpol implements."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"
 LAZY = "Private Online Learning via Lazy Algorithms"
@@ -9,9 +8,6 @@ DISTRIBUTIONS = "Online Distribution Learning with Local Privacy Constraints"
 
 ARXIV: Mapping[str, str] = {EXPERTS: "2512.06971", LAZY: "2406.03620", DISTRIBUTIONS: "2402.00315"}
 """arXiv numbers, by title."""
-
-REPORTED = Path(__file__).with_name("reported_average_gain.csv")
-"""The numbers of Table 2 of the first paper."""
 
 
 def cited(title: str) -> str:

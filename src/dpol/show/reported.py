@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpol.show.papers import REPORTED
-
 PAPER_STATES: Mapping[str, tuple[str, int]] = {
     "NM": ("New Mexico", 24),
     "PA": ("Pennsylvania", 146),
@@ -25,6 +23,8 @@ BEST_LINEAR = "best-linear-model"
 PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
 """Number of the paper's weeks, and the Sundays on which the first and the last begin."""
 
+REPORTED = Path(__file__).with_name("reported_average_gain.csv")
+"""The numbers of Table 2 of the first paper."""
 FILLINGS = Path(__file__).with_name("recorded_fillings.csv")
 """Total gains by what suppressed cells are read as; verify/fillings.py writes them."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,17 +22,18 @@ import yaml
 
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
-from dpol.noise import MemoryChoice
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dpol.noise import MemoryChoice
 
 Point = Mapping[str, Any]
 """Settings of one job, as plain values: text, numbers, and lists of them.
 
 The workflow also reads four keys. `inputs`: files that the job reads, by name, as paths below
 results/<run>/. `suite` and `games`: entries of a suite that the job plays, and the noise and mu of
-each game; the job reruns if a package that defines one of them changes. `seconds`: expected time
+each game; the job reruns if a module that defines one of them changes. `seconds`: expected time
 on one core; short points with the same inputs may share a job."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Result tables, by name."""
@@ -234,6 +236,11 @@ class Study:
         return {name: f"points/{self.name}/{{point}}/{name}.parquet" for name in names}
 
     @property
+    def columns(self) -> Path:
+        """File of the columns of its result tables."""
+        return self.folder / "results.yaml"
+
+    @property
     def shown(self) -> Path:
         """File of its sections."""
         return self.folder / "shown.yaml"
@@ -246,7 +253,7 @@ class Study:
             "about": self.about,
             "results": self.results,
         }
-        sections = yaml.safe_load(self.shown.read_text(encoding="utf-8"))
+        sections = _read_sections(self.shown)
         return tuple(Section.model_validate(of_study | section) for section in sections)
 
     def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
@@ -275,6 +282,11 @@ class Study:
         return tuple(shown)
 
 
+@cache
+def _read_sections(path: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
 def schemas_of(study: Study) -> Mapping[str, Schema]:
     """Return the schemas of a study's result tables, by name."""
-    return read_schemas(study.folder / "results.yaml")
+    return read_schemas(study.columns)

@@ -23,7 +23,6 @@ from dpol.experts.play import rounds
 from dpol.experts.registry import make_members
 from dpol.noise import NoisyGains, privatize
 from dpol.noise.seeds import Seeds
-from dpol.studies.games import schema
 from dpol.studies.games.allocation import NAMES, SCHEMA, demand_of, play_and_divide, references
 from dpol.studies.games.allocation_table import (
     _resamples,
@@ -32,6 +31,7 @@ from dpol.studies.games.allocation_table import (
     shown_rows,
 )
 from dpol.studies.games.runs import play_suite
+from dpol.studies.games.schemas import schema
 from dpol.studies.games.settings import Allocation, Games, Report
 from dpol.studies.study import Facts
 

@@ -14,8 +14,9 @@ from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games import STUDY, schema
+from dpol.studies.games import STUDY
 from dpol.studies.games.runs import Played, RunBlock
+from dpol.studies.games.schemas import schema
 from dpol.studies.games.scores import scores_of, table_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.summary import (

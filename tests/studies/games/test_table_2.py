@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 
 from dpol.core.schemas import write_frame
-from dpol.show.papers import REPORTED
+from dpol.show.reported import REPORTED
 from dpol.show.table import Table, to_csv, to_fragment, to_latex, to_markdown
 from dpol.studies.games import STUDY
 from dpol.studies.games.papers import plays_the_papers

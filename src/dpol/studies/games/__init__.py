@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dpol.core.schemas import Schema
 from dpol.studies.games.grid import points
 from dpol.studies.games.papers import plays_the_papers
 from dpol.studies.games.settings import Games
-from dpol.studies.study import Facts, Study, schemas_of
+from dpol.studies.study import Facts, Study
 
 _HERE = "dpol.studies.games"
 
@@ -52,8 +51,3 @@ STUDY = Study(
     read=f"{_HERE}.findings:read",
     collect=f"{_HERE}.findings:collect",
 )
-
-
-def schema(name: str) -> Schema:
-    """Return the schema of a result table of the main study."""
-    return schemas_of(STUDY)[name]

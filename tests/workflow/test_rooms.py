@@ -1,0 +1,122 @@
+"""What a change of dpol's code reruns, by real dry runs, and the room that Snakemake names."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline import ROOT, Done, run, succeed, write_config
+
+TEST: dict[str, Any] = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
+CONFIG = TEST | {
+    "suites": {"simple": {"algorithms": ["persistence"]}, "walk": {"algorithms": ["rw-ftpl"]}},
+    "replicates": 2,
+    "labels": {"n_rounds": 50, "sweeps": {"rounds": [20]}, "replicates": 2},
+    "report": {"algorithms": ["rw-ftpl"]},
+}
+GAMES = {"games_results", "average_gain_shown", "privacy_shown", "privacy_utility_shown"}
+
+pytestmark = pytest.mark.workflow
+
+
+def run_copy(folder: Path, *options: str) -> Done:
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
+    config = ["--configfile", str(folder / "config.yaml"), "--directory", str(folder)]
+    return run(*start, *config, "--cores", "2", *options, PYTHONPATH=str(folder / "src"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with a finished run."""
+    folder = tmp_path_factory.mktemp("rooms")
+    for name in ("src", "workflow"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "Snakefile", folder)
+    write_config(folder, CONFIG)
+    succeed(run_copy(folder))
+    return folder
+
+
+def planned(folder: Path, *changes: tuple[str, Callable[[str], str]]) -> tuple[set[str], set[str]]:
+    """Return the rules that a dry run would run after some changes of files, and its rooms."""
+    package = ROOT / "src/dpol"
+    for file, change in changes:
+        text = (package / file).read_text(encoding="utf-8")
+        assert change(text) != text
+        (folder / "src/dpol" / file).write_text(change(text), encoding="utf-8")
+    printed = succeed(run_copy(folder, "--dry-run"))
+    for file, _ in changes:
+        shutil.copy(package / file, folder / "src/dpol" / file)
+    rules = set(re.findall(r"^(\w+ +\d+)$", printed, re.MULTILINE))
+    rules = {re.sub(r" +", " ", rule) for rule in rules}
+    rooms = re.findall(r"before: '(\S+) \w{12}' now: '(\S+) \w{12}' $", printed, re.MULTILINE)
+    assert len(rooms) == printed.count("Params have changed")
+    assert all(before == now for before, now in rooms)
+    jobs = {rule.removesuffix(" 1") for rule in rules if not rule.startswith(("all ", "total "))}
+    return jobs, {room for room, _ in rooms}
+
+
+def by(old: str, new: str) -> Callable[[str], str]:
+    return lambda text: text.replace(old, new)
+
+
+def test_words_rerun_nothing(finished: Path) -> None:
+    changes = [
+        ("labels/game.py", by('"""The game', '"""Other words. The game')),
+        ("experts/persistence.py", lambda text: f"# A comment.\n\n{text}"),
+        ("noise/noises.py", by("return None", "return None  # no memory")),
+        ("studies/labels/figures.py", lambda text: text.replace('"""', '"""Other words. ', 1)),
+        ("studies/jobs.py", by("def together(", "\n\ndef together(")),
+    ]
+    assert planned(finished, *changes) == (set(), set())
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "jobs", "room"),
+    [
+        (
+            "labels/game.py",
+            by(" * ", " / "),
+            {"labels_point", "labels_results", "labels_shown"},
+            "labels",
+        ),
+        (
+            "experts/persistence.py",
+            by("np.zeros(", "np.ones("),
+            {"games_point", *GAMES},
+            "experts",
+        ),
+        (
+            "noise/noises.py",
+            by("math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"),
+            # The figures of every study read columns of the main study, which knows noises.
+            {"games_point 2", *GAMES, "labels_shown"},
+            "noise",
+        ),
+        (
+            "studies/labels/figures.py",
+            by('"alpha": 0.8', '"alpha": 0.7'),
+            {"labels_shown"},
+            "studies.labels",
+        ),
+        (
+            "studies/games/results.yaml",
+            by("columns:", "columns: # words"),
+            {*GAMES, "labels_shown"},
+            "studies.games",
+        ),
+        ("report/templates/report.css", by("{", "{ "), set(), "report"),
+    ],
+    ids=["labels", "algorithm", "noise", "figure", "columns", "page"],
+)
+def test_a_change_reruns_what_can_run_it_and_snakemake_names_the_room(
+    finished: Path, file: str, change: Callable[[str], str], jobs: set[str], room: str
+) -> None:
+    assert planned(finished, (file, change)) == ({*jobs, "render_report"}, {room})
