@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpol.report.page import page_facts
 from dpol.show.pages import load_template
-from dpol.studies.games.replay_figure import replay_data, replay_intro, replay_widget
+from dpol.studies.games.replay import replay_data, replay_intro, replay_widget
 from dpol.studies.page import PageFacts
 from replays import games, replay_of, stream_of
 from report.run_by_hand import ODD, config, page, replay

@@ -24,7 +24,7 @@ from dpol.experts.registry import make_members
 from dpol.noise import NoisyGains, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games.allocation import NAMES, SCHEMA, demand_of, play_and_divide, references
-from dpol.studies.games.allocation_table import (
+from dpol.studies.games.allocation_shown import (
     _resamples,
     allocation_rows,
     allocation_table,

@@ -17,7 +17,7 @@ from dpol.experts.registry import REGISTRY, Registration, make_members, regret_b
 from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.batching.study import synthetic_gains
 from dpol.studies.claims.study import statements
-from dpol.studies.games.guarantees import guarantees_table
+from dpol.studies.games.mechanisms import guarantees_table
 from tables_by_hand import texts
 
 INF = math.inf

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpol.studies.games.findings import with_shares
-from dpol.studies.games.privacy import privacy_table
+from dpol.studies.games.mechanisms import privacy_table
 from dpol.studies.study import Facts
 from tables_by_hand import INF, main, run, texts
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,13 +9,8 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
-from dpol.privacy.account import best_guess
-from dpol.show.table import Table
 from dpol.studies.comparison.run_totals import RunTotals, by_stream, find_run
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.answer_table import COLUMNS, table_of
-from dpol.studies.games.systems import in_hindsight
-from dpol.studies.study import Facts, Frames
 
 
 def compare_questions(
@@ -85,42 +79,3 @@ def compare_questions(
         confidence=confidence,
         ci_comparisons=comparisons,
     )
-
-
-def best_of_roles(questions: pd.DataFrame) -> pd.DataFrame:
-    """Keep the best system of each role in hindsight, per question, stream and level."""
-    ordered = questions.sort_values("gain_share", kind="stable")
-    return ordered.drop_duplicates(["question", "stream", "role", "mu"], keep="last").sort_index()
-
-
-def systems_in_words(questions: pd.DataFrame) -> dict[str, str]:
-    """Return the system of each role, or what it is the best of, in words."""
-    words = {}
-    for role, rows in questions.groupby("role", sort=False):
-        distinct: Any = rows[["algorithm", "noise"]].drop_duplicates().to_numpy()
-        systems = [(str(name), str(noise)) for name, noise in distinct]
-        words[str(role)] = in_hindsight(systems) or "{}, {} noise".format(*systems[0])
-    return words
-
-
-def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """Build the first table: a section per question, a line per role, a column per level.
-
-    Args:
-        frames: the table of `compare_questions`.
-        settings: settings of the comparison.
-        facts: the questions, the streams of each, and the levels.
-    """
-    every = frames["questions"]
-    names = {role: f"{role}: {which}" for role, which in systems_in_words(every).items()}
-    best = best_of_roles(every)
-    numbers = best.assign(
-        system=best["role"].map(names),
-        model="local",
-        right_guesses=best["mu"].map(best_guess),
-        named_right=math.nan,
-        named_right_half_width=math.nan,
-        best_fixed="",
-    )
-    means = numbers[numbers["stream"] == ""]
-    return table_of(numbers[COLUMNS], means.iloc[0], facts)

@@ -16,7 +16,7 @@ import pandas as pd
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.registry import central_rivals
 from dpol.show.reported import load_reported
-from dpol.studies.games.allocation_table import allocation_rows
+from dpol.studies.games.allocation_shown import allocation_rows
 from dpol.studies.games.papers import META
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.scores import Scores, collect_cells, read_scores

@@ -1,17 +1,28 @@
-"""First figure: the share of the possible gain that is left at each privacy level."""
+"""What privacy costs: the share of the possible gain that is left at each privacy level.
+
+A figure of the systems, a figure of local algorithms and their central rivals, and a table.
+"""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import percent
+from dpol.noise import CENTRAL_NOISES
 from dpol.privacy.account import best_guess
 from dpol.show import panels
+from dpol.show.footers import plus_minus
+from dpol.show.looks import looks_of
+from dpol.show.names import OURS
+from dpol.show.table import Line as TableLine
+from dpol.show.table import Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.bounds import LOOKS, NAMES, sized_titles
 from dpol.studies.games.settings import BEST_FIXED, Games
@@ -29,6 +40,13 @@ from dpol.studies.study import Facts, Frames
 Y_LABEL = "share of the possible gain"
 _NAME = 0.13
 """Height of a line of a name, in inches."""
+_KEPT = ["gain_share", "gain_share_half_width", "named_right", "named_right_half_width"]
+COLUMNS = [
+    "question", "stream", "system", "algorithm", "noise", "model", "level", "mu", "right_guesses",
+    *_KEPT, "best_fixed", "best_fixed_share",
+]  # fmt: skip
+"""Columns of the numbers. Rows without a stream are means over the streams of a question; their
+half-widths are means of half-widths."""
 
 
 def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
@@ -83,7 +101,7 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
         if compared:
             drawn.find(_compared(compared, levels, headline_level(facts.levels)))
         elif lines:
-            drawn.find(_finding(lines[:1], levels))
+            drawn.find(_finding(lines[0], levels))
     return drawn.figure
 
 
@@ -93,8 +111,7 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _finding(lines: Sequence[Line], levels: Sequence[float]) -> str:
-    (line,) = lines
+def _finding(line: Line, levels: Sequence[float]) -> str:
     free, private = (percent(mean_share(line.rows, mu)[0]) for mu in (levels[0], levels[-1]))
     return (
         f"Share of the possible gain that the best system keeps ({line.name}){_over(line)}:"
@@ -121,3 +138,159 @@ def _compared(lines: Sequence[Line], levels: Sequence[float], headline: float) -
 
 def _over(line: Line) -> str:
     return ", mean over the panels" if line.rows["stream"].nunique() > 1 else ""
+
+
+# ---- rivals --------------------------------------------------------------------------------------
+
+
+def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
+    """Draw the share of the possible gain: a row of panels per noise, a column per stream.
+
+    Args:
+        frames: the summary.
+        main: the rivals of the report.
+        facts: titles of the streams, and whether they are simulated.
+    """
+    summary = frames["summary"]
+    rows = summary[summary["algorithm"].isin(main.report.rivals)]
+    played = list(rows["noise"].unique())
+    noises = [name for name in CENTRAL_NOISES if name in played] or played
+    titles, levels = sized_titles(facts.streams, summary), ordered_levels(facts.levels)
+    looks, fixed = looks_of(main.report.rivals), LOOKS[BEST_FIXED]
+    cells = list(product(noises, facts.streams))
+    with panels.panels(len(cells), len(facts.streams), (2.5, 2.5), Y_LABEL, sharey=True) as drawn:
+        for ax, (noise, stream) in zip(drawn.axes, cells, strict=True):
+            of_panel = rows[(rows["stream"] == stream) & (rows["noise"] == noise)]
+            panels.name_panel(ax, f"{titles[stream]}\n{noise} noise")
+            panels.set_guesses(ax, [best_guess(mu) for mu in levels])
+            for share in of_panel["best_fixed_share"].head(1):
+                ax.axhline(share, **fixed.line)
+                end = len(levels) - 0.5
+                drawn.name_line(ax, (end, share), "best fixed,\nin hindsight", fixed.colour)
+            for algorithm, look in looks.items():
+                points = points_of(of_panel[of_panel["algorithm"] == algorithm], levels)
+                if points.empty:
+                    continue
+                panels.add_bars(ax, points, look, algorithm)
+                drawn.name_line(ax, points.iloc[-1, :2], algorithm, look.colour)
+        first = drawn.axes[0]
+        panels.set_percent(first.yaxis)
+        first.set_ylim(bottom=min(0.0, float(rows["gain_share"].min()) - 0.02))
+        drawn.name_x(panels.GUESSES)
+        data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
+        drawn.title(data, "0%: uniform random; 100%: oracle", bars)
+        drawn.find(_best_rivals(rows))
+    return drawn.figure
+
+
+def _best_rivals(rows: pd.DataFrame) -> str:
+    """Name the best algorithm with its noise, without privacy and at the strictest level."""
+    ends = []
+    for mu in sorted({rows["mu"].max(), rows["mu"].min()}, reverse=True):
+        means = rows[rows["mu"] == mu].groupby(["algorithm", "noise"])["gain_share"].mean()
+        (algorithm, noise), share = means.idxmax(), means.max()
+        guesses = f"{100 * best_guess(mu):.0f} right guesses of 100"
+        ends.append(f"at {guesses}, {algorithm} with {noise} noise keeps {percent(share)}")
+    return f"The best by the mean share of the possible gain: {'; '.join(ends)}."
+
+
+# ---- table ---------------------------------------------------------------------------------------
+
+
+def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
+    """Build the table: a section per question, a line per system, a column per level.
+
+    Args:
+        frames: the summary.
+        settings: the algorithms of the report, and the systems to compare.
+        facts: the questions, the streams of each, and the levels.
+    """
+    summary = frames["summary"]
+    return table_of_shares(shares_of(summary, settings, facts), summary.iloc[0], facts)
+
+
+def shares_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
+    """Compute the shares of every system by stream and on average, with `COLUMNS`."""
+    asked = {stream: facts.asked.get(stream, "") for stream in facts.streams}
+    parts = []
+    for line in lines_of(summary, settings, facts):
+        rows = line.rows.assign(question=line.rows["stream"].map(asked), system=line.explained)
+        over = rows.groupby(["question", "mu"], sort=False)
+        means = over[[*_KEPT, "best_fixed_share"]].mean()
+        first = over[["system", "algorithm", "noise", "model", "level", "best_fixed"]].first()
+        first["best_fixed"] = first["best_fixed"].where(over["best_fixed"].nunique() == 1, "")
+        parts += [first.join(means).reset_index().assign(stream=""), rows]
+    if not parts:
+        return pd.DataFrame(columns=COLUMNS)
+    frame = pd.concat(parts, ignore_index=True)
+    return frame.assign(right_guesses=frame["mu"].map(best_guess))[COLUMNS]
+
+
+def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
+    """Build the table of these numbers.
+
+    Args:
+        numbers: rows with `COLUMNS`.
+        row: replicates, confidence and number of comparisons of the intervals.
+        facts: the questions, the streams of each, and the levels.
+    """
+    mus = ordered_levels(facts.levels)
+    means = numbers[numbers["stream"] == ""]
+    named = bool(means["named_right"].notna().any())
+    strictest = mu_title(mus[-1])
+    return Table(
+        caption="Share of the possible gain kept",
+        name="answer",
+        corner=("question", "system") if facts.asks_several else ("system",),
+        headers=(
+            *(f"{mu_title(mu)}{_guesses(mu)}" for mu in mus),
+            *([f"right one named, {strictest}"] if named else []),
+        ),
+        sections=tuple(
+            one_section(_lines(means[means["question"] == question], mus, named=named), title)
+            for question, title in (facts.questions or {"": ""}).items()
+        )
+        if len(means)
+        else (one_section([("—", tuple(TableCell("—") for _ in mus))]),),
+        footers=tuple(_footers(numbers, row, facts)),
+        numbers=numbers,
+    )
+
+
+def _guesses(mu: float) -> str:
+    return "" if mu == math.inf else f" ({best_guess(mu):.0%})"
+
+
+def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterator[TableLine]:
+    for system, rows in means.groupby("system", sort=False):
+        of_level = {row["mu"]: row for row in rows.to_dict("records")}
+        cells = [_share(of_level.get(mu), "gain_share") for mu in mus]
+        if named:
+            cells.append(_share(of_level.get(mus[-1]), "named_right"))
+        yield str(system), tuple(cells)
+    always, share = means[["best_fixed", "best_fixed_share"]].iloc[0]
+    if not math.isnan(share):
+        fixed = number(share, percent(share, 1))
+        name = f"{NAMES[BEST_FIXED]}, in hindsight" + (f": always {always}" if always else "")
+        yield name, (*[fixed] * len(mus), *[TableCell("—")] * named)
+
+
+def _share(row: Any, column: str) -> TableCell:
+    if row is None or math.isnan(row[column]):
+        return TableCell("—")
+    half = 100 * row[f"{column}_half_width"]
+    text = percent(row[column], 1)
+    return number(row[column], text + plus_minus(half, 1) if 0 < half < math.inf else text)
+
+
+def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterator[str]:
+    streams = len(set(numbers["stream"]) - {""}) // max(1, len(facts.questions))
+    over = f" Means over {streams} streams." if streams > 1 else ""
+    yield (
+        "0% is the gain of uniform random choices, 100% is the gain of the oracle, which picks the"
+        f" best expert of every round.{over} In brackets: how often, at most, an attacker guesses"
+        f" right (a coin: 50%). ±: joint {100 * row['confidence']:g}% intervals for the noise on"
+        " these data. —: not played, or its guarantee is weaker than the level."
+    )
+    if numbers["system"].str.contains("†").any():
+        yield f"{OURS}."

@@ -1,4 +1,7 @@
-"""Table "How private is it?": guesses of an attacker, epsilon, the unit, and what is public."""
+"""How private is it? Tables of an attacker's guesses, and of each algorithm's guarantees.
+
+The first also has epsilon, the unit and what is public; the second regret with its comparator.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ import pandas as pd
 
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
+from dpol.experts.registry import regret_bounds
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
-from dpol.show.footers import SAMPLERS, describe_public
-from dpol.show.names import name_of
-from dpol.show.table import Line, Table, TableCell, one_section
+from dpol.show.footers import MODELS, SAMPLERS, describe_public
+from dpol.show.names import ACCOUNTED, OURS, marked, name_of
+from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import each, mu_title, power
 from dpol.studies.games.settings import Games
 from dpol.studies.games.systems import lines_of, ordered_levels
@@ -24,6 +28,15 @@ COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta"]
 """Columns of the numbers: a row per system, level and length of a stay."""
 _NAMED = 3
 """Most systems that a section names."""
+_NO_BOUND = "none known"
+_ON_REGRET = (
+    "Regret: expected regret against the best in hindsight, for gains in [0, 1] over T rounds, with"
+    " n experts, m learners and noise of scale η on every gain. “none known”: we know no bound."
+)
+_ON_META = (
+    "The bound of rw-meta fails for learners that see the noisy gains, as the learners here do: see"
+    " the ledger of claims."
+)
 
 
 def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
@@ -46,12 +59,13 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
         for name, rows in systems.items()
     }
     numbers = pd.DataFrame(
-        [row for name, rows in private.items() for row in _numbers(name, rows)], columns=COLUMNS
+        [row for name, rows in private.items() for row in _guesses_and_epsilon(name, rows)],
+        columns=COLUMNS,
     )
     levels = [mu for mu in ordered_levels(facts.levels) if (numbers["mu"] == mu).any()]
     of_lines: dict[tuple[Line, ...], list[str]] = {}
     for name, own in numbers.groupby("system", sort=False):
-        of_lines.setdefault(tuple(_lines(own, levels)), []).append(str(name))
+        of_lines.setdefault(tuple(_stay_lines(own, levels)), []).append(str(name))
     sections = [one_section(lines, _listed(names)) for lines, names in of_lines.items()]
     return Table(
         caption="Right guesses of an attacker, and ε",
@@ -59,12 +73,12 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
         corner=("system", "at most"),
         headers=tuple(map(mu_title, levels)) or ("",),
         sections=tuple(sections) or (one_section([("no noise was added", (TableCell("—"),))]),),
-        footers=tuple(_footers(pd.concat(private.values()), facts)) if len(numbers) else (),
+        footers=tuple(_privacy_footers(pd.concat(private.values()), facts)) if len(numbers) else (),
         numbers=numbers,
     )
 
 
-def _numbers(
+def _guesses_and_epsilon(
     system: str, private: pd.DataFrame
 ) -> Iterator[tuple[str, float, int, float, float, float]]:
     """Yield rows with `COLUMNS`; without people who are counted, or without a mu, of one round."""
@@ -84,7 +98,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {counted(more, 'other')}" if more > 0 else "")
 
 
-def _lines(own: pd.DataFrame, levels: list[float]) -> Iterator[Line]:
+def _stay_lines(own: pd.DataFrame, levels: list[float]) -> Iterator[Line]:
     """Yield a line for each length of a stay, and one for epsilon; the last digit is rounded up."""
     for rounds, stay in own.groupby("rounds", sort=False):
         guesses = 100 * stay.set_index("mu")["right_guesses"]
@@ -98,7 +112,7 @@ def _lines(own: pd.DataFrame, levels: list[float]) -> Iterator[Line]:
     yield f"ε at δ = {power(own['delta'].max())}", tuple(map(TableCell, texts))
 
 
-def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
+def _privacy_footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
     public = " ".join(["", *describe_public(private)])
     replayed = " (also of the replay)" if facts.replayed else ""
     yield (
@@ -108,3 +122,79 @@ def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
         " the true numbers."
     )
     yield from (SAMPLERS[name] for name in dict.fromkeys(private["sampler"]))
+
+
+# ---- guarantees ----------------------------------------------------------------------------------
+
+
+def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
+    """Build a table with each algorithm's guarantee, from its records in the run, and regret bound.
+
+    Args:
+        frames: the summary.
+        main: settings of the main study.
+        facts: facts of the run.
+    """
+    summary = frames["summary"]
+    bounds = regret_bounds()
+    rows = []
+    for family, runs in summary.groupby("family", sort=False):
+        regret, against = bounds.get(str(family), ("", ""))
+        rows.append(
+            {
+                "algorithm": family,
+                "ours": bool(runs["ours"].all()),
+                "model": "/".join(sorted(set(runs["model"]))),
+                "mechanism": "; ".join(sorted(set(runs["mechanism"]))),
+                "guarantee": _guarantee(runs),
+                "amplified": bool(runs["amplified_epsilon"].notna().any()),
+                "regret": regret,
+                "against": against,
+            }
+        )
+    numbers = pd.DataFrame(rows)
+    return Table(
+        caption="Guarantees of each algorithm",
+        name="guarantees",
+        corner=("algorithm",),
+        headers=tuple(Column(h, prose=True) for h in ("privacy", "regret, at most", "against")),
+        sections=(one_section(list(_guarantee_lines(numbers))),),
+        footers=tuple(_guarantee_footers(numbers)),
+        numbers=numbers,
+    )
+
+
+def _guarantee(runs: pd.DataFrame) -> str:
+    """Name the kind of guarantee of an algorithm's records, relative to the requested level."""
+    private = runs[(runs["model"] != "none") & (runs["epsilon"] < math.inf)]
+    if private.empty:
+        return "none"
+    if private["guaranteed_mu"].isna().any():
+        return "(ε, δ)-DP"
+    above = private["guaranteed_mu"] > private["mu"] * (1 + 1e-9)
+    return "μ-Gaussian DP" if not above.any() else "Gaussian DP, not at the requested μ"
+
+
+def _guarantee_lines(numbers: pd.DataFrame) -> Iterator[Line]:
+    for row in numbers.to_dict("records"):
+        model = "" if row["model"] == "none" else f"{row['model']}, "
+        mechanism = row["mechanism"][0].upper() + row["mechanism"][1:]
+        notes = [mechanism] if model else []
+        if row["amplified"]:
+            notes.append("Actions alone: amplified by batches")
+        privacy = TableCell(f"{model}{row['guarantee']}", tuple(notes))
+        bound = TableCell(row["regret"] or _NO_BOUND), TableCell(row["against"] or "—")
+        ours = row["ours"] and row["algorithm"] not in ACCOUNTED
+        yield marked(row["algorithm"], ours), (privacy, *bound)
+
+
+def _guarantee_footers(numbers: pd.DataFrame) -> Iterator[str]:
+    yield (
+        "μ: the requested level. "
+        + " ".join(f"{model.capitalize()}: {text}." for model, text in MODELS.items())
+    )
+    yield _ON_REGRET
+    if (numbers["algorithm"] == "rw-meta").any():
+        yield _ON_META
+    if numbers["ours"].any():
+        yield f"{OURS}."

@@ -1,21 +1,26 @@
-"""Figure of several questions side by side: share of the possible gain against privacy."""
+"""Several questions side by side: figure and table of the share of the possible gain."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
 from dpol.show import panels
+from dpol.show.table import Table
 from dpol.show.words import mu_title
-from dpol.studies.comparison.questions import best_of_roles, systems_in_words
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.bounds import LOOKS, NAMES
-from dpol.studies.games.privacy_utility import Y_LABEL
+from dpol.studies.games.privacy_utility import COLUMNS, Y_LABEL, table_of_shares
 from dpol.studies.games.settings import BEST_FIXED, OURS
 from dpol.studies.games.systems import (
     beside_the_strongest,
     headline_level,
+    in_hindsight,
     in_steps,
     looks_of_roles,
     ordered_levels,
@@ -24,6 +29,22 @@ from dpol.studies.study import Facts, Frames
 
 _APART = 0.17
 """Half the distance between the first and the last system of a level."""
+
+
+def best_of_roles(questions: pd.DataFrame) -> pd.DataFrame:
+    """Keep the best system of each role in hindsight, per question, stream and level."""
+    ordered = questions.sort_values("gain_share", kind="stable")
+    return ordered.drop_duplicates(["question", "stream", "role", "mu"], keep="last").sort_index()
+
+
+def systems_in_words(questions: pd.DataFrame) -> dict[str, str]:
+    """Return the system of each role, or what it is the best of, in words."""
+    words = {}
+    for role, rows in questions.groupby("role", sort=False):
+        distinct: Any = rows[["algorithm", "noise"]].drop_duplicates().to_numpy()
+        systems = [(str(name), str(noise)) for name, noise in distinct]
+        words[str(role)] = in_hindsight(systems) or "{}, {} noise".format(*systems[0])
+    return words
 
 
 def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
@@ -84,3 +105,26 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
             f" most {100 * best_guess(headline):.0f} times in 100. {'. '.join(texts)}."
         )
     return drawn.figure
+
+
+def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    """Build the first table: a section per question, a line per role, a column per level.
+
+    Args:
+        frames: the table of questions.
+        settings: settings of the comparison.
+        facts: the questions, the streams of each, and the levels.
+    """
+    every = frames["questions"]
+    names = {role: f"{role}: {which}" for role, which in systems_in_words(every).items()}
+    best = best_of_roles(every)
+    numbers = best.assign(
+        system=best["role"].map(names),
+        model="local",
+        right_guesses=best["mu"].map(best_guess),
+        named_right=math.nan,
+        named_right_half_width=math.nan,
+        best_fixed="",
+    )
+    means = numbers[numbers["stream"] == ""]
+    return table_of_shares(numbers[COLUMNS], means.iloc[0], facts)

@@ -1,26 +1,40 @@
-"""Table of divided help: the unmet need that each rule avoids, and who is served."""
+"""Divided help: the unmet need that each rule avoids, who is served, and their figure and table."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.rounding import percent
 from dpol.noise import NO_NOISE
+from dpol.privacy.account import best_guess
+from dpol.show import panels
 from dpol.show.footers import plus_minus
+from dpol.show.looks import DASHED, REFERENCES, SHORT, SOLID, looks_of
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
-from dpol.studies.games.allocation import FLOOR, LAST, NAMES, ORACLE, SMALL, Row
-from dpol.studies.games.settings import ANNOUNCED, MEAN_NEED, Followed, Games
-from dpol.studies.games.systems import headline_level, ordered_levels
+from dpol.studies.games import allocation as rules
+from dpol.studies.games.settings import (
+    ANNOUNCED,
+    BEST_FIXED,
+    MEAN_NEED,
+    ORACLE,
+    UNIFORM,
+    Followed,
+    Games,
+)
+from dpol.studies.games.systems import THIN, headline_level, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 BLOCK, RESAMPLES = 8, 1000
@@ -42,6 +56,8 @@ _OF_KIND: dict[Followed, str] = {
 _SUMS = "units", "total_need", "unmet"
 _SAMPLED = "unmet", "avoided", "served_small", "served_others"
 """Scores that are added over streams, and scores with intervals for the noise."""
+_LOWEST = -0.5
+"""Lower end of the vertical axis; worse shares are outside."""
 
 
 def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
@@ -57,7 +73,7 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     Raises:
         DataError: no game divided help.
     """
-    blocks: dict[tuple[Any, ...], dict[int, Row]] = {}
+    blocks: dict[tuple[Any, ...], dict[int, rules.Row]] = {}
     records: Any = divided.to_dict("records")
     for row in records:  # several games have the same rows of rules without a forecast
         setting = (row[name] for name in ("stream", *_SETTING[:-1]))
@@ -68,7 +84,8 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     for (stream, *cell), parts in blocks.items():
         of_units, seen = cell[:3], cell[4:] if cell[1] == ANNOUNCED else ("", NO_NOISE, "")
         floor, oracle = (
-            _join_replicates(blocks[stream, *of_units, rule, *seen]) for rule in (FLOOR, ORACLE)
+            _join_replicates(blocks[stream, *of_units, rule, *seen])
+            for rule in (rules.FLOOR, rules.ORACLE)
         )
         scores = _scores(_join_replicates(parts), floor, oracle, facts.seed)
         cells.setdefault(tuple(cell), {})[stream] = scores
@@ -82,7 +99,7 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     for place, own in cells.items():
         need, follow, share, _, algorithm, noise, level = place
         by = algorithm if follow == ANNOUNCED else ""
-        last = cells.get((need, follow, share, LAST, by, noise, level), own)
+        last = cells.get((need, follow, share, rules.LAST, by, noise, level), own)
         for stream, scores in own.items():
             over = {name: scores[name] - last[stream][name] for name in ("avoided", "resampled")}
             row = {"stream": stream, **dict(zip(_SETTING, place, strict=True))}
@@ -106,7 +123,7 @@ def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     return pd.DataFrame(rows).drop(columns="resampled")
 
 
-def _join_replicates(parts: Mapping[int, Row]) -> Row:
+def _join_replicates(parts: Mapping[int, rules.Row]) -> rules.Row:
     """Join the blocks of replicates of a rule; `by_round` and `by_entity` are means over them."""
     blocks = [parts[first] for first in sorted(parts)]
     every = {
@@ -120,7 +137,7 @@ def _join_replicates(parts: Mapping[int, Row]) -> Row:
     return {**blocks[0], **every, **means}
 
 
-def _scores(own: Row, floor: Row, oracle: Row, seed: int) -> dict[str, Floats]:
+def _scores(own: rules.Row, floor: rules.Row, oracle: rules.Row, seed: int) -> dict[str, Floats]:
     """Score a rule on a stream; counts are means over the rounds.
 
     All arguments are from `_join_replicates`. The same units are divided, so where they differ
@@ -175,7 +192,7 @@ def _spread(resampled: Floats) -> float:
     return float(high - low) / 2
 
 
-# ---- what is shown -------------------------------------------------------------------------------
+# ---- table ---------------------------------------------------------------------------------------
 
 
 def shown_rows(allocation: pd.DataFrame, main: Games) -> pd.DataFrame:
@@ -183,7 +200,7 @@ def shown_rows(allocation: pd.DataFrame, main: Games) -> pd.DataFrame:
 
     They are the first algorithm and the noise of the report that the table has, else its first.
     """
-    means = allocation[(allocation["stream"] == "") & allocation["rule"].isin(NAMES)]
+    means = allocation[(allocation["stream"] == "") & allocation["rule"].isin(rules.NAMES)]
     forecasts = means[means["algorithm"] != ""]
     for name, wanted in (
         ("algorithm", main.report.algorithms),
@@ -214,8 +231,10 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
             f"{need}: {shown['units']:,.0f} units ({percent(share)} of the"
             f" {follow.replace('-', ' ')}) for a mean need of {shown['total_need']:,.0f}"
         )
-        rules = {rule: own[own["rule"] == rule] for rule in NAMES if rule in own["rule"].values}
-        lines = (_line(rule, of_rule, mus, middle) for rule, of_rule in rules.items())
+        of_rules = {
+            rule: own[own["rule"] == rule] for rule in rules.NAMES if rule in own["rule"].values
+        }
+        lines = (_line(rule, of_rule, mus, middle) for rule, of_rule in of_rules.items())
         sections.append(one_section(lines, title))
     served = (f"{who}, need met" for who in ("small", "others", "worst off"))
     return Table(
@@ -233,7 +252,7 @@ def _line(rule: str, rows: pd.DataFrame, mus: Sequence[float], middle: float) ->
     of_level = {row["mu"]: row for row in rows.to_dict("records")}
     cells = [of_level.get(mu, rows.iloc[0].to_dict()) for mu in (*mus, middle)]
     unmet = cells[-1]["unmet"], cells[-1]["unmet_half_width"]
-    return NAMES[rule], (
+    return rules.NAMES[rule], (
         *(_percent(cell, "avoided") for cell in cells[:-1]),
         number(unmet[0], f"{unmet[0]:,.0f}{plus_minus(unmet[1], 0) if unmet[1] else ''}"),
         *(_percent(cells[-1], f"served_{who}") for who in ("small", "others", "worst")),
@@ -254,7 +273,7 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
         " need. Below 0%, a rule is worse than no counts at all. Shares are means over the streams;"
         " units, need and unmet need are sums, in a round. The numbers to the right of the shares"
         f" are at {mu_title(middle)}, and so are announced needs. Small: a median capacity below"
-        f" {SMALL:g}."
+        f" {rules.SMALL:g}."
     )
     yield (
         "Last noisy or exact counts, forecast: units in proportion to them. Equal chances: every"
@@ -262,7 +281,7 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
         f" {guarantee} of the units in proportion to the forecast, then equal chances. Best fixed:"
         f" the best division in hindsight. Forecasts: {row['algorithm']}, {row['noise']} noise."
     )
-    at = rows[(rows["mu"] == middle) & ~rows["rule"].isin([FLOOR, LAST])]
+    at = rows[(rows["mu"] == middle) & ~rows["rule"].isin([rules.FLOOR, rules.LAST])]
     level, over = at["avoided_rounds_half_width"], at["over_last_rounds_half_width"]
     yield (
         f"±: joint {100 * row['confidence']:g}% intervals for the noise on these data. Other rounds"
@@ -279,3 +298,97 @@ def _footers(rows: pd.DataFrame, middle: float, main: Games) -> Iterator[str]:
             *followed,
         )
     )
+
+
+# ---- figure --------------------------------------------------------------------------------------
+
+
+def draw_allocation(frames: Frames, main: Games, facts: Facts) -> Figure:
+    """Draw a panel per need and number of units, with a line per rule and the floor at 0.
+
+    Args:
+        frames: the table of `allocation_rows`.
+        main: the systems compared.
+        facts: the levels, and whether the streams are simulated.
+    """
+    rows: pd.DataFrame = shown_rows(frames["allocation"], main)
+    mus = ordered_levels(facts.levels)
+    forecast = rows[rows["algorithm"] != ""].iloc[0]
+    own, last = looks_of([forecast["algorithm"], "persistence"]).values()
+    looks = {
+        rules.EXACT: REFERENCES[ORACLE],
+        rules.FIXED: REFERENCES[BEST_FIXED],
+        rules.FLOOR: REFERENCES[UNIFORM],
+        rules.LAST: last,
+        rules.FORECAST: replace(own, dashes=SHORT, marker="v", width=THIN),
+        rules.GUARANTEE: replace(own, dashes=DASHED, marker="s"),
+        rules.EQUAL: replace(own, dashes=SOLID),
+    }
+    cells: Any = rows.groupby(["need", "units_follow", "units_share"], sort=False)
+    size, label = (panels.WIDTH / 2, 2.6), "share of the avoidable unmet need that is avoided"
+    with panels.panels(len(cells), 2, size, label, sharey=True) as drawn:
+        for ax, ((need, follow, share), cell) in zip(drawn.axes, cells, strict=True):
+            units = f"{percent(share)} of the {follow.replace('-', ' ')}"
+            panels.name_panel(ax, f"{need}, units: {units}")
+            panels.set_guesses(ax, [best_guess(mu) for mu in mus])
+            for rule, look in looks.items():
+                line = cell[cell["rule"] == rule]
+                if line.empty:
+                    continue
+                end = len(mus) - 0.5, float(line["avoided"].iloc[0])
+                if line["mu"].isna().all():
+                    ax.axhline(end[1], **look.line)
+                else:
+                    line = line.assign(x=line["mu"].map(mus.index)).sort_values("x")
+                    points = line[["x", "avoided", "avoided_half_width"]]
+                    panels.add_bars(ax, points, look, rule)
+                    end = points["x"].iloc[-1], max(points["avoided"].iloc[-1], _LOWEST)
+                name = textwrap.fill(rules.NAMES[rule], 11, break_long_words=False)
+                drawn.name_line(ax, end, name, look.colour)
+        drawn.axes[0].set_ylim(max(_LOWEST, min(-0.05, rows["avoided"].min())), 1.0)
+        panels.set_percent(drawn.axes[0].yaxis)
+        drawn.name_x(panels.GUESSES)
+        data, bars = panels.describe_runs(forecast, facts.simulated, "bars")
+        system = f"forecasts: {forecast['algorithm']}, {forecast['noise']} noise"
+        drawn.title(data, "0%: units by capacity; 100%: the next need is known", bars, system)
+        drawn.find(finding_of(rows, facts))
+    return drawn.figure
+
+
+def finding_of(rows: pd.DataFrame, facts: Facts) -> str:
+    """Compare equal chances with the last noisy counts, with noise and without.
+
+    Args:
+        rows: rows of `shown_rows`.
+        facts: the levels.
+    """
+    at, free = _headlines(rows, facts)
+    equal, share = at.to_dict("index")[rules.EQUAL], at["avoided"]
+    by_chances, by_last = percent(share[rules.EQUAL]), percent(share[rules.LAST])
+    return (
+        f"With units for {percent(equal['units_share'])} of the"
+        f" {equal['units_follow'].replace('-', ' ')} ({equal['need']}), at"
+        f" {mu_title(equal['mu'])}: equal chances avoid {by_chances} of the avoidable unmet need,"
+        f" the last noisy counts {by_last} (0%: units by capacity alone;"
+        " 100%: the next need is known). The reading of the counts changes"
+        f" {100 * equal['over_last']:.0f} points (±{100 * equal['over_last_rounds_half_width']:.0f}"
+        f" if rounds are resampled in blocks of {BLOCK}); noise costs equal chances"
+        f" {100 * (free['avoided'][rules.EQUAL] - share[rules.EQUAL]):.0f}, from"
+        f" {mu_title(max(facts.levels.values()))} on."
+    )
+
+
+def _headlines(rows: pd.DataFrame, facts: Facts) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of the first kind and most of the units by rule: with noise, and without.
+
+    The level with noise is the middle one; without noise, or else the weakest.
+    """
+    middle = headline_level(facts.levels)
+    kind = ["need", "units_follow"]
+    first = rows[(rows[kind] == rows[kind].iloc[0]).all(axis=1)]
+    first = first[first["units_share"] == first["units_share"].max()]
+    at, free = (
+        first[(first["mu"] == mu) | first["mu"].isna()].set_index("rule")
+        for mu in (middle, max(facts.levels.values()))
+    )
+    return at, free
