@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpol.experts.registry import LEARNERS, make_members
-from dpol.studies.games.ram import bytes_per_replicate, parts
-from dpol.studies.games.runs import play_suite, write_runs
+from dpol.studies.games.runs import bytes_per_replicate, parts, play_suite, write_runs
 
 LOCAL = ("rw-ftpl", "rw-meta", "ridge", "kalman", "empirical-bayes", "fixed-share")
 LARGE = ({"algorithm": "rw-meta", "learners": list(LEARNERS)}, "empirical-bayes")
