@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NORMAL_90, NORMAL_95 = 1.6448536269514722, 1.96
 """Half-widths of a 90% and a 95% normal interval, in standard deviations."""
+ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
+"""Verdicts on a difference."""
 
 
 def student_factor(confidence: float, comparisons: int, replicates: int) -> float:
@@ -192,3 +194,16 @@ def share_interval(successes: int, trials: int, confidence: float) -> tuple[floa
     error = (1 - confidence) / 2
     below = 1 - float(clopper_pearson_upper(trials - successes, trials, error))
     return below, float(clopper_pearson_upper(successes, trials, error))
+
+
+def verdict_on(difference: float, half: float) -> str:
+    """Return `above`, `equal` or `below` 0 if the whole interval is, otherwise `undecided`.
+
+    >>> verdict_on(1.0, 0.5), verdict_on(-1.0, 0.5), verdict_on(1.0, 1.5), verdict_on(0.0, 0.0)
+    ('above', 'below', 'undecided', 'equal')
+    """
+    if difference - half > 0:
+        return ABOVE
+    if difference + half < 0:
+        return BELOW
+    return EQUAL if difference == half == 0 else UNDECIDED

@@ -27,7 +27,7 @@ from dpol.data.stream import read_stream
 from dpol.report.crate import CRATE
 from dpol.report.reading import reading
 from dpol.report.run import open_run
-from dpol.studies.games.schemas import schema
+from dpol.studies.games.summary import schema
 
 HIGHER, LOWER, SAME, WITHIN = "higher", "lower", "same", "within noise"
 OTHER_DATA, ONLY_OLD, ONLY_NEW = "other data", "only in the old run", "only in the new run"

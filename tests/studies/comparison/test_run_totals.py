@@ -7,8 +7,7 @@ import pytest
 
 from dpol.studies.comparison.run_totals import count_replicates, run_totals
 from dpol.studies.games.findings import conclude
-from dpol.studies.games.schemas import schema
-from dpol.studies.games.summary import summarize, totals_of
+from dpol.studies.games.summary import schema, summarize, totals_of
 from replays import MAIN, facts_of, games, stream_of
 
 STREAM = stream_of(6, 3)

@@ -31,8 +31,8 @@ from dpol.studies.games.allocation_shown import (
     shown_rows,
 )
 from dpol.studies.games.runs import play_suite
-from dpol.studies.games.schemas import schema
 from dpol.studies.games.settings import Allocation, Games, Report
+from dpol.studies.games.summary import schema
 from dpol.studies.study import Facts
 
 LEVELS = {"none": math.inf, "low": 0.5}

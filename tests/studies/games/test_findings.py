@@ -8,9 +8,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from dpol.core.intervals import verdict_on
 from dpol.show.reported import BEST_LINEAR, load_reported
-from dpol.studies.games.findings import rank_meta, with_best, with_costs
-from dpol.studies.games.verdicts import REACHED, verdict_of_aim, verdict_on
+from dpol.studies.comparison.settings import REACHED, verdict_of_aim
+from dpol.studies.games.findings import conclude, rank_meta
 from tables_by_hand import INF, run
 
 NAN = math.nan
@@ -62,7 +63,7 @@ def test_the_best_of_a_family_has_the_largest_mean_of_its_setting() -> None:
         run("b", INF, 1.0, family="f"),
         run("a", 1.0, 0.0, family="f", stream="pa"),
     ]
-    assert with_best(pd.DataFrame(data))["best_of_family"].tolist() == [False, *[True] * 5]
+    assert conclude(pd.DataFrame(data))["best_of_family"].tolist() == [False, *[True] * 5]
 
 
 # --- Costs ---
@@ -80,7 +81,7 @@ def test_costs_are_differences_from_the_same_algorithm_without_noise() -> None:
         run("loses", INF, -1.0),
         run("loses", 1.0, -2.0),
     ]
-    frame = with_costs(pd.DataFrame(data))
+    frame = conclude(pd.DataFrame(data))
     known = frame[frame["noise_cost"].notna()]
     assert known.index.tolist() == [1, 3]
     assert known["gain_without_noise"].tolist() == [40.0, 41.0]

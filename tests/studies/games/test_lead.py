@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpol.report.page import page_facts
-from dpol.studies.games.findings import with_shares
+from dpol.studies.games.findings import conclude
 from dpol.studies.games.lead import lead_of, title_of
 from report.run_by_hand import config
 from tables_by_hand import INF, run
@@ -41,7 +41,7 @@ def played(**changes: Any) -> pd.DataFrame:
         *(run("tree", mu, 42.0, stream=name, model="central")
           for name in STREAMS for mu in (INF, 1.0)),
     ]  # fmt: skip
-    return with_shares(pd.DataFrame([row | changes for row in rows]))
+    return conclude(pd.DataFrame([row | changes for row in rows]))
 
 
 DECIDED = (
@@ -96,7 +96,7 @@ def test_several_questions_are_led_by_the_first() -> None:
 
 
 def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
-    rows = with_shares(pd.DataFrame([run("rw-meta", 1.0, -0.01, ci_half_width=INF)]))
+    rows = conclude(pd.DataFrame([run("rw-meta", 1.0, -0.01, ci_half_width=INF)]))
     facts = replace(FACTS, streams={"nm": "Here"}, levels={"b": 1.0})
     assert "keeps 0% and" in lead_of(rows, OWN, facts)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpol.studies.games.findings import with_shares
+from dpol.studies.games.findings import conclude
 from dpol.studies.games.mechanisms import privacy_table
 from dpol.studies.study import Facts
 from tables_by_hand import INF, main, run, texts
@@ -20,7 +20,7 @@ INDEPENDENT = ["69.2%", "76.1%", "84.2%", "92.2%"]
 
 
 def table(*rows: dict[str, Any]) -> Any:
-    summary = with_shares(pd.DataFrame(rows))
+    summary = conclude(pd.DataFrame(rows))
     labels = list(dict.fromkeys(row["algorithm"] for row in rows))
     return privacy_table({"summary": summary}, main(algorithms=labels), FACTS)
 

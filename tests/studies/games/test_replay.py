@@ -12,7 +12,7 @@ import pytest
 from dpol.noise import NoisyGains, privatize
 from dpol.studies.games import runs
 from dpol.studies.games.replay import MOST_EXPERTS, MOST_ROUNDS
-from dpol.studies.games.schemas import schema
+from dpol.studies.games.summary import schema
 from replays import FREE, LOCAL, games, replay_of, stream_of
 
 SIX_BY_THREE = stream_of(6, 3)

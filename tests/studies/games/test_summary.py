@@ -16,7 +16,6 @@ from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games import STUDY
 from dpol.studies.games.runs import Played, RunBlock
-from dpol.studies.games.schemas import schema
 from dpol.studies.games.scores import scores_of, table_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.summary import (
@@ -25,6 +24,7 @@ from dpol.studies.games.summary import (
     UNIFORM,
     count_comparisons,
     cumulative_curves,
+    schema,
     summarize,
 )
 from dpol.studies.jobs import write_results

@@ -16,8 +16,7 @@ from dpol.core.schemas import write_frame
 from dpol.show.reported import REPORTED
 from dpol.show.table import Table, to_csv, to_fragment, to_latex, to_markdown
 from dpol.studies.games import STUDY
-from dpol.studies.games.papers import plays_the_papers
-from dpol.studies.games.settings import Games
+from dpol.studies.games.settings import Games, plays_the_papers
 from dpol.studies.games.table_2 import table_2, table_2_ratios
 from dpol.studies.study import Facts
 from paper_run import FACTS, MAIN, REPLICATES, SUITES, frames

@@ -17,8 +17,7 @@ import pandas as pd
 from dpol.show.reported import BEST_LINEAR, load_reported
 from dpol.show.words import mu_title
 from dpol.studies.claims.core import Finding, Findings
-from dpol.studies.games.papers import LINEAR, META, MIN_NOISE, MIN_REGRET
-from dpol.studies.games.settings import PAPER_NOISE
+from dpol.studies.games.settings import LINEAR, META, MIN_NOISE, MIN_REGRET, PAPER_NOISE
 
 LOW_AND_MODERATE = (1.0, 0.5)
 """μ of the paper's low and moderate privacy."""

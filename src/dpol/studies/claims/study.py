@@ -18,7 +18,7 @@ from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.claims import adabatch, division, experts, gains, labels, lazy, lemmas, limit
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
 from dpol.studies.claims.settings import Claims
-from dpol.studies.games.schemas import schema
+from dpol.studies.games.summary import schema
 from dpol.studies.study import Inputs, Point
 
 PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.intervals import half_width
+from dpol.core.intervals import half_width, verdict_on
 from dpol.core.randomness import Floats
 from dpol.studies.comparison.run_totals import (
     RunTotals,
@@ -22,8 +22,7 @@ from dpol.studies.comparison.run_totals import (
     find_run,
     runs_of_family,
 )
-from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.verdicts import verdict_of_aim, verdict_on
+from dpol.studies.comparison.settings import Comparison, verdict_of_aim
 
 _Pair = tuple[str, str, RunTotals, RunTotals]
 """Kind of the row (`kind` in docs/reference/tables.md), name of the rival, ours, and the other."""

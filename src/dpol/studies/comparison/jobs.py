@@ -13,7 +13,7 @@ from dpol.studies.comparison.noise_memory import compare_memories, play_memories
 from dpol.studies.comparison.questions import compare_questions
 from dpol.studies.comparison.run_totals import run_totals
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.schemas import schema
+from dpol.studies.games.summary import schema
 from dpol.studies.study import Facts, Inputs, Point
 
 NOTHING = pd.DataFrame()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import standard_error, student_factor
+from dpol.core.intervals import standard_error, student_factor, verdict_on
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.interface import Member
@@ -19,9 +19,8 @@ from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.comparison.settings import NoiseMemories
+from dpol.studies.comparison.settings import NoiseMemories, verdict_of_aim
 from dpol.studies.games.runs import Played, play_suite
-from dpol.studies.games.verdicts import verdict_of_aim, verdict_on
 from dpol.studies.study import Inputs, Point
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name

@@ -11,13 +11,14 @@ from matplotlib.figure import Figure
 
 from dpol.privacy.account import best_guess
 from dpol.show import panels
+from dpol.show.looks import REFERENCES
 from dpol.show.table import Table
 from dpol.show.words import mu_title
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.bounds import LOOKS, NAMES
 from dpol.studies.games.privacy_utility import COLUMNS, Y_LABEL, table_of_shares
 from dpol.studies.games.settings import BEST_FIXED, OURS
 from dpol.studies.games.systems import (
+    REFERENCE_NAMES,
     beside_the_strongest,
     headline_level,
     in_hindsight,
@@ -71,7 +72,7 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
             panels.set_guesses(ax, [best_guess(mu) for mu in mus])
             of_question = means[means["question"] == question]
             fixed = float(of_question["best_fixed_share"].iloc[0])
-            ax.axhline(fixed, **LOOKS[BEST_FIXED].line)
+            ax.axhline(fixed, **REFERENCES[BEST_FIXED].line)
             for role, look in looks.items():
                 line = of_question[of_question["role"] == role].sort_values("mu", ascending=False)
                 each = dots[(dots["question"] == question) & (dots["role"] == role)]
@@ -81,7 +82,7 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
                 points = line.assign(x=x)[["x", "gain_share", "gain_share_half_width"]]
                 panels.add_bars(ax, points, look, role)
         keys = [panels.key(role, **look.line_and_points) for role, look in looks.items()]
-        keys.append(panels.key(NAMES[BEST_FIXED], **LOOKS[BEST_FIXED].line))
+        keys.append(panels.key(REFERENCE_NAMES[BEST_FIXED], **REFERENCES[BEST_FIXED].line))
         drawn.legend(keys, title=panels.GUESSES)  # a name of the axes would lie on the legend
         drawn.axes[0].set_ylim(min(0.0, every["gain_share"].min() - 0.02), 1.0)
         panels.set_percent(drawn.axes[0].yaxis)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.games.settings import BASELINE, OURS, NoiseName
+
+REACHED, MISSED = "reached", "not reached"
+"""Verdicts on an aim."""
 
 
 class System(Settings):
@@ -51,6 +56,17 @@ class Aim(Settings):
     Each learner plays under the noise of its system."""
     at: Label
     """Privacy level of the reference."""
+
+
+def verdict_of_aim(verdicts: Collection[str]) -> str:
+    """Return the verdict on an aim: ours must be at or above everything it names.
+
+    >>> verdict_of_aim([ABOVE, EQUAL]), verdict_of_aim([ABOVE, BELOW])
+    ('reached', 'not reached')
+    """
+    if BELOW in verdicts:
+        return MISSED
+    return REACHED if set(verdicts) <= {ABOVE, EQUAL} else UNDECIDED
 
 
 class NoiseMemories(Settings):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.show import footers
 from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import OURS, name_of
@@ -20,9 +21,7 @@ from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.bounds import describe_stream
-from dpol.studies.games.systems import holds_for_stays
-from dpol.studies.games.verdicts import ABOVE, BELOW, EQUAL, UNDECIDED
+from dpol.studies.games.systems import describe_stream, holds_for_stays
 from dpol.studies.study import Facts, Frames
 
 _Row = Mapping[Any, Any]

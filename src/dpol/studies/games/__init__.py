@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dpol.studies.games.grid import points
-from dpol.studies.games.papers import plays_the_papers
-from dpol.studies.games.settings import Games
+from dpol.studies.games.settings import Games, plays_the_papers
 from dpol.studies.study import Facts, Study
 
 _HERE = "dpol.studies.games"

@@ -23,8 +23,8 @@ from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.reported import BEST_LINEAR
 from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
-from dpol.studies.games.bounds import TOTALS, describe_stream
 from dpol.studies.games.settings import Games
+from dpol.studies.games.systems import REFERENCE_TOTALS, describe_stream
 from dpol.studies.study import Facts, Frames
 
 CSV_COLUMNS = (
@@ -336,7 +336,7 @@ def _frame_of(
 def _numbers(
     cells: Sequence[Cell], sizes: Mapping[str, Run], main: Games, facts: Facts
 ) -> pd.DataFrame:
-    of_stream = ("n_experts", "n_rounds", "simulated", "ci_comparisons", *TOTALS.values())
+    of_stream = ("n_experts", "n_rounds", "simulated", "ci_comparisons", *REFERENCE_TOTALS.values())
     of_run = ("algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share", "ours")
     rows = []
     for cell in cells:

@@ -15,15 +15,21 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from dpol.core.intervals import ABOVE, BELOW, verdict_on
 from dpol.experts.registry import make_members
 from dpol.show import panels
-from dpol.show.looks import ENVELOPE, GREY, looks_of
+from dpol.show.looks import ENVELOPE, GREY, REFERENCES, looks_of
 from dpol.show.words import privacy_title
-from dpol.studies.games import bounds
-from dpol.studies.games.papers import LINEAR, META, TITLES, is_papers
-from dpol.studies.games.settings import BEST_FIXED, PAPER_NOISE, Games
-from dpol.studies.games.systems import ordered_levels
-from dpol.studies.games.verdicts import ABOVE, BELOW, verdict_on
+from dpol.studies.games.settings import (
+    BEST_FIXED,
+    LINEAR,
+    META,
+    PAPER_NOISE,
+    TITLES,
+    Games,
+    is_papers,
+)
+from dpol.studies.games.systems import REFERENCE_NAMES, ordered_levels, sized_titles
 from dpol.studies.study import Facts, Frames
 
 RANGE_LABEL = "linear models"
@@ -46,7 +52,7 @@ def draw_figure_2(frames: Frames, main: Games, facts: Facts) -> Figure:
     """
     levels = ordered_levels(facts.levels)
     rows = _shown(frames["cumulative"], facts)
-    titles = bounds.sized_titles(facts.streams, frames["summary"])
+    titles = sized_titles(facts.streams, frames["summary"])
     width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
     height = {1: 2.6, 2: 1.9}.get(len(facts.streams), 1.5)
     cells, size = list(product(facts.streams, levels)), (width, height)
@@ -89,7 +95,7 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
     for label, look in _LOOKS.items():
         own = rows[rows["algorithm"] == label]
         panels.add_band(ax, own[["x", "mean_cumulative_gain", "ci_half_width"]], look, label)
-    fixed, look = rows[rows["algorithm"] == BEST_FIXED], bounds.LOOKS[BEST_FIXED]
+    fixed, look = rows[rows["algorithm"] == BEST_FIXED], REFERENCES[BEST_FIXED]
     ax.plot(fixed["x"], fixed["mean_cumulative_gain"], zorder=4, label=BEST_FIXED, **look.line)
 
 
@@ -108,7 +114,7 @@ def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
 
 
 def _legend_keys() -> list[Artist]:
-    fixed = panels.key(bounds.NAMES[BEST_FIXED], **bounds.LOOKS[BEST_FIXED].line)
+    fixed = panels.key(REFERENCE_NAMES[BEST_FIXED], **REFERENCES[BEST_FIXED].line)
     range_name = f"range of the {len(make_members(LINEAR))} linear models"
     band = "shade in a line's colour: its interval"
     return [

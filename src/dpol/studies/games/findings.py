@@ -13,20 +13,19 @@ from typing import TypedDict
 import numpy as np
 import pandas as pd
 
+from dpol.core.intervals import verdict_on
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.registry import central_rivals
 from dpol.show.reported import load_reported
 from dpol.studies.games.allocation_shown import allocation_rows
-from dpol.studies.games.papers import META
 from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.scores import Scores, collect_cells, read_scores
-from dpol.studies.games.settings import PAPER_NOISE, Games
+from dpol.studies.games.settings import META, PAPER_NOISE, Games
 from dpol.studies.games.summary import (
     cumulative_curves,
     summarize,
     totals_of,
 )
-from dpol.studies.games.verdicts import verdict_on
 from dpol.studies.jobs import read_rows
 from dpol.studies.study import Facts
 
@@ -76,23 +75,34 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
 def conclude(summary: pd.DataFrame) -> pd.DataFrame:
     """Add the columns that follow from the summary (docs/reference/tables.md).
 
+    Shares of the possible gain are 0 for uniform random and 1 for the oracle, and empty where all
+    experts have the same gain in every round. The cost of noise is the algorithm's total gain
+    without noise minus its gain with it; it is empty where the algorithm was never played without
+    noise, or gained nothing then.
+
     Args:
         summary: table of `dpol.studies.games.summary.summarize`.
     """
-    return with_costs(with_best(with_shares(summary)))
-
-
-def with_shares(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add gains as shares of the possible gain: 0 for uniform random, 1 for the oracle.
-
-    Empty where all experts have the same gain in every round.
-    """
-    uniform = summary["uniform_gain"]
+    uniform, mean = summary["uniform_gain"], summary["mean_gain"]
     possible = (summary["oracle_gain"] - uniform).replace(0.0, math.nan)
-    return summary.assign(
+    shared = summary.assign(
         best_fixed_share=(summary["best_fixed_gain"] - uniform) / possible,
-        gain_share=(summary["mean_gain"] - uniform) / possible,
+        gain_share=(mean - uniform) / possible,
         gain_share_half_width=summary["ci_half_width"] / possible,
+    )
+    key = ["stream", "algorithm", "noise"]
+    free = (summary["mu"] == math.inf) & (summary["epsilon"] == math.inf)
+    base = summary.loc[free & (mean > 0), [*key, "mean_gain", "ci_half_width"]]
+    both = summary.merge(base, how="left", on=key, suffixes=("", "_free"), validate="many_to_one")
+    noisy = summary["mu"].to_numpy() < math.inf
+    gain = np.where(noisy, both["mean_gain_free"], math.nan)
+    half = np.where(noisy, both["ci_half_width_free"] + both["ci_half_width"], math.nan)
+    lost, above = gain - both["mean_gain"], gain - both["uniform_gain"]
+    return with_best(shared).assign(
+        gain_without_noise=gain,
+        noise_cost=lost.to_numpy(),
+        noise_cost_half_width=half,
+        noise_cost_share=(lost / above.where(above > 0)).to_numpy(),
     )
 
 
@@ -101,27 +111,6 @@ def with_best(summary: pd.DataFrame) -> pd.DataFrame:
     ordered = summary.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
     best = ordered.drop_duplicates(["stream", "family", "noise", "mu"]).index
     return summary.assign(best_of_family=summary.index.isin(best))
-
-
-def with_costs(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add the cost of noise: the algorithm's total gain without noise minus its gain with it.
-
-    Empty where the algorithm was never played without noise, or gained nothing then.
-    """
-    key = ["stream", "algorithm", "noise"]
-    free = (summary["mu"] == math.inf) & (summary["epsilon"] == math.inf)
-    base = summary.loc[free & (summary["mean_gain"] > 0), [*key, "mean_gain", "ci_half_width"]]
-    both = summary.merge(base, how="left", on=key, suffixes=("", "_free"), validate="many_to_one")
-    noisy = summary["mu"].to_numpy() < math.inf
-    gain = np.where(noisy, both["mean_gain_free"], math.nan)
-    lost, above = gain - both["mean_gain"], gain - both["uniform_gain"]
-    half = np.where(noisy, both["ci_half_width_free"] + both["ci_half_width"], math.nan)
-    return summary.assign(
-        gain_without_noise=gain,
-        noise_cost=lost.to_numpy(),
-        noise_cost_half_width=half,
-        noise_cost_share=(lost / above.where(above > 0)).to_numpy(),
-    )
 
 
 def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:

@@ -19,14 +19,14 @@ from dpol.noise import CENTRAL_NOISES
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.footers import plus_minus
-from dpol.show.looks import looks_of
+from dpol.show.looks import REFERENCES, looks_of
 from dpol.show.names import OURS
 from dpol.show.table import Line as TableLine
 from dpol.show.table import Table, TableCell, number, one_section
 from dpol.show.words import mu_title
-from dpol.studies.games.bounds import LOOKS, NAMES, sized_titles
 from dpol.studies.games.settings import BEST_FIXED, Games
 from dpol.studies.games.systems import (
+    REFERENCE_NAMES,
     Line,
     beside_the_strongest,
     headline_level,
@@ -34,6 +34,7 @@ from dpol.studies.games.systems import (
     lines_of,
     mean_share,
     ordered_levels,
+    sized_titles,
 )
 from dpol.studies.study import Facts, Frames
 
@@ -59,7 +60,7 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
     """
     summary = frames["summary"]
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
-    levels, fixed = ordered_levels(facts.levels), LOOKS[BEST_FIXED]
+    levels, fixed = ordered_levels(facts.levels), REFERENCES[BEST_FIXED]
     of_stream = summary.drop_duplicates("stream").set_index("stream")
     alone = len(facts.streams) == 1
     lines_of_name, divider = (1, ", ") if alone else (2, ",\n")
@@ -71,8 +72,12 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
             panels.set_guesses(ax, [best_guess(mu) for mu in levels])
             best, share = of_stream["best_fixed"][stream], of_stream["best_fixed_share"][stream]
             if not math.isnan(share):
-                ax.axhline(share, label=NAMES[BEST_FIXED], **fixed.line)
-                name = NAMES[BEST_FIXED] if main.roles else textwrap.fill(f"always {best}", 22)
+                ax.axhline(share, label=REFERENCE_NAMES[BEST_FIXED], **fixed.line)
+                name = (
+                    REFERENCE_NAMES[BEST_FIXED]
+                    if main.roles
+                    else textwrap.fill(f"always {best}", 22)
+                )
                 end = len(levels) - 0.5, share
                 drawn.name_line(ax, end, f"{name} {percent(share)}", fixed.colour)
             for line in lines:
@@ -156,7 +161,7 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
     played = list(rows["noise"].unique())
     noises = [name for name in CENTRAL_NOISES if name in played] or played
     titles, levels = sized_titles(facts.streams, summary), ordered_levels(facts.levels)
-    looks, fixed = looks_of(main.report.rivals), LOOKS[BEST_FIXED]
+    looks, fixed = looks_of(main.report.rivals), REFERENCES[BEST_FIXED]
     cells = list(product(noises, facts.streams))
     with panels.panels(len(cells), len(facts.streams), (2.5, 2.5), Y_LABEL, sharey=True) as drawn:
         for ax, (noise, stream) in zip(drawn.axes, cells, strict=True):
@@ -271,7 +276,9 @@ def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterato
     always, share = means[["best_fixed", "best_fixed_share"]].iloc[0]
     if not math.isnan(share):
         fixed = number(share, percent(share, 1))
-        name = f"{NAMES[BEST_FIXED]}, in hindsight" + (f": always {always}" if always else "")
+        name = f"{REFERENCE_NAMES[BEST_FIXED]}, in hindsight" + (
+            f": always {always}" if always else ""
+        )
         yield name, (*[fixed] * len(mus), *[TableCell("—")] * named)
 
 

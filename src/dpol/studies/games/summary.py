@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,25 @@ from numpy.typing import NDArray
 
 from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
+from dpol.core.schemas import Schema, read_schemas
 from dpol.data.stream import GainStream
-from dpol.studies.games.bounds import TOTALS
-from dpol.studies.games.papers import papers_labels, plays_the_papers
 from dpol.studies.games.scores import Scores
-from dpol.studies.games.settings import BEST_FIXED, ORACLE, PAPER_NOISE, UNIFORM, Games
+from dpol.studies.games.settings import (
+    BEST_FIXED,
+    ORACLE,
+    PAPER_NOISE,
+    UNIFORM,
+    Games,
+    papers_labels,
+    plays_the_papers,
+)
+from dpol.studies.games.systems import REFERENCE_TOTALS
 from dpol.studies.study import Facts
+
+
+def schema(name: str) -> Schema:
+    """Return the schema of a result table of the main study."""
+    return read_schemas(Path(__file__).with_name("results.yaml"))[name]
 
 
 def count_comparisons(cells: Sequence[Scores], main: Games, facts: Facts) -> int:
@@ -120,7 +134,7 @@ def _bounds(stream: GainStream) -> dict[str, Floats]:
 
 def bound_totals(stream: GainStream) -> dict[str, float]:
     """Return the total gain of each reference, by its column of the summary."""
-    return {TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
+    return {REFERENCE_TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
 def _setting(cell: Scores, facts: Facts) -> dict[str, Any]:

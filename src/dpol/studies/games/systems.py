@@ -1,4 +1,4 @@
-"""Systems (an algorithm and its noise) of the first figure and table of the page."""
+"""What the page compares: systems (an algorithm and its noise), and references for gains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
-from dpol.studies.games.settings import OURS, Games
+from dpol.studies.games.settings import BEST_FIXED, ORACLE, OURS, UNIFORM, Games
 from dpol.studies.study import Facts
 
 Roles = Mapping[str, Sequence[tuple[str, str]]]
@@ -25,6 +25,10 @@ THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
 _CURATOR = "a curator"
+REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORACLE: "oracle_gain"}
+"""Columns of the summary with the total gain of each reference, by label."""
+REFERENCE_NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", ORACLE: "oracle"}
+"""Names that readers see."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,3 +243,17 @@ def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:
     """
     at = rows[rows["mu"] == mu]
     return float(at["gain_share"].mean()), float(at["gain_share_half_width"].mean())
+
+
+def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
+    """Describe the size of a stream and its reference gains, from a row of the summary."""
+    gains = ", ".join(
+        f"{name} {row[REFERENCE_TOTALS[label]]:.2f}" for label, name in REFERENCE_NAMES.items()
+    )
+    return f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
+
+
+def sized_titles(titles: Mapping[str, str], summary: pd.DataFrame) -> dict[str, str]:
+    """Return the titles of the streams by label, each with its number of experts."""
+    sizes = summary.groupby("stream")["n_experts"].first()
+    return {label: f"{titles[label]} (n = {sizes[label]})" for label in titles if label in sizes}

@@ -24,10 +24,17 @@ from dpol.show.reported import (
 )
 from dpol.show.table import Group, Line, Section, Table, TableCell, one_section
 from dpol.show.words import mu_title
-from dpol.studies.games.bounds import describe_stream
 from dpol.studies.games.findings import with_best, with_differences
-from dpol.studies.games.papers import LINEAR, META, MIN_NOISE, TITLES, is_papers
-from dpol.studies.games.settings import PAPER_NOISE, Games
+from dpol.studies.games.settings import (
+    LINEAR,
+    META,
+    MIN_NOISE,
+    PAPER_NOISE,
+    TITLES,
+    Games,
+    is_papers,
+)
+from dpol.studies.games.systems import describe_stream
 from dpol.studies.study import Facts, Frames
 
 RUN, PAPER = "run", "paper"
