@@ -24,7 +24,7 @@ from dpol.experts.registry import make_members
 from dpol.plan import Plan
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games import STUDY
-from dpol.studies.games.runs import Played, RunBlock
+from dpol.studies.games.play import Played, RunBlock
 from dpol.studies.games.scores import table_of
 from dpol.studies.jobs import write_results
 from labels import peak_mb

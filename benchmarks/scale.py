@@ -26,7 +26,7 @@ from dpol.experts.meta import RWMeta, largest_eigenvalues
 from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members
 from dpol.noise import privatize
-from dpol.studies.games.runs import parts, play_suite, write_runs
+from dpol.studies.games.play import parts, play_suite, write_runs
 from labels import peak_mb
 
 ROOT = Path(__file__).parents[1]

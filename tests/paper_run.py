@@ -9,9 +9,9 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
-from dpol.studies.games.findings import collect
-from dpol.studies.games.grid import runs_of
-from dpol.studies.games.runs import play_suite
+from dpol.studies.games.play import play_suite
+from dpol.studies.games.points import runs_of
+from dpol.studies.games.results import collect
 from dpol.studies.games.scores import scores_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts

@@ -13,7 +13,7 @@ import dpol
 from dpol.core.errors import AlgorithmError
 from dpol.experts.registry import make_members
 from dpol.studies.games.allocation import demand_of
-from dpol.studies.games.runs import Played, play_suite
+from dpol.studies.games.play import Played, play_suite
 from dpol.studies.games.settings import Allocation
 from pipeline import ROOT, fail, run, write_config
 from plugins.conftest import install

@@ -29,7 +29,7 @@ from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.studies.games.allocation import SCHEMA, Demand, demand_of
 from dpol.studies.games.allocation_shown import allocation_rows
-from dpol.studies.games.runs import play_suite
+from dpol.studies.games.play import play_suite
 from dpol.studies.games.settings import Allocation
 
 ROOT = Path(__file__).parents[2]

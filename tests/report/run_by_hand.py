@@ -21,7 +21,7 @@ from dpol.show.table import Group, Section, Table, TableCell, to_fragment
 from dpol.studies.audits.table import build as audit_table
 from dpol.studies.claims.table import build as claims_table
 from dpol.studies.claims.table import build_open as open_claims
-from dpol.studies.games.findings import rank_meta
+from dpol.studies.games.results import rank_meta
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from replays import replay_of, stream_of

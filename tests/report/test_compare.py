@@ -24,7 +24,7 @@ from dpol.experts.registry import make_members
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.report.crate import CONFIG, CRATE
 from dpol.studies.games import summary as summaries
-from dpol.studies.games.runs import Played, play_suite
+from dpol.studies.games.play import Played, play_suite
 from dpol.studies.games.scores import scores_of
 from dpol.studies.study import Facts
 from in_process import command

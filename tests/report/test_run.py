@@ -15,7 +15,7 @@ import dpol
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.report.crate import CONFIG, CRATE
-from dpol.studies.games.runs import RunBlock, write_runs
+from dpol.studies.games.play import RunBlock, write_runs
 from dpol.studies.games.scores import table_of
 from runs_by_hand import played
 from streams_by_hand import stream

@@ -18,7 +18,7 @@ from dpol.core.near import nearest
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.crate import CONFIG, files_since
 from dpol.report.reading import reading
-from dpol.studies.games.runs import RUN_COLUMNS
+from dpol.studies.games.play import RUN_COLUMNS
 
 _FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
 """Columns of the summary for a plot."""

@@ -30,7 +30,7 @@ from dpol.studies.games.allocation_shown import (
     allocation_table,
     shown_rows,
 )
-from dpol.studies.games.runs import play_suite
+from dpol.studies.games.play import play_suite
 from dpol.studies.games.settings import Allocation, Games, Report
 from dpol.studies.games.summary import schema
 from dpol.studies.study import Facts

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpol.experts.registry import LEARNERS, make_members
-from dpol.studies.games.runs import bytes_per_replicate, parts, play_suite, write_runs
+from dpol.studies.games.play import bytes_per_replicate, parts, play_suite, write_runs
 
 LOCAL = ("rw-ftpl", "rw-meta", "ridge", "kalman", "empirical-bayes", "fixed-share")
 LARGE = ({"algorithm": "rw-meta", "learners": list(LEARNERS)}, "empirical-bayes")
@@ -97,7 +97,7 @@ import pathlib
 import re
 import numpy as np
 from dpol.studies.games.allocation import demand_of
-from dpol.studies.games.runs import play_suite
+from dpol.studies.games.play import play_suite
 from dpol.studies.games.settings import Allocation
 from dpol.experts.registry import make_members
 from dpol.data.stream import GainStream

@@ -20,7 +20,7 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, half_width_of
 from dpol.core.schemas import write_frame
 from dpol.experts.registry import make_members
-from dpol.studies.games.runs import play_suite
+from dpol.studies.games.play import play_suite
 from dpol.studies.games.scores import (
     Scores,
     collect_cells,

@@ -15,7 +15,7 @@ from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games import STUDY
-from dpol.studies.games.runs import Played, RunBlock
+from dpol.studies.games.play import Played, RunBlock
 from dpol.studies.games.scores import scores_of, table_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.summary import (
@@ -276,7 +276,7 @@ def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, mon
     assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
     assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()
-    monkeypatch.setattr("dpol.studies.games.findings.conclude", lambda found: found)
+    monkeypatch.setattr("dpol.studies.games.results.conclude", lambda found: found)
     with pytest.raises(DataError, match="games: summary: lacks column best_fixed_share"):
         write_results(STUDY, settings, facts, inputs=inputs, files=paths)
     assert not paths["summary"].exists()

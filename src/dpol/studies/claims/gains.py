@@ -30,7 +30,7 @@ def rivals(ranking: pd.DataFrame) -> Findings:
     """Check the ratio of RW-Meta's gain to the gain of each central rival that the paper lacks.
 
     Args:
-        ranking: table of `dpol.studies.games.findings.rank_meta`.
+        ranking: table of `dpol.studies.games.results.rank_meta`.
     """
     rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
     rows = rows[rows["rival"] != "tree"]  # the paper's: `table_two` has it
@@ -51,7 +51,7 @@ def table_two(summary: pd.DataFrame) -> Findings:
     """Check the paper's statements on its Table 2 in the summary of a run.
 
     Args:
-        summary: table of `dpol.studies.games.findings.conclude`.
+        summary: table of `dpol.studies.games.results.conclude`.
     """
     rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
     meta = rows[rows["algorithm"] == META]

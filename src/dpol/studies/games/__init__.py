@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.studies.games.grid import points
+from dpol.studies.games.points import points
 from dpol.studies.games.settings import Games, plays_the_papers
 from dpol.studies.study import Facts, Study
 
@@ -47,6 +47,6 @@ STUDY = Study(
     whole_points=True,
     parts=parts,
     reads=lambda streams: {"streams": [f"streams/{label}.parquet" for label in streams]},
-    read=f"{_HERE}.findings:read",
-    collect=f"{_HERE}.findings:collect",
+    read=f"{_HERE}.results:read",
+    collect=f"{_HERE}.results:collect",
 )

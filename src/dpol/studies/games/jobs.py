@@ -9,7 +9,7 @@ import pyarrow as pa
 from dpol.data.stream import read_stream
 from dpol.experts.registry import make_members
 from dpol.noise.noises import known_memory
-from dpol.studies.games import runs, scores
+from dpol.studies.games import play, scores
 from dpol.studies.games.allocation import SCHEMA, Row, demand_of
 from dpol.studies.games.settings import Allocation
 from dpol.studies.study import Inputs, Point
@@ -20,7 +20,7 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
     stream = read_stream(inputs.files["stream"])
     members = [member for entry in point["suite"] for member in make_members(entry)]
     ((noise, mu),), asked = point["games"], point.get("allocation")
-    block = runs.play_suite(
+    block = play.play_suite(
         stream,
         members,
         noise=noise,
@@ -37,12 +37,12 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
         "divided": _table_of(divided),
     }
     if point["keep_rounds"]:
-        tables["rounds"] = runs.table_of(block)
+        tables["rounds"] = play.table_of(block)
     return tables
 
 
 def _table_of(divided: Sequence[Row]) -> pa.Table:
     if not divided:
         return pa.Table.from_batches([], SCHEMA)
-    columns = {name: runs.column([row[name] for row in divided]) for name in SCHEMA.names}
+    columns = {name: play.column([row[name] for row in divided]) for name in SCHEMA.names}
     return pa.table(columns, schema=SCHEMA)

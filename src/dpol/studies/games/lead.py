@@ -66,7 +66,7 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     with a curator, and the best fixed entity.
 
     Args:
-        summary: table of `dpol.studies.games.findings.conclude`.
+        summary: table of `dpol.studies.games.results.conclude`.
         settings: the systems compared.
         facts: facts of the run.
     """

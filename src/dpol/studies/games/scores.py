@@ -24,7 +24,7 @@ from dpol.core.randomness import Floats
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.games.runs import Played, RunBlock, column
+from dpol.studies.games.play import Played, RunBlock, column
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from dpol.show.reported import (
 )
 from dpol.show.table import Group, Line, Section, Table, TableCell, one_section
 from dpol.show.words import mu_title
-from dpol.studies.games.findings import with_best, with_differences
+from dpol.studies.games.results import with_best, with_differences
 from dpol.studies.games.settings import (
     LINEAR,
     META,
@@ -67,7 +67,7 @@ def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     Of the linear models, only the best of each setting has a row.
 
     Args:
-        summary: table of `dpol.studies.games.findings.conclude`.
+        summary: table of `dpol.studies.games.results.conclude`.
         facts: streams and levels.
     """
     both = pd.concat([_of_run(summary, facts), _of_paper()], ignore_index=True)

@@ -7,7 +7,7 @@ import pytest
 from dpol.core.logs import job_log
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
-from dpol.studies.games.runs import RUN_COLUMNS, play_suite, write_runs
+from dpol.studies.games.play import RUN_COLUMNS, play_suite, write_runs
 
 LOCAL = (
     {"algorithm": "rw-ftpl", "label": "one"},
