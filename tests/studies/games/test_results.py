@@ -1,4 +1,4 @@
-"""Findings from a summary, computed by hand."""
+"""What follows from a summary, computed by hand."""
 
 from __future__ import annotations
 

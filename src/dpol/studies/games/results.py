@@ -1,4 +1,4 @@
-"""Findings from the summary: best learners, cost of noise, RW-Meta and its central rivals.
+"""Result tables of all games: the summary with shares and costs, RW-Meta and its central rivals.
 
 The half-width of a difference is the sum of two half-widths, so the intervals of differences hold
 jointly wherever the intervals of the summary do.
