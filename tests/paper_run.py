@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
-from dpol.studies.games.findings import collect
+from dpol.studies.games.findings import tables_of
 from dpol.studies.games.grid import runs_of
 from dpol.studies.games.runs import play_suite
 from dpol.studies.games.scores import scores_of
@@ -55,5 +55,4 @@ def frames() -> dict[str, pd.DataFrame]:
                 replicates=range(REPLICATES),
             )
             cells += [scores_of(each, block.replicates, block.best) for each in block.played]
-    parts: Any = {"cells": cells, "streams": streams(), "divided": pd.DataFrame()}
-    return collect(parts, MAIN, FACTS)
+    return tables_of(cells, streams(), MAIN, FACTS)

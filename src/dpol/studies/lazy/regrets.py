@@ -9,10 +9,9 @@ import pandas as pd
 
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.core.randomness import Floats
-from dpol.core.settings import Settings
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
-from dpol.studies.study import Facts, Frames
+from dpol.studies.study import Facts
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
 """Parameters of L2P that have a column in at least one of the studies."""
@@ -71,8 +70,6 @@ def regret_row(
     return row
 
 
-def collect(frames: Frames, settings: Settings, facts: Facts) -> dict[str, pd.DataFrame]:
+def with_intervals(rows: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Add intervals that hold together to the rows of all points."""
-    ((name, rows),) = frames.items()
-    errors = {"standard_error": "ci_half_width"}
-    return {name: add_intervals(rows, errors, facts.confidence)}
+    return add_intervals(rows, {"standard_error": "ci_half_width"}, facts.confidence)

@@ -21,8 +21,8 @@ from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.lazy import regrets
-from dpol.studies.lazy.regrets import central_guarantee, regret_row
+from dpol.studies.jobs import read_rows
+from dpol.studies.lazy.regrets import central_guarantee, regret_row, with_intervals
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
     BLOCKS,
@@ -37,15 +37,16 @@ from dpol.studies.lazy.settings import (
     Lazy,
     algorithms_of,
 )
-from dpol.studies.study import Facts, Frames, Inputs, Point
+from dpol.studies.study import Facts, Files, Inputs, Values
 
 
-def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per epsilon, adversary and algorithm of a point, without intervals.
 
     There is no row if no parameters of L2P reach epsilon.
     """
-    T, d = point["n_rounds"], point["n_experts"]
+    settings = Lazy.model_validate(point["lazy"])
+    (T,), (d,) = settings.n_rounds, settings.n_experts
     sequences = [
         sequence
         for adversary in point["adversaries"]
@@ -63,7 +64,7 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     return {"lazy": pd.DataFrame(rows)}
 
 
-def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: Files, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
     """Join all points in the order of the settings, and add intervals that hold together."""
     order: dict[Any, Sequence[Any]] = {
         "T": settings.n_rounds,
@@ -72,10 +73,10 @@ def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFr
         "adversary": ADVERSARIES,
         "algorithm": algorithms_of(settings),
     }
-    whole = frames["lazy"].sort_values(
+    whole = read_rows(files["lazy"]).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
-    return regrets.collect({"lazy": whole}, settings, facts)
+    return {"lazy": with_intervals(whole, facts)}
 
 
 def weights_loss(losses: ExpertLosses) -> float:
