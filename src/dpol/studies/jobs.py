@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_points(
-    study: Study,
-    points: Sequence[Values],
-    inputs: Inputs,
-    files: Mapping[str, Path | str],
+    study: Study, points: Sequence[Values], inputs: Inputs, files: Mapping[str, Path | str]
 ) -> None:
     """Compute the points of a job.
 

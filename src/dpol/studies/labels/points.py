@@ -53,11 +53,9 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point]:
         asked = settings.model_dump(include={*both, "patients_per_week", "epsilon"})
         asked["sweeps"] = {"epsilons": settings.sweeps.epsilons}
         for label in facts.streams:
-            by_label[f"hospitals-{label}"] = Point(
-                settings={"labels": asked},
-                inputs={"stream": f"streams/{label}.parquet"},
-                seconds=4.0,
-            )
+            files = {"stream": f"streams/{label}.parquet"}
+            point = Point(settings={"labels": asked}, inputs=files, seconds=4.0)
+            by_label[f"hospitals-{label}"] = point
     return by_label
 
 

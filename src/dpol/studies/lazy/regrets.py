@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 
-import pandas as pd
-
-from dpol.core.intervals import add_intervals, standard_error
+from dpol.core.intervals import standard_error
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
-from dpol.studies.study import Facts
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
 """Parameters of L2P that have a column in at least one of the studies."""
@@ -68,8 +65,3 @@ def regret_row(
         row |= {name: float(values[name]) for name in PARAMETERS if name in values}
         row["accounted_epsilon"] = parameters.epsilon
     return row
-
-
-def with_intervals(rows: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Add intervals that hold together to the rows of all points."""
-    return add_intervals(rows, {"standard_error": "ci_half_width"}, facts.confidence)

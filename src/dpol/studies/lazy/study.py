@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
@@ -22,7 +23,7 @@ from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
-from dpol.studies.lazy.regrets import central_guarantee, regret_row, with_intervals
+from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
     BLOCKS,
@@ -76,7 +77,8 @@ def collect(files: Files, settings: Lazy, facts: Facts) -> dict[str, pd.DataFram
     whole = read_rows(files["lazy"]).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
-    return {"lazy": with_intervals(whole, facts)}
+    errors = {"standard_error": "ci_half_width"}
+    return {"lazy": add_intervals(whole, errors, facts.confidence)}
 
 
 def weights_loss(losses: ExpertLosses) -> float:

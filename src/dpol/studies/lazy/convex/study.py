@@ -9,6 +9,7 @@ from typing import cast
 
 import pandas as pd
 
+from dpol.core.intervals import add_intervals
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
@@ -36,7 +37,7 @@ from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
-from dpol.studies.lazy.regrets import central_guarantee, regret_row, with_intervals
+from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, Files, Inputs, Values
 
 
@@ -80,7 +81,8 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 def collect(files: Files, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals that hold together."""
-    return {"convex": with_intervals(read_rows(files["convex"]), facts)}
+    errors = {"standard_error": "ci_half_width"}
+    return {"convex": add_intervals(read_rows(files["convex"]), errors, facts.confidence)}
 
 
 def _private_rows(
