@@ -59,13 +59,13 @@ def write_games(folder: Path, replicates: int) -> None:
     for job, points in plan.jobs["games"].items():
         tables = []
         for point in points:
-            (noise, mu), stream = point["games"][0], Path(point["inputs"]["stream"]).stem
-            members = [member for entry in point["suite"] for member in make_members(entry)]
+            game, stream = point.settings, Path(point.inputs["stream"]).stem
+            members = [member for entry in game["suite"] for member in make_members(entry)]
             played = tuple(
                 Played(
                     stream=stream,
-                    noise=noise,
-                    mu=mu,
+                    noise=game["noise"],
+                    mu=game["mu"],
                     label=member.label,
                     family=member.family,
                     origin=member.origin,
@@ -75,7 +75,7 @@ def write_games(folder: Path, replicates: int) -> None:
                 )
                 for member in members
             )
-            numbers = tuple(point["replicates"])
+            numbers = tuple(game["replicates"])
             block = RunBlock(replicates=numbers, played=played, best=np.ones(WEEKS))
             tables.append(table_of(block))
         write_frame(pa.concat_tables(tables), folder / f"points/games/{job}/scores.parquet")
@@ -90,7 +90,7 @@ def collect(replicates: int) -> dict[str, float]:
         plan = plan_of(replicates)
         inputs = {
             name: [str(folder / Path(path).relative_to(plan.folder)) for path in paths]
-            for name, paths in plan.parts_of_results(STUDY, plan.config.games).items()
+            for name, paths in plan.inputs_of_results(STUDY, plan.config.games).items()
         }
         tables = "summary", "totals", "ranking", "cumulative"
         write_results(

@@ -11,7 +11,7 @@ from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
 from dpol.studies.games.play import play_suite
 from dpol.studies.games.points import runs_of
-from dpol.studies.games.results import collect
+from dpol.studies.games.results import tables_of
 from dpol.studies.games.scores import scores_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts
@@ -55,5 +55,4 @@ def frames() -> dict[str, pd.DataFrame]:
                 replicates=range(REPLICATES),
             )
             cells += [scores_of(each, block.replicates, block.best) for each in block.played]
-    parts: Any = {"cells": cells, "streams": streams(), "divided": pd.DataFrame()}
-    return collect(parts, MAIN, FACTS)
+    return tables_of(cells, streams(), MAIN, FACTS)

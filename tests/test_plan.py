@@ -92,6 +92,51 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
     assert reached == {label for label in before.points["games"] if "/central/" in label}
 
 
+@pytest.mark.parametrize(
+    ("study", "changed", "reached"),
+    [
+        ("batching", {"n_experts": [2, 8]}, {"n-4", "n-8"}),
+        ("batching", {"replicates": 21}, {"n-2", "n-4"}),
+        ("lazy", {"n_rounds": [100, 400]}, {"T300-d3", "T400-d3"}),
+        ("lazy", {"largest_tree": 600}, {"T300-d3"}),
+        ("labels", {"patients_per_week": 30}, {"hospitals-NM"}),
+        ("labels", {"groups": 7}, {"rounds-0", "labels", "hypotheses"}),
+        ("claims", {"papers": ["labels", "lazy"]}, {"experts", "experts-in-this-run"}),
+    ],
+)
+def test_a_change_of_a_study_reruns_only_the_points_that_it_changes(
+    study: str, changed: dict[str, Any], reached: set[str]
+) -> None:
+    after = plan(**{study: SMALL[study] | changed})
+    assert differing(plan(), after, study) == reached
+
+
+def test_each_point_names_the_code_of_what_it_plays() -> None:
+    points = plan().points
+    code = points["games"]["NM/batched/isotropic-constant/mu-0.5/block-0"].code
+    assert {"dpol.experts.adabatch", "dpol.experts.ftpl", "dpol.noise.noises"} <= {*code}
+    assert "dpol.experts.meta" not in code
+    compared = points["comparison"]
+    assert compared["NM/noise-memory/2-weeks"].code == (
+        "dpol.experts.ftpl",
+        *["dpol.noise.noises"] * 2,
+    )
+    assert compared["systems"].code == (), "it may name any algorithm"
+
+
+def test_the_result_tables_are_made_from_what_points_write_and_read() -> None:
+    small = plan(keep_rounds=True)
+    files = {study.name: small.inputs_of_results(study, block) for study, block in small.studies}
+    assert files["games"].keys() == {"scores", "rounds", "stream"}
+    assert files["games"]["stream"] == [f"{small.folder}/streams/NM.parquet"]
+    assert files["comparison"].keys() == {"comparison", "ablation", "memory"} | {
+        "summary",
+        "totals",
+        "stream",
+    }
+    assert files["lazy"].keys() == {"lazy"}
+
+
 def test_a_new_title_replays_nothing() -> None:
     titled = {label: stream | {"title": "Other"} for label, stream in SMALL["streams"].items()}
     before, after = plan(), plan(streams=titled)

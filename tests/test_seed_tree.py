@@ -100,12 +100,12 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
     comparison, *studies = studies
     for study, block in ((main, settings), comparison):
         for point in study.points(block, config.facts).values():
-            if "stream" not in point["inputs"]:
+            if "stream" not in point.inputs:
                 continue  # it only compares games
-            files = {name: folder / path for name, path in point["inputs"].items()}
-            inputs = Inputs(seed=config.seed, delta=1e-6, memory_mb=math.inf, files=files)
+            files = {name: folder / path for name, path in point.inputs.items()}
+            inputs = Inputs(seed=config.seed, memory_mb=math.inf, files=files)
             with recording(uses, "suites"):
-                load(study.run)(None, point, inputs)
+                load(study.run)(point.settings, inputs)
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)

@@ -23,8 +23,7 @@ from dpol.core.shipped import pipeline
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
-from dpol.experts.registry import EVERY_ALGORITHM, modules_of
-from dpol.noise import module_of_noise
+from dpol.experts.registry import EVERY_ALGORITHM
 from dpol.studies.registry import MAIN, PACKAGES, load_study
 from dpol.studies.study import Facts, Point, Section, Study
 
@@ -83,35 +82,41 @@ class Plan:
         """Points of each job, by study and label of the job."""
         most = self.config.points_per_job
         return {
-            study.name: dict(_jobs_of(self.points[study.name], most, study.seconds))
-            for study, _ in self.studies
+            study.name: dict(_jobs_of(self.points[study.name], most)) for study, _ in self.studies
         }
 
     @property
     def seconds(self) -> dict[str, float]:
         """Expected seconds of a study's job on one core, by the name of the rule."""
         return {
-            f"{study.name}_point": sum(
-                point.get("seconds", study.seconds) for point in self.points[study.name].values()
-            )
+            f"{study.name}_point": sum(point.seconds for point in self.points[study.name].values())
             / len(self.jobs[study.name])
             for study, _ in self.studies
         }
 
     def inputs_of_job(self, study: Study, label: str) -> Files:
         """Return the files that the points of a job read, by name."""
-        return self._below(self.jobs[study.name][label][0].get("inputs", {}))
+        return self._below(self.jobs[study.name][label][0].inputs)
 
     def outputs_of_job(self, study: Study, block: Any) -> Files:
         """Return the files that a job writes, by name, with `{point}` for its label."""
-        return self._below(study.files_of_points(block))
+        return self._below(study.files_of_points(block, self.config.facts))
 
-    def parts_of_results(self, study: Study, block: Any) -> Files:
-        """Return the files that the result tables are made from, in lists by name."""
-        labels = self.jobs[study.name]
-        made = study.files_of_points(block).items()
-        points = {name: [path.replace("{point}", label) for label in labels] for name, path in made}
-        return self._below({**points, **study.reads(list(self.config.played))})
+    def parts_of_results(self, study: Study, block: Any) -> Mapping[str, list[str]]:
+        """Return the files that the points write, in lists by name."""
+        return {
+            name: [str(path).replace("{point}", label) for label in self.jobs[study.name]]
+            for name, path in self.outputs_of_job(study, block).items()
+        }
+
+    def inputs_of_results(self, study: Study, block: Any) -> Files:
+        """Return the files that the points write, and those that they read, in lists by name."""
+        read: dict[str, dict[str, None]] = {}
+        for point in self.points[study.name].values():
+            for name, path in point.inputs.items():
+                read.setdefault(name, {})[f"{self.folder}/{path}"] = None
+        paths = {name: list(files) for name, files in read.items()}
+        return {**paths, **self.parts_of_results(study, block)}
 
     def results(self, study: Study, block: Any) -> Files:
         """Return the files of a study's result tables, by name."""
@@ -171,7 +176,7 @@ class Plan:
 
     def waits(self, study: Study) -> bool:
         """Return whether all points of a study wait for files; other studies start at once."""
-        return all(point.get("inputs") for point in self.points[study.name].values())
+        return all(point.inputs for point in self.points[study.name].values())
 
     # --- What a job depends on, besides its inputs ---
 
@@ -198,7 +203,7 @@ class Plan:
         Thus a new title or privacy level does not remake the tables of every study.
         """
         points = self.points[study.name].values()
-        read = {path for point in points for path in point.get("inputs", {}).values()}
+        read = {path for point in points for path in point.inputs.values()}
         if any(path.startswith("streams/") or path == "totals.parquet" for path in read):
             return vars(facts)
         shared = Facts(
@@ -214,22 +219,11 @@ class Plan:
     def _named_by_jobs(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
         """Modules that each job may import by name, so that no import leads to them.
 
-        They define the algorithms, learners and noises of its points; a point without a suite may
-        play any algorithm of dpol.
+        A point that names none may play any algorithm of dpol.
         """
-        known: dict[str, tuple[str, ...]] = {}  # a cache: many points play the same suite
-
-        def named_by(point: Point) -> tuple[str, ...]:
-            suite, noises = point.get("suite", ()), [noise for noise, _ in point.get("games", ())]
-            key = repr((suite, noises))
-            if key not in known:
-                modules = [module for entry in suite for module in modules_of(entry)]
-                known[key] = (*(modules or EVERY_ALGORITHM), *map(module_of_noise, noises))
-            return known[key]
-
         return {
             study.name: {
-                label: frozenset(module for point in points for module in named_by(point))
+                label: frozenset(it for point in points for it in point.code or EVERY_ALGORITHM)
                 for label, points in self.jobs[study.name].items()
             }
             for study, _ in self.studies
@@ -269,7 +263,7 @@ class Plan:
 
     def code_of_results(self, study: Study) -> Code:
         """Return the code of a study's result tables."""
-        functions = [study.read, study.collect] if study.collect else [study.read]
+        functions = [study.collect] if study.collect else []
         named = self._named_by_study(study)
         return self._code("study_results", study, functions, named, [study.columns])
 
@@ -509,23 +503,21 @@ def _ours(files: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted({file for file in files if file.is_relative_to(ROOT)}))
 
 
-def _jobs_of(
-    points: Mapping[str, Point], most: int, usual: float
-) -> Iterator[tuple[str, Sequence[Point]]]:
+def _jobs_of(points: Mapping[str, Point], most: int) -> Iterator[tuple[str, Sequence[Point]]]:
     """Yield the label and the points of each job; a label such as `a+1` is the first and the rest.
 
     Args:
         points: points of a study, by label and in order.
         most: largest number of points in a job.
-        usual: seconds of a point without `seconds`.
 
-    >>> points = {"a": {"seconds": 8.0}, "b": {}, "c": {}, "d": {"inputs": {"stream": "x"}}}
-    >>> [label for label, _ in _jobs_of(points, 8, 7.0)]
+    >>> points = {label: Point(settings={}, seconds=8.0) for label in "abc"}
+    >>> points["d"] = Point(settings={}, inputs={"stream": "x"}, seconds=1.0)
+    >>> [label for label, _ in _jobs_of(points, 8)]
     ['a+1', 'c', 'd']
     """
     job: dict[str, Point] = {}
     for label, point in points.items():
-        if job and (len(job) == most or not _is_short([*job.values(), point], usual)):
+        if job and (len(job) == most or not _is_short([*job.values(), point])):
             yield _label_of(job), [*job.values()]
             job = {}
         job[label] = point
@@ -533,11 +525,10 @@ def _jobs_of(
         yield _label_of(job), [*job.values()]
 
 
-def _is_short(points: Sequence[Point], usual: float) -> bool:
+def _is_short(points: Sequence[Point]) -> bool:
     """Return whether one job may compute all points: they read the same files, and are fast."""
-    first = points[0].get("inputs")
-    expected = sum(point.get("seconds", usual) for point in points)
-    return expected <= SHORT_SECONDS and all(point.get("inputs") == first for point in points)
+    expected, first = sum(point.seconds for point in points), points[0].inputs
+    return expected <= SHORT_SECONDS and all(point.inputs == first for point in points)
 
 
 def _label_of(job: Mapping[str, Point]) -> str:

@@ -14,6 +14,7 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.noises import CAPACITY, ISOTROPIC
 from dpol.studies.batching import STUDY
 from dpol.studies.labels import STUDY as LABELS
+from dpol.studies.study import Point
 
 
 def leader(scores: Any) -> Any:
@@ -208,6 +209,10 @@ NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True,
 
 NO_FUNCTION = dataclasses.replace(STUDY, run="dpol.studies.batching.study:nothing")
 NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
+NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"}})
+TAKEN = dataclasses.replace(
+    LABELS, points=lambda *known: {"a": Point(settings={}, inputs={"labels": "b.parquet"})}
+)
 OUTSIDE = dataclasses.replace(
-    LABELS, points=lambda settings, streams: {"a": {"inputs": {"file": "/etc/passwd"}}}
+    LABELS, points=lambda *known: {"a": Point(settings={}, inputs={"file": "/etc/passwd"})}
 )

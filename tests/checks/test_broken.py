@@ -34,7 +34,9 @@ BROKEN = {
     "UPSIDE_DOWN": "less mu is more noise",
     "NO_FUNCTION": "functions take what jobs give",
     "NO_COLUMNS": "results have columns",
+    "NO_POINT": "points are plain",
     "OUTSIDE": "points are plain",
+    "TAKEN": "points are plain",
 }
 
 

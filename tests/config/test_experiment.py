@@ -79,15 +79,18 @@ def test_jobs_come_in_the_order_of_the_config():
 
 def test_a_job_holds_just_what_it_depends_on():
     made = tiny(replicates=10, block_replicates=4)
-    assert jobs(made)["NM", "noisy", "capacity", "high", "block-2"] == {
-        "inputs": {"stream": "streams/NM.parquet"},
+    point = jobs(made)["NM", "noisy", "capacity", "high", "block-2"]
+    assert point.settings == {
         "suite": ["rw-ftpl", "ridge"],
-        "games": [["capacity", 0.25]],
+        "noise": "capacity",
+        "mu": 0.25,
         "replicates": [8, 9],
         "memory": "designed",
         "keep_rounds": False,
-        "seconds": pytest.approx(0.3 + 0.002 * 2 * 2),
     }
+    assert point.inputs == {"stream": "streams/NM.parquet"}
+    assert {"dpol.experts.ftpl", "dpol.experts.learners.ridge"} <= {*point.code}
+    assert point.seconds == pytest.approx(0.3 + 0.002 * 2 * 2)
 
 
 def test_each_stream_is_played_under_each_question():
@@ -118,7 +121,9 @@ def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
 @example(replicates=10, block=1_000)
 def test_blocks_hold_every_replicate_once_and_none_is_empty(replicates, block):
     made = jobs(tiny(replicates=replicates, block_replicates=block))
-    held = [point["replicates"] for (_, suite, *_), point in made.items() if suite == "open"]
+    held = [
+        point.settings["replicates"] for (_, suite, *_), point in made.items() if suite == "open"
+    ]
     assert list(itertools.chain(*held)) == list(range(replicates))
     assert all(0 < len(numbers) <= (block or replicates) for numbers in held)
     assert len(held) == math.ceil(replicates / (block or replicates))

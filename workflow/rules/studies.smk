@@ -24,10 +24,10 @@ for study, block in plan.studies:
         params:
             **watched(plan.code_of_jobs(study)),
             study=f"{study.module}:STUDY",
-            # Whole points depend on neither settings nor delta.
-            settings=None if study.whole_points else block.model_dump(mode="json"),
-            delta=None if study.whole_points else settings.privacy.delta,
-            points=lambda wildcards, study=study: plan.jobs[study.name][wildcards.point],
+            # Of a point, only its settings and inputs affect results.
+            points=lambda wildcards, study=study: [
+                point.settings for point in plan.jobs[study.name][wildcards.point]
+            ],
             seed=settings.seed,
         message:
             f"{study.title}: {{wildcards.point}}"
@@ -38,7 +38,7 @@ for study, block in plan.studies:
         name:
             f"{study.name}_results"
         input:
-            **plan.parts_of_results(study, block),
+            **plan.inputs_of_results(study, block),
         output:
             **plan.results(study, block),
         log:

@@ -8,11 +8,9 @@ from dpol.studies.study import Inputs
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     write_points(
         load(snakemake.params.study),
-        snakemake.params.settings,
         snakemake.params.points,
         Inputs(
             seed=snakemake.params.seed,
-            delta=snakemake.params.delta,
             memory_mb=snakemake.resources.job_memory_mb,
             files={name: Path(path) for name, path in snakemake.input.items()},
         ),

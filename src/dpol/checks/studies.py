@@ -13,7 +13,7 @@ import yaml
 from dpol.checks import CheckError
 from dpol.core.plugins import load
 from dpol.studies.registry import MAIN, load_study
-from dpol.studies.study import Facts, Study, schemas_of
+from dpol.studies.study import Facts, Point, Study, schemas_of
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
@@ -31,9 +31,9 @@ def functions_fit(study: Study) -> None:
     """Check that its module holds it as STUDY, and that its functions take what jobs give them."""
     if load(f"{study.module}:STUDY") is not study:
         raise CheckError(f"{study.module}:STUDY is another study; its module must hold it as STUDY")
-    for reference in filter(None, (study.run, study.collect)):
-        _takes(reference, 3)
-    _takes(study.read, 1)
+    _takes(study.run, 2)
+    if study.collect:
+        _takes(study.collect, 3)
 
 
 def sections_fit(study: Study) -> None:
@@ -59,18 +59,25 @@ def sections_fit(study: Study) -> None:
 
 
 def points_are_plain(study: Study, settings: Any) -> None:
-    """Check that points are plain values, with labels that can name files."""
+    """Check that points have plain settings, and labels that can name files."""
     points = study.points(settings, Facts({"A": "A", "B": "B"}, simulated=True, confidence=0.95))
     for label, point in points.items():
         if not _LABEL.fullmatch(label):
             raise CheckError(
                 f"the point label {label!r} cannot name a file; use letters, digits and . _ - /"
             )
-        if yaml.safe_load(yaml.safe_dump(dict(point))) != dict(point):
+        if not isinstance(point, Point):
+            raise CheckError(f"point {label} must be a dpol.studies.study.Point, not {point!r}")
+        settings = dict(point.settings)
+        if yaml.safe_load(yaml.safe_dump(settings)) != settings:
             raise CheckError(
-                f"point {label} must hold only text, numbers and lists of them: {dict(point)}"
+                f"point {label} must hold only text, numbers, lists of them, and blocks: {settings}"
             )
-        for path in map(PurePosixPath, point.get("inputs", {}).values()):
+        if taken := point.inputs.keys() & {*study.written, *study.results}:
+            raise CheckError(
+                f"point {label} names inputs like tables: {sorted(taken)}; give them other names"
+            )
+        for path in map(PurePosixPath, point.inputs.values()):
             if path.is_absolute() or ".." in path.parts:
                 raise CheckError(
                     f"point {label} reads {path}; inputs must be paths below results/RUN/"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.logs import progress
 from dpol.core.plugins import load
 from dpol.core.schemas import write_frame
-from dpol.studies.study import Facts, Frames, Inputs, Point, Study, schemas_of
+from dpol.studies.study import Facts, Files, Inputs, Study, Values, schemas_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,23 +18,17 @@ if TYPE_CHECKING:
 
 
 def write_points(
-    study: Study,
-    settings: Any,
-    points: Sequence[Point],
-    inputs: Inputs,
-    files: Mapping[str, str],
+    study: Study, points: Sequence[Values], inputs: Inputs, files: Mapping[str, Path | str]
 ) -> None:
     """Compute the points of a job.
 
     Args:
         study: the study.
-        settings: the study's block of the config; None if its points are whole.
-        points: some points of the study.
+        points: settings of some points of the study.
         inputs: their other inputs.
-        files: output file of each part, by name.
+        files: output file of each table, by name.
     """
-    block = None if study.whole_points else study.settings.model_validate(settings)
-    computed = [load(study.run)(block, point, inputs) for point in points]
+    computed = [load(study.run)(point, inputs) for point in points]
     for name, path in files.items():
         write_frame(together([parts[name] for parts in computed]), path)
 
@@ -50,39 +45,34 @@ def together(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arro
 
 def write_results(
     study: Study,
-    settings: Mapping[str, Any],
+    settings: Values,
     facts: Facts,
     *,
-    inputs: Mapping[str, Sequence[str]],
+    inputs: Files,
     files: Mapping[str, str],
 ) -> None:
-    """Make the result tables of a study from the parts of its points, and check them.
+    """Make the result tables of a study from the tables of its points, and check them.
 
     Args:
         study: the study.
         settings: the study's block of the config.
         facts: facts about the run.
-        inputs: files of each part, in the order of the points, and the files named by `reads`.
+        inputs: files of each table of the points, in their order, and of the points' inputs.
         files: output file of each result table.
 
     Raises:
         DataError: a file is incomplete, or a table does not fit its schema.
     """
-    frames = collect(
-        study, study.settings.model_validate(settings), facts, load(study.read)(inputs)
-    )
+    frames = collect(study, study.settings.model_validate(settings), facts, inputs)
     for name, path in files.items():
         write_frame(frames[name], path)
 
 
-def read_rows(files: Mapping[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
-    """Read the rows of all points, in the order of the files, by name of the part."""
+def read_rows(files: Sequence[Path | str]) -> pd.DataFrame:
+    """Read a table of all points, in the order of the files."""
     import pandas as pd  # jobs that only play points need no pandas
 
-    return {
-        name: join_frames([pd.read_parquet(path) for path in paths])
-        for name, paths in files.items()
-    }
+    return join_frames([pd.read_parquet(path) for path in files])
 
 
 def join_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -93,19 +83,22 @@ def join_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
 
 
-def collect(study: Study, settings: Any, facts: Facts, parts: Any) -> dict[str, pd.DataFrame]:
+def collect(study: Study, settings: Any, facts: Facts, files: Files) -> dict[str, pd.DataFrame]:
     """Make the result tables of a study, and check them.
 
     Args:
         study: the study.
         settings: its settings.
         facts: facts about the run.
-        parts: the return value of `study.read`.
+        files: files of each table of the points, in their order, and of the points' inputs.
 
     Raises:
         DataError: a table does not fit its schema.
     """
-    frames = load(study.collect)(parts, settings, facts) if study.collect else parts
+    if study.collect:
+        frames = load(study.collect)(files, settings, facts)
+    else:
+        frames = {name: read_rows(files[name]) for name in study.results_of(settings, facts)}
     schemas = schemas_of(study)
     return {
         name: schemas[name].check(frame, f"{study.name}: {name}") for name, frame in frames.items()
@@ -122,7 +115,7 @@ def compute(
     streams: Sequence[str] = (),
     folder: Path | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Compute the result tables of a study whose parts are rows, in this process.
+    """Compute the result tables of a study, in this process.
 
     Points with a missing input file are left out.
 
@@ -140,14 +133,17 @@ def compute(
     >>> "holds" in set(ledger["verdict"])
     True
     """
-    every: list[Frames] = []
     facts = Facts({label: label for label in streams}, True, confidence, delta=delta)
-    for point in progress(list(study.points(settings, facts).values()), study.name):
-        named = point.get("inputs", {})
-        files = {name: folder / path for name, path in named.items()} if folder else {}
-        if len(files) < len(named) or not all(path.exists() for path in files.values()):
-            continue
-        inputs = Inputs(seed=seed, delta=delta, memory_mb=1000, files=files)
-        every.append(load(study.run)(settings, point, inputs))
-    rows = {name: join_frames([parts[name] for parts in every]) for name in study.results}
-    return collect(study, settings, facts, rows)
+    with TemporaryDirectory() as made:
+        written = study.files_of_points(settings, facts)
+        files: dict[str, list[Path]] = {name: [] for name in written}
+        for label, point in progress(list(study.points(settings, facts).items()), study.name):
+            read = {name: folder / path for name, path in point.inputs.items()} if folder else {}
+            if len(read) < len(point.inputs) or not all(path.exists() for path in read.values()):
+                continue
+            inputs = Inputs(seed=seed, memory_mb=1000, files=read)
+            own = {name: Path(made, path.format(point=label)) for name, path in written.items()}
+            write_points(study, [point.settings], inputs, own)
+            for name, path in {**read, **own}.items():
+                files.setdefault(name, []).append(path)
+        return collect(study, settings, facts, files)

@@ -28,15 +28,31 @@ if TYPE_CHECKING:
 
     from dpol.noise import MemoryChoice
 
-Point = Mapping[str, Any]
-"""Settings of one job, as plain values: text, numbers, and lists of them.
-
-The workflow also reads four keys. `inputs`: files that the job reads, by name, as paths below
-results/<run>/. `suite` and `games`: entries of a suite that the job plays, and the noise and mu of
-each game; the job reruns if a module that defines one of them changes. `seconds`: expected time
-on one core; short points with the same inputs may share a job."""
 Frames = Mapping[str, "pd.DataFrame"]
 """Result tables, by name."""
+Values = Mapping[str, Any]
+"""Plain values by name: text, numbers, lists of them, and blocks."""
+Files = Mapping[str, Sequence[Path | str]]
+"""Files that result tables are made from, in lists by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One job's work, whole by itself: a change of the config reruns only the points it changes.
+
+    Args:
+        settings: all that `run` gets, as plain values: text, numbers, lists of them, and blocks.
+        inputs: files that it reads, by name, as paths below results/<run>/.
+        code: modules that the job imports by name: of its algorithms, learners and noises. A job
+            that may play any algorithm names none.
+        seconds: expected time on one core, as in config/config.yaml; short points with the same
+            inputs may share a job.
+    """
+
+    settings: Values
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    code: Sequence[str] = ()
+    seconds: float = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +61,11 @@ class Inputs:
 
     Args:
         seed: root of all randomness.
-        delta: delta at which epsilon is reported with mu; whole points do not depend on it.
         memory_mb: RAM that the job may use, in MB; no result depends on it.
         files: files that the point reads, by the point's names for them.
     """
 
     seed: int
-    delta: float
     memory_mb: float
     files: Mapping[str, Path] = field(default_factory=dict)
 
@@ -186,23 +200,16 @@ class Study:
         module: dotted name of the package that holds it as `STUDY`, with two files next to it:
             `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
         results: names of its result tables, files below results/<run>/.
-        optional: takes (settings, facts) and returns the names of result tables, figures and
-            shown tables that the run does not ask for.
-        points: takes (settings, facts) and returns the point of each job, by label.
-        run: "module:function" that takes (settings, point, inputs), computes the point and returns
-            rows of each result table.
-        whole_points: whether a point holds all settings that it needs. `run` then gets None for
-            settings, and a change of the config reruns only the points that it changes.
-        parts: takes the settings and returns the names of the tables that a point makes; by
-            default the names of the result tables.
-        seconds: expected time of a point on one core, for points that do not say, as in
-            config/config.yaml.
-        reads: takes the labels of the gain streams and returns files that `collect` needs besides
-            the parts.
-        read: "module:function" that reads all these files, lists by name, for `collect`; by
-            default each name gets the rows of all points in order.
-        collect: "module:function" that takes (parts, settings, facts) and returns the result
-            tables; by default the rows are the tables.
+        optional: takes (settings, facts) and returns the names of tables and figures that the
+            run does not ask for.
+        points: takes (settings, facts) and returns the points, by label.
+        run: "module:function" that takes the settings of a point and its other inputs, and returns
+            the tables that the point writes, by name.
+        written: names of the tables that a point writes; by default those of the result tables.
+        collect: "module:function" that takes (files, settings, facts) and returns the result
+            tables. Files are lists of paths by name: the tables that the points wrote, in the
+            order of the points, and the points' inputs. By default a result table is the rows
+            of all points.
     """
 
     name: str
@@ -214,11 +221,7 @@ class Study:
     optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
     points: Callable[[Any, Facts], Mapping[str, Point]]
     run: str
-    whole_points: bool = False
-    parts: Callable[[Any], tuple[str, ...]] | None = None
-    seconds: float = 10.0
-    reads: Callable[[Sequence[str]], Mapping[str, Sequence[str]]] = lambda streams: {}
-    read: str = "dpol.studies.jobs:read_rows"
+    written: tuple[str, ...] = ()
     collect: str = ""
 
     @property
@@ -228,11 +231,13 @@ class Study:
 
     def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
         """Return the names of the result tables that a run asks for."""
-        return tuple(name for name in self.results if name not in self.optional(settings, facts))
+        left_out = self.optional(settings, facts)
+        return tuple(name for name in self.results if name not in left_out)
 
-    def files_of_points(self, settings: Any) -> Mapping[str, str]:
+    def files_of_points(self, settings: Any, facts: Facts) -> Mapping[str, str]:
         """Return the output files of a job, by name, with `{point}` for the label of a point."""
-        names = self.parts(settings) if self.parts else self.results
+        left_out = self.optional(settings, facts)
+        names = (name for name in self.written or self.results if name not in left_out)
         return {name: f"points/{self.name}/{{point}}/{name}.parquet" for name in names}
 
     @property

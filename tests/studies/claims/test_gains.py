@@ -174,4 +174,4 @@ def test_claims_of_a_run_follow_from_its_ranking() -> None:
     assert ledger.claims_of_run(ranking.assign(rival="tree"), nothing) == []
     facts = Facts({}, simulated=True, confidence=0.95)
     point = STUDY.points(Claims(papers=["experts"]), facts)["experts-in-this-run"]
-    assert point["inputs"] == {"ranking": "ranking.parquet", "summary": "summary.parquet"}
+    assert point.inputs == {"ranking": "ranking.parquet", "summary": "summary.parquet"}

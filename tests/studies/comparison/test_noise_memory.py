@@ -174,12 +174,16 @@ def test_each_unit_draws_its_own_noise(frame: pd.DataFrame) -> None:
 def test_each_stream_and_unit_has_a_point() -> None:
     facts = replace(FACTS, streams={"nm": "nm", "pa": "pa"})
     systems, *labels = jobs = points(SETTINGS, facts)
-    assert jobs[systems]["inputs"] == {"summary": "summary.parquet", "totals": "totals.parquet"}
+    assert jobs[systems].inputs == {"summary": "summary.parquet", "totals": "totals.parquet"}
     assert labels == [f"{stream}/noise-memory/{w}-weeks" for stream in ("nm", "pa") for w in (1, 3)]
     point = jobs["pa/noise-memory/3-weeks"]
-    assert (point["weeks"], point["replicates"]) == (3, 5)
-    assert point["inputs"] == {"stream": "streams/pa.parquet"}
-    assert point["games"][3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
+    assert (point.settings["weeks"], point.settings["replicates"]) == (3, 5)
+    assert point.inputs == {"stream": "streams/pa.parquet"}
+    assert point.settings["games"][3:] == [
+        [REMEMBERED, 0.2],
+        [INDEPENDENT, 0.2],
+        [INDEPENDENT, 0.4],
+    ]
 
 
 SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}

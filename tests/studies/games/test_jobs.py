@@ -20,7 +20,7 @@ from types import SimpleNamespace as Facts
 class Files(dict):
     __iter__ = lambda self: iter(self.values())
 
-point = {"suite": ["rw-ftpl", "rw-meta", "random-effects"], "games": [["capacity", 0.5]],
+point = {"suite": ["rw-ftpl", "rw-meta", "random-effects"], "noise": "capacity", "mu": 0.5,
          "replicates": [0, 1], "memory": "designed", "keep_rounds": True}
 asked = {"needs": {"patients": 0.0}, "shares": [1.0], "guarantee": 0.75}
 snakemake = Facts(
@@ -28,7 +28,7 @@ snakemake = Facts(
     input=Files(stream="stream.parquet"),
     output=Files({name: f"{name}.parquet" for name in ("scores", "divided", "rounds")}),
     params=Facts(
-        study="dpol.studies.games:STUDY", settings=None, seed=1, delta=1e-6,
+        study="dpol.studies.games:STUDY", seed=1,
         points=[point | {"allocation": each} for each in DIVIDED],
     ),
     resources=Facts(job_memory_mb=1000),

@@ -267,7 +267,7 @@ def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, mon
     write_frame(table_of(block), runs)
     write_stream(streams["test"], stream)
     settings, facts = MAIN.model_dump(mode="json"), dataclasses.replace(FACTS, replayed=True)
-    inputs = {"scores": [str(runs)], "streams": [str(stream)]}
+    inputs = {"scores": [str(runs)], "stream": [str(stream)]}
     paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
     write_results(STUDY, settings, facts, inputs=inputs, files=paths)
     summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())

@@ -42,14 +42,15 @@ SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 
 def rows_of(study, point, seed, stream=None):
     """Return the rows of a point, or of a single setting."""
-    alone = isinstance(point, Setting)
-    plain_point = {"classes": [dataclasses.asdict(point)]} if alone else point
+    settings = {"labels": study.model_dump(mode="json")}
+    if isinstance(point, Setting):
+        settings["classes"] = [dataclasses.asdict(point)]
     with tempfile.TemporaryDirectory() as folder:
         files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
         for path in files.values():
             write_stream(stream, path)
-        inputs = Inputs(seed=seed, delta=1e-6, memory_mb=1000, files=files)
-        return run(study, plain_point, inputs)["labels"]
+        inputs = Inputs(seed=seed, memory_mb=1000, files=files)
+        return run(settings, inputs)["labels"]
 
 
 def config(**fields):
@@ -111,8 +112,10 @@ def test_points_change_one_number_each():
         },
     )
     by_label = points(study, FACTS)
-    assert by_label.pop("hospitals-PA") == {"inputs": {"stream": "streams/PA.parquet"}}
-    points_of = {label: point["classes"] for label, point in by_label.items()}
+    hospitals = by_label.pop("hospitals-PA")
+    assert hospitals.inputs == {"stream": "streams/PA.parquet"}
+    assert hospitals.settings["labels"]["sweeps"] == {"epsilons": [0.5, 4]}
+    points_of = {label: point.settings["classes"] for label, point in by_label.items()}
     values = {label: [tuple(c.values()) for c in classes] for label, classes in points_of.items()}
     one = "constant"
     assert values == {
@@ -126,12 +129,16 @@ def test_points_change_one_number_each():
     assert not points(config(), FACTS)
 
 
+def first_classes(study):
+    return points(study, FACTS)["rounds-0"].settings["classes"]
+
+
 def test_the_hard_class_is_even_and_needs_enough_rounds():
     study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
-    assert [kind["K"] for kind in points(study, FACTS)["rounds-0"]["classes"]] == [5, 4]
+    assert [kind["K"] for kind in first_classes(study)] == [5, 4]
     study = config(epsilon=0.1, sweeps={"rounds": [8]})
     assert hardness(2, 8, 0.1) > 1
-    assert [kind["kind"] for kind in points(study, FACTS)["rounds-0"]["classes"]] == ["random"]
+    assert [kind["kind"] for kind in first_classes(study)] == ["random"]
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -147,21 +154,18 @@ def test_every_learner_has_its_row(setting):
 
 
 def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
-    """The tables may come from disk, as in the workflow."""
-
-    def stored(frame):
-        write_frame(frame, tmp_path / "rows.parquet")
-        return pd.read_parquet(tmp_path / "rows.parquet")
-
     parts = [*(played(setting).frame for setting in SETTINGS), hospitals(make_stream)[1].frame]
-    joined = {"labels": pd.concat(map(stored, parts), ignore_index=True)}
-    whole = collect(joined, config(), Facts({}, False, 0.9))["labels"]
+    files = [tmp_path / f"{number}.parquet" for number in range(len(parts))]
+    for frame, file in zip(parts, files, strict=True):
+        write_frame(frame, file)
+    whole = collect({"labels": files}, config(), Facts({}, False, 0.9))["labels"]
     assert tuple(whole.columns) == COLUMNS
     assert set().union(*parts) | {"ci_half_width", "confidence", "ci_comparisons"} == set(COLUMNS)
     assert (whole[["ci_comparisons", "confidence"]] == [len(whole), 0.9]).all(axis=None)
     for row in whole.itertuples():
         assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.9, len(whole)))
-    again = stored(whole)
+    write_frame(whole, tmp_path / "rows.parquet")
+    again = pd.read_parquet(tmp_path / "rows.parquet")
     assert [list(runs) for runs in again["kl_runs"]] == [list(runs) for runs in whole["kl_runs"]]
     assert (again["tv_median_runs"].notna() == (again["sweep"] == "rounds")).all()
 

@@ -11,7 +11,10 @@ _AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "reactions",
 
 def points(settings: Audits, facts: Facts) -> dict[str, Point]:
     """Return a point for each auditor."""
-    return {name: {"auditor": name} for name in _AUDITORS}
+    block = settings.model_dump(mode="json")
+    return {
+        name: Point(settings={"auditor": name, "audits": block}, seconds=4.0) for name in _AUDITORS
+    }
 
 
 STUDY = Study(
@@ -24,7 +27,6 @@ STUDY = Study(
     module=__name__,
     results=("audits",),
     points=points,
-    seconds=4.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
 )

@@ -12,7 +12,8 @@ from dpol.studies.audits.experts import audit_noises, audit_stays, audit_sums, a
 from dpol.studies.audits.labels import audit_messages
 from dpol.studies.audits.lazy import audit_lazies
 from dpol.studies.audits.settings import Audits
-from dpol.studies.study import Facts, Frames, Inputs, Point
+from dpol.studies.jobs import read_rows
+from dpol.studies.study import Facts, Files, Inputs, Values
 
 AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "noisy-gains": audit_noises,
@@ -29,15 +30,17 @@ SAMPLED = 53
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 
-def run(settings: Audits, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return the rows of one auditor, a key of `AUDITS`."""
+    settings = Audits.model_validate(point["audits"])
     each = settings.model_copy(update={"confidence": 1 - (1 - settings.confidence) / SAMPLED})
     audits = AUDITS[point["auditor"]](each, inputs.seed)
     return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
 
 
-def collect(frames: Frames, settings: Audits, facts: Facts) -> Frames:
+def collect(files: Files, settings: Audits, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the table unchanged; its sampled bounds hold jointly with the settings' confidence."""
-    sampled = int((frames["audits"]["method"] != "exact").sum())
+    audits = read_rows(files["audits"])
+    sampled = int((audits["method"] != "exact").sum())
     assert sampled == SAMPLED, f"{sampled} sampled bounds share the error of {SAMPLED}"
-    return frames
+    return {"audits": audits}

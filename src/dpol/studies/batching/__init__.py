@@ -10,7 +10,11 @@ _HERE = "dpol.studies.batching"
 
 def points(settings: Batching, facts: Facts) -> dict[str, Point]:
     """Return a point for each number of experts."""
-    return {f"n-{n}": {"n": n} for n in settings.n_experts}
+    by_label: dict[str, Point] = {}
+    for n in settings.n_experts:
+        block = settings.model_copy(update={"n_experts": [n]}).model_dump(mode="json")
+        by_label[f"n-{n}"] = Point(settings={"batching": block, "delta": facts.delta})
+    return by_label
 
 
 STUDY = Study(
@@ -22,7 +26,6 @@ STUDY = Study(
     module=__name__,
     results=("amplification", "batching"),
     points=points,
-    seconds=10.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
 )

@@ -22,7 +22,8 @@ from dpol.experts.play import play_rounds, setup_of
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture, BatchSizes
 from dpol.studies.batching.settings import Batching
-from dpol.studies.study import Facts, Frames, Inputs, Point
+from dpol.studies.jobs import read_rows
+from dpol.studies.study import Facts, Files, Inputs, Values
 
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
 HEURISTIC = "heuristic"
@@ -50,16 +51,17 @@ def noisy_game(
     return noisy, replicate_generators(seed, ("unused",), replicates, "none")
 
 
-def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return the rows of both tables for one number of experts, at every mu."""
-    n, seed = point["n"], inputs.seed
+    study, seed = Batching.model_validate(point["batching"]), inputs.seed
+    (n,) = study.n_experts
     curves, regrets = [], []
     for mu in study.mus:
         played = {
             label: _play(synthetic_stream(label, gains), mu, study, seed)
             for label, gains in synthetic_gains(study.n_rounds, n).items()
         }
-        curves.append(amplified_curves(study, n, mu, played["all-zero"], delta=inputs.delta))
+        curves.append(amplified_curves(study, n, mu, played["all-zero"], delta=point["delta"]))
         regrets.append(batching_regrets(study, n, mu, played))
     return {
         "amplification": pd.concat(curves, ignore_index=True),
@@ -67,8 +69,9 @@ def run(study: Batching, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame
     }
 
 
-def collect(frames: Frames, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: Files, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the tables, with intervals of the regrets that hold together for each alpha."""
+    frames = {name: read_rows(paths) for name, paths in files.items()}
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
     regrets = [
         add_intervals(rows, errors, facts.confidence)

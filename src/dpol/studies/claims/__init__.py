@@ -10,10 +10,12 @@ _HERE = "dpol.studies.claims"
 
 def points(settings: Claims, facts: Facts) -> dict[str, Point]:
     """Return a point for each paper, and one for the first paper's claims about this run."""
-    labelled: dict[str, Point] = {paper: {"paper": paper} for paper in settings.papers}
+    labelled: dict[str, Point] = {
+        paper: Point(settings={"paper": paper}, seconds=14.0) for paper in settings.papers
+    }
     if "experts" in labelled:
         files = {name: f"{name}.parquet" for name in ("ranking", "summary")}
-        labelled["experts-in-this-run"] = {"inputs": files}
+        labelled["experts-in-this-run"] = Point(settings={}, inputs=files, seconds=3.0)
     return labelled
 
 
@@ -25,6 +27,5 @@ STUDY = Study(
     module=__name__,
     results=("claims",),
     points=points,
-    seconds=14.0,
     run=f"{_HERE}.study:run",
 )

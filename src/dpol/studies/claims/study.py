@@ -17,9 +17,8 @@ from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.claims import adabatch, division, experts, gains, labels, lazy, lemmas, limit
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
-from dpol.studies.claims.settings import Claims
 from dpol.studies.games.summary import schema
-from dpol.studies.study import Inputs, Point
+from dpol.studies.study import Inputs, Values
 
 PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
 """Titles by label. Each paper is a point of the study."""
@@ -107,7 +106,7 @@ def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:
     return _worst_of_each(_by_statement(chain(gains.rivals(ranking), gains.table_two(summary))))
 
 
-def run(settings: Claims, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return one row per statement of a paper, a key of `PAPERS`.
 
     All papers take half a minute on one core.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpol.noise import CAPACITY, MEMORY
+from dpol.experts.registry import modules_of
+from dpol.noise import CAPACITY, MEMORY, module_of_noise
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Point, Study
 
@@ -15,24 +16,32 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
     The latter play correlated and independent noise.
     """
     jobs: dict[str, Point] = {
-        "systems": {
-            "inputs": {"summary": "summary.parquet", "totals": "totals.parquet"},
-            "comparison": settings.model_dump(mode="json", exclude={"memory"}),
-            "levels": dict(facts.levels),
-            "confidence": facts.confidence,
-            "asked": dict(facts.asked) if facts.asks_several else {},
-        }
+        "systems": Point(
+            settings={
+                "comparison": settings.model_dump(mode="json", exclude={"memory"}),
+                "levels": dict(facts.levels),
+                "confidence": facts.confidence,
+                "asked": dict(facts.asked) if facts.asks_several else {},
+            },
+            inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
+            seconds=4.0,
+        )
     }
     if memories := settings.memory:
+        code = *modules_of(memories.algorithm), *map(module_of_noise, (MEMORY.name, CAPACITY.name))
         for stream in facts.streams:
             for weeks in memories.weeks:
-                jobs[f"{stream}/noise-memory/{weeks}-weeks"] = {
-                    "inputs": {"stream": f"streams/{stream}.parquet"},
-                    "suite": [memories.algorithm],
-                    "games": games_with_memory(memories),
-                    "weeks": weeks,
-                    "replicates": facts.replicates,
-                }
+                jobs[f"{stream}/noise-memory/{weeks}-weeks"] = Point(
+                    settings={
+                        "algorithm": memories.algorithm,
+                        "games": games_with_memory(memories),
+                        "weeks": weeks,
+                        "replicates": facts.replicates,
+                    },
+                    inputs={"stream": f"streams/{stream}.parquet"},
+                    code=code,
+                    seconds=4.0,
+                )
     return jobs
 
 
@@ -66,8 +75,6 @@ STUDY = Study(
     results=("comparison", "ablation", "memory", "questions"),
     optional=not_asked,
     points=points,
-    seconds=4.0,
     run=f"{_HERE}.jobs:run",
-    whole_points=True,
     collect=f"{_HERE}.jobs:collect",
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pandas as pd
 
 from dpol.core.schemas import read_frame
@@ -14,12 +12,13 @@ from dpol.studies.comparison.questions import compare_questions
 from dpol.studies.comparison.run_totals import run_totals
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.summary import schema
-from dpol.studies.study import Facts, Inputs, Point
+from dpol.studies.jobs import read_rows
+from dpol.studies.study import Facts, Files, Inputs, Values
 
 NOTHING = pd.DataFrame()
 
 
-def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Compare the games played, or play those with correlated noise.
 
     Raises:
@@ -43,13 +42,12 @@ def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     return tables
 
 
-def collect(
-    parts: Mapping[str, pd.DataFrame], settings: Comparison, facts: Facts
-) -> dict[str, pd.DataFrame]:
+def collect(files: Files, settings: Comparison, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the result tables; the intervals of all games with correlated noise hold jointly."""
-    tables = {name: frame for name, frame in parts.items() if len(frame)}
+    asked = ("comparison", "ablation", "questions", "memory")
+    tables = {name: read_rows(files[name]) for name in asked if name in files}
     if settings.memory:
         tables["memory"] = compare_memories(
-            parts["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence
+            tables["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence
         )
     return tables

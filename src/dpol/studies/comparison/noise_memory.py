@@ -21,14 +21,14 @@ from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.studies.comparison.settings import NoiseMemories, verdict_of_aim
 from dpol.studies.games.play import Played, play_suite
-from dpol.studies.study import Inputs, Point
+from dpol.studies.study import Inputs, Values
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name
 """The two noises; the correlated one has its designed memory."""
 _ERRORS = {"standard_error": "ci_half_width", "difference_error": "difference_half_width"}
 
 
-def play_memories(point: Point, inputs: Inputs) -> pd.DataFrame:
+def play_memories(point: Values, inputs: Inputs) -> pd.DataFrame:
     """Play one stream with both noises for one unit of privacy: one row per game and replicate.
 
     Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
@@ -37,7 +37,7 @@ def play_memories(point: Point, inputs: Inputs) -> pd.DataFrame:
     return play_units(
         stream,
         point["weeks"],
-        make_members(*point["suite"]),
+        make_members(point["algorithm"]),
         point["games"],
         seed=inputs.seed,
         replicates=range(point["replicates"]),

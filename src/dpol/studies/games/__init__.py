@@ -10,9 +10,11 @@ _HERE = "dpol.studies.games"
 
 
 def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
-    """Return the names of the result tables and figures that the settings do not ask for."""
+    """Return the names of the tables and figures that the settings do not ask for."""
     paper = plays_the_papers(settings, facts)
     asked = {
+        "divided": settings.allocation is not None,
+        "rounds": settings.keep_rounds,
         "table-2": paper,
         "table-2-ratios": paper,
         "figure-2": paper,
@@ -28,12 +30,6 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
 
-def parts(settings: Games) -> tuple[str, ...]:
-    """Return the names of the tables that a point makes."""
-    asked = {"scores": True, "divided": bool(settings.allocation), "rounds": settings.keep_rounds}
-    return tuple(name for name, is_asked in asked.items() if is_asked)
-
-
 STUDY = Study(
     name="games",
     title="Games",
@@ -44,9 +40,6 @@ STUDY = Study(
     optional=not_asked,
     points=points,
     run=f"{_HERE}.jobs:run",
-    whole_points=True,
-    parts=parts,
-    reads=lambda streams: {"streams": [f"streams/{label}.parquet" for label in streams]},
-    read=f"{_HERE}.results:read",
+    written=("scores", "divided", "rounds"),
     collect=f"{_HERE}.results:collect",
 )

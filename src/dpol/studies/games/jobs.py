@@ -12,19 +12,19 @@ from dpol.noise.noises import known_memory
 from dpol.studies.games import play, scores
 from dpol.studies.games.allocation import SCHEMA, Row, demand_of
 from dpol.studies.games.settings import Allocation
-from dpol.studies.study import Inputs, Point
+from dpol.studies.study import Inputs, Values
 
 
-def run(settings: None, point: Point, inputs: Inputs) -> dict[str, pa.Table]:
+def run(point: Values, inputs: Inputs) -> dict[str, pa.Table]:
     """Play the game of a point; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
     members = [member for entry in point["suite"] for member in make_members(entry)]
-    ((noise, mu),), asked = point["games"], point.get("allocation")
+    asked = point.get("allocation")
     block = play.play_suite(
         stream,
         members,
-        noise=noise,
-        mu=mu,
+        noise=point["noise"],
+        mu=point["mu"],
         seed=inputs.seed,
         replicates=point["replicates"],
         memory_mb=inputs.memory_mb,

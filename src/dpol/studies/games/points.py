@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from dpol.experts.registry import make_members
-from dpol.noise import NO_NOISE
+from dpol.experts.registry import make_members, modules_of
+from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.settings import Games, Suite
 from dpol.studies.study import Facts, Point
 
@@ -18,24 +18,32 @@ times as long (benchmarks/README.md)."""
 
 def points(settings: Games, facts: Facts) -> Mapping[str, Point]:
     """Return a point for each stream, suite, noise, level and block of replicates."""
-    jobs: dict[str, dict[str, Any]] = {}
+    by_label: dict[str, Point] = {}
+    modules = {
+        name: [module for entry in suite.algorithms for module in modules_of(entry)]
+        for name, suite in settings.suites.items()
+    }
     blocks = range(n_blocks(settings, facts))
     for stream, run, block in itertools.product(facts.streams, runs_of(settings, facts), blocks):
         suite, noise, level = run
         algorithms, numbers = settings.suites[suite].algorithms, replicates(settings, facts, block)
-        label = f"{stream}/{suite}/{noise}/{level}/block-{block}"
-        jobs[label] = {
-            "inputs": {"stream": f"streams/{stream}.parquet"},
+        played: dict[str, Any] = {
             "suite": algorithms,
-            "games": [[noise, facts.levels[level]]],
+            "noise": noise,
+            "mu": facts.levels[level],
             "replicates": numbers,
             "memory": facts.memory,
             "keep_rounds": settings.keep_rounds,
-            "seconds": 0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),
         }
         if settings.allocation and stream in settings.divided:
-            jobs[label]["allocation"] = settings.allocation.model_dump(mode="json")
-    return jobs
+            played["allocation"] = settings.allocation.model_dump(mode="json")
+        by_label[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = Point(
+            settings=played,
+            inputs={"stream": f"streams/{stream}.parquet"},
+            code=(*modules[suite], module_of_noise(noise)),
+            seconds=0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),
+        )
+    return by_label
 
 
 def runs_of(settings: Games, facts: Facts) -> list[tuple[str, str, str]]:

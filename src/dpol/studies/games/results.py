@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -27,36 +26,28 @@ from dpol.studies.games.summary import (
     totals_of,
 )
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts
+from dpol.studies.study import Facts, Files
 
 
-class Parts(TypedDict):
-    """Inputs of the result tables."""
-
-    cells: Sequence[Scores]
-    """Scores of all games."""
-    streams: Mapping[str, GainStream]
-    """Gain streams by label."""
-    divided: pd.DataFrame
-    """Need left unmet by dividing help; empty if the run divides none."""
-
-
-def read(files: Mapping[str, Sequence[str]]) -> Parts:
-    """Read the scores of all games, and the streams they were played on, in the files' order.
+def collect(files: Files, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Build the result tables that the settings ask for, from the scores of all games.
 
     Raises:
         DataError: a file is incomplete.
         ValueError: a replicate is missing or occurs twice.
     """
-    streams = {stream.label: stream for stream in map(read_stream, files["streams"])}
-    scores = (score for path in files["scores"] for score in read_scores(path))
-    divided = read_rows({"divided": files.get("divided", ())})["divided"]
-    return {"cells": collect_cells(scores), "streams": streams, "divided": divided}
+    streams = {stream.label: stream for stream in map(read_stream, files["stream"])}
+    cells = collect_cells(score for path in files["scores"] for score in read_scores(path))
+    tables = tables_of(cells, streams, settings, facts)
+    if settings.allocation:
+        tables["allocation"] = allocation_rows(read_rows(files["divided"]), facts)
+    return tables
 
 
-def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Build the result tables that the settings ask for."""
-    cells, streams = parts["cells"], parts["streams"]
+def tables_of(
+    cells: Sequence[Scores], streams: Mapping[str, GainStream], settings: Games, facts: Facts
+) -> dict[str, pd.DataFrame]:
+    """Build the result tables of games on some streams, by label."""
     summary = summarize(cells, streams, settings, facts)
     tables = {
         "summary": conclude(summary),
@@ -67,8 +58,6 @@ def collect(parts: Parts, settings: Games, facts: Facts) -> dict[str, pd.DataFra
         tables["cumulative"] = cumulative_curves(cells, streams, settings, facts)
     if facts.replayed:
         tables["replay"] = replay_rows(cells, streams, settings, facts)
-    if settings.allocation:
-        tables["allocation"] = allocation_rows(parts["divided"], facts)
     return tables
 
 

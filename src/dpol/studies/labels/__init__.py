@@ -33,7 +33,6 @@ STUDY = Study(
     results=("labels",),
     optional=not_asked,
     points=points,
-    seconds=4.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
 )

@@ -40,12 +40,22 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point]:
     >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), facts))
     ['rounds-0', 'rounds-1', 'labels']
     """
-    by_label: dict[str, Point] = {}
+    classes: dict[str, list[dict[str, Any]]] = {}
     for label, setting in _settings_of(settings):
-        by_label.setdefault(label, {"classes": []})["classes"].append(asdict(setting))
+        classes.setdefault(label, []).append(asdict(setting))
+    both = {"delta", "replicates"}
+    shared = settings.model_dump(include={*both, "concentration", "n_features", "groups"})
+    by_label = {
+        label: Point(settings={"classes": own, "labels": shared}, seconds=4.0)
+        for label, own in classes.items()
+    }
     if settings.patients_per_week is not None:
+        asked = settings.model_dump(include={*both, "patients_per_week", "epsilon"})
+        asked["sweeps"] = {"epsilons": settings.sweeps.epsilons}
         for label in facts.streams:
-            by_label[f"hospitals-{label}"] = {"inputs": {"stream": f"streams/{label}.parquet"}}
+            files = {"stream": f"streams/{label}.parquet"}
+            point = Point(settings={"labels": asked}, inputs=files, seconds=4.0)
+            by_label[f"hospitals-{label}"] = point
     return by_label
 
 

@@ -34,9 +34,10 @@ from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import forecast_class, hard_class, random_class, shares
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import Variant, make_learner, variants
+from dpol.studies.jobs import read_rows
 from dpol.studies.labels.points import Setting
 from dpol.studies.labels.settings import Labels
-from dpol.studies.study import Facts, Frames, Inputs, Point
+from dpol.studies.study import Facts, Files, Inputs, Values
 
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
@@ -45,12 +46,13 @@ BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
 """Columns whose cells are lists, which a CSV cannot hold."""
 
 
-def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per variant (on a stream, per epsilon and variant), without intervals.
 
     Raises:
         DataError: the stream has no patients or no capacities.
     """
+    study = Labels.model_validate(point["labels"])
     if "stream" in inputs.files:
         rows = _hospital_rows(study, read_stream(inputs.files["stream"]), inputs.seed)
     else:
@@ -59,10 +61,10 @@ def run(study: Labels, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
     return {"labels": pd.DataFrame(list(rows))}
 
 
-def collect(frames: Frames, study: Labels, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: Files, study: Labels, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals of the risks that hold together."""
     errors = {"standard_error": "ci_half_width"}
-    whole = add_intervals(frames["labels"], errors, facts.confidence)
+    whole = add_intervals(read_rows(files["labels"]), errors, facts.confidence)
     return {"labels": whole.reindex(columns=list(COLUMNS))}
 
 

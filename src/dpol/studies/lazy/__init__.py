@@ -26,12 +26,16 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point]:
         algorithms = algorithms_of(settings)
         if T * d > settings.largest_tree:
             algorithms = algorithms[: -len(LEADERS)]
-        game = {"n_rounds": T, "n_experts": d, "algorithms": list(algorithms)}
-        if T < LONG:
-            by_label[f"T{T}-d{d}"] = game | {"adversaries": list(ADVERSARIES)}
-            continue
-        for adversary in ADVERSARIES:
-            by_label[f"T{T}-d{d}-{adversary}"] = game | {"adversaries": [adversary]}
+        one = settings.model_copy(update={"n_rounds": [T], "n_experts": [d]})
+        game = {
+            "lazy": one.model_dump(mode="json", exclude={"accountants", "largest_tree"}),
+            "algorithms": list(algorithms),
+        }
+        together = {"": ADVERSARIES} if T < LONG else {f"-{name}": (name,) for name in ADVERSARIES}
+        for suffix, adversaries in together.items():
+            by_label[f"T{T}-d{d}{suffix}"] = Point(
+                settings=game | {"adversaries": list(adversaries)}, seconds=3.0
+            )
     return by_label
 
 
@@ -51,7 +55,6 @@ STUDY = Study(
     results=("lazy",),
     optional=not_asked,
     points=points,
-    seconds=3.0,
     run=f"{_HERE}.study:run",
     collect=f"{_HERE}.study:collect",
 )

@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 
-import pandas as pd
-
-from dpol.core.intervals import add_intervals, standard_error
+from dpol.core.intervals import standard_error
 from dpol.core.randomness import Floats
-from dpol.core.settings import Settings
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
-from dpol.studies.study import Facts, Frames
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
 """Parameters of L2P that have a column in at least one of the studies."""
@@ -69,10 +65,3 @@ def regret_row(
         row |= {name: float(values[name]) for name in PARAMETERS if name in values}
         row["accounted_epsilon"] = parameters.epsilon
     return row
-
-
-def collect(frames: Frames, settings: Settings, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Add intervals that hold together to the rows of all points."""
-    ((name, rows),) = frames.items()
-    errors = {"standard_error": "ci_half_width"}
-    return {name: add_intervals(rows, errors, facts.confidence)}

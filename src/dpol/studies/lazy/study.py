@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
@@ -21,7 +22,7 @@ from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.lazy import regrets
+from dpol.studies.jobs import read_rows
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
@@ -37,15 +38,16 @@ from dpol.studies.lazy.settings import (
     Lazy,
     algorithms_of,
 )
-from dpol.studies.study import Facts, Frames, Inputs, Point
+from dpol.studies.study import Facts, Files, Inputs, Values
 
 
-def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per epsilon, adversary and algorithm of a point, without intervals.
 
     There is no row if no parameters of L2P reach epsilon.
     """
-    T, d = point["n_rounds"], point["n_experts"]
+    settings = Lazy.model_validate(point["lazy"])
+    (T,), (d,) = settings.n_rounds, settings.n_experts
     sequences = [
         sequence
         for adversary in point["adversaries"]
@@ -63,7 +65,7 @@ def run(settings: Lazy, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]
     return {"lazy": pd.DataFrame(rows)}
 
 
-def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: Files, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
     """Join all points in the order of the settings, and add intervals that hold together."""
     order: dict[Any, Sequence[Any]] = {
         "T": settings.n_rounds,
@@ -72,10 +74,11 @@ def collect(frames: Frames, settings: Lazy, facts: Facts) -> dict[str, pd.DataFr
         "adversary": ADVERSARIES,
         "algorithm": algorithms_of(settings),
     }
-    whole = frames["lazy"].sort_values(
+    whole = read_rows(files["lazy"]).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
-    return regrets.collect({"lazy": whole}, settings, facts)
+    errors = {"standard_error": "ci_half_width"}
+    return {"lazy": add_intervals(whole, errors, facts.confidence)}
 
 
 def weights_loss(losses: ExpertLosses) -> float:

@@ -24,7 +24,9 @@ def points(settings: Convex, facts: Facts) -> dict[str, Point]:
     by_label: dict[str, Point] = {}
     for T, d, game in played:
         label = f"T{T}-d{d}" if game == LINEAR else f"T{T}-d{d}-{game}"
-        by_label[label] = {"n_rounds": T, "dimension": d, "game": game}
+        sizes = {"n_rounds": [T], "dimensions": [d], "more_dimensions": [], "games": [game]}
+        one = settings.model_copy(update=sizes).model_dump(mode="json")
+        by_label[label] = Point(settings={"convex": one}, seconds=3.0)
     return by_label
 
 
@@ -45,7 +47,6 @@ STUDY = Study(
     results=("convex",),
     optional=exponents_left_out,
     points=points,
-    seconds=3.0,
     run=f"{_HERE}.study:run",
-    collect="dpol.studies.lazy.regrets:collect",
+    collect=f"{_HERE}.study:collect",
 )

@@ -9,6 +9,7 @@ from typing import cast
 
 import pandas as pd
 
+from dpol.core.intervals import add_intervals
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
@@ -34,17 +35,19 @@ from dpol.lazy.convex.losses import (
 from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.studies.jobs import read_rows
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
-from dpol.studies.study import Inputs, Point
+from dpol.studies.study import Facts, Files, Inputs, Values
 
 
-def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per epsilon and algorithm, without intervals.
 
     There is no row if no parameters of L2P reach epsilon.
     """
-    T, d, game = point["n_rounds"], point["dimension"], point["game"]
+    settings = Convex.model_validate(point["convex"])
+    (T,), (d,), (game,) = settings.n_rounds, settings.dimensions, settings.games
     loss_name, body_name = game.split("-")
     body = BODIES[cast("BodyName", body_name)](d, settings.diameter)
     linear = drifting_losses(T, d, settings.lipschitz, inputs.seed)
@@ -74,6 +77,12 @@ def run(settings: Convex, point: Point, inputs: Inputs) -> dict[str, pd.DataFram
             accountant = "sound" if algorithm.startswith("l2p") else ""
             rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **row})
     return {"convex": pd.DataFrame(rows)}
+
+
+def collect(files: Files, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Return the rows of all points, with intervals that hold together."""
+    errors = {"standard_error": "ci_half_width"}
+    return {"convex": add_intervals(read_rows(files["convex"]), errors, facts.confidence)}
 
 
 def _private_rows(
