@@ -13,7 +13,7 @@ import pytest
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import CentralAlgorithm, LearnerBank, LocalAlgorithm
 from dpol.experts.play import RawGains, observations, play_rounds
-from dpol.experts.registry import LEARNERS, REGISTRY, TableCell, make_members
+from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members
 from dpol.noise import privatize
 
 
@@ -31,9 +31,9 @@ def frozen(*bases: type, **attributes: Any) -> type:
 def register(monkeypatch):
     """Register a class as `mine`."""
 
-    def registered(kind: Any, registry: dict[str, TableCell] = REGISTRY) -> None:
+    def registered(kind: Any, registry: dict[str, Registration] = REGISTRY) -> None:
         monkeypatch.setattr(sys.modules[__name__], "Mine", kind, raising=False)
-        monkeypatch.setitem(registry, "mine", TableCell(f"{__name__}:Mine"))
+        monkeypatch.setitem(registry, "mine", Registration(f"{__name__}:Mine"))
 
     return registered
 
