@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpol.core.logs import progress
 from dpol.core.plugins import load
 from dpol.core.schemas import write_frame
-from dpol.studies.study import Facts, Files, Inputs, Study, Values, schemas_of
+from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, schemas_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def write_results(
     settings: Values,
     facts: Facts,
     *,
-    inputs: Files,
+    inputs: FileLists,
     files: Mapping[str, str],
 ) -> None:
     """Make the result tables of a study from the tables of its points, and check them.
@@ -83,7 +83,7 @@ def join_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
 
 
-def collect(study: Study, settings: Any, facts: Facts, files: Files) -> dict[str, pd.DataFrame]:
+def collect(study: Study, settings: Any, facts: Facts, files: FileLists) -> dict[str, pd.DataFrame]:
     """Make the result tables of a study, and check them.
 
     Args:

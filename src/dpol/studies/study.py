@@ -32,7 +32,7 @@ Frames = Mapping[str, "pd.DataFrame"]
 """Result tables, by name."""
 Values = Mapping[str, Any]
 """Plain values by name: text, numbers, lists of them, and blocks."""
-Files = Mapping[str, Sequence[Path | str]]
+FileLists = Mapping[str, Sequence[Path | str]]
 """Files that result tables are made from, in lists by name."""
 
 

@@ -13,7 +13,7 @@ from dpol.studies.audits.labels import audit_messages
 from dpol.studies.audits.lazy import audit_lazies
 from dpol.studies.audits.settings import Audits
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, Files, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs, Values
 
 AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "noisy-gains": audit_noises,
@@ -38,7 +38,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
 
 
-def collect(files: Files, settings: Audits, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, settings: Audits, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the table unchanged; its sampled bounds hold jointly with the settings' confidence."""
     audits = read_rows(files["audits"])
     sampled = int((audits["method"] != "exact").sum())

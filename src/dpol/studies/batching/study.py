@@ -23,7 +23,7 @@ from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture, BatchSizes
 from dpol.studies.batching.settings import Batching
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, Files, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs, Values
 
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
 HEURISTIC = "heuristic"
@@ -69,7 +69,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     }
 
 
-def collect(files: Files, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the tables, with intervals of the regrets that hold together for each alpha."""
     frames = {name: read_rows(paths) for name, paths in files.items()}
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}

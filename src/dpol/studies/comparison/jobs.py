@@ -13,7 +13,7 @@ from dpol.studies.comparison.run_totals import run_totals
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.summary import schema
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, Files, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs, Values
 
 NOTHING = pd.DataFrame()
 
@@ -42,7 +42,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def collect(files: Files, settings: Comparison, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the result tables; the intervals of all games with correlated noise hold jointly."""
     asked = ("comparison", "ablation", "questions", "memory")
     tables = {name: read_rows(files[name]) for name in asked if name in files}

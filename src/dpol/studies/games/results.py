@@ -26,10 +26,10 @@ from dpol.studies.games.summary import (
     totals_of,
 )
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, Files
+from dpol.studies.study import Facts, FileLists
 
 
-def collect(files: Files, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
     """Build the result tables that the settings ask for, from the scores of all games.
 
     Raises:

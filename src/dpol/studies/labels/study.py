@@ -37,7 +37,7 @@ from dpol.labels.registry import Variant, make_learner, variants
 from dpol.studies.jobs import read_rows
 from dpol.studies.labels.points import Setting
 from dpol.studies.labels.settings import Labels
-from dpol.studies.study import Facts, Files, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs, Values
 
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
@@ -61,7 +61,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     return {"labels": pd.DataFrame(list(rows))}
 
 
-def collect(files: Files, study: Labels, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, study: Labels, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals of the risks that hold together."""
     errors = {"standard_error": "ci_half_width"}
     whole = add_intervals(read_rows(files["labels"]), errors, facts.confidence)

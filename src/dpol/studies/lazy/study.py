@@ -38,7 +38,7 @@ from dpol.studies.lazy.settings import (
     Lazy,
     algorithms_of,
 )
-from dpol.studies.study import Facts, Files, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs, Values
 
 
 def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -65,7 +65,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     return {"lazy": pd.DataFrame(rows)}
 
 
-def collect(files: Files, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
     """Join all points in the order of the settings, and add intervals that hold together."""
     order: dict[Any, Sequence[Any]] = {
         "T": settings.n_rounds,

@@ -38,7 +38,7 @@ from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
-from dpol.studies.study import Facts, Files, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs, Values
 
 
 def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -79,7 +79,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     return {"convex": pd.DataFrame(rows)}
 
 
-def collect(files: Files, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals that hold together."""
     errors = {"standard_error": "ci_half_width"}
     return {"convex": add_intervals(read_rows(files["convex"]), errors, facts.confidence)}
