@@ -38,16 +38,6 @@ NAMES = {
 }
 """Names that the tables give to the compared systems."""
 FORMS = ["rw-meta", "rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
-SYSTEMS = {
-    "the baseline": (["rw-meta"], "isotropic"),
-    WITH_NOISE: (["rw-meta"], "capacity"),
-    LAST: (["persistence"], "capacity"),
-    "a cautious mean": (["cautious-mean"], "capacity"),
-    "the tuned baseline": (FORMS, "isotropic"),
-    "the tuned baseline with capacity noise": (FORMS, "capacity"),
-    "ours": (["random-effects"], "capacity"),
-}
-"""Algorithms and noise of each system."""
 
 
 @cache

@@ -77,7 +77,7 @@ OF_RUN = {
         "questions": "stream == ''",
         "allocation": "stream == ''",
     },
-    "central-texas": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
+    "central-texas": {"shares": EVERY, "summary": KEPT["summary"]},
     "held-out": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
 }
 """Tables to record for a run instead of all, with their queries."""

@@ -111,7 +111,7 @@ def _reach(modules: frozenset[str]) -> frozenset[str]:
 
 
 def every_module(*without: str) -> frozenset[str]:
-    """Return all modules of dpol but those of some rooms."""
+    """Return all modules of dpol, except those in the rooms that are named."""
     return frozenset(it for it in _graph().modules if room_of(it) not in without)
 
 
