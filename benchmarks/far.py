@@ -23,9 +23,8 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.plan import Plan
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games import STUDY
-from dpol.studies.games.play import Played, RunBlock
-from dpol.studies.games.scores import table_of
+from dpol.studies.games.scores import Played, RunBlock, tables_of
+from dpol.studies.games.study import STUDY
 from dpol.studies.jobs import write_results
 from labels import peak_mb
 
@@ -77,8 +76,10 @@ def write_games(folder: Path, replicates: int) -> None:
             )
             numbers = tuple(game["replicates"])
             block = RunBlock(replicates=numbers, played=played, best=np.ones(WEEKS))
-            tables.append(table_of(block))
-        write_frame(pa.concat_tables(tables), folder / f"points/games/{job}/scores.parquet")
+            tables.append(tables_of(block))
+        for name in tables[0]:
+            whole = pa.concat_tables([each[name] for each in tables])
+            write_frame(whole, folder / f"points/games/{job}/{name}.parquet")
 
 
 def collect(replicates: int) -> dict[str, float]:
@@ -94,17 +95,17 @@ def collect(replicates: int) -> dict[str, float]:
         }
         tables = "summary", "totals", "ranking", "cumulative"
         write_results(
-            STUDY,
+            STUDY.package,
             plan.config.games.model_dump(mode="json"),
             plan.config.facts,
             inputs=inputs,
             files={name: str(folder / f"{name}.parquet") for name in tables},
         )
-        scores = inputs["scores"]
-        read = sum(Path(path).stat().st_size for path in scores) / 2**20
+        files = [path for name in ("scores", "curves") for path in inputs[name]]
+        read = sum(Path(path).stat().st_size for path in files) / 2**20
         return {
             "replicates": replicates,
-            "jobs": len(scores),
+            "jobs": len(inputs["scores"]),
             "read_mb": read,
             "peak_mb": peak_mb(),
         }

@@ -64,10 +64,10 @@ from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import privatize
-from dpol.studies.batching.study import analytic_mixture
+from dpol.studies.batching.compute import analytic_mixture
 from dpol.studies.jobs import compute
-from dpol.studies.lazy.convex import STUDY as CONVEX
 from dpol.studies.lazy.convex.settings import Convex
+from dpol.studies.lazy.convex.study import STUDY as CONVEX
 from labels import time_labels
 
 SIMULATED = ROOT / "config" / "simulated.yaml"

@@ -18,6 +18,7 @@ from unittest import mock
 import numpy as np
 
 from dpol.core.randomness import replicate_generators
+from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, read_stream, write_stream
 from dpol.experts.games import play
 from dpol.experts.learners.leader import LeaderBank
@@ -26,7 +27,8 @@ from dpol.experts.meta import RWMeta, largest_eigenvalues
 from dpol.experts.play import rounds
 from dpol.experts.registry import Member, make_members
 from dpol.noise import privatize
-from dpol.studies.games.play import parts, play_suite, write_runs
+from dpol.studies.games.compute import parts, play_suite
+from dpol.studies.games.scores import rounds_of
 from labels import peak_mb
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +119,9 @@ def time_country(n: int, n_rounds: int, memory_mb: int = MEMORY_MB) -> dict[str,
 
         def job() -> None:
             stream = read_stream(file)
-            write_runs(play_suite(stream, members, **settings, replicates=numbers), runs)
+            write_frame(
+                rounds_of(play_suite(stream, members, **settings, replicates=numbers)), runs
+            )
 
         spent = cpu_seconds(job, repeats=1)
     played, drawn = n_rounds * 100 * n, 10_000_000

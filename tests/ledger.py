@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dpol.core import randomness
-from dpol.studies.claims import study
+from dpol.studies.claims import compute as study
 from dpol.studies.claims.core import Finding
 
 SEED = 1

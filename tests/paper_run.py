@@ -9,11 +9,11 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
-from dpol.studies.games.play import play_suite
-from dpol.studies.games.points import runs_of
-from dpol.studies.games.results import tables_of
+from dpol.studies.games.collect import tables_of
+from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import scores_of
 from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.study import runs_of
 from dpol.studies.study import Facts
 from replays import stream_of
 

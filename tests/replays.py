@@ -10,8 +10,8 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
-from dpol.studies.games.play import play_suite
-from dpol.studies.games.replay import replay_rows
+from dpol.studies.games.collect import replay_rows
+from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Scores, scores_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games.play import Played
+from dpol.studies.games.scores import Played
 
 
 def played(label: str, noise: str, mu: float, totals: Sequence[float]) -> Played:

@@ -5,6 +5,7 @@ Snakemake reruns a job if its params or inputs differ, so these tests compare pa
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from dpol.core.errors import ConfigError
 from dpol.core.reach import Code
 from dpol.experts.registry import modules_of
 from dpol.plan import Plan, make_plan
-from dpol.studies.registry import load_study
+from dpol.studies.registry import STUDIES, load_study
+from pipeline import ROOT, run, succeed
 
 SMALL: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 GAMES = load_study("games")
@@ -29,9 +31,8 @@ def plan(**changed: Any) -> Plan:
 def codes(of: Plan) -> list[Code]:
     """Return the code that plays central rivals, makes tables, draws, and writes the page."""
     jobs = of.code_of_jobs(GAMES)
-    (drawn,) = (it for it in GAMES.every_section() if it.name == "paper")
     played = next(jobs[label] for label in jobs if "/central/" in label)
-    return [played, of.code_of_results(GAMES), of.code_of_shown(GAMES, drawn), of.code_of_page()]
+    return [played, of.code_of_results(GAMES), of.code_of_shown(GAMES), of.code_of_page()]
 
 
 def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
@@ -48,9 +49,9 @@ def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
         ("experts.tree_ftpl", [True, True, True, True]),
         ("experts.persistence", [False, True, True, True]),
         ("show.reported", [False, True, True, True]),
-        ("studies.games.figure_2", [False, False, True, False]),
+        ("studies.games.paper", [False, False, True, True]),
         ("report.page", [False, False, False, True]),
-        ("labels.game", [False, False, False, False]),
+        ("labels.game", [False, False, False, True]),  # the page knows every study of the run
         ("cli.compare", [False, False, False, False]),
         ("checks.check", [False, False, False, False]),
     ],
@@ -59,16 +60,14 @@ def test_a_job_watches_the_modules_that_it_can_run(module: str, run_by: list[boo
     assert [f"dpol.{module}" in code.modules for code in codes(plan())] == run_by
 
 
-@pytest.mark.parametrize(
-    ("file", "read_by"),
-    [
-        ("results.yaml", [False, True, True, True]),
-        ("shown.yaml", [False, False, True, True]),
-    ],
-)
-def test_words_of_a_study_compute_no_point(file: str, read_by: list[bool]) -> None:
-    path = GAMES.folder / file
-    assert [path in code.files for code in codes(plan())] == read_by
+def test_words_of_a_study_compute_no_point() -> None:
+    assert [GAMES.columns in code.files for code in codes(plan())] == [False, True, True, True]
+    for module, reached in {
+        GAMES.module: [False, True, True, True],
+        GAMES.collecting: [False, True, True, True],
+        GAMES.showing: [False, False, True, True],
+    }.items():
+        assert [module in code.modules for code in codes(plan())] == reached
 
 
 def test_a_learner_that_the_registry_gives_an_algorithm_is_watched() -> None:
@@ -127,7 +126,7 @@ def test_each_point_names_the_code_of_what_it_plays() -> None:
 def test_the_result_tables_are_made_from_what_points_write_and_read() -> None:
     small = plan(keep_rounds=True)
     files = {study.name: small.inputs_of_results(study, block) for study, block in small.studies}
-    assert files["games"].keys() == {"scores", "rounds", "stream"}
+    assert files["games"].keys() == {"scores", "curves", "rounds", "stream"}
     assert files["games"]["stream"] == [f"{small.folder}/streams/NM.parquet"]
     assert files["comparison"].keys() == {"comparison", "ablation", "memory"} | {
         "summary",
@@ -172,8 +171,33 @@ def test_every_output_is_in_the_folder_of_the_run() -> None:
     for study, block in small.studies:
         files = [*small.results(study, block).values()]
         for section in small.sections(study, block):
-            files += [path for path, _ in small.shown(section)]
+            files += [path for path, _ in small.shown(study, section)]
         assert files
         assert all(str(path).startswith(f"{small.folder}/") for path in files)
         assert len(set(files)) == len(files)
         assert set(files) <= set(small.outputs)
+
+
+PLANNED = """
+import sys
+from dpol.plan import make_plan
+from dpol.core.yaml_files import read_yaml
+plan = make_plan(read_yaml("config/beyond.yaml"), ["config/beyond.yaml"])
+for study, block in plan.studies:
+    plan.jobs, plan.code_of_jobs(study), plan.code_of_results(study), plan.code_of_shown(study)
+plan.outputs, plan.code_of_page(), plan.benchmarks
+print(*sys.modules)
+"""
+
+
+def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> None:
+    """NumPy comes with the algorithms, which check their parameters."""
+    done = succeed(run(sys.executable, "-c", PLANNED, folder=ROOT))
+    imported = set(done.split())
+    assert imported.isdisjoint({"pandas", "matplotlib", "pyarrow", "scipy.stats", "requests"})
+    packages = {load_study(name).package for name in STUDIES}
+    of_studies = {name for name in imported if name.startswith("dpol.studies.")}
+    shared = {f"dpol.studies.{name}" for name in ("registry", "study")}
+    expected = {f"{it}{file}" for it in packages for file in ("", ".study", ".settings")}
+    assert of_studies == shared | expected
+    assert len([name for name in imported if name.startswith("dpol")]) <= 105

@@ -17,7 +17,7 @@ import dpol.labels
 import dpol.lazy.convex
 from dpol.experts.registry import make_members
 from dpol.noise import CONSTANT, ISOTROPIC, NO_NOISE
-from dpol.studies.games.play import play_suite
+from dpol.studies.games.compute import play_suite
 
 ROOT = Path(__file__).parents[1]
 

@@ -14,7 +14,7 @@ from dpol.config.experiment import Experiment, load_experiment
 from dpol.core.plugins import load
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import write_stream
-from dpol.studies.games.play import play_suite
+from dpol.studies.games.compute import play_suite
 from dpol.studies.jobs import compute
 from dpol.studies.study import Inputs
 from ledger import SEED, recording

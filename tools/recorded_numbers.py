@@ -18,8 +18,8 @@ import pandas as pd
 from dpol.show.reported import BEST_LINEAR, FILLINGS
 from dpol.studies.claims.gains import reported_ratios
 from dpol.studies.claims.roots import roots
+from dpol.studies.games.paper import HEADERS
 from dpol.studies.games.settings import LINEAR, META, MIN_NOISE, is_papers
-from dpol.studies.games.table_2 import HEADERS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -30,8 +30,8 @@ from dpol.studies.study import Facts, Point, Section, Study
 if TYPE_CHECKING:
     from dpol.data.query import Query
 
-FIGURE_FORMATS = ("svg", "png", "pdf")
-TABLE_FORMATS = ("html", "fragment.html", "md", "csv", "tex")
+FIGURE_FORMATS: Sequence[str] = ("svg", "png", "pdf")
+TABLE_FORMATS: Sequence[str] = ("html", "fragment.html", "md", "csv", "tex")
 
 SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full; to start a job takes 1 s."""
@@ -131,22 +131,20 @@ class Plan:
         sections = study.sections_of(block, self.config.facts)
         return [section for section in sections if section.made]
 
-    def shown(self, section: Section) -> list[tuple[str, dict[str, Any] | None]]:
+    def shown(self, study: Study, section: Section) -> list[tuple[str, dict[str, Any] | None]]:
         """Return the files of a section.
 
         The first file of each figure and table comes with its entry in Snakemake's own report.
         """
-        shown: list[tuple[str, str, str, Sequence[str]]] = [
-            ("figure", figure.name, figure.title, FIGURE_FORMATS) for figure in section.figures
-        ]
-        shown += [("table", table.name, table.title, TABLE_FORMATS) for table in section.tables]
+        shown = [("figure", name, FIGURE_FORMATS) for name in section.figures]
+        shown += [("table", name, TABLE_FORMATS) for name in section.tables]
         files: list[tuple[str, dict[str, Any] | None]] = []
-        for kind, name, title, formats in shown:
+        for kind, name, formats in shown:
             about = {
                 "caption": "../report/section.rst",
                 # Snakemake drops the part of a name after a colon.
-                "category": section.title.replace(": ", " – "),
-                "labels": {"what": title, "kind": kind},
+                "category": (section.title or study.title).replace(": ", " – "),
+                "labels": {"what": name, "kind": kind},
             }
             first, *others = (f"{self.folder}/{kind}s/{name}.{suffix}" for suffix in formats)
             files += [(first, about), *((path, None) for path in others)]
@@ -162,8 +160,8 @@ class Plan:
         files: list[str] = []
         for study, block in self.studies:
             files += map(str, self.results(study, block).values())
-            sections = self.sections(study, block)
-            files += [path for section in sections for path, _ in self.shown(section)]
+            for section in self.sections(study, block):
+                files += [path for path, _ in self.shown(study, section)]
         return files
 
     @property
@@ -256,34 +254,30 @@ class Plan:
         """Return the code of each job of a study, by label."""
         named_by = self._named_by_jobs[study.name]
         every = {
-            named: self._code("study_point", study, [study.run], named)
+            named: self._code("study_point", [study.computing], named)
             for named in {*named_by.values()}
         }
         return {label: every[named] for label, named in named_by.items()}
 
     def code_of_results(self, study: Study) -> Code:
         """Return the code of a study's result tables."""
-        functions = [study.collect] if study.collect else []
-        named = self._named_by_study(study)
-        return self._code("study_results", study, functions, named, [study.columns])
+        called = [study.module, study.collecting]
+        return self._code("study_results", called, self._named_by_study(study), [study.columns])
 
-    def code_of_shown(self, study: Study, section: Section) -> Code:
-        """Return the code of the figures and tables of a section."""
-        functions = [figure.draw for figure in section.figures]
-        functions += [table.build for table in section.tables]
-        files = [study.shown, study.columns, load_study(MAIN).columns]
-        return self._code("study_shown", study, functions, self._named_by_study(study), files)
+    def code_of_shown(self, study: Study) -> Code:
+        """Return the code of the figures and tables of a study."""
+        called, files = [study.module, study.showing], [study.columns, load_study(MAIN).columns]
+        return self._code("study_shown", called, self._named_by_study(study), files)
 
     def code_of_page(self) -> Code:
         """Return the code of the report."""
         every = [study for study, _ in self.studies]
-        widgets = [part.widget for study in every for part in study.every_section() if part.widget]
         # It reads the whole config, and a config may name every study and algorithm.
         modules = reach(
             [
                 *_imports_of("render_report"),
-                *map(_module_of, widgets),
-                *PACKAGES.values(),
+                *(study.showing for study in every),
+                *(f"{package}.study" for package in PACKAGES.values()),
                 *EVERY_ALGORITHM,
             ]
         )
@@ -291,7 +285,7 @@ class Plan:
             modules |= every_module("checks", "cli", "plan")
         return Code(
             modules=modules,
-            files=_ours(file for study in every for file in (study.columns, study.shown)),
+            files=_ours(study.columns for study in every),
             packages=tuple(self.packages.values()),
         )
 
@@ -302,8 +296,7 @@ class Plan:
     def _code(
         self,
         script: str,
-        study: Study,
-        functions: Iterable[str],
+        called: Sequence[str],
         named: Iterable[str],
         files: Iterable[Path] = (),
     ) -> Code:
@@ -311,12 +304,10 @@ class Plan:
 
         Args:
             script: name of its script.
-            study: its study.
-            functions: what it calls by name, as "module:function".
+            called: modules of its study that it imports by name.
             named: modules that it may import by name if it reads the registry of algorithms.
             files: files of studies that it reads.
         """
-        called = [study.module, *map(_module_of, functions)]
         modules = reach(called)
         if REGISTRY in modules:
             modules |= reach(named)
@@ -326,7 +317,7 @@ class Plan:
             modules |= every_module("checks", "cli", "plan", "report", *shows)
         modules |= reach(_imports_of(script))
         if script == "study_shown":
-            modules |= reach([PACKAGES[MAIN]])
+            modules |= reach([load_study(MAIN).module])
         return Code(
             modules=modules,
             files=_ours(files),
@@ -487,10 +478,6 @@ def make_plan(
 def _imports_of(script: str) -> frozenset[str]:
     """Return the modules of dpol that a script of the workflow imports."""
     return imports_of(pipeline() / f"workflow/scripts/{script}.py")
-
-
-def _module_of(function: str) -> str:
-    return function.partition(":")[0]
 
 
 def _foreign(modules: Iterable[str]) -> list[str]:

@@ -15,8 +15,8 @@ from dpol.data.cleaning import clean_panel
 from dpol.data.raw_table import read_table
 from dpol.data.stream import build_stream
 from dpol.experts.registry import make_members
-from dpol.studies.games.play import play_suite
-from dpol.studies.games.replay import replay_rows
+from dpol.studies.games.collect import replay_rows
+from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import scores_of
 from dpol.studies.games.settings import Games, Report
 

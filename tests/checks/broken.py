@@ -12,8 +12,8 @@ import numpy as np
 import dpol
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.noises import CAPACITY, ISOTROPIC
-from dpol.studies.batching import STUDY
-from dpol.studies.labels import STUDY as LABELS
+from dpol.studies.batching.study import STUDY
+from dpol.studies.labels.study import STUDY as LABELS
 from dpol.studies.study import Point
 
 
@@ -207,7 +207,12 @@ UPSIDE_DOWN = dataclasses.replace(
 )
 NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
 
-NO_FUNCTION = dataclasses.replace(STUDY, run="dpol.studies.batching.study:nothing")
+NO_FUNCTION = dataclasses.replace(STUDY, package="dpol.show")
+OF_ANOTHER = dataclasses.replace(STUDY, package="dpol.studies.labels")
+NO_SECTION = dataclasses.replace(STUDY, sections=())
+NO_FIGURE = dataclasses.replace(
+    STUDY, sections=(dataclasses.replace(STUDY.sections[0], figures=("other",)),)
+)
 NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
 NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"}})
 TAKEN = dataclasses.replace(

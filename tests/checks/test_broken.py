@@ -33,6 +33,9 @@ BROKEN = {
     "NOT_CONSTANT": "the scale is positive",
     "UPSIDE_DOWN": "less mu is more noise",
     "NO_FUNCTION": "functions take what jobs give",
+    "OF_ANOTHER": "functions take what jobs give",
+    "NO_SECTION": "sections show its results",
+    "NO_FIGURE": "sections show its results",
     "NO_COLUMNS": "results have columns",
     "NO_POINT": "points are plain",
     "OUTSIDE": "points are plain",
@@ -48,6 +51,22 @@ def test_a_broken_example_fails_its_check(name):
 @pytest.mark.parametrize("name", ["Sound", "SoundCurator", "SoundBank", "SOUND_NOISE"])
 def test_a_sound_example_fails_no_check(name):
     assert [verdict for verdict in check(f"checks.broken:{name}") if not verdict.holds] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "wrong"),
+    [
+        ("run", None, "dpol.studies.batching.compute has no function run"),
+        ("run", lambda point: {}, "takes point, but is given 2 arguments"),
+        ("collect", lambda files: {}, "takes files, but is given 3 arguments"),
+        ("collect", None, ""),
+    ],
+)
+def test_a_function_that_a_job_cannot_call_is_told(monkeypatch, name, function, wrong):
+    monkeypatch.setattr(f"dpol.studies.batching.compute.{name}", function)
+    told = counterexample(dict(checks_of("batching"))["functions take what jobs give"])
+    assert told.endswith(wrong)
+    assert bool(told) == bool(wrong)
 
 
 def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys):

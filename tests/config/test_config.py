@@ -19,7 +19,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import Dataset
-from dpol.studies.games.points import points
+from dpol.studies.games.study import points
 from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts
 
 

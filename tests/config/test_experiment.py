@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpol.config.experiment import load_experiment, parse_experiment
 from dpol.noise import find_noise
-from dpol.studies.games.points import points
+from dpol.studies.games.study import points
 
 CONFIG = Path(__file__).parents[2] / "config"
 SHIPPED = sorted(CONFIG.glob("*.yaml"))

@@ -126,11 +126,11 @@ def test_a_file_counts_for_the_modules_that_read_it(
     assert changed_rooms(copied, before, file, f"{text}\nother = 1\n") == rooms
 
 
-def test_columns_and_sections_of_a_study_count_only_if_a_job_names_them() -> None:
-    modules = reach(["dpol.studies.games.jobs"])
+def test_columns_of_a_study_count_only_if_a_job_names_them() -> None:
+    modules = reach(["dpol.studies.games.compute"])
     folder = ROOT / "studies/games"
     points = Code(modules=modules)
-    shown = Code(modules=modules, files=(folder / "shown.yaml",))
+    shown = Code(modules=modules, files=(folder / "results.yaml",))
     assert points.rooms == shown.rooms
     changed = {room for room in points.rooms if points.state_of(room) != shown.state_of(room)}
     assert changed == {"studies.games"}
@@ -171,9 +171,8 @@ def test_only_these_modules_import_by_name() -> None:
         "core/plugins.py",
         "experts/registry.py",  # algorithms and learners
         "noise/noises.py",  # noises of other packages
-        "report/page.py",  # interactive figures
-        "studies/jobs.py",  # `run`, `read` and `collect`
-        "studies/registry.py",  # studies: those of other packages, and of dpol in the config
-        "studies/showing.py",  # `draw` and `build`
-        "studies/study.py",  # the package of a study
+        "studies/jobs.py",  # `run` and `collect`
+        "studies/registry.py",  # `STUDY` of other packages, and of dpol in the config
+        "studies/showing.py",  # `SECTIONS`
+        "studies/study.py",  # `STUDY`, for the file of its columns
     }

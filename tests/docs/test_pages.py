@@ -34,8 +34,8 @@ def shown(name: str, kind: str) -> set[str]:
         for section in study.sections_of(block, config.facts)
     ]
     if kind == "figures":
-        return {figure.name for section, block in shown for figure in section.figures}
-    return {table.name for section, _ in shown for table in section.tables}
+        return {name for section, block in shown for name in section.figures}
+    return {name for section, _ in shown for name in section.tables}
 
 
 def test_results_that_pages_name_are_made() -> None:

@@ -12,7 +12,7 @@ from dpol.data.cleaning import clean_panel
 from dpol.data.raw_table import read_table
 from dpol.data.stream import build_stream
 from dpol.experts.registry import make_members
-from dpol.studies.games.play import play_suite
+from dpol.studies.games.compute import play_suite
 from pipeline import ROOT
 
 FORMS = ("rw-meta", "rw-meta-floor-0", "rw-meta-short-floor-0")

@@ -13,7 +13,8 @@ import dpol
 from dpol.core.errors import AlgorithmError
 from dpol.experts.registry import make_members
 from dpol.studies.games.allocation import demand_of
-from dpol.studies.games.play import Played, play_suite
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import Played
 from dpol.studies.games.settings import Allocation
 from pipeline import ROOT, fail, run, write_config
 from plugins.conftest import install

@@ -31,8 +31,8 @@ from dpol.experts.learners.typical import TypicalLevel
 from dpol.experts.play import rounds
 from dpol.noise import privatize
 from dpol.studies.games.allocation import SCHEMA, Demand, demand_of
-from dpol.studies.games.allocation_shown import allocation_rows
-from dpol.studies.games.play import play_suite
+from dpol.studies.games.collect import allocation_rows
+from dpol.studies.games.compute import play_suite
 from dpol.studies.games.settings import Allocation
 
 ROOT = Path(__file__).parents[2]

@@ -18,10 +18,9 @@ from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
-from dpol.studies.audits.table import build as audit_table
-from dpol.studies.claims.table import build as claims_table
-from dpol.studies.claims.table import build_open as open_claims
-from dpol.studies.games.results import rank_meta
+from dpol.studies.audits.show import audits_table
+from dpol.studies.claims.show import claims_table, open_claims_table
+from dpol.studies.games.summary import rank_meta
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from replays import replay_of, stream_of
@@ -207,7 +206,7 @@ def write_run(folder: Path) -> None:
     studies = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
     shown = [(own, block) for study, block in studies for own in study.sections_of(block, facts)]
-    for name in (figure.name for section, block in shown for figure in section.figures):
+    for name in (name for section, _ in shown for name in section.figures):
         (folder / f"figures/{name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
@@ -220,12 +219,12 @@ def write_run(folder: Path) -> None:
             sections=(section,),
             footers=(ODD,),
         )
-        for name in (table.name for section, _ in shown for table in section.tables)
+        for name in (name for section, _ in shown for name in section.tables)
     }
     tables |= {
         "claims": claims_table({"claims": claims()}, None, None),
-        "claims-open": open_claims({"claims": claims()}, None, None),
-        "audits": audit_table({"audits": audits()}, None, None),
+        "claims-open": open_claims_table({"claims": claims()}, None, None),
+        "audits": audits_table({"audits": audits()}, None, None),
         "average-gain": build(),
     }
     for name, table in tables.items():

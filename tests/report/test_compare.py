@@ -24,8 +24,8 @@ from dpol.experts.registry import make_members
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.report.crate import CONFIG, CRATE
 from dpol.studies.games import summary as summaries
-from dpol.studies.games.play import Played, play_suite
-from dpol.studies.games.scores import scores_of
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import Played, scores_of
 from dpol.studies.study import Facts
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files

@@ -15,8 +15,7 @@ import dpol
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.report.crate import CONFIG, CRATE
-from dpol.studies.games.play import RunBlock, write_runs
-from dpol.studies.games.scores import table_of
+from dpol.studies.games.scores import RunBlock, rounds_of, tables_of
 from runs_by_hand import played
 from streams_by_hand import stream
 
@@ -38,8 +37,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (run / CONFIG).write_text("seed: 7\n")
     (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
     block = RunBlock(replicates=(0, 1), played=tuple(PLAYED), best=PLAYED[0].gains.max(axis=0))
-    write_frame(table_of(block), run / GAME / "scores.parquet")
-    write_runs(block, run / GAME / "rounds.parquet")
+    for name, table in tables_of(block).items():
+        write_frame(table, run / GAME / f"{name}.parquet")
+    write_frame(rounds_of(block), run / GAME / "rounds.parquet")
     write_stream(stream(label="nm"), run / "streams/nm.parquet")
     rows = [
         {

@@ -107,6 +107,18 @@ def test_words_rerun_nothing(finished: Path) -> None:
             "studies.labels",
         ),
         (
+            "studies/games/summary.py",
+            by("ascending=[False, True]", "ascending=[False, False]"),
+            GAMES,
+            "studies.games",
+        ),
+        (
+            "studies/labels/show.py",
+            by("KL risk of learning", "The risk of learning"),
+            {"labels_shown"},
+            "studies.labels",
+        ),
+        (
             "studies/games/results.yaml",
             by("columns:", "columns: # words"),
             {*GAMES, "labels_shown"},
@@ -114,7 +126,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
         ),
         ("report/templates/report.css", by("{", "{ "), set(), "report"),
     ],
-    ids=["labels", "algorithm", "noise", "figure", "columns", "page"],
+    ids=["labels", "algorithm", "noise", "figure", "summary", "words", "columns", "page"],
 )
 def test_a_change_reruns_what_can_run_it_and_snakemake_names_the_room(
     finished: Path, file: str, change: Callable[[str], str], jobs: set[str], room: str

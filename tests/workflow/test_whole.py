@@ -23,7 +23,8 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.core.reach import Code
 from dpol.plan import make_plan, rule_of_section
-from dpol.studies.games.scores import collect_cells, read_scores
+from dpol.studies.games.collect import read_scores
+from dpol.studies.games.scores import collect_cells
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
@@ -76,8 +77,8 @@ def test_every_output_of_a_run_exists(whole: Path) -> None:
     for study, block in config.studies():
         wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]
         for section in study.sections_of(block, config.facts):
-            figures = [f"figures/{figure.name}" for figure in section.figures]
-            tables = [f"tables/{table.name}" for table in section.tables]
+            figures = [f"figures/{name}" for name in section.figures]
+            tables = [f"tables/{name}" for name in section.tables]
             wanted += [f"{name}.{kind}" for name in figures for kind in ("svg", "png", "pdf")]
             wanted += [f"{name}.{kind}" for name in tables for kind in ("md", "csv", "tex", "html")]
     assert [name for name in wanted if not (base / name).stat().st_size] == []
@@ -100,8 +101,13 @@ def test_the_report_of_snakemake_shows_every_figure_and_table_without_a_warning(
         shown = {Path(name).name: packed.read(name) for name in packed.namelist()}
     assert b"Total gain" in shown.pop("report.html")
     plan = make_plan(WHOLE, [], "test")
-    sections = [section for asked in plan.studies for section in plan.sections(*asked)]
-    made = {path for section in sections for path, about in plan.shown(section) if about}
+    made = {
+        path
+        for study, block in plan.studies
+        for section in plan.sections(study, block)
+        for path, about in plan.shown(study, section)
+        if about
+    }
     assert shown == {Path(path).name: (whole / path).read_bytes() for path in made}
     assert {Path(path).suffix for path in made} == {".svg", ".html"}
 

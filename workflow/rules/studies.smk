@@ -23,7 +23,7 @@ for study, block in plan.studies:
             mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
         params:
             **watched(plan.code_of_jobs(study)),
-            study=f"{study.module}:STUDY",
+            study=study.package,
             # Of a point, only its settings and inputs affect results.
             points=lambda wildcards, study=study: [
                 point.settings for point in plan.jobs[study.name][wildcards.point]
@@ -51,7 +51,7 @@ for study, block in plan.studies:
             mem_mb=lambda wildcards, input, attempt: attempt * plan.mb_of_results(input.size_mb),
         params:
             **watched({"": plan.code_of_results(study)}),
-            study=f"{study.module}:STUDY",
+            study=study.package,
             settings=block.model_dump(mode="json"),
             facts=plan.facts_of_results(study),
         message:
@@ -68,7 +68,7 @@ for study, block in plan.studies:
                 **plan.tables(section.results),
             output:
                 # `snakemake --report` shows the first file of each figure and table.
-                [report(it, **about) if about else it for it, about in plan.shown(section)],
+                [report(it, **about) if about else it for it, about in plan.shown(study, section)],
             log:
                 local(f"{RESULTS}/logs/{rule_of_section(section)}.log"),
             benchmark:
@@ -76,14 +76,14 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
-                **watched({"": plan.code_of_shown(study, section)}),
-                study=f"{study.module}:STUDY",
+                **watched({"": plan.code_of_shown(study)}),
+                study=study.package,
                 section=section.name,
                 settings=block.model_dump(mode="json"),
                 facts=plan.facts_of_shown(study),
                 about=section.about,
             message:
-                f"{section.title}: drawing the figures, rendering the tables"
+                f"{section.title or study.title}: drawing the figures, rendering the tables"
             script:
                 "../scripts/study_shown.py"
 

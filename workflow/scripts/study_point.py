@@ -1,13 +1,12 @@
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.core.plugins import load
 from dpol.studies.jobs import write_points
 from dpol.studies.study import Inputs
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     write_points(
-        load(snakemake.params.study),
+        snakemake.params.study,
         snakemake.params.points,
         Inputs(
             seed=snakemake.params.seed,

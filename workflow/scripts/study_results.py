@@ -1,11 +1,10 @@
 from dpol.core.logs import job_log
-from dpol.core.plugins import load
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     write_results(
-        load(snakemake.params.study),
+        snakemake.params.study,
         snakemake.params.settings,
         Facts(**snakemake.params.facts),
         inputs=dict(snakemake.input.items()),

@@ -1,11 +1,10 @@
 from dpol.core.logs import job_log
-from dpol.core.plugins import load
 from dpol.studies.showing import write_shown
 from dpol.studies.study import Facts
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
     write_shown(
-        load(snakemake.params.study),
+        snakemake.params.study,
         snakemake.params.section,
         snakemake.params.settings,
         Facts(**snakemake.params.facts),

@@ -5,57 +5,74 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
 
 from dpol.checks import CheckError
-from dpol.core.plugins import load
-from dpol.studies.registry import MAIN, load_study
+from dpol.studies.registry import MAIN, load_study, study_in
+from dpol.studies.showing import sections_in
 from dpol.studies.study import Facts, Point, Study, schemas_of
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
 
 def results_have_columns(study: Study) -> None:
-    """Check that `results.yaml` has the columns of each result table, in order."""
-    if study.results != tuple(schemas_of(study)):
+    """Check that `results.yaml` has the columns of each result table, in order.
+
+    Tables that points write may come before them, named as their files.
+    """
+    described = tuple(name for name in schemas_of(study) if not name.startswith("points/"))
+    if study.results != described:
         raise CheckError(
-            f"its results are {study.results}, but results.yaml has {tuple(schemas_of(study))};"
-            " make them agree"
+            f"its results are {study.results}, but results.yaml has {described}; make them agree"
         )
 
 
 def functions_fit(study: Study) -> None:
-    """Check that its module holds it as STUDY, and that its functions take what jobs give them."""
-    if load(f"{study.module}:STUDY") is not study:
-        raise CheckError(f"{study.module}:STUDY is another study; its module must hold it as STUDY")
-    _takes(study.run, 2)
-    if study.collect:
-        _takes(study.collect, 3)
+    """Check that its files have the functions that jobs call, which take what they are given."""
+    if study_in(study.package) is not study:
+        raise CheckError(f"{study.module}.STUDY is another study; give its package")
+    run = getattr(import_module(study.computing), "run", None)
+    if run is None:
+        raise CheckError(f"{study.computing} has no function run")
+    _takes(run, 2)
+    if collect := getattr(import_module(study.collecting), "collect", None):
+        _takes(collect, 3)
 
 
 def sections_fit(study: Study) -> None:
-    """Check that the functions of its sections exist, and show its results."""
-    for section in study.every_section():
-        for figure in section.figures:
+    """Check that `show.py` has the sections of the study, with functions for what they make."""
+    every = sections_in(study)
+    names = tuple(files.name for files in study.sections)
+    if tuple(every) != names:
+        raise CheckError(f"its sections are {names}, but {study.showing} has {tuple(every)}")
+    for files in study.sections:
+        section = every[files.name]
+        for kind in ("figures", "tables"):
+            here, there = getattr(files, kind), tuple(getattr(section, kind))
+            if here != there:
+                raise CheckError(
+                    f"section {files.name}: its {kind} are {here}, but {study.showing} has {there}"
+                )
+        if unknown := {*files.results} - {*study.results, *load_study(MAIN).results}:
+            raise CheckError(
+                f"section {files.name} shows {sorted(unknown)}, which are results neither of"
+                f" this study nor of {MAIN}"
+            )
+        for name, figure in section.figures.items():
             _takes(figure.draw, 3)
             if not (figure.description.endswith(".") and figure.title[0].isupper()):
                 raise CheckError(
-                    f"figure {figure.name}: the description must end with a full stop, and the"
-                    " title must begin with a capital letter"
+                    f"figure {name}: the description must end with a full stop, and the title must"
+                    " begin with a capital letter"
                 )
-        for table in section.tables:
+        for table in section.tables.values():
             _takes(table.build, 3)
-        shown = {*section.results, *(name for each in section.figures for name in each.results)}
-        if unknown := shown - {*study.results, *load_study(MAIN).results}:
-            raise CheckError(
-                f"section {section.name} shows {sorted(unknown)}, which are results neither of"
-                f" this study nor of {MAIN}"
-            )
-        if not section.about.endswith("."):
-            raise CheckError(f"section {section.name}: about must end with a full stop")
+        if not files.about.endswith("."):
+            raise CheckError(f"section {files.name}: about must end with a full stop")
 
 
 def points_are_plain(study: Study, settings: Any) -> None:
@@ -84,13 +101,11 @@ def points_are_plain(study: Study, settings: Any) -> None:
                 )
 
 
-def _takes(reference: str, count: int) -> None:
-    try:
-        taken = list(inspect.signature(load(reference)).parameters)
-    except (ImportError, AttributeError) as error:
-        raise CheckError(f"{reference} does not exist: {error}") from None
+def _takes(function: Callable[..., object], count: int) -> None:
+    taken = list(inspect.signature(function).parameters)
     if len(taken) != count:
-        raise CheckError(f"{reference} takes {', '.join(taken)}, but is given {count} arguments")
+        name = f"{function.__module__}.{function.__name__}"
+        raise CheckError(f"{name} takes {', '.join(taken)}, but is given {count} arguments")
 
 
 CHECKS: Mapping[str, Callable[[Study], None]] = {

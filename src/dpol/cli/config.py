@@ -75,7 +75,7 @@ def _copy(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from dpol.config.experiment import load_experiment
-    from dpol.studies.games.points import points
+    from dpol.studies.games.study import points
 
     for file in options.files:
         config = load_experiment(file).config

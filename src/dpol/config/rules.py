@@ -17,8 +17,8 @@ from dpol.experts.interface import CentralAlgorithm, Member, can_read, forecasts
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.comparison.settings import Comparison, System
-from dpol.studies.games.points import n_blocks, runs_of
 from dpol.studies.games.settings import Members
+from dpol.studies.games.study import n_blocks, runs_of
 
 Rule = Callable[[Config, Members], Iterator[Problem]]
 

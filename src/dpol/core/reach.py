@@ -24,7 +24,6 @@ ROOT = Path(__file__).parents[1]
 
 _WITH_DOCSTRINGS = ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 _NO_DATA = {".py", ".pyi", ".typed"}
-_STUDY_FILES = {"results.yaml", "shown.yaml"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +71,7 @@ class Code:
 def room_of(module: str) -> str:
     """Return the room of a module of dpol.
 
-    >>> room_of("dpol.noise.noises"), room_of("dpol.studies.games.jobs"), room_of("dpol")
+    >>> room_of("dpol.noise.noises"), room_of("dpol.studies.games.compute"), room_of("dpol")
     ('noise', 'studies.games', 'dpol')
     >>> room_of("dpol.studies.study")
     'studies'
@@ -211,8 +210,8 @@ def _data() -> Mapping[Path, list[Path]]:
 def _readers(package: Path) -> Mapping[Path, Collection[str]]:
     """Return the modules of a package that read each of its files.
 
-    They name the file, or have its name; if no module does, all may read it. But `results.yaml` and
-    `shown.yaml` of a study are read by the jobs that make and show its results.
+    They name the file, or have its name; if no module does, all may read it. But the `results.yaml`
+    of a study is read by the jobs that make and show its results.
     """
     files = _data().get(package, ())
     ours = [it for it in _graph().modules if files and _folder_of(it) == package]
@@ -220,5 +219,5 @@ def _readers(package: Path) -> Mapping[Path, Collection[str]]:
     readers: dict[Path, Collection[str]] = {}
     for file in files:
         named = [it for it in ours if file.stem == it.rpartition(".")[2] or file.name in texts[it]]
-        readers[file] = named if named or file.name in _STUDY_FILES else ours
+        readers[file] = named if named or file.name == "results.yaml" else ours
     return readers

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -54,19 +53,10 @@ class BatchMixture:
         """Gaussian-DP parameter mu / sqrt(b) of each batch size, (k,)."""
         return np.asarray(self.mu / np.sqrt(self.sizes))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values without the sizes of weight 0."""
+    def without_empty(self) -> BatchMixture:
+        """Return the mixture without the sizes of weight 0."""
         held = self.weights > 0
-        return {
-            "mu": self.mu,
-            "sizes": self.sizes[held].tolist(),
-            "weights": self.weights[held].tolist(),
-        }
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> BatchMixture:
-        """Return the mixture that `as_dict` wrote."""
-        return cls(values["mu"], np.array(values["sizes"]), np.array(values["weights"]))
+        return BatchMixture(self.mu, self.sizes[held], self.weights[held])
 
     def mean(self) -> float:
         """Return the mean batch size."""

@@ -15,7 +15,6 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.core.plugins import load
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
@@ -24,10 +23,11 @@ from dpol.report.part import Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
-from dpol.studies.games.lead import lead_of, title_of
+from dpol.studies.games.show import lead_of, title_of
 from dpol.studies.page import PageFacts, Widget
 from dpol.studies.registry import MAIN
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
+from dpol.studies.showing import FigureSpec, SectionSpec, sections_in
+from dpol.studies.study import Facts, Frames, Section, Study, schemas_of
 
 
 def write_report(
@@ -77,23 +77,26 @@ def build_page(
         DataError: a file of the run is missing or invalid.
     """
     facts = page_facts(config)
-    sections = list[tuple[Section, Any, Frames]]()
+    sections = list[tuple[Section, SectionSpec, Any, Frames]]()
     head = dict[str, str]()
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
         if study.name == MAIN:
             lead = lead_of(results["summary"], settings, facts)
             head = {"title": title_of(settings, facts), "lead": lead}
-        for section in study.sections_of(settings, facts):
+        every = sections_in(study)
+        for files in study.sections_of(settings, facts):
+            section = every[files.name]
+            files = replace(files, title=files.title or study.title)
             # First on the page, or after the previous sections.
             place = 0 if section.leads else len(sections)
-            sections.insert(place, (section, settings, results))
+            sections.insert(place, (files, section, settings, results))
     numbers = count(1)
     parts, widgets = list[Part](), list[str]()
-    for section, settings, results in sections:
-        part = _part(folder, section, numbers)
+    for files, section, settings, results in sections:
+        part = _part(folder, files, section, numbers)
         if section.widget:
-            widget = load(section.widget)(results, settings, facts)
+            widget = section.widget(results, settings, facts)
             part = _with_widget(part, widget)
             widgets.append(widget.name)
         parts.append(part)
@@ -131,7 +134,7 @@ def page_facts(config: Config) -> PageFacts:
 
 def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Frames:
     """Read the result tables of the main study by name, for the lead, or those of a widget."""
-    if study.name != MAIN and not any(section.widget for section in study.every_section()):
+    if study.name != MAIN and not any(it.widget for it in sections_in(study).values()):
         return {}
     schemas = schemas_of(study)
     names = study.results_of(settings, facts)
@@ -142,43 +145,45 @@ LONGEST_TABLE = 60
 """Number of rows above which a table is folded."""
 
 
-def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
+def _part(folder: Path, files: Section, section: SectionSpec, numbers: Iterator[int]) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
-    pictures = tuple(_picture(folder, figure, numbers) for figure in section.figures)
+    pictures = tuple(_picture(folder, it, section.figures[it], numbers) for it in files.figures)
     seen = any(picture.image for picture in pictures)
     first, shown, folded = (list[tuple[str, str]]() for _ in range(3))
-    for spec in section.tables:
+    for name in files.tables:
+        spec = section.tables[name]
         if spec.place == "file":
             continue
-        table = read_fragment(folder / f"tables/{spec.name}.fragment.html")
+        table = read_fragment(folder / f"tables/{name}.fragment.html")
         long = table.count("<tr") > LONGEST_TABLE
         fold = long or spec.place == "folded" or (seen and spec.place is None)
         place = folded if fold else first if spec.place == "first" else shown
         place.append((spec.title, table))
     return Part(
-        key=section.name,
-        title=section.title,
-        intro=section.about,
+        key=files.name,
+        title=files.title,
+        intro=files.about,
         first=tuple(first),
         pictures=pictures,
         tables=tuple(shown),
         folded=tuple(folded),
         elsewhere=tuple(
-            (one.title, f"../tables/{one.name}.html")
-            for one in section.tables
-            if one.place == "file"
+            (section.tables[name].title, f"../tables/{name}.html")
+            for name in files.tables
+            if section.tables[name].place == "file"
         ),
-        files=_files(section),
+        files=_links(files),
     )
 
 
-def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
+def _picture(folder: Path, name: str, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
     """Read a figure; one that is only a file has no number and no image on the page."""
-    path = folder / f"figures/{figure.name}.svg"
+    path = folder / f"figures/{name}.svg"
     image, width, finding = read_image(path)
     if figure.place == "file":
-        return Picture(spec=figure, number=0, image="", width=0.0, finding=finding)
+        return Picture(name=name, spec=figure, number=0, image="", width=0.0, finding=finding)
     return Picture(
+        name=name,
         spec=figure,
         number=next(numbers),
         image=image,
@@ -197,10 +202,10 @@ def _with_widget(part: Part, widget: Widget) -> Part:
     )
 
 
-def _files(section: Section) -> tuple[tuple[str, str], ...]:
-    names = [f"figures/{one.name}.{kind}" for one in section.figures for kind in ("svg", "pdf")]
-    names += [f"tables/{table.name}.csv" for table in section.tables]
-    names += [f"{name}.parquet" for name in section.results]
+def _links(files: Section) -> tuple[tuple[str, str], ...]:
+    names = [f"figures/{name}.{kind}" for name in files.figures for kind in ("svg", "pdf")]
+    names += [f"tables/{name}.csv" for name in files.tables]
+    names += [f"{name}.parquet" for name in files.results]
     return tuple((Path(name).name, f"../{name}") for name in names)
 
 

@@ -18,7 +18,7 @@ from dpol.core.near import nearest
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.crate import CONFIG, files_since
 from dpol.report.reading import reading
-from dpol.studies.games.play import RUN_COLUMNS
+from dpol.studies.games.summary import ROUNDS, schema
 
 _FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
 """Columns of the summary for a plot."""
@@ -105,7 +105,7 @@ class Run:
                 " run it again"
             )
         filters = [(name, "==", value) for name, value in asked.items()]
-        columns = list(RUN_COLUMNS)
+        columns = list(schema(ROUNDS).columns)
         with reading(games):
             tables = [
                 parquet.read_table(path, columns=columns, filters=filters or None) for path in paths

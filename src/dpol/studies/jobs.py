@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.logs import progress
-from dpol.core.plugins import load
 from dpol.core.schemas import write_frame
+from dpol.studies.registry import study_in
 from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, schemas_of
 
 if TYPE_CHECKING:
@@ -18,17 +19,18 @@ if TYPE_CHECKING:
 
 
 def write_points(
-    study: Study, points: Sequence[Values], inputs: Inputs, files: Mapping[str, Path | str]
+    package: str, points: Sequence[Values], inputs: Inputs, files: Mapping[str, Path | str]
 ) -> None:
     """Compute the points of a job.
 
     Args:
-        study: the study.
+        package: dotted name of the package of the study; its `study.py` is not imported.
         points: settings of some points of the study.
         inputs: their other inputs.
         files: output file of each table, by name.
     """
-    computed = [load(study.run)(point, inputs) for point in points]
+    run = import_module(f"{package}.compute").run
+    computed = [run(point, inputs) for point in points]
     for name, path in files.items():
         write_frame(together([parts[name] for parts in computed]), path)
 
@@ -44,7 +46,7 @@ def together(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arro
 
 
 def write_results(
-    study: Study,
+    package: str,
     settings: Values,
     facts: Facts,
     *,
@@ -54,7 +56,7 @@ def write_results(
     """Make the result tables of a study from the tables of its points, and check them.
 
     Args:
-        study: the study.
+        package: dotted name of the package of the study.
         settings: the study's block of the config.
         facts: facts about the run.
         inputs: files of each table of the points, in their order, and of the points' inputs.
@@ -63,6 +65,7 @@ def write_results(
     Raises:
         DataError: a file is incomplete, or a table does not fit its schema.
     """
+    study = study_in(package)
     frames = collect(study, study.settings.model_validate(settings), facts, inputs)
     for name, path in files.items():
         write_frame(frames[name], path)
@@ -95,8 +98,8 @@ def collect(study: Study, settings: Any, facts: Facts, files: FileLists) -> dict
     Raises:
         DataError: a table does not fit its schema.
     """
-    if study.collect:
-        frames = load(study.collect)(files, settings, facts)
+    if own := getattr(import_module(study.collecting), "collect", None):
+        frames = own(files, settings, facts)
     else:
         frames = {name: read_rows(files[name]) for name in study.results_of(settings, facts)}
     schemas = schemas_of(study)
@@ -128,7 +131,7 @@ def compute(
         streams: labels of the gain streams.
         folder: folder with the input files of the points, laid out as results/<run>/.
 
-    >>> from dpol.studies.claims import STUDY
+    >>> from dpol.studies.claims.study import STUDY
     >>> ledger = compute(STUDY, STUDY.settings(papers=["labels"]), seed=1)["claims"]
     >>> "holds" in set(ledger["verdict"])
     True
@@ -143,7 +146,7 @@ def compute(
                 continue
             inputs = Inputs(seed=seed, memory_mb=1000, files=read)
             own = {name: Path(made, path.format(point=label)) for name, path in written.items()}
-            write_points(study, [point.settings], inputs, own)
+            write_points(study.package, [point.settings], inputs, own)
             for name, path in {**read, **own}.items():
                 files.setdefault(name, []).append(path)
         return collect(study, settings, facts, files)

@@ -1,6 +1,6 @@
 """All studies of dpol. To add one, add its folder, and its name here.
 
-A config names studies of other packages by entry point or as `package.module:STUDY`.
+A config names studies of other packages by entry point or as `package.study:STUDY`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,13 @@ MAIN = STUDIES[0]
 
 
 def load_study(name: str) -> Study:
-    """Load a study by name: the `STUDY` of its package."""
-    study: Study = import_module(PACKAGES[name]).STUDY
+    """Load a study of dpol by name."""
+    return study_in(PACKAGES[name])
+
+
+def study_in(package: str) -> Study:
+    """Load the study of a package, given by its dotted name."""
+    study: Study = import_module(f"{package}.study").STUDY
     return study
 
 

@@ -1,24 +1,22 @@
-"""A study as a value: its settings, points and results, and how they are shown.
+"""A study as a value: its settings, points and results.
 
-A study is a folder of `dpol.studies` whose package holds `STUDY`, with one line in
-`dpol.studies.registry`; or a foreign package, by entry point. Its `settings` define its block of
-the config, `points` its jobs, `results.yaml` its tables in the manual, and `shown.yaml` its
-sections of the report.
+A study is a package with a file for each kind of job, found by name: `study.py` holds `STUDY`, all
+that a plan imports; `compute.py` has `run`, which computes a point, and perhaps `collect`, which
+makes the result tables of all points; `show.py` has `SECTIONS`, its figures and tables with their
+words. `results.yaml` has the columns of its result tables. A `collect` that needs much that `run`
+does not is in a file of its own, `collect.py`, so that its changes recompute no point.
 
-Functions that run are named as text, "module:function", and imported when a job calls them, so that
-planning imports no mathematics.
+A study of dpol has one line in `dpol.studies.registry`, one of another package an entry point.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-import yaml
+from typing import TYPE_CHECKING, Any
 
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
@@ -116,118 +114,85 @@ class Facts:
         return len(self.questions) > 1
 
 
-class FigureSpec(Settings):
-    """A figure of a study.
-
-    Args:
-        name: name of its files below figures/, without suffix.
-        title: what it shows, in a few words.
-        description: what is drawn where.
-        draw: "module:function" that takes (frames, settings, facts) and returns the figure, whose
-            label is its finding in a sentence.
-        place: whether the page shows it, folds it, or shows only its finding; its files are always
-            made.
-        results: names of result tables that it needs besides its section's; the figure is
-            left out if they are.
-    """
-
-    name: str
-    title: str
-    description: str
-    draw: str
-    place: Literal["seen", "folded", "file"] = "seen"
-    results: tuple[str, ...] = ()
-
-
-class TableSpec(Settings):
-    """A table of a study.
-
-    Args:
-        name: name of its files below tables/, without suffix.
-        title: what it shows, in a few words.
-        build: "module:function" that takes (frames, settings, facts) and returns the table.
-        place: whether the page shows it above the figures (`first`) or below them, folds it, or
-            only links it; by default it is shown, but folded below a figure. Its files are always
-            made.
-    """
-
-    name: str
-    title: str
-    build: str
-    place: Literal["first", "seen", "folded", "file"] | None = None
-
-
-class Section(Settings):
-    """Results of a study that one job shows together on the page.
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """Results of a study that one job shows together on the page; `show.py` has the functions.
 
     Args:
         name: its anchor on the page, and the name of its job.
-        title: its heading.
+        title: its heading; by default the title of the study.
         about: its topic in one or two sentences.
-        results: names of the result tables that it shows, of the study or of the main study
-            (`dpol.studies.games`).
-        figures: its figures.
-        tables: its tables.
-        widget: "module:function" that takes (frames, settings, facts) and returns its interactive
-            figure (`dpol.studies.page`); empty for none.
-        leads: whether it is the first section of the page.
+        results: result tables that it shows, of the study or of the main study
+            (`dpol.studies.games`). The section is left out if the run does not make one of them.
+        figures: its figures, files below figures/ without suffix.
+        tables: its tables, files below tables/ without suffix.
     """
 
     name: str
-    title: str
+    title: str = ""
     about: str
     results: tuple[str, ...]
-    figures: tuple[FigureSpec, ...] = ()
-    tables: tuple[TableSpec, ...] = ()
-    widget: str = ""
-    leads: bool = False
+    figures: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
 
     @property
     def made(self) -> bool:
-        """Whether it makes files: figures or tables."""
+        """Whether it makes files: figures or tables. An interactive figure is on the page only."""
         return bool(self.figures or self.tables)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A study: what it computes, and how it is shown.
+    """A study, as a plan needs it.
 
     Args:
         name: key of its block in a config, and name of its jobs.
-        title: heading of its section in the report.
-        about: its topic in one or two sentences.
+        title: the study in a few words, for messages and as the heading of its section.
         settings: model of its block in a config.
-        module: dotted name of the package that holds it as `STUDY`, with two files next to it:
-            `results.yaml`, the columns of its result tables, and `shown.yaml`, its sections.
+        package: dotted name of its package, which has its other files.
         results: names of its result tables, files below results/<run>/.
-        optional: takes (settings, facts) and returns the names of tables and figures that the
-            run does not ask for.
+        sections: sections that show them, in their order on the page.
+        optional: takes (settings, facts) and returns the names of result tables, figures and tables
+            that the run does not ask for.
         points: takes (settings, facts) and returns the points, by label.
-        run: "module:function" that takes the settings of a point and its other inputs, and returns
-            the tables that the point writes, by name.
         written: names of the tables that a point writes; by default those of the result tables.
-        collect: "module:function" that takes (files, settings, facts) and returns the result
-            tables. Files are lists of paths by name: the tables that the points wrote, in the
-            order of the points, and the points' inputs. By default a result table is the rows
-            of all points.
     """
 
     name: str
     title: str
-    about: str
     settings: type[Settings]
-    module: str
+    package: str
     results: tuple[str, ...]
+    sections: tuple[Section, ...]
     optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
     points: Callable[[Any, Facts], Mapping[str, Point]]
-    run: str
     written: tuple[str, ...] = ()
-    collect: str = ""
 
     @property
-    def folder(self) -> Path:
-        """The folder of its package."""
-        return Path(str(import_module(self.module).__file__)).parent
+    def module(self) -> str:
+        """Dotted name of the module that holds it as `STUDY`."""
+        return f"{self.package}.study"
+
+    @property
+    def computing(self) -> str:
+        """Dotted name of the module with `run`."""
+        return f"{self.package}.compute"
+
+    @property
+    def collecting(self) -> str:
+        """Dotted name of the module with `collect`, if the study has this function."""
+        own = f"{self.package}.collect"
+        return own if find_spec(own) else self.computing
+
+    @property
+    def showing(self) -> str:
+        """Dotted name of the module with `SECTIONS`."""
+        return f"{self.package}.show"
+
+    @property
+    def columns(self) -> Path:
+        """File of the columns of its result tables."""
+        return Path(str(import_module(self.module).__file__)).with_name("results.yaml")
 
     def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
         """Return the names of the result tables that a run asks for."""
@@ -240,56 +205,18 @@ class Study:
         names = (name for name in self.written or self.results if name not in left_out)
         return {name: f"points/{self.name}/{{point}}/{name}.parquet" for name in names}
 
-    @property
-    def columns(self) -> Path:
-        """File of the columns of its result tables."""
-        return self.folder / "results.yaml"
-
-    @property
-    def shown(self) -> Path:
-        """File of its sections."""
-        return self.folder / "shown.yaml"
-
-    def every_section(self) -> tuple[Section, ...]:
-        """Return its sections with all figures; the study fills in what a section leaves out."""
-        of_study = {
-            "name": self.name,
-            "title": self.title,
-            "about": self.about,
-            "results": self.results,
-        }
-        sections = _read_sections(self.shown)
-        return tuple(Section.model_validate(of_study | section) for section in sections)
-
     def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
-        """Return the sections that have results and something to show in a run."""
+        """Return the sections that a run shows, with the figures and tables it asks for."""
         left_out = self.optional(settings, facts)
         shown = []
-        for section in self.every_section():
-            if not left_out.isdisjoint(section.results):
-                continue
-            figures = [
-                figure
-                for figure in section.figures
-                if left_out.isdisjoint((figure.name, *figure.results))
-            ]
-            results = (*section.results, *(name for figure in figures for name in figure.results))
-            tables = [table for table in section.tables if table.name not in left_out]
-            section = section.model_copy(
-                update={
-                    "figures": tuple(figures),
-                    "tables": tuple(tables),
-                    "results": tuple(dict.fromkeys(results)),
-                }
+        for section in self.sections:
+            figures, tables = (
+                tuple(name for name in names if name not in left_out)
+                for names in (section.figures, section.tables)
             )
-            if section.made or section.widget:
-                shown.append(section)
+            if left_out.isdisjoint(section.results) and (figures or tables or not section.made):
+                shown.append(replace(section, figures=figures, tables=tables))
         return tuple(shown)
-
-
-@cache
-def _read_sections(path: Path) -> list[dict[str, Any]]:
-    return list(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 def schemas_of(study: Study) -> Mapping[str, Schema]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpol.studies.audits import STUDY
 from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.study import STUDY
 from dpol.studies.jobs import compute
 
 

@@ -6,10 +6,11 @@ import pytest
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
 from dpol.privacy.auditing.bounds import audit_loss
-from dpol.studies.audits import STUDY, experts
+from dpol.studies.audits import experts
+from dpol.studies.audits.compute import SAMPLED
 from dpol.studies.audits.core import OUTSIDE, Audited, Subject
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import SAMPLED
+from dpol.studies.audits.study import STUDY
 from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of
 from privacy.test_auditing import runs_needed

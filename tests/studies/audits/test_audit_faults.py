@@ -32,9 +32,9 @@ from dpol.privacy.factorizations import Factorization
 from dpol.privacy.matrix_mechanism import MatrixMechanism
 from dpol.privacy.stays import stay_norm
 from dpol.studies.audits import adabatch, experts, labels, lazy
+from dpol.studies.audits.compute import SAMPLED
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import SAMPLED
-from dpol.studies.batching import study as batching
+from dpol.studies.batching import compute as batching
 
 # Confidence of each bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED

@@ -5,8 +5,8 @@ import pytest
 
 from dpol.show.looks import REFUTED
 from dpol.studies.audits.core import OUTSIDE
-from dpol.studies.audits.figure import draw
 from dpol.studies.audits.settings import Audits
+from dpol.studies.audits.show import draw_audits
 from dpol.studies.study import Facts
 from legible import plain
 
@@ -24,7 +24,7 @@ def audits(few_audits):
 
 def draw_audit(audits):
     facts = Facts({}, simulated=True, confidence=0.95)
-    return draw({"audits": audits}, Audits(), facts)
+    return draw_audits({"audits": audits}, Audits(), facts)
 
 
 def points(figure):

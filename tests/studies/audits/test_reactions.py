@@ -12,9 +12,9 @@ import adabatch_plain as plain
 from dpol.data.synthetic import synthetic_stream
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.audits import adabatch
+from dpol.studies.audits.compute import SAMPLED
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.study import SAMPLED
-from dpol.studies.batching.study import noisy_game
+from dpol.studies.batching.compute import noisy_game
 
 SETTINGS = Audits(runs=4000, confidence=1 - 0.05 / SAMPLED)
 SEED = 1

@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 
 from dpol.studies.audits.core import OUTSIDE
-from dpol.studies.audits.table import build
+from dpol.studies.audits.show import audits_table
 from report.run_by_hand import audits
 from tables_by_hand import texts
 
 
 def lines(frame: pd.DataFrame) -> list[list[str]]:
-    return texts(build({"audits": frame}, None, None))
+    return texts(audits_table({"audits": frame}, None, None))
 
 
 def test_audits_are_shown_with_their_numbers_and_verdicts() -> None:

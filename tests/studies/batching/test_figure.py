@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.show.looks import looks_of
-from dpol.studies.batching.figure import draw
+from dpol.studies.batching.show import draw_amplification
 from legible import assert_legible, legend_texts, lines, points
 
 SIZES, MUS, BOUNDS = (2, 10), (0.25, 1.0, 4.0), ("borell-tis", "reflection")
@@ -33,7 +33,7 @@ def epsilon(n: int, mu: float, bound: str, kind: str) -> float:
 
 
 def drawing(frame: pd.DataFrame) -> Figure:
-    return draw({"amplification": frame}, None, None)
+    return draw_amplification({"amplification": frame}, None, None)
 
 
 def test_it_has_the_share_of_epsilon_that_is_left() -> None:

@@ -17,9 +17,10 @@ from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
-from dpol.studies.batching import STUDY, study
+from dpol.studies.batching import compute as study
+from dpol.studies.batching.compute import NOISE
 from dpol.studies.batching.settings import Batching
-from dpol.studies.batching.study import NOISE
+from dpol.studies.batching.study import STUDY
 from dpol.studies.jobs import compute
 
 ERROR = 1e-6

@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 
 from dpol.show.table import Table, to_markdown
-from dpol.studies.batching.tables import amplification, batching, tolerance
+from dpol.studies.batching.show import amplification, batching, tolerance
 
 BOUNDS = ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")

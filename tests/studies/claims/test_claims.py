@@ -22,8 +22,8 @@ from dpol.labels.design import DesignBayes
 from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import LazyLaw, output_laws
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.claims import STUDY, adabatch, labels, lazy, limit
-from dpol.studies.claims import study as ledger
+from dpol.studies.claims import adabatch, labels, lazy, limit
+from dpol.studies.claims import compute as ledger
 from dpol.studies.claims.core import (
     CONFIDENCE,
     OF_SUBSTANCE,
@@ -37,6 +37,7 @@ from dpol.studies.claims.core import (
 )
 from dpol.studies.claims.roots import roots
 from dpol.studies.claims.settings import Claims
+from dpol.studies.claims.study import STUDY
 from dpol.studies.jobs import compute
 from dpol.studies.study import schemas_of
 from ledger import SEED

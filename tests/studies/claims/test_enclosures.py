@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from flint import arb, arb_poly, ctx
 
-from dpol.studies.claims import study as ledger
+from dpol.studies.claims import compute as ledger
 from dpol.studies.claims.core import Claim, Finding, Verdict, decided, generator
 from ledger import SEED
 

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from dpol.studies.claims import STUDY
-from dpol.studies.claims import study as ledger
+from dpol.studies.claims import compute as ledger
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
+from dpol.studies.claims.study import STUDY
 from dpol.studies.study import Facts
 
 MODELS = ("ridge-w8-strong", "ridge-w16-weak", "ridge-w64-weak")

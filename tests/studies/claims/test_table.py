@@ -10,7 +10,7 @@ from dpol.show.papers import EXPERTS
 from dpol.show.table import Table, TableCell
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
-from dpol.studies.claims.table import ON_DATA, OWN, build, build_open
+from dpol.studies.claims.show import ON_DATA, OWN, claims_table, open_claims_table
 from dpol.studies.study import Facts
 
 FAILS, HOLDS = Verdict.FAILS.mark, Verdict.HOLDS.mark
@@ -35,7 +35,7 @@ CLAIMS = (
 
 def table_of(*claims: Claim) -> Table:
     facts = Facts({}, simulated=False, confidence=0.95)
-    return build({"claims": ledger_of(*claims)}, Claims(), facts)
+    return claims_table({"claims": ledger_of(*claims)}, Claims(), facts)
 
 
 def lines(table: Table, section: int = 0) -> list[tuple[str, tuple[TableCell, ...]]]:
@@ -57,7 +57,7 @@ def test_papers_are_sections_and_failures_come_first() -> None:
 
 def test_the_short_ledger_has_one_line_for_all_that_holds_and_the_same_counts() -> None:
     facts = Facts({}, simulated=False, confidence=0.95)
-    short = build_open({"claims": ledger_of(*CLAIMS)}, Claims(), facts)
+    short = open_claims_table({"claims": ledger_of(*CLAIMS)}, Claims(), facts)
     whole = table_of(*CLAIMS)
     assert [section.note for section in short.sections] == [each.note for each in whole.sections]
     (name, failed), (label, cells) = lines(short)

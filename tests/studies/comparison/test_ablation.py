@@ -7,9 +7,9 @@ import pytest
 
 from comparison_by_hand import COMPARISON, CONFIDENCE, INF, LEVELS, OURS, PAPER, cell, cells
 from dpol.core.intervals import student_factor
-from dpol.studies.comparison import STUDY
 from dpol.studies.comparison.ablation import TERMS, ablate
 from dpol.studies.comparison.settings import System
+from dpol.studies.comparison.study import STUDY
 from dpol.studies.study import schemas_of
 
 SYSTEMS = [

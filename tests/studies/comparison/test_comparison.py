@@ -20,9 +20,9 @@ from comparison_by_hand import (
     cells,
 )
 from dpol.core.intervals import student_factor
-from dpol.studies.comparison import STUDY
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.settings import Comparison
+from dpol.studies.comparison.study import STUDY
 from dpol.studies.study import schemas_of
 
 

@@ -20,13 +20,7 @@ from dpol.privacy.chains import chain_norm
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
-from dpol.studies.comparison import (
-    STUDY,
-    games_with_memory,
-    noise_memory_figure,
-    noise_memory_table,
-    points,
-)
+from dpol.studies.comparison import noise_memory_figure, noise_memory_table
 from dpol.studies.comparison.noise_memory import (
     INDEPENDENT,
     REMEMBERED,
@@ -34,6 +28,7 @@ from dpol.studies.comparison.noise_memory import (
     play_units,
 )
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
+from dpol.studies.comparison.study import STUDY, games_with_memory, points
 from dpol.studies.study import Facts, schemas_of
 from legible import assert_legible
 from small_config import GAINS, problems
@@ -218,7 +213,7 @@ def test_gains_without_capacities_are_refused() -> None:
 
 @pytest.fixture(scope="module")
 def shown(frame: pd.DataFrame) -> Table:
-    return noise_memory_table.build({"memory": frame}, SETTINGS, FACTS)
+    return noise_memory_table.memory_table({"memory": frame}, SETTINGS, FACTS)
 
 
 def test_the_table_has_a_line_for_each_unit_and_one_for_their_aim(
@@ -262,7 +257,7 @@ def test_the_table_states_the_guarantees(shown: Table) -> None:
 
 
 def test_the_figure_draws_differences_and_the_mu_of_stays(frame: pd.DataFrame) -> None:
-    drawn = noise_memory_figure.draw({"memory": frame}, SETTINGS, FACTS)
+    drawn = noise_memory_figure.draw_memory({"memory": frame}, SETTINGS, FACTS)
     assert_legible(drawn)
     above, below = drawn.axes
     bars = {box.get_label(): box.lines[0] for box in above.containers}

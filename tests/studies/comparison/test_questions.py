@@ -9,11 +9,11 @@ import pytest
 
 from comparison_by_hand import CONFIDENCE, LEVELS, OURS, PAPER, cell
 from dpol.core.intervals import half_width
-from dpol.studies.comparison import STUDY
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.questions import compare_questions
 from dpol.studies.comparison.questions_shown import best_of_roles, draw_questions, questions_table
 from dpol.studies.comparison.settings import Aim, Comparison, Rival, System
+from dpol.studies.comparison.study import STUDY
 from dpol.studies.study import Facts, schemas_of
 from legible import assert_legible, lines, points
 from tables_by_hand import texts

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from dpol.studies.comparison.run_totals import count_replicates, run_totals
-from dpol.studies.games.results import conclude
-from dpol.studies.games.summary import schema, summarize, totals_of
+from dpol.studies.games.summary import conclude, schema, summarize, totals_of
 from replays import MAIN, facts_of, games, stream_of
 
 STREAM = stream_of(6, 3)

@@ -24,13 +24,9 @@ from dpol.experts.registry import make_members
 from dpol.noise import NoisyGains, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games.allocation import NAMES, SCHEMA, demand_of, play_and_divide, references
-from dpol.studies.games.allocation_shown import (
-    _resamples,
-    allocation_rows,
-    allocation_table,
-    shown_rows,
-)
-from dpol.studies.games.play import play_suite
+from dpol.studies.games.allocation_shown import allocation_table, shown_rows
+from dpol.studies.games.collect import _resamples, allocation_rows
+from dpol.studies.games.compute import play_suite
 from dpol.studies.games.settings import Allocation, Games, Report
 from dpol.studies.games.summary import schema
 from dpol.studies.study import Facts

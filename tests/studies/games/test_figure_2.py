@@ -13,7 +13,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.dates import date2num
 from matplotlib.figure import Figure
 
-from dpol.studies.games.figure_2 import RANGE_LABEL, draw_figure_2
+from dpol.studies.games.paper import RANGE_LABEL, draw_figure_2
 from dpol.studies.games.settings import BEST_FIXED
 from legible import assert_legible, legend_texts, lines, plain
 from paper_run import FACTS, MAIN, frames

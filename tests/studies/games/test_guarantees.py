@@ -15,8 +15,8 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.play import RawGains, play_rounds
 from dpol.experts.registry import REGISTRY, Registration, make_members, regret_bounds
 from dpol.privacy.tree_noise import tree_levels
-from dpol.studies.batching.study import synthetic_gains
-from dpol.studies.claims.study import statements
+from dpol.studies.batching.compute import synthetic_gains
+from dpol.studies.claims.compute import statements
 from dpol.studies.games.mechanisms import guarantees_table
 from tables_by_hand import texts
 

@@ -26,9 +26,9 @@ asked = {"needs": {"patients": 0.0}, "shares": [1.0], "guarantee": 0.75}
 snakemake = Facts(
     log=["logs/job.log"],
     input=Files(stream="stream.parquet"),
-    output=Files({name: f"{name}.parquet" for name in ("scores", "divided", "rounds")}),
+    output=Files({name: f"{name}.parquet" for name in ("scores", "curves", "divided", "rounds")}),
     params=Facts(
-        study="dpol.studies.games:STUDY", seed=1,
+        study="dpol.studies.games", seed=1,
         points=[point | {"allocation": each} for each in DIVIDED],
     ),
     resources=Facts(job_memory_mb=1000),

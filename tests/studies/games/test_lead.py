@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from dpol.report.page import page_facts
-from dpol.studies.games.lead import lead_of, title_of
-from dpol.studies.games.results import conclude
+from dpol.studies.games.show import lead_of, title_of
+from dpol.studies.games.summary import conclude
 from report.run_by_hand import config
 from tables_by_hand import INF, run
 

@@ -5,9 +5,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpol.core.logs import job_log
+from dpol.core.schemas import write_frame
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
-from dpol.studies.games.play import RUN_COLUMNS, play_suite, write_runs
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import rounds_of
+from dpol.studies.games.summary import ROUNDS, schema
 
 LOCAL = (
     {"algorithm": "rw-ftpl", "label": "one"},
@@ -30,7 +33,7 @@ def stream(random_stream):
 @pytest.fixture
 def written(stream, tmp_path):
     path = tmp_path / "runs.parquet"
-    write_runs(suite(stream), path)
+    write_frame(rounds_of(suite(stream)), path)
     return path
 
 
@@ -103,9 +106,9 @@ def test_a_suite_with_two_models_is_refused(stream):
 
 def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path):
     block = suite(stream, replicates=(5, 6))
-    write_runs(block, tmp_path / "runs.parquet")
+    write_frame(rounds_of(block), tmp_path / "runs.parquet")
     rows = pq.read_table(tmp_path / "runs.parquet").to_pandas()
-    assert tuple(rows) == RUN_COLUMNS
+    schema(ROUNDS).check(rows, "rounds")
     assert len(rows) == len(block.played) * 2 * 9
     assert set(rows["round"]) == set(range(1, 10))
     assert set(rows["replicate"]) == {5, 6}
@@ -117,7 +120,7 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
 
 
 def test_equal_blocks_are_equal_bytes(stream, written, tmp_path):
-    write_runs(suite(stream), tmp_path / "again.parquet")
+    write_frame(rounds_of(suite(stream)), tmp_path / "again.parquet")
     assert (tmp_path / "again.parquet").read_bytes() == written.read_bytes()
-    write_runs(suite(stream, seed=2), tmp_path / "other.parquet")
+    write_frame(rounds_of(suite(stream, seed=2)), tmp_path / "other.parquet")
     assert (tmp_path / "other.parquet").read_bytes() != written.read_bytes()

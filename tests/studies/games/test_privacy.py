@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpol.studies.games.mechanisms import privacy_table
-from dpol.studies.games.results import conclude
+from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts
 from tables_by_hand import INF, main, run, texts
 

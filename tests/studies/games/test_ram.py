@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpol.core.schemas import write_frame
 from dpol.experts.registry import LEARNERS, make_members
-from dpol.studies.games.play import bytes_per_replicate, parts, play_suite, write_runs
+from dpol.studies.games.compute import bytes_per_replicate, parts, play_suite
+from dpol.studies.games.scores import rounds_of
 
 LOCAL = ("rw-ftpl", "rw-meta", "ridge", "kalman", "empirical-bayes", "fixed-share")
 LARGE = ({"algorithm": "rw-meta", "learners": list(LEARNERS)}, "empirical-bayes")
@@ -76,7 +78,7 @@ def test_results_do_not_depend_on_the_parts(wide, specs, at_a_time, tmp_path):
     for megabytes in (math.inf, memory_for(wide, members, range(5), at_a_time)):
         settings = {"noise": "isotropic", "mu": 0.5, "seed": 1, "memory_mb": megabytes}
         block = play_suite(wide, members, replicates=range(5), **settings)
-        write_runs(block, tmp_path / "runs.parquet")
+        write_frame(rounds_of(block), tmp_path / "runs.parquet")
         files.append((tmp_path / "runs.parquet").read_bytes())
     assert files[0] == files[1]
 
@@ -88,7 +90,7 @@ def test_batches_keep_their_amplification(random_stream):
         play_suite(stream, members_of(BATCHED), **settings, memory_mb=megabytes).played[0]
         for megabytes in (math.inf, 1.0)
     )
-    assert whole.amplification.as_dict() == split.amplification.as_dict()
+    np.testing.assert_equal(vars(whole.amplification), vars(split.amplification))
     np.testing.assert_array_equal(whole.actions, split.actions)
 
 
@@ -97,7 +99,7 @@ import pathlib
 import re
 import numpy as np
 from dpol.studies.games.allocation import demand_of
-from dpol.studies.games.play import play_suite
+from dpol.studies.games.compute import play_suite
 from dpol.studies.games.settings import Allocation
 from dpol.experts.registry import make_members
 from dpol.data.stream import GainStream

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from dpol.noise import NoisyGains, privatize
-from dpol.studies.games import play
-from dpol.studies.games.replay import MOST_EXPERTS, MOST_ROUNDS
+from dpol.studies.games import compute
+from dpol.studies.games.collect import MOST_EXPERTS, MOST_ROUNDS
 from dpol.studies.games.summary import schema
 from replays import FREE, LOCAL, games, replay_of, stream_of
 
@@ -35,7 +35,7 @@ def test_the_replay_has_the_noise_that_the_algorithms_saw(monkeypatch: pytest.Mo
         seen[noise, mu] = privatize(stream, noise, mu, **facts)
         return seen[noise, mu]
 
-    monkeypatch.setattr(play, "privatize", spy)
+    monkeypatch.setattr(compute, "privatize", spy)
     replay = replay_of(SIX_BY_THREE, games(SIX_BY_THREE, ("isotropic", "capacity-memory")))
     assert len(seen) == 4
     for (noise, mu), noisy in seen.items():

@@ -11,7 +11,7 @@ import pytest
 from dpol.core.intervals import verdict_on
 from dpol.show.reported import BEST_LINEAR, load_reported
 from dpol.studies.comparison.settings import REACHED, verdict_of_aim
-from dpol.studies.games.results import conclude, rank_meta
+from dpol.studies.games.summary import conclude, rank_meta
 from tables_by_hand import INF, run
 
 NAN = math.nan

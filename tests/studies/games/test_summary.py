@@ -14,10 +14,9 @@ from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games import STUDY
-from dpol.studies.games.play import Played, RunBlock
-from dpol.studies.games.scores import scores_of, table_of
+from dpol.studies.games.scores import Played, RunBlock, scores_of, tables_of
 from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.study import STUDY
 from dpol.studies.games.summary import (
     BEST_FIXED,
     ORACLE,
@@ -261,22 +260,24 @@ def test_curves_end_at_the_summary(streams):
 
 
 def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, monkeypatch):
-    runs, stream = tmp_path / "scores.parquet", tmp_path / "stream.parquet"
+    stream = tmp_path / "stream.parquet"
     played = (runs_of([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)
     block = RunBlock(replicates=(0, 1), played=played, best=np.ones(3))
-    write_frame(table_of(block), runs)
+    inputs = {"stream": [str(stream)]}
+    for name, table in tables_of(block).items():
+        inputs[name] = [str(tmp_path / f"scores/{name}.parquet")]
+        write_frame(table, *inputs[name])
     write_stream(streams["test"], stream)
     settings, facts = MAIN.model_dump(mode="json"), dataclasses.replace(FACTS, replayed=True)
-    inputs = {"scores": [str(runs)], "stream": [str(stream)]}
     paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
-    write_results(STUDY, settings, facts, inputs=inputs, files=paths)
+    write_results(STUDY.package, settings, facts, inputs=inputs, files=paths)
     summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())
     assert summary["mean_gain"].tolist() == [1.5]
     assert set(replay["stream"]) == {"test"}
     assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
     assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()
-    monkeypatch.setattr("dpol.studies.games.results.conclude", lambda found: found)
+    monkeypatch.setattr("dpol.studies.games.collect.conclude", lambda found: found)
     with pytest.raises(DataError, match="games: summary: lacks column best_fixed_share"):
-        write_results(STUDY, settings, facts, inputs=inputs, files=paths)
+        write_results(STUDY.package, settings, facts, inputs=inputs, files=paths)
     assert not paths["summary"].exists()

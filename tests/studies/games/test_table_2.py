@@ -15,9 +15,9 @@ import scipy.stats
 from dpol.core.schemas import write_frame
 from dpol.show.reported import REPORTED
 from dpol.show.table import Table, to_csv, to_fragment, to_latex, to_markdown
-from dpol.studies.games import STUDY
+from dpol.studies.games.paper import table_2, table_2_ratios
 from dpol.studies.games.settings import Games, plays_the_papers
-from dpol.studies.games.table_2 import table_2, table_2_ratios
+from dpol.studies.games.study import STUDY
 from dpol.studies.study import Facts
 from paper_run import FACTS, MAIN, REPLICATES, SUITES, frames
 from tables_by_hand import lines
@@ -265,6 +265,6 @@ def test_only_a_run_that_plays_the_papers_algorithms_has_the_section(
     assert (first.name == "paper") is plays
     assert "paper" not in [section.name for section in others]
     if plays:
-        assert [each.name for each in first.tables] == ["table-2", "table-2-ratios"]
-        assert [each.name for each in first.figures] == ["figure-2"]
+        assert first.tables == ("table-2", "table-2-ratios")
+        assert first.figures == ("figure-2",)
         assert first.results == ("summary", "cumulative")

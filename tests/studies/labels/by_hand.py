@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from dpol.labels.registry import variants
-from dpol.studies.labels.study import COLUMNS
+from dpol.studies.labels.compute import COLUMNS
 from dpol.studies.study import Facts
 
 VARIANTS = list(variants())

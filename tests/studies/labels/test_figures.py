@@ -13,8 +13,7 @@ from matplotlib.lines import Line2D
 
 from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, Dashes
 from dpol.studies.labels import figures
-from dpol.studies.labels.points import COLUMN_OF
-from dpol.studies.labels.settings import Labels
+from dpol.studies.labels.settings import COLUMN_OF, Labels
 from legible import names_of_lines, points
 from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table
 

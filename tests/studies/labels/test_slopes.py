@@ -7,9 +7,9 @@ import pytest
 
 from dpol.core.intervals import student_factor
 from dpol.labels.registry import title_of
-from dpol.studies.labels.points import has_slopes
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.slopes import slopes
+from dpol.studies.labels.slopes import slopes_table
+from dpol.studies.labels.study import has_slopes
 from studies.labels.by_hand import FACTS, VARIANTS, table
 
 ROUNDS = np.array([1000, 10_000, 30_000])
@@ -28,7 +28,7 @@ def rows_of(powers, spread=0.01):
 
 
 def shown(rows):
-    made = slopes({"labels": rows}, Labels(), FACTS)
+    made = slopes_table({"labels": rows}, Labels(), FACTS)
     ((group,),) = [section.groups for section in made.sections]
     return made, dict(group.lines)
 

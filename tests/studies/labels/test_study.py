@@ -21,11 +21,10 @@ from dpol.labels.game import play_adversary, play_labels
 from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import variants
-from dpol.studies.labels import points
-from dpol.studies.labels import study as module
-from dpol.studies.labels.points import Setting
-from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.study import COLUMNS, collect, run
+from dpol.studies.labels import compute as module
+from dpol.studies.labels.compute import COLUMNS, collect, run
+from dpol.studies.labels.settings import Labels, Setting
+from dpol.studies.labels.study import points
 from dpol.studies.study import Facts, Inputs
 from labels import plain
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from dpol.show.table import Section, Table, TableCell
 from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.table import labels
+from dpol.studies.labels.table import labels_table
 from studies.labels.by_hand import FACTS, SETTINGS, SIMULATED, risk, table
 
 RANDOM = "random: K = 4, M = 100, ε = 4"
@@ -14,7 +14,7 @@ PA = "PA: K = 5, M = 146, T = 1,000"
 
 
 def drawn(risks: pd.DataFrame, *, simulated: bool = True) -> Table:
-    return labels({"labels": risks}, Labels(), SIMULATED if simulated else FACTS)
+    return labels_table({"labels": risks}, Labels(), SIMULATED if simulated else FACTS)
 
 
 def cells_of(section: Section) -> dict[tuple[str, str], tuple[TableCell, ...]]:

@@ -11,12 +11,12 @@ import pytest
 
 from dpol.core.intervals import student_factor
 from dpol.show.table import TableCell
-from dpol.studies.lazy import STUDY
-from dpol.studies.lazy.convex import STUDY as CONVEX_STUDY
 from dpol.studies.lazy.convex.settings import Convex
+from dpol.studies.lazy.convex.study import STUDY as CONVEX_STUDY
 from dpol.studies.lazy.exponents import SWEEPS, exponents_table, fitted_exponents
+from dpol.studies.lazy.regrets_shown import TITLES
 from dpol.studies.lazy.settings import BLOCKS, MATRIX, PRESET, TREE, WEIGHTS, Lazy
-from dpol.studies.lazy.shown import TITLES
+from dpol.studies.lazy.study import STUDY
 from dpol.studies.study import Facts
 
 FACTS = Facts({}, False, 0.9)
@@ -192,6 +192,6 @@ ONE_CONVEX = Convex(n_rounds=[9], dimensions=[4], epsilons=[1])
 )
 def test_without_two_values_of_a_size_there_is_no_table(study, one, change, asked):
     sections = study.sections_of(one.model_copy(update=change), FACTS)
-    names = [table.name for section in sections for table in section.tables]
+    names = [name for section in sections for name in section.tables]
     assert (f"{study.name}-exponents" in names) == asked
     assert f"{study.name}-stated-rates" in names

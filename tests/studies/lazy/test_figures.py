@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.show.looks import BLACK, GREY, looks_of
-from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.rates import RATE_PANELS, draw_rates
-from dpol.studies.lazy.shown import TITLES, draw_learned, draw_regret
+from dpol.studies.lazy.regrets_shown import TITLES, draw_learned, draw_regret
+from dpol.studies.lazy.study import STUDY
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points
 

@@ -18,10 +18,10 @@ from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
-from dpol.studies import lazy as package
 from dpol.studies.jobs import compute
+from dpol.studies.lazy import study as package
+from dpol.studies.lazy.compute import weights_loss
 from dpol.studies.lazy.settings import BLOCKS, LEADERS, ONE_ROUND, TREE, WEIGHTS, Lazy
-from dpol.studies.lazy.study import weights_loss
 from dpol.studies.study import Facts
 
 # A sound sample is rejected with at most this probability, in every statistical test.

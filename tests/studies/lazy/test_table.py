@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from dpol.show.table import Table, TableCell
-from dpol.studies.lazy import STUDY
 from dpol.studies.lazy.rates import RATE_PANELS, RATES, rates_table
-from dpol.studies.lazy.shown import TITLES, UNIFORM, regret_table
+from dpol.studies.lazy.regrets_shown import TITLES, UNIFORM, regret_table
+from dpol.studies.lazy.study import STUDY
 from dpol.studies.study import Facts
 
 Cell = tuple[str, int, int, float, str, float, float, float]

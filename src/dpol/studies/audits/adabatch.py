@@ -18,7 +18,7 @@ from dpol.noise import NoisyGains
 from dpol.privacy.auditing.bounds import with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_covariance, by_event, replicates_of
 from dpol.studies.audits.settings import Audits
-from dpol.studies.batching.study import analytic_mixture, noisy_game
+from dpol.studies.batching.compute import analytic_mixture, noisy_game
 
 ALGORITHM = RWAdaBatch(alpha=3.0)
 """RW-AdaBatch with a tolerance that makes the size of its first batch certain."""

@@ -1,46 +1,37 @@
-"""All audits of the study."""
+"""Audits: attacks on every mechanism, which compare its outputs with its privacy claim."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-
-import pandas as pd
-
-from dpol.studies.audits.adabatch import audit_adabatch, audit_reactions
-from dpol.studies.audits.core import Audited
-from dpol.studies.audits.experts import audit_noises, audit_stays, audit_sums, audit_trees
-from dpol.studies.audits.labels import audit_messages
-from dpol.studies.audits.lazy import audit_lazies
 from dpol.studies.audits.settings import Audits
-from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, FileLists, Inputs, Values
+from dpol.studies.study import Facts, Point, Section, Study
 
-AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
-    "noisy-gains": audit_noises,
-    "tree": audit_trees,
-    "sums": audit_sums,
-    "stays": audit_stays,
-    "rw-adabatch": audit_adabatch,
-    "reactions": audit_reactions,
-    "l2p": audit_lazies,
-    "labels": audit_messages,
-}
-"""Functions from settings and root seed to audits, by auditor."""
-SAMPLED = 53
-"""Number of sampled bounds of the study, which share the error that the settings allow."""
+_AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "reactions", "l2p", "labels")
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return the rows of one auditor, a key of `AUDITS`."""
-    settings = Audits.model_validate(point["audits"])
-    each = settings.model_copy(update={"confidence": 1 - (1 - settings.confidence) / SAMPLED})
-    audits = AUDITS[point["auditor"]](each, inputs.seed)
-    return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
+def points(settings: Audits, facts: Facts) -> dict[str, Point]:
+    """Return a point for each auditor."""
+    block = settings.model_dump(mode="json")
+    return {
+        name: Point(settings={"auditor": name, "audits": block}, seconds=4.0) for name in _AUDITORS
+    }
 
 
-def collect(files: FileLists, settings: Audits, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the table unchanged; its sampled bounds hold jointly with the settings' confidence."""
-    audits = read_rows(files["audits"])
-    sampled = int((audits["method"] != "exact").sum())
-    assert sampled == SAMPLED, f"{sampled} sampled bounds share the error of {SAMPLED}"
-    return {"audits": audits}
+STUDY = Study(
+    name="audits",
+    title="Audits of privacy",
+    settings=Audits,
+    package="dpol.studies.audits",
+    results=("audits",),
+    sections=(
+        Section(
+            name="audits",
+            about="Every mechanism is attacked. The success of the attack gives a lower bound on"
+            " the true privacy parameter. A claim below that bound is refuted. The notes below the"
+            " table say what ran.",
+            results=("audits",),
+            figures=("audits",),
+            tables=("audits",),
+        ),
+    ),
+    points=points,
+)

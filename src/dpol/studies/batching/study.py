@@ -1,241 +1,36 @@
-"""Privacy gained and regret added by batching: the data of the paper's Figure 1."""
+"""The study of RW-AdaBatch: how much its batches amplify privacy, and what they cost."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
-
-import numpy as np
-import pandas as pd
-
-from dpol.core.intervals import add_intervals, standard_error
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
-from dpol.data.stream import GainStream
-from dpol.data.synthetic import synthetic_stream
-from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import containing_batch, heuristic_batch, observed_batches
-from dpol.experts.batches import BatchRule
-from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import play_rounds, setup_of
-from dpol.noise import CONSTANT, NoisyGains, privatize
-from dpol.privacy.mixtures import BatchMixture, BatchSizes
 from dpol.studies.batching.settings import Batching
-from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, FileLists, Inputs, Values
-
-UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
-HEURISTIC = "heuristic"
-NOISE = CONSTANT.name
-# Most runs times rounds times experts in memory at once.
-_LARGEST_BLOCK = 25_000_000
-# Log likelihood ratios of the curves, in units of mu, far into both tails.
-_THRESHOLDS = np.linspace(-6.0, 6.0, 241)
-_BATCHING_MEANS = ("ftpl", "adabatch", "extra")
+from dpol.studies.study import Facts, Point, Section, Study
 
 
-def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
-    """Return the (T, n) gains by name: no expert, one expert, or two experts stand out."""
-    zero = np.zeros((n_rounds, n_experts))
-    one_good, rivals = zero.copy(), zero.copy()
-    one_good[:, 0] = rivals[::2, 0] = rivals[1::2, 1] = 1.0
-    return {"all-zero": zero, "one-good-expert": one_good, "two-rivals": rivals}
+def points(settings: Batching, facts: Facts) -> dict[str, Point]:
+    """Return a point for each number of experts."""
+    by_label: dict[str, Point] = {}
+    for n in settings.n_experts:
+        block = settings.model_copy(update={"n_experts": [n]}).model_dump(mode="json")
+        by_label[f"n-{n}"] = Point(settings={"batching": block, "delta": facts.delta})
+    return by_label
 
 
-def noisy_game(
-    stream: GainStream, mu: float, seed: int, replicates: range
-) -> tuple[NoisyGains, ReplicateGenerators]:
-    """Return a stream with the study's noise, and generators for algorithms that draw nothing."""
-    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=replicates)
-    return noisy, replicate_generators(seed, ("unused",), replicates, "none")
-
-
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return the rows of both tables for one number of experts, at every mu."""
-    study, seed = Batching.model_validate(point["batching"]), inputs.seed
-    (n,) = study.n_experts
-    curves, regrets = [], []
-    for mu in study.mus:
-        played = {
-            label: _play(synthetic_stream(label, gains), mu, study, seed)
-            for label, gains in synthetic_gains(study.n_rounds, n).items()
-        }
-        curves.append(amplified_curves(study, n, mu, played["all-zero"], delta=point["delta"]))
-        regrets.append(batching_regrets(study, n, mu, played))
-    return {
-        "amplification": pd.concat(curves, ignore_index=True),
-        "batching": pd.concat(regrets, ignore_index=True),
-    }
-
-
-def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the tables, with intervals of the regrets that hold together for each alpha."""
-    frames = {name: read_rows(paths) for name, paths in files.items()}
-    errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
-    regrets = [
-        add_intervals(rows, errors, facts.confidence)
-        for _, rows in frames["batching"].groupby("alpha", sort=False)
-    ]
-    return {**frames, "batching": pd.concat(regrets, ignore_index=True)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairedRuns:
-    """Runs of RW-FTPL and of one RW-AdaBatch on a stream, with the same noise.
-
-    Args:
-        plain: (R,) total gains of RW-FTPL.
-        batched: (R,) total gains of RW-AdaBatch.
-        mean_sizes: (R,) mean sizes of the batches that contain a round.
-        sizes: (R, k) sizes of the batches that contain the k rounds of the settings.
-    """
-
-    plain: Floats
-    batched: Floats
-    mean_sizes: Floats
-    sizes: BatchSizes
-
-
-def _play(
-    stream: GainStream, mu: float, study: Batching, seed: int
-) -> Mapping[RWAdaBatch, PairedRuns]:
-    """Play RW-FTPL, and RW-AdaBatch with every alpha and bound, with the same noise."""
-    time, columns = np.arange(stream.n_rounds), np.array(study.rounds) - 1
-    blocks: dict[RWAdaBatch, list[PairedRuns]] = {
-        RWAdaBatch(alpha, bound): [] for alpha, bound in product(study.alphas, study.bounds)
-    }
-    for game in _blocks(stream, mu, study.replicates, seed):
-        plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
-        for algorithm, parts in blocks.items():
-            actions, planned = play_batches(algorithm, *game)
-            part = PairedRuns(
-                plain=plain,
-                batched=stream.gains[time, actions].sum(axis=1),
-                mean_sizes=planned.mean(axis=1),
-                sizes=planned[:, columns],
-            )
-            parts.append(part)
-    return {algorithm: _join_pairs(parts) for algorithm, parts in blocks.items()}
-
-
-def _join_pairs(parts: Sequence[PairedRuns]) -> PairedRuns:
-    return PairedRuns(
-        plain=np.concatenate([part.plain for part in parts]),
-        batched=np.concatenate([part.batched for part in parts]),
-        mean_sizes=np.concatenate([part.mean_sizes for part in parts]),
-        sizes=np.concatenate([part.sizes for part in parts]),
-    )
-
-
-def amplified_curves(
-    study: Batching, n: int, mu: float, played: Mapping[RWAdaBatch, PairedRuns], *, delta: float
-) -> pd.DataFrame:
-    """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
-
-    There is a row per alpha, bound, round, kind and test, with `threshold` (log likelihood ratio,
-    and also epsilon if not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at
-    that epsilon, `epsilon_at_delta` at the given delta, and `mean_batch`.
-
-    Args:
-        study: settings of the study.
-        n: number of experts.
-        mu: Gaussian-DP parameter of one round.
-        played: runs on all-zero gains.
-        delta: delta of `epsilon_at_delta`.
-    """
-    frames = []
-    zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
-    alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
-    for algorithm, games in played.items():
-        rule = _rule(algorithm, zeros, mu)
-        for t, observed in zip(study.rounds, games.sizes.T, strict=True):
-            kinds = {
-                UNAMPLIFIED: alone,
-                ANALYTIC: containing_batch(t, rule, mu),
-                MONTE_CARLO: observed_batches(observed, mu),
-            }
-            if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
-                kinds[HEURISTIC] = heuristic_batch(t, rule, mu)
-            setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
-            for kind, mixture in kinds.items():
-                frames.append(_curve(mixture, delta).assign(**setting, kind=kind))
-    return pd.concat(frames, ignore_index=True).assign(T=study.n_rounds, n=n, mu=mu)
-
-
-def _blocks(
-    stream: GainStream, mu: float, replicates: int, seed: int
-) -> Iterator[tuple[NoisyGains, ReplicateGenerators]]:
-    size = max(1, _LARGEST_BLOCK // stream.gains.size)
-    for start in range(0, replicates, size):
-        yield noisy_game(stream, mu, seed, range(start, min(start + size, replicates)))
-
-
-def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
-    """Return the lower bound on the batch that contains round t of a game like `stream`."""
-    return containing_batch(t, _rule(algorithm, stream, mu), mu)
-
-
-def _rule(algorithm: RWAdaBatch, stream: GainStream, mu: float) -> BatchRule:
-    return algorithm.rule(setup_of(privatize(stream, NOISE, mu, seed=0, replicates=[0])))
-
-
-def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
-    threshold = _THRESHOLDS * mixture.mu
-    false_positive, false_negative = mixture.trade_off_at(threshold)
-    reported = threshold >= 0
-    return pd.DataFrame(
-        {
-            "threshold": threshold,
-            "false_positive": false_positive,
-            "false_negative": false_negative,
-            "epsilon": np.where(reported, threshold, np.nan),
-            "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
-            "delta_reported": delta,
-            "epsilon_at_delta": mixture.epsilon(delta),
-            "mean_batch": mixture.mean(),
-        }
-    )
-
-
-def batching_regrets(
-    study: Batching, n: int, mu: float, played: Mapping[str, Mapping[RWAdaBatch, PairedRuns]]
-) -> pd.DataFrame:
-    """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
-
-    There is a row per alpha, stream and bound, with mean regrets and the mean of their paired
-    difference, standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
-    (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
-
-    Args:
-        study: settings of the study.
-        n: number of experts.
-        mu: Gaussian-DP parameter of one round.
-        played: runs on each synthetic stream.
-    """
-    rows = []
-    eta = math.sqrt(n) / mu
-    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
-    for alpha, label in product(study.alphas, played):
-        best = synthetic_gains(study.n_rounds, n)[label].sum(axis=0).max()
-        factor = 1 + alpha / 2
-        for bound in study.bounds:
-            games = played[label][RWAdaBatch(alpha, bound)]
-            extra = games.plain - games.batched
-            row = {
-                "stream": label,
-                "alpha": alpha,
-                "bound": bound,
-                "mean_batch": float(games.mean_sizes.mean()),
-                "ftpl_regret": best - games.plain.mean(),
-                "adabatch_regret": best - games.batched.mean(),
-                "extra_regret": extra.mean(),
-                "factor": factor,
-                "adabatch_bound": factor * limit,
-            }
-            samples = games.plain, games.batched, extra
-            for name, sample in zip(_BATCHING_MEANS, samples, strict=True):
-                row[f"{name}_standard_error"] = float(standard_error(sample))
-            rows.append(row)
-    setting = {"n": n, "T": study.n_rounds, "mu": mu, "replicates": study.replicates}
-    return pd.DataFrame(rows).assign(**setting, ftpl_bound=limit)
+STUDY = Study(
+    name="batching",
+    title="Privacy amplified by batches",
+    settings=Batching,
+    package="dpol.studies.batching",
+    results=("amplification", "batching"),
+    sections=(
+        Section(
+            name="batching",
+            about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
+            " sees only the actions then learns less about one round than the noise alone would"
+            " allow.",
+            results=("amplification", "batching"),
+            figures=("amplification",),
+            tables=("amplification", "batching", "tolerance"),
+        ),
+    ),
+    points=points,
+)

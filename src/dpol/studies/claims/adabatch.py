@@ -16,7 +16,7 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import containing_batch, heuristic_batch
 from dpol.experts.batches import BatchRule
 from dpol.privacy.mixtures import BatchMixture, BatchSizes
-from dpol.studies.batching.study import noisy_game, synthetic_gains
+from dpol.studies.batching.compute import noisy_game, synthetic_gains
 from dpol.studies.claims.core import Findings, generator, of_number, of_share
 
 # ---- the heuristic -----------------------------------------------------------------------------

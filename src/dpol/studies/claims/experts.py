@@ -36,7 +36,7 @@ from dpol.privacy.factorizations import least_row_norm, prefix_sums
 from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
 from dpol.privacy.mixtures import BatchMixture
 from dpol.privacy.tree_noise import tree_levels
-from dpol.studies.batching.study import NOISE, analytic_mixture, noisy_game, synthetic_gains
+from dpol.studies.batching.compute import NOISE, analytic_mixture, noisy_game, synthetic_gains
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_number, of_share
 
 # ---- the local mechanism ---------------------------------------------------------------------

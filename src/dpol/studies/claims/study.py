@@ -1,121 +1,36 @@
-"""The claims ledger: which function decides each statement, and all rows."""
+"""The claims ledger: statements of the papers that a computation can check."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from itertools import chain
-from pathlib import Path
-from typing import cast
-
-import pandas as pd
-from pydantic import TypeAdapter
-
-from dpol.core.logs import progress
-from dpol.core.schemas import read_frame
-from dpol.core.yaml_files import read_yaml
-from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import adabatch, division, experts, gains, labels, lazy, lemmas, limit
-from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
-from dpol.studies.games.summary import schema
-from dpol.studies.study import Inputs, Values
-
-PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
-"""Titles by label. Each paper is a point of the study."""
-STATEMENTS = Path(__file__).with_name("statements.yaml")
-
-_MODULES = {
-    "experts": experts,
-    "adabatch": adabatch,
-    "gains": gains,
-    "limit": limit,
-    "division": division,
-    "lazy": lazy,
-    "lemmas": lemmas,
-    "labels": labels,
-}
-_OF_A_RUN = "gains."
-"""Module of the checks that need the main experiment of a run."""
+from dpol.studies.claims.settings import Claims
+from dpol.studies.study import Facts, Point, Section, Study
 
 
-@cache
-def statements() -> Mapping[str, Statement]:
-    """Return all statements by id, in the order of the ledger.
-
-    Raises:
-        ValidationError: a key of the file is unknown, missing or wrong.
-        ConfigError: the file is not YAML.
-    """
-    return TypeAdapter(dict[str, Statement]).validate_python(read_yaml(STATEMENTS))
-
-
-def check_of(statement: Statement) -> Check:
-    """Return the function that decides a statement."""
-    module, _, name = statement.found_by.partition(".")
-    return cast(Check, getattr(_MODULES[module], name))
-
-
-def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
-    """Run a check and return its findings in all settings, by id of the statement."""
-    return _by_statement(check(seed))
-
-
-def _by_statement(findings: Findings) -> dict[str, list[Finding]]:
-    by_statement: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_statement.setdefault(finding.name, []).append(finding)
-    return by_statement
-
-
-def claims(paper: str, *, seed: int) -> list[Claim]:
-    """Return the claims of a paper, each at its worst setting.
-
-    Raises:
-        ValueError: a check decides other statements than the ones that name it.
-    """
-    about = {
-        name: statement
-        for name, statement in statements().items()
-        if statement.paper == PAPERS[paper] and not statement.found_by.startswith(_OF_A_RUN)
+def points(settings: Claims, facts: Facts) -> dict[str, Point]:
+    """Return a point for each paper, and one for the first paper's claims about this run."""
+    labelled: dict[str, Point] = {
+        paper: Point(settings={"paper": paper}, seconds=14.0) for paper in settings.papers
     }
-    by_statement: dict[str, list[Finding]] = {}
-    for check in progress(list(dict.fromkeys(map(check_of, about.values()))), f"claims: {paper}"):
-        by_statement |= findings(check, seed)
-    if odd := by_statement.keys() ^ about.keys():
-        raise ValueError(
-            f"{STATEMENTS.name}: found_by names a function that does not decide"
-            f" {', '.join(sorted(odd))}"
-        )
-    return _worst_of_each(by_statement)
+    if "experts" in labelled:
+        files = {name: f"{name}.parquet" for name in ("ranking", "summary")}
+        labelled["experts-in-this-run"] = Point(settings={}, inputs=files, seconds=3.0)
+    return labelled
 
 
-def _worst_of_each(by_statement: Mapping[str, list[Finding]]) -> list[Claim]:
-    """Return the worst claim of each statement, in the order of the ledger."""
-    return [
-        decided(statement, by_statement[name])
-        for name, statement in statements().items()
-        if name in by_statement
-    ]
-
-
-def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:
-    """Return the claims about the main experiment of a run, each at its worst cell.
-
-    Cells that the run does not play have no row.
-    """
-    return _worst_of_each(_by_statement(chain(gains.rivals(ranking), gains.table_two(summary))))
-
-
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return one row per statement of a paper, a key of `PAPERS`.
-
-    All papers take half a minute on one core.
-    """
-    if "ranking" in inputs.files:
-        ranking, summary = (
-            read_frame(inputs.files[name], schema(name)) for name in ("ranking", "summary")
-        )
-        rows = claims_of_run(ranking, summary)
-    else:
-        rows = claims(point["paper"], seed=inputs.seed)
-    return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}
+STUDY = Study(
+    name="claims",
+    title="What the papers state, checked",
+    settings=Claims,
+    package="dpol.studies.claims",
+    results=("claims",),
+    sections=(
+        Section(
+            name="claims",
+            about="Each statement that a computation can check, the computed value, and the"
+            " verdict.",
+            results=("claims",),
+            tables=("claims-open", "claims"),
+        ),
+    ),
+    points=points,
+)

@@ -20,7 +20,8 @@ from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.studies.comparison.settings import NoiseMemories, verdict_of_aim
-from dpol.studies.games.play import Played, play_suite
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import Played
 from dpol.studies.study import Inputs, Values
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name

@@ -19,7 +19,7 @@ from dpol.studies.study import Facts, Frames
 _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # ticks of the lower panels, in multiples of the smallest mu
 
 
-def draw(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
+def draw_memory(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     """Draw the extra gain against mu (top) and mu against the stay (bottom), by stream."""
     frame, count, asked = frames["memory"], len(facts.streams), settings.memory
     assert asked is not None, "the figure is made only where memories are compared"

@@ -22,7 +22,7 @@ from dpol.studies.study import Facts, Frames
 _Row = Mapping[Any, Any]
 
 
-def build(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+def memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     """Build the table: a section per stream, a group per mu, a line per unit of privacy."""
     frame, asked = frames["memory"], settings.memory
     assert asked is not None, "the table is made only where memories are compared"

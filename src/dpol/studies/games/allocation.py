@@ -11,7 +11,7 @@ post-processing of earlier releases, so a division of such units has their priva
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -26,6 +26,7 @@ from dpol.divide import best_fixed, equal_chances, level_variance, proportional
 from dpol.experts.interface import Actions, Forecast, LocalAlgorithm
 from dpol.experts.play import rounds
 from dpol.noise import NO_NOISE, NoisyGains
+from dpol.studies.games.scores import column
 from dpol.studies.games.settings import ANNOUNCED, MEAN_NEED, Allocation, Followed
 
 FLOOR, LAST, FORECAST, GUARANTEE = "floor", "last", "forecast", "guarantee"
@@ -242,3 +243,11 @@ def _rows(
             "needed": needed,
             "needed_small": [needed[small].sum()],
         }
+
+
+def table_of_divided(divided: Sequence[Row]) -> pa.Table:
+    """Tabulate divisions, with the columns of `SCHEMA`."""
+    if not divided:
+        return pa.Table.from_batches([], SCHEMA)
+    columns = {name: column([row[name] for row in divided]) for name in SCHEMA.names}
+    return pa.table(columns, schema=SCHEMA)

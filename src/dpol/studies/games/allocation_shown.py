@@ -1,4 +1,4 @@
-"""Divided help: the unmet need that each rule avoids, who is served, and their figure and table."""
+"""Divided help on the page: the unmet need that each rule avoids, and who is served."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.core.errors import DataError
-from dpol.core.intervals import half_width
-from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.rounding import percent
 from dpol.noise import NO_NOISE
 from dpol.privacy.account import best_guess
@@ -25,6 +20,7 @@ from dpol.show.looks import DASHED, REFERENCES, SHORT, SOLID, looks_of
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games import allocation as rules
+from dpol.studies.games.collect import BLOCK, SETTING
 from dpol.studies.games.settings import (
     ANNOUNCED,
     BEST_FIXED,
@@ -37,11 +33,6 @@ from dpol.studies.games.settings import (
 from dpol.studies.games.systems import THIN, headline_level, ordered_levels
 from dpol.studies.study import Facts, Frames
 
-BLOCK, RESAMPLES = 8, 1000
-"""Length of a block of rounds, and number of resamples, of the bootstrap over rounds."""
-_LEAST = 1e-6
-"""Need that can be avoided above rounding errors."""
-_SETTING = "need", "units_follow", "units_share", "rule", "algorithm", "noise", "level"
 _OF_KIND: dict[Followed, str] = {
     MEAN_NEED: (
         "The mean need is that of the true counts over all rounds: known in hindsight only, and not"
@@ -53,146 +44,8 @@ _OF_KIND: dict[Followed, str] = {
     ),
 }
 """What readers must know of the need that units follow."""
-_SUMS = "units", "total_need", "unmet"
-_SAMPLED = "unmet", "avoided", "served_small", "served_others"
-"""Scores that are added over streams, and scores with intervals for the noise."""
 _LOWEST = -0.5
 """Lower end of the vertical axis; worse shares are outside."""
-
-
-def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Build one row per stream, kind of need, number of units, rule, noise and level.
-
-    Rows without a stream are sums of counts, and means of shares, over the streams. Columns:
-    docs/reference/tables.md.
-
-    Args:
-        divided: rows of all games (`dpol.studies.games.allocation.SCHEMA`).
-        facts: privacy levels, confidence and seed.
-
-    Raises:
-        DataError: no game divided help.
-    """
-    blocks: dict[tuple[Any, ...], dict[int, rules.Row]] = {}
-    records: Any = divided.to_dict("records")
-    for row in records:  # several games have the same rows of rules without a forecast
-        setting = (row[name] for name in ("stream", *_SETTING[:-1]))
-        blocks.setdefault((*setting, facts.labels.get(row["mu"], "")), {})[row["first"]] = row
-    if not blocks:
-        raise DataError("allocation: nothing was divided; play random-effects in a local suite")
-    cells: dict[tuple[Any, ...], dict[str, dict[str, Floats]]] = {}
-    for (stream, *cell), parts in blocks.items():
-        of_units, seen = cell[:3], cell[4:] if cell[1] == ANNOUNCED else ("", NO_NOISE, "")
-        floor, oracle = (
-            _join_replicates(blocks[stream, *of_units, rule, *seen])
-            for rule in (rules.FLOOR, rules.ORACLE)
-        )
-        scores = _scores(_join_replicates(parts), floor, oracle, facts.seed)
-        cells.setdefault(tuple(cell), {})[stream] = scores
-    for own in cells.values():
-        every = {name: [scores[name] for scores in own.values()] for name in scores}
-        own[""] = {
-            name: np.sum(lists, axis=0) if name in _SUMS else _mean(lists)
-            for name, lists in every.items()
-        }
-    rows = []
-    for place, own in cells.items():
-        need, follow, share, _, algorithm, noise, level = place
-        by = algorithm if follow == ANNOUNCED else ""
-        last = cells.get((need, follow, share, rules.LAST, by, noise, level), own)
-        for stream, scores in own.items():
-            over = {name: scores[name] - last[stream][name] for name in ("avoided", "resampled")}
-            row = {"stream": stream, **dict(zip(_SETTING, place, strict=True))}
-            row |= {name: float(values.mean()) for name, values in scores.items()}
-            count = len(_SAMPLED) * (len(blocks) if stream else len(cells))
-            for name in _SAMPLED:
-                half = float(half_width(scores[name], facts.confidence, count))
-                row[f"{name}_half_width"] = 0.0 if noise == NO_NOISE else half
-            rows.append(
-                row
-                | {
-                    "mu": facts.levels.get(level, math.nan),
-                    "replicates": len(scores["unmet"]),
-                    "avoided_rounds_half_width": _spread(scores["resampled"]),
-                    "over_last": float(over["avoided"].mean()),
-                    "over_last_rounds_half_width": _spread(over["resampled"]),
-                    "confidence": facts.confidence,
-                    "ci_comparisons": count,
-                }
-            )
-    return pd.DataFrame(rows).drop(columns="resampled")
-
-
-def _join_replicates(parts: Mapping[int, rules.Row]) -> rules.Row:
-    """Join the blocks of replicates of a rule; `by_round` and `by_entity` are means over them."""
-    blocks = [parts[first] for first in sorted(parts)]
-    every = {
-        name: np.concatenate([block[name] for block in blocks])
-        for name in ("units", "unmet", "unmet_small")
-    }
-    means = {
-        name: sum(block[name] for block in blocks) / len(every["unmet"])
-        for name in ("by_round", "by_entity")
-    }
-    return {**blocks[0], **every, **means}
-
-
-def _scores(own: rules.Row, floor: rules.Row, oracle: rules.Row, seed: int) -> dict[str, Floats]:
-    """Score a rule on a stream; counts are means over the rounds.
-
-    All arguments are from `_join_replicates`. The same units are divided, so where they differ
-    between replicates, all three have the same replicates.
-    """
-    unmet, small, n_rounds = own["unmet"], own["unmet_small"], len(own["by_round"])
-    need, needed_small = own["needed"], own["needed_small"]
-    avoided, avoidable = (floor["by_round"] - other["by_round"] for other in (own, oracle))
-    draws = _resamples(n_rounds, seed)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return {
-            "units": own["units"],
-            "total_need": need.sum(keepdims=True) / n_rounds,
-            "unmet": unmet / n_rounds,
-            "avoided": (floor["unmet"] - unmet) / _known(floor["unmet"] - oracle["unmet"]),
-            "served_small": 1 - small / needed_small,
-            "served_others": 1 - (unmet - small) / (need.sum() - needed_small),
-            "served_worst": (1 - own["by_entity"] / need)[need > 0].min(keepdims=True, initial=1.0),
-            "resampled": draws @ avoided / _known(draws @ avoidable),
-        }
-
-
-def _known(avoidable: Floats) -> Floats:
-    """Return the need that can be avoided; NaN where it is only a rounding error."""
-    return np.where(avoidable > _LEAST, avoidable, math.nan)
-
-
-@cache
-def _resamples(n_rounds: int, seed: int) -> Floats:
-    """Return how often each round is in each resample, (`RESAMPLES`, n_rounds).
-
-    A resample has blocks of consecutive rounds; round 1 follows the last. Streams with the same
-    number of rounds get the same resamples, because a wave comes to all of them.
-    """
-    rng = np.random.default_rng(seed_sequence(seed, ("allocation, resamples", n_rounds)))
-    starts = rng.integers(n_rounds, size=(RESAMPLES, -(-n_rounds // BLOCK)))
-    drawn = (starts[..., None] + np.arange(BLOCK)).reshape(RESAMPLES, -1)[:, :n_rounds] % n_rounds
-    return np.array([np.bincount(row, minlength=n_rounds) for row in drawn], dtype=float)
-
-
-def _mean(lists: Sequence[Floats]) -> Floats:
-    """Return the mean of the known numbers over the streams; NaN if none is known."""
-    known = ~np.isnan(lists)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, lists, 0.0).sum(axis=0) / known.sum(axis=0))
-
-
-def _spread(resampled: Floats) -> float:
-    """Return half the range of the middle 95% of the resamples in which need can be avoided."""
-    known = resampled[~np.isnan(resampled)]
-    low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (math.nan, math.nan)
-    return float(high - low) / 2
-
-
-# ---- table ---------------------------------------------------------------------------------------
 
 
 def shown_rows(allocation: pd.DataFrame, main: Games) -> pd.DataFrame:
@@ -224,7 +77,7 @@ def allocation_table(frames: Frames, main: Games, facts: Facts) -> Table:
     rows, mus = shown_rows(frames["allocation"], main), ordered_levels(facts.levels)
     middle = headline_level(facts.levels)
     sections = []
-    cells: Any = rows.groupby(list(_SETTING[:3]), sort=False)
+    cells: Any = rows.groupby(list(SETTING[:3]), sort=False)
     for (need, follow, share), own in cells:
         shown = own[own["mu"].isna() | (own["mu"] == middle)].iloc[0]
         title = (

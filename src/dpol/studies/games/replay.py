@@ -1,4 +1,4 @@
-"""Replay of one game, round by round: its rows, the data for the script of the page, its words."""
+"""Replay of one game, round by round: the data for the script of the page, and its words."""
 
 from __future__ import annotations
 
@@ -11,158 +11,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dpol.core.intervals import NORMAL_95
 from dpol.core.randomness import Floats
 from dpol.core.words import counted
-from dpol.data.stream import GainStream
-from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.show.looks import looks_of
 from dpol.show.names import name_of
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
-from dpol.studies.games.scores import Scores
 from dpol.studies.games.settings import Games
-from dpol.studies.games.summary import dates
 from dpol.studies.page import PageFacts, Widget
-from dpol.studies.study import Facts, Frames
+from dpol.studies.study import Frames
 
-MOST_EXPERTS, MOST_ROUNDS = 40, 200
-"""Limits of a replay."""
-_MOST_NUMBERS = 32_000  # shares with and without noise: about 150 KB on the page
-_FEWEST_EXPERTS = 5
 _KEPT = 2  # fewest words of a name
 _EDGE = 0.01  # share of the noisy gains that may lie beyond each edge of the drawing
-NOT_NOISED = "none"
-"""Noise of the setting replayed if no algorithm of the report has noise."""
-
-Setting = tuple[str, float]
-"""A noise and its mu."""
-
-
-def replay_rows(
-    cells: Sequence[Scores],
-    streams: Mapping[str, GainStream],
-    main: Games,
-    facts: Facts,
-) -> pd.DataFrame:
-    """Replay the first replicate on the config's first stream (docs/reference/tables.md).
-
-    Args:
-        cells: scores of all games.
-        streams: streams they were played on, by label.
-        main: the algorithms of the report.
-        facts: streams, privacy levels, and the seed and memory to draw the noise again.
-    """
-    stream = streams[next(iter(facts.streams))]
-    played = [
-        cell
-        for label in main.report.algorithms
-        for cell in cells
-        if (cell.label, cell.stream) == (label, stream.label)
-    ]
-    settings = _settings_played(played, facts)
-    actions = {setting: _actions_of(played, *setting) for setting in settings}
-    best = stream.gains.argmax(axis=1)
-    chosen = [best, *(own for setting in settings for own in actions[setting].values())]
-    shown = _shown(stream, chosen, _most_shown(stream, settings))
-    rows = []
-    for noise, mu in settings:
-        noisy, scale = stream.gains, np.zeros_like(stream.gains)
-        models = {cell.guarantee.model for cell in played if (cell.noise, cell.mu) == (noise, mu)}
-        if "local" in models:
-            drawn = privatize(
-                stream, noise, mu, seed=facts.seed, replicates=[0], memory=facts.memory
-            )
-            noisy, scale = drawn.gains[0], drawn.noise_scale
-        setting = {"stream": stream.label, "noise": noise, "level": facts.labels[mu], "mu": mu}
-        numbers = {"noisy_gain": noisy, "noise_scale": scale}
-        rows.append(_rows_of(stream, setting, numbers, actions[noise, mu], shown))
-    return pd.concat(rows, ignore_index=True)
-
-
-def _settings_played(played: Sequence[Scores], facts: Facts) -> list[Setting]:
-    """Return the noises and levels to replay, in the order of the noises and the config.
-
-    Leaves out noise for batches or sums, and noise that is present at every level.
-    """
-    known = {(cell.noise, cell.mu) for cell in played}
-    noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
-    kept = [
-        noise.name
-        for noise in noises
-        if noise.none_at_infinity and not noise.constant and noise.memory != "sums"
-    ]
-    replayed = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
-    return replayed or [(NOT_NOISED, mu) for mu in facts.labels][:1]
-
-
-def _actions_of(
-    played: Sequence[Scores], noise: str, mu: float
-) -> dict[str, NDArray[np.integer[Any]]]:
-    """Return (T,) actions of the first replicate by algorithm, with those without privacy."""
-    return {
-        cell.label: cell.first
-        for cell in played
-        if (cell.noise, cell.mu) == (noise, mu) or cell.guarantee.model == "none"
-    }
-
-
-def _most_shown(stream: GainStream, settings: Sequence[Setting]) -> int:
-    """Return how many experts to draw. Correlated noise takes room for its scales by level."""
-    noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NOT_NOISED]
-    arrays = 2 + len(noisy) + sum(noise.memory != "none" for noise in noisy)
-    room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
-    return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))
-
-
-def _shown(
-    stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], most: int
-) -> NDArray[np.bool_]:
-    """Return an (n,) mask of the experts to draw: most often chosen first, then largest gain."""
-    times = np.zeros(stream.n_experts, dtype=int)
-    for actions in chosen:
-        np.add.at(times, actions[:MOST_ROUNDS], 1)
-    order = np.lexsort((-stream.gains.mean(axis=0), -times))
-    return np.isin(np.arange(stream.n_experts), order[:most])
-
-
-def _rows_of(
-    stream: GainStream,
-    facts: Mapping[str, Any],
-    numbers: Mapping[str, Floats],
-    actions: Mapping[str, NDArray[np.integer[Any]]],
-    shown: NDArray[np.bool_],
-) -> pd.DataFrame:
-    """Return the rows of a setting: experts that are shown, chosen in the round, or its best."""
-    rounds = np.arange(min(stream.n_rounds, MOST_ROUNDS))
-    chosen_by = np.full((len(rounds), stream.n_experts), "", dtype=object)
-    for label, own in actions.items():
-        at = rounds, own[: len(rounds)]
-        chosen_by[at] = [f"{before} {label}".strip() for before in chosen_by[at]]
-    oracle = np.zeros(chosen_by.shape, dtype=bool)
-    oracle[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
-    t, i = np.nonzero(shown | (chosen_by != "") | oracle)
-    return pd.DataFrame(
-        {
-            **facts,
-            "round": t + 1,
-            "period": dates(stream)[t].astype("datetime64[ms]"),
-            "expert": i,
-            "entity": np.array(stream.entities, dtype=object)[i],
-            "name": np.array(stream.names, dtype=object)[i],
-            "gain": stream.gains[t, i],
-            **{name: values[t, i] for name, values in numbers.items()},
-            "chosen_by": chosen_by[t, i],
-            "oracle": oracle[t, i],
-            "uniform_gain": stream.gains.mean(axis=1)[t],
-            "shown": shown[i],
-        }
-    )
-
-
-# ---- what is shown -------------------------------------------------------------------------------
 
 
 def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
@@ -192,7 +54,7 @@ def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) 
     """Introduce the run that is replayed, and tell what is left out.
 
     Args:
-        replay: table of `replay_rows`.
+        replay: table of `dpol.studies.games.collect.replay_rows`.
         summary: summary of the run.
         facts: facts of the run.
     """
@@ -232,7 +94,7 @@ def replay_data(
     order of `names`: the shown ones in the order of the stream, then the ones merely chosen.
 
     Args:
-        replay: table of `replay_rows`.
+        replay: table of `dpol.studies.games.collect.replay_rows`.
         summary: summary of the run; it says which algorithms see noisy gains only.
         algorithms: labels of the report's algorithms, in its order.
         facts: facts of the run.

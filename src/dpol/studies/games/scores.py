@@ -1,30 +1,76 @@
-"""Scores: what a point keeps of its games for the result tables.
+"""What a point keeps of its games: totals by replicate, curves by round, perhaps every round.
 
-Scores hold total gains by replicate, and the mean cumulative gain and its squared deviations by
-round. Their size per round does not grow with the replicates, and collecting needs no rounds.
+The curves are the mean cumulative gain and its squared deviations. Their size does not grow with
+the replicates, and collecting needs no rounds.
 """
 
 from __future__ import annotations
 
-import itertools
-import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
+from dpol.experts.interface import Actions
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.games.play import Played, RunBlock, column
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """Runs of one algorithm on one stream at one privacy level.
+
+    Args:
+        stream: label of the stream.
+        noise: scaling of the local noise.
+        mu: requested privacy level.
+        label: name of the algorithm in tables and figures.
+        family: registered name of the algorithm.
+        origin: `paper`, `standard`, `ours` or `other`.
+        guarantee: privacy of the actions.
+        actions: (R, T) experts, counted from 0.
+        gains: (R, T) raw gains of the actions.
+        amplification: batch sizes behind an amplified central guarantee, if any.
+        divided: need left unmet by dividing help; empty if the run divides none.
+    """
+
+    stream: str
+    noise: str
+    mu: float
+    label: str
+    family: str
+    origin: Origin
+    guarantee: Guarantee
+    actions: Actions
+    gains: Floats
+    amplification: BatchMixture | None = None
+    divided: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def totals(self) -> Floats:
+        """(R,) total gains."""
+        return np.asarray(self.gains.sum(axis=1))
+
+
+@dataclass(frozen=True)
+class RunBlock:
+    """Games of one job: algorithms on a stream, for consecutive replicates.
+
+    Args:
+        replicates: numbers of the replicates.
+        played: runs of each algorithm.
+        best: (T,) largest raw gain of each round.
+    """
+
+    replicates: tuple[int, ...]
+    played: tuple[Played, ...]
+    best: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +146,7 @@ def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores
         noise=played.noise,
         mu=float(played.mu),
         guarantee=played.guarantee,
-        amplification=played.amplification,
+        amplification=played.amplification and played.amplification.without_empty(),
         replicates=np.asarray(replicates, dtype=np.int32),
         totals=np.asarray(gains.sum(axis=1)),
         hits=(gains == best).sum(axis=1, dtype=np.int32),
@@ -157,71 +203,109 @@ def collect_cells(parts: Iterable[Scores]) -> list[Scores]:
     return [join_scores(own) for own in cells.values()]
 
 
-_TEXTS = {name: name for name in ("stream", "family", "origin", "noise")} | {"algorithm": "label"}
-_LISTS = {
-    "replicates": "replicates",
-    "total_gains": "totals",
-    "hits": "hits",
-    "mean_cumulative_gain": "mean",
-    "squared_deviations": "squares",
-    "first_actions": "first",
-    "first_gains": "first_gains",
-}
-"""Columns of the file, with the attribute of `Scores` that each holds."""
+# ---- tables --------------------------------------------------------------------------------------
 
 
-def table_of(block: RunBlock) -> pa.Table:
-    """Tabulate the scores of a block: one row per algorithm, noise and mu."""
-    rows = [scores_of(played, block.replicates, block.best) for played in block.played]
+def tables_of(block: RunBlock) -> dict[str, pa.Table]:
+    """Tabulate the scores of a block (docs/reference/tables.md).
+
+    Returns:
+        `scores`, one row per algorithm and replicate, and `curves`, one row per algorithm.
+    """
+    every = [scores_of(played, block.replicates, block.best) for played in block.played]
+    key = ("stream", "algorithm", "noise", "mu")
+    curves = [_curves(own) for own in every]
+    size = len(block.replicates)
+    scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in key}
+    return {
+        "scores": pa.table(
+            {
+                **scores,
+                "replicate": column(np.concatenate([own.replicates for own in every])),
+                "total_gain": column(np.concatenate([own.totals for own in every])),
+                "hits": column(np.concatenate([own.hits for own in every])),
+            }
+        ),
+        "curves": pa.table({name: column([row[name] for row in curves]) for name in curves[0]}),
+    }
+
+
+def _curves(own: Scores) -> dict[str, Any]:
+    """Return a row of the table of curves."""
+    mixture = own.amplification
+    return {
+        "stream": own.stream,
+        "algorithm": own.label,
+        "family": own.family,
+        "origin": own.origin,
+        "noise": own.noise,
+        "mu": own.mu,
+        "replicates": len(own.replicates),
+        "equal": own.equal,
+        **own.guarantee.as_row(),
+        "batch_mu": mixture.mu if mixture else math.nan,
+        "batch_sizes": mixture.sizes if mixture else np.array([], dtype=np.int64),
+        "batch_weights": mixture.weights if mixture else np.array([]),
+        "mean_cumulative_gain": own.mean,
+        "squared_deviations": own.squares,
+        "first_actions": own.first,
+        "first_gains": own.first_gains,
+    }
+
+
+def rounds_of(block: RunBlock) -> pa.Table:
+    """Tabulate every round of a block: one row per algorithm, replicate and round.
+
+    Columns: docs/reference/tables.md.
+    """
+    replicates, n_rounds = block.played[0].actions.shape
+    size, count = replicates * n_rounds, len(block.played)
+
+    def label(names: Sequence[str]) -> pa.Array:
+        distinct = list(dict.fromkeys(names))
+        indices = np.array([distinct.index(name) for name in names], dtype=np.int32)
+        return pa.DictionaryArray.from_arrays(column(np.repeat(indices, size)), column(distinct))
+
+    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
+    round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
     return pa.table(
         {
-            **{name: column([getattr(row, of) for row in rows]) for name, of in _TEXTS.items()},
-            "mu": column([row.mu for row in rows]),
-            "guarantee": column([_json(row.guarantee) for row in rows]),
-            "amplification": column([_json(row.amplification) for row in rows]),
-            "equal": column([int(row.equal) for row in rows]).cast(pa.bool_()),
-            **{name: column([getattr(row, of) for row in rows]) for name, of in _LISTS.items()},
+            "stream": label([played.stream for played in block.played]),
+            "algorithm": label([played.label for played in block.played]),
+            "noise": label([played.noise for played in block.played]),
+            "mu": column(np.repeat([float(played.mu) for played in block.played], size)),
+            "replicate": column(np.tile(replicate, count)),
+            "round": column(np.tile(round_numbers, count * replicates)),
+            "action": column(np.concatenate([runs.actions.ravel() for runs in block.played])),
+            "gain": column(np.concatenate([runs.gains.ravel() for runs in block.played])),
         }
     )
 
 
-def _json(record: Guarantee | BatchMixture | None) -> str:
-    return json.dumps(record and record.as_dict(), sort_keys=True)
+def column(values: NDArray[Any] | Sequence[Any]) -> pa.Array:
+    """Return numbers, truths, texts or lists of numbers as a column.
 
+    Arrow's `pa.array` imports pandas, which takes longer than playing a small stream.
 
-def read_scores(path: Path | str) -> list[Scores]:
-    """Read the scores that a job wrote.
+    Args:
+        values: all of one kind; an array of numbers may be empty.
 
-    Raises:
-        DataError: the file is damaged, or is not such a table.
+    >>> column(["a", "μ"]).to_pylist(), column([[0.5, 1.5], [2.5]]).to_pylist()
+    (['a', 'μ'], [[0.5, 1.5], [2.5]])
     """
-    try:
-        table = pq.read_table(path, use_threads=False)
-        columns = {of: table[name].to_pylist() for name, of in _TEXTS.items()}
-        columns |= {of: _arrays(table[name]) for name, of in _LISTS.items()}
-        columns |= {name: table[name].to_pylist() for name in ("mu", "equal")}
-        columns["guarantee"] = [
-            Guarantee(**json.loads(text)) for text in table["guarantee"].to_pylist()
-        ]
-        mixtures = map(json.loads, table["amplification"].to_pylist())
-        columns["amplification"] = [own and BatchMixture.from_dict(own) for own in mixtures]
-        scores = [
-            Scores(**dict(zip(columns, row, strict=True)))
-            for row in zip(*columns.values(), strict=True)
-        ]
-        if not scores:
-            raise ValueError("it has no rows")
-    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
-        raise DataError(f"{path} is not a whole run ({error}); delete it and run again") from None
-    return scores
+    first = values[0] if len(values) else 0
+    if isinstance(first, str):
+        texts = [text.encode() for text in values]
+        buffers = pa.py_buffer(_ends(texts)), pa.py_buffer(b"".join(texts))
+        return pa.StringArray.from_buffers(len(texts), *buffers)
+    if isinstance(first, Sequence | np.ndarray):
+        return pa.ListArray.from_arrays(column(_ends(values)), column(np.concatenate(values)))
+    numbers = np.ascontiguousarray(values)
+    if numbers.dtype == bool:  # Arrow packs truths into bits
+        return column(numbers.astype(np.int8)).cast(pa.bool_())
+    buffers = None, pa.py_buffer(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
 
 
-def _arrays(column: pa.ChunkedArray) -> list[NDArray[Any]]:
-    """Return a column of lists of numbers as arrays. Raises TypeError for another column."""
-    if not pa.types.is_list(column.type):
-        raise TypeError(f"a column has {column.type}, not lists of numbers")
-    arrays = []
-    for chunk in column.chunks:
-        values, ends = chunk.values.to_numpy(), chunk.offsets.to_numpy()
-        arrays += [values[a:b] for a, b in itertools.pairwise(ends)]
-    return arrays
+def _ends(values: Iterable[Sized]) -> NDArray[np.int32]:
+    return np.cumsum([0, *map(len, values)], dtype=np.int32)

@@ -22,8 +22,7 @@ from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, RULE, Look, looks_of
 from dpol.show.names import OURS
 from dpol.show.words import SYMBOLS, power
-from dpol.studies.labels.points import COLUMN_OF
-from dpol.studies.labels.settings import Labels
+from dpol.studies.labels.settings import COLUMN_OF, Labels
 from dpol.studies.labels.table import fixed
 from dpol.studies.study import Facts, Frames
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -73,3 +74,26 @@ class Labels(Settings):
         if source == "gains" and self.patients_per_week is not None:
             allowed = "must not be given because dataset.source.kind is gains: its gains have no"
             yield Problem(("patients_per_week",), self.patients_per_week, f"{allowed} people")
+
+
+COLUMN_OF = {
+    "rounds": "T",
+    "labels": "M",
+    "hypotheses": "K",
+    "epsilons": "epsilon",
+    "features": "features",
+}
+"""Column of the table of risks that each sweep changes, by the name of the sweep."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A synthetic class: K, M, T, the privacy of a message and the features, one of them swept."""
+
+    sweep: str
+    kind: Literal["random", "hard"]
+    K: int
+    M: int
+    T: int
+    epsilon: float
+    features: Features = "constant"

@@ -19,7 +19,7 @@ PROVED, ASKED = -1 / 4, -1 / 2
 _ESTIMATES = {"tv_average": "average prediction", "tv_median": "median of groups"}
 
 
-def slopes(frames: Frames, study: Labels, facts: Facts) -> Table:
+def slopes_table(frames: Frames, study: Labels, facts: Facts) -> Table:
     """Build the slopes of log TV on log T by learner, with intervals that hold together."""
     risks = frames["labels"]
     rows = risks[(risks["sweep"] == "rounds") & (risks["hypotheses"] == "hard")]

@@ -11,9 +11,8 @@ from dpol.core.rounding import rounded_up
 from dpol.labels.registry import LEARNERS, Variant, title_of, variants
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.show.table import Group, Line, Section, Table, TableCell
-from dpol.studies.labels.points import COLUMN_OF
-from dpol.studies.labels.settings import Labels
-from dpol.studies.labels.study import BY_RUN
+from dpol.studies.labels.compute import BY_RUN
+from dpol.studies.labels.settings import COLUMN_OF, Labels
 from dpol.studies.study import Facts, Frames
 
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
@@ -28,7 +27,7 @@ def value(number: float) -> str:
     return f"{number:,.0f}" if number >= 1000 else f"{number:g}"
 
 
-def labels(frames: Frames, study: Labels, facts: Facts) -> Table:
+def labels_table(frames: Frames, study: Labels, facts: Facts) -> Table:
     """Build the table: KL risk by sweep, log loss on hospitals, first T of informative bounds."""
     risks = frames["labels"]
     played = set(risks[_VARIANT].itertuples(index=False, name=None))

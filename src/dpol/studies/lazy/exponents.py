@@ -16,8 +16,8 @@ from dpol.show import footers
 from dpol.show.names import OURS
 from dpol.show.papers import LAZY
 from dpol.show.table import Group, Section, Table, TableCell
+from dpol.studies.lazy.regrets_shown import TITLES
 from dpol.studies.lazy.settings import BLOCKS, LEADERS, PRESET
-from dpol.studies.lazy.shown import TITLES
 from dpol.studies.study import Facts, Frames
 
 Row = Mapping[Any, Any]

@@ -23,8 +23,8 @@ from dpol.lazy.convex.losses import drifting_losses, linked_losses, total_loss
 from dpol.lazy.convex.measure import RegularisedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import compute
-from dpol.studies.lazy.convex import STUDY
 from dpol.studies.lazy.convex.settings import Convex
+from dpol.studies.lazy.convex.study import STUDY
 
 NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]
 NAMES += ["gradient-descent"]
@@ -135,7 +135,7 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
         raise ValueError("the choice of parameters takes seconds; most rows do not need it")
 
-    monkeypatch.setattr("dpol.studies.lazy.convex.study.choose_convex_parameters", refuse)
+    monkeypatch.setattr("dpol.studies.lazy.convex.compute.choose_convex_parameters", refuse)
     others = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[4.0, 1.0])
     one, other = (
         study_convex(others, seed=seed).drop(columns=["ci_half_width", "ci_comparisons"])

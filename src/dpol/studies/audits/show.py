@@ -1,4 +1,4 @@
-"""The figure of audits: the claims, and what the outputs prove."""
+"""The figure and the table of audits: the claims, and what the outputs prove."""
 
 from __future__ import annotations
 
@@ -10,20 +10,29 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dpol.privacy.auditing.bounds import exceeds
 from dpol.show import panels, style
 from dpol.show.looks import BAND, BLACK, GREY, REFUTED
+from dpol.show.marks import Mark
 from dpol.show.names import name_of
-from dpol.show.words import joint_confidence, proved, share_of_claim
+from dpol.show.table import Column, Line, Table, TableCell, number, one_section
+from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
+from dpol.studies.showing import FigureSpec, SectionSpec, TableSpec
 from dpol.studies.study import Facts, Frames
 
 _MARKERS = {"event": "o", "covariance": "s", "fit": "^", "exact": "D"}
+_VERDICTS = {
+    "violated": Mark("refuted", "bad"),
+    OUTSIDE: Mark("outside", "open"),
+    "consistent": Mark("stands", "good"),
+}
 _CLOSEST = 5
 _FARTHEST = 1.5  # Larger shares are drawn here.
 
 
-def draw(frames: Frames, settings: Audits, facts: Facts) -> Figure:
+def draw_audits(frames: Frames, settings: Audits, facts: Facts) -> Figure:
     """Draw a line for each audit that refutes or is outside the promise, and the closest others."""
     audits = frames["audits"]
     refuted, rows = chosen_rows(audits)
@@ -92,3 +101,83 @@ def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
     weight, ink = ("bold" if refuted else "normal"), style.text_colour(colour)
     words = textwrap.fill(words, 110)
     ax.text(0, line - 0.22, words, va="bottom", fontsize=7, fontweight=weight, color=ink)
+
+
+def audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
+    """Build the table of each mechanism's claim, what its outputs prove, and the verdict."""
+    audits = frames["audits"]
+    rows = audits.to_dict("records")
+    adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
+    ran = (
+        f"{row['mechanism']}, {row['method']}: {row['inputs']}. Code: {row['code']}. Statistic:"
+        f" {row['statistic']}."
+        for row in rows
+    )
+    return Table(
+        caption="Audits",
+        name="audits",
+        corner=("mechanism",),
+        headers=(
+            *(Column("variant", prose=True), Column("unit", prose=True)),
+            *("claimed", "proved", "share"),
+            *(Column("how", prose=True), Column("verdict", prose=True)),
+        ),
+        sections=(one_section(map(_line, rows)),),
+        footers=(
+            f"Adjacent: {adjacency}.",
+            "Claimed: the parameter asked for, or the mechanism’s record if that promises less.",
+            "Outside the promise: the outputs exceed a parameter that was not promised for these"
+            " inputs. This refutes nothing.",
+            "Proved: a lower bound on the parameter, or the parameter itself if it was computed."
+            f" All bounds hold together with {joint_confidence(audits['confidence'])} confidence."
+            " A claim that stands is not proved: an audit sees only its statistic, on its inputs.",
+            "Event: chosen on one half of the runs, counted on the other; nothing is assumed."
+            " Covariance: assumes Gaussian noise. Fit: the total variation distance (TV) between"
+            " the running code and the distribution whose loss is computed.",
+            *dict.fromkeys(ran),
+        ),
+        numbers=audits,
+        filtered="audits",
+    )
+
+
+def _line(row: Mapping[Hashable, Any]) -> Line:
+    delta = f" (δ = {row['delta']:g})" if row["parameter"] == "epsilon" and row["delta"] else ""
+    admitted = exceeds(row["recorded"], row["claimed"])
+    record = f", recorded: {row['recorded']:.3g}" if admitted else ""
+    claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
+    runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
+    share = share_of_claim(row)
+    return row["mechanism"], (
+        TableCell(row["variant"]),
+        TableCell(row["unit"]),
+        number(row["claimed"], claim),
+        number(row["lower_bound"], proved(row)),
+        number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
+        TableCell(f"{name_of(row['method']).short}{runs}"),
+        TableCell(name_of(row["verdict"]).short, mark=_VERDICTS[row["verdict"]]),
+    )
+
+
+SECTIONS = {
+    "audits": SectionSpec(
+        figures={
+            "audits": FigureSpec(
+                draw=draw_audits,
+                title="What the outputs prove, compared with the claims",
+                description="A line for each audit that refutes its claim or lies outside the"
+                " promise, and for the five others closest to their claims: the lower bound as a"
+                " share of the claimed parameter. The vertical line marks the claim; a red bound to"
+                " its right refutes it. The table has all audits.",
+            ),
+        },
+        tables={
+            "audits": TableSpec(
+                build=audits_table,
+                title="Audits of privacy",
+                place="file",
+            ),
+        },
+    ),
+}
+"""Sections of the page."""

@@ -1,4 +1,4 @@
-"""Head of the page: the question of the run, and what privacy costs in at most three sentences."""
+"""The page of a run: its head, and the sections of the main study."""
 
 from __future__ import annotations
 
@@ -12,9 +12,126 @@ from dpol.data.question import Gain
 from dpol.data.settings import Columns
 from dpol.privacy.account import best_guess
 from dpol.show.words import each, mu_title
+from dpol.studies.games.allocation_shown import allocation_table, draw_allocation
+from dpol.studies.games.average_gain import average_gain_table
+from dpol.studies.games.mechanisms import guarantees_table, privacy_table
+from dpol.studies.games.paper import draw_figure_2, table_2, table_2_ratios
+from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility, draw_rivals
+from dpol.studies.games.replay import replay_widget
 from dpol.studies.games.settings import Games
 from dpol.studies.games.systems import headline_level, lines_of, mean_share
 from dpol.studies.page import PageFacts
+from dpol.studies.showing import FigureSpec, SectionSpec, TableSpec
+
+SECTIONS = {
+    "paper": SectionSpec(
+        figures={
+            "figure-2": FigureSpec(
+                draw=draw_figure_2,
+                title="The paper’s Figure 2",
+                description="Mean cumulative gain against time: one row of panels per stream, one"
+                " column per privacy level; all share both axes. Lines are RW-Meta and the two"
+                " central trees. The orange shade is the range of the linear models, dotted is the"
+                " best fixed expert in hindsight. A line above the dotted one has negative static"
+                " regret. RW-Meta’s distance from the top of the shade is its regret to the best"
+                " linear model.",
+            ),
+        },
+        tables={
+            "table-2": TableSpec(
+                build=table_2,
+                title="The paper’s Table 2",
+                place="first",
+            ),
+            "table-2-ratios": TableSpec(
+                build=table_2_ratios,
+                title="Ratios of Table 2",
+                place="first",
+            ),
+        },
+    ),
+    "privacy-utility": SectionSpec(
+        figures={
+            "privacy-utility": FigureSpec(
+                draw=draw_privacy_utility,
+                title="What privacy costs",
+                description="One panel per stream. The vertical axis is the share of the possible"
+                " gain: 0% is an expert drawn uniformly at random in every round, 100% is the"
+                " oracle, which picks the best expert of every round. The horizontal axis is how"
+                " often, at most, an attacker who knows everybody else’s data guesses correctly"
+                " whether a person was counted. Lines are the systems compared (thin but for the"
+                " baseline, the first rival and ours), and the best with a curator. If nothing is"
+                " compared, every algorithm has a line, with its best noise at the strictest level;"
+                " the best is thick, and lines with a curator are dashed. Dotted: the best fixed"
+                " expert. The best are chosen in hindsight. Bars are joint intervals for the noise;"
+                " they do not cover other places or years.",
+            ),
+            "rivals": FigureSpec(
+                draw=draw_rivals,
+                title="Local algorithms and central rivals",
+                description="Share of the possible gain, as in the figure above. One panel per"
+                " noise and stream, one line per algorithm; the dotted line is the best fixed"
+                " expert in hindsight.",
+                place="folded",
+            ),
+        },
+        tables={
+            "answer": TableSpec(
+                build=answer_table,
+                title="Share of the possible gain kept",
+                place="seen",
+            ),
+        },
+    ),
+    "privacy": SectionSpec(
+        tables={
+            "privacy": TableSpec(
+                build=privacy_table,
+                title="How private is it?",
+            ),
+        },
+    ),
+    "allocation": SectionSpec(
+        figures={
+            "allocation": FigureSpec(
+                draw=draw_allocation,
+                title="Help divided from noisy counts",
+                description="One panel per kind of need and number of units. The vertical axis is"
+                " the share of the avoidable unmet need that a rule avoids, mean over the streams:"
+                " 0% divides by capacity alone, 100% knows the next need. Below 0%, a rule is worse"
+                " than no counts; a line that leaves the panel goes on below it. The mean need is"
+                " that of the true counts over all rounds: known in hindsight only, and not"
+                " private. The announced need is forecast from noisy counts. The horizontal axis is"
+                " how often, at most, an attacker who knows everybody else’s data guesses correctly"
+                " whether a person was counted. Bars are joint intervals for the noise. They do not"
+                " cover other places or years.",
+            ),
+        },
+        tables={
+            "allocation": TableSpec(
+                build=allocation_table,
+                title="Help divided, and who is served",
+            ),
+        },
+    ),
+    "replay": SectionSpec(
+        widget=replay_widget,
+    ),
+    "average-gain": SectionSpec(
+        tables={
+            "average-gain": TableSpec(
+                build=average_gain_table,
+                title="Total gain",
+            ),
+            "guarantees": TableSpec(
+                build=guarantees_table,
+                title="Guarantees of each algorithm",
+                place="folded",
+            ),
+        },
+    ),
+}
+"""Sections of the page."""
 
 _NEXT = {"day": "the next day", "week": "next week", "month": "next month"}
 _NAMED = 3
@@ -66,7 +183,7 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     with a curator, and the best fixed entity.
 
     Args:
-        summary: table of `dpol.studies.games.results.conclude`.
+        summary: table of `dpol.studies.games.summary.conclude`.
         settings: the systems compared.
         facts: facts of the run.
     """

@@ -1,16 +1,28 @@
-"""The paper's Table 2 on the streams of a run, with the paper's own numbers in grey."""
+"""The paper's Table 2 and Figure 2 on the streams of a run, with the paper's numbers in grey."""
 
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
+from matplotlib import dates
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
+from dpol.core.intervals import ABOVE, BELOW, verdict_on
 from dpol.core.rounding import fixed
 from dpol.experts.registry import make_members
-from dpol.show import footers
+from dpol.show import footers, panels
+from dpol.show.looks import ENVELOPE, GREY, REFERENCES, looks_of
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.reported import (
     BEST_LINEAR,
@@ -23,9 +35,9 @@ from dpol.show.reported import (
     load_reported,
 )
 from dpol.show.table import Group, Line, Section, Table, TableCell, one_section
-from dpol.show.words import mu_title
-from dpol.studies.games.results import with_best, with_differences
+from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.settings import (
+    BEST_FIXED,
     LINEAR,
     META,
     MIN_NOISE,
@@ -34,7 +46,13 @@ from dpol.studies.games.settings import (
     Games,
     is_papers,
 )
-from dpol.studies.games.systems import describe_stream
+from dpol.studies.games.summary import with_best, with_differences
+from dpol.studies.games.systems import (
+    REFERENCE_NAMES,
+    describe_stream,
+    ordered_levels,
+    sized_titles,
+)
 from dpol.studies.study import Facts, Frames
 
 RUN, PAPER = "run", "paper"
@@ -56,9 +74,16 @@ RATIO_COLUMNS = [
 
 The bounds are empty for the paper, and where the interval of RW-Meta's gain reaches below 0."""
 _ABSENT = TableCell("—")
+RANGE_LABEL = "linear models"
+_RANGE_ALPHA = 0.35
+_BOLD_CHARACTERS_PER_INCH = 12.5
+_MANY = 4
+"""Number of levels above which titles are wrapped and dates are fewer."""
+# Without markers, which would look like measured points.
+_LOOKS = {label: replace(look, marker="") for label, look in looks_of(TITLES).items()}
 
 
-# ---- numbers -------------------------------------------------------------------------------------
+# ---- numbers of Table 2 --------------------------------------------------------------------------
 
 
 def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
@@ -268,3 +293,115 @@ def _ratio(rows: pd.DataFrame) -> TableCell:
     low, high = rows[["ratio_lower", "ratio_upper"]].iloc[0]
     known = f" ({fixed(low)} to {fixed(high)})" if math.isfinite(low + high) else ""
     return TableCell(fixed(least) + known, order=least)
+
+
+# ---- Figure 2 ------------------------------------------------------------------------------------
+
+
+def draw_figure_2(frames: Frames, main: Games, facts: Facts) -> Figure:
+    """Draw mean cumulative gain over time: a row of panels per stream, a column per level.
+
+    Args:
+        frames: the summary; and `cumulative`, one row per stream, algorithm, noise, mu and round,
+            with the best fixed expert among the algorithms.
+        main: the confidence of the intervals.
+        facts: titles of the streams, levels, and whether the data are simulated.
+    """
+    levels = ordered_levels(facts.levels)
+    rows = _shown(frames["cumulative"], facts)
+    titles = sized_titles(facts.streams, frames["summary"])
+    width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
+    height = {1: 2.6, 2: 1.9}.get(len(facts.streams), 1.5)
+    cells, size = list(product(facts.streams, levels)), (width, height)
+    # All panels share both axes, as in the paper.
+    with panels.panels(
+        len(cells), len(levels), size, "cumulative gain", sharex=True, sharey=True
+    ) as drawn:
+        for ax, (stream, mu) in zip(drawn.axes, cells, strict=True):
+            own = rows[rows["stream"] == stream]
+            _draw_panel(ax, own[(own["mu"] == mu) | (own["algorithm"] == BEST_FIXED)])
+        for ax, mu in zip(drawn.grid[0], levels, strict=True):
+            text = privacy_title(mu)
+            ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
+        for ax, stream in zip(drawn.grid[:, 0], facts.streams, strict=True):
+            # A bracket such as (n = 24) stays on one line.
+            title = re.sub(r"\([^()]{,12}\)", lambda m: m[0].replace(" ", "\xa0"), titles[stream])
+            wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
+            ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
+        most = 4 if len(levels) > _MANY else 5
+        _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
+        drawn.legend(_legend_keys())
+        drawn.title(*_subtitle(rows, main, facts))
+        drawn.find(_finding(rows, facts))
+    return drawn.figure
+
+
+def _shown(cumulative: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+    """Return the paper's algorithms with its noise and the best fixed expert, with `x`."""
+    rows = cumulative[is_papers(cumulative) | (cumulative["algorithm"] == BEST_FIXED)]
+    rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
+    dated = bool(rows["period"].notna().all())
+    return rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
+
+
+def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
+    values = rows[rows["family"] == LINEAR].groupby("x")["mean_cumulative_gain"]
+    low, high = values.min(), values.max()
+    shade = ax.fill_between(low.index, low, high, color=ENVELOPE, linewidth=0, zorder=1)
+    shade.set(alpha=_RANGE_ALPHA, label=RANGE_LABEL)
+    for label, look in _LOOKS.items():
+        own = rows[rows["algorithm"] == label]
+        panels.add_band(ax, own[["x", "mean_cumulative_gain", "ci_half_width"]], look, label)
+    fixed, look = rows[rows["algorithm"] == BEST_FIXED], REFERENCES[BEST_FIXED]
+    ax.plot(fixed["x"], fixed["mean_cumulative_gain"], zorder=4, label=BEST_FIXED, **look.line)
+
+
+def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
+    """Set the scales that all panels share, with at most `most` dates or rounds."""
+    ax.margins(x=0.02)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
+    if not dated:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=most - 1, steps=[1, 2, 5, 10], integer=True))
+        return
+    locator = dates.AutoDateLocator(minticks=2, maxticks=most)
+    ax.xaxis.set_major_locator(locator)
+    # The subtitle has the years: the formatter's own would overlap the next panel.
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
+
+
+def _legend_keys() -> list[Artist]:
+    fixed = panels.key(REFERENCE_NAMES[BEST_FIXED], **REFERENCES[BEST_FIXED].line)
+    range_name = f"range of the {len(make_members(LINEAR))} linear models"
+    band = "shade in a line's colour: its interval"
+    return [
+        *(panels.key(TITLES[label], **look.line) for label, look in _LOOKS.items()),
+        fixed,
+        Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
+        Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
+    ]
+
+
+def _subtitle(rows: pd.DataFrame, main: Games, facts: Facts) -> tuple[str, ...]:
+    when = f"rounds 1 to {rows['round'].max()}"
+    if rows["period"].notna().all():
+        when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
+    return (
+        f"{panels.data_title(facts.simulated)}, {when}",
+        f"{PAPER_NOISE} noise",
+        f"joint {100 * main.report.confidence:g}% intervals for the noise",
+    )
+
+
+def _finding(rows: pd.DataFrame, facts: Facts) -> str:
+    """Count the panels in which RW-Meta ends above or below the best fixed expert."""
+    last = rows[rows["round"] == rows["round"].max()]
+    fixed = last[last["algorithm"] == BEST_FIXED].set_index("stream")["mean_cumulative_gain"]
+    meta = last[(last["algorithm"] == META) & last["mu"].isin(facts.levels.values())]
+    lead = meta["mean_cumulative_gain"] - meta["stream"].map(fixed)
+    verdicts = list(map(verdict_on, lead, meta["ci_half_width"]))
+    return (
+        f"The paper’s Figure 2: {TITLES[META]} ends above the best fixed expert in"
+        f" {verdicts.count(ABOVE)} of {len(verdicts)} panels, and below it in"
+        f" {verdicts.count(BELOW)}."
+    )

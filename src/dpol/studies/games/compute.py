@@ -1,23 +1,19 @@
-"""Play a suite in as much memory as a job has, and tabulate its rounds."""
+"""Points of the main study: play a suite in as much memory as a job has."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from dpol.core.errors import AlgorithmError, in_one_line
-from dpol.core.randomness import Floats
-from dpol.core.schemas import write_frame
-from dpol.data.stream import GainStream
-from dpol.experts.interface import Actions, Member, forecasts_gains
+from dpol.data.stream import GainStream, read_stream
+from dpol.experts.interface import Member, forecasts_gains
 from dpol.experts.play import (
     RawGains,
     Source,
@@ -25,65 +21,37 @@ from dpol.experts.play import (
     guarantee_of,
     play_rounds,
 )
+from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, NoisyGains, privatize
+from dpol.noise.noises import known_memory
 from dpol.noise.seeds import Seeds
-from dpol.privacy.guarantee import Guarantee, Origin
-from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.games.allocation import Demand, Row, play_and_divide
-
-RUN_COLUMNS = ("stream", "algorithm", "noise", "mu", "replicate", "round", "action", "gain")
-"""Columns of a table of runs (docs/reference/tables.md)."""
+from dpol.studies.games.allocation import Demand, Row, demand_of, play_and_divide, table_of_divided
+from dpol.studies.games.scores import Played, RunBlock, rounds_of, tables_of
+from dpol.studies.games.settings import Allocation
+from dpol.studies.study import Inputs, Values
 
 
-@dataclass(frozen=True, kw_only=True)
-class Played:
-    """Runs of one algorithm on one stream at one privacy level.
-
-    Args:
-        stream: label of the stream.
-        noise: scaling of the local noise.
-        mu: requested privacy level.
-        label: name of the algorithm in tables and figures.
-        family: registered name of the algorithm.
-        origin: `paper`, `standard`, `ours` or `other`.
-        guarantee: privacy of the actions.
-        actions: (R, T) experts, counted from 0.
-        gains: (R, T) raw gains of the actions.
-        amplification: batch sizes behind an amplified central guarantee, if any.
-        divided: need left unmet by dividing help; empty if the run divides none.
-    """
-
-    stream: str
-    noise: str
-    mu: float
-    label: str
-    family: str
-    origin: Origin
-    guarantee: Guarantee
-    actions: Actions
-    gains: Floats
-    amplification: BatchMixture | None = None
-    divided: tuple[Row, ...] = ()
-
-    @property
-    def totals(self) -> Floats:
-        """(R,) total gains."""
-        return np.asarray(self.gains.sum(axis=1))
-
-
-@dataclass(frozen=True)
-class RunBlock:
-    """Games of one job: algorithms on a stream, for consecutive replicates.
-
-    Args:
-        replicates: numbers of the replicates.
-        played: runs of each algorithm.
-        best: (T,) largest raw gain of each round.
-    """
-
-    replicates: tuple[int, ...]
-    played: tuple[Played, ...]
-    best: Floats
+def run(point: Values, inputs: Inputs) -> dict[str, pa.Table]:
+    """Play the game of a point; return its scores, and every round if rounds are kept."""
+    stream = read_stream(inputs.files["stream"])
+    members = [member for entry in point["suite"] for member in make_members(entry)]
+    asked = point.get("allocation")
+    block = play_suite(
+        stream,
+        members,
+        noise=point["noise"],
+        mu=point["mu"],
+        seed=inputs.seed,
+        replicates=point["replicates"],
+        memory_mb=inputs.memory_mb,
+        noise_memory=known_memory(point["memory"]),
+        demand=demand_of(stream, Allocation(**asked)) if asked else None,
+    )
+    divided = [row for played in block.played for row in played.divided]
+    tables = {**tables_of(block), "divided": table_of_divided(divided)}
+    if point["keep_rounds"]:
+        tables["rounds"] = rounds_of(block)
+    return tables
 
 
 def play_suite(
@@ -185,66 +153,6 @@ def join_played(parts: Sequence[Played]) -> Played:
         gains=np.concatenate([part.gains for part in parts]),
         divided=tuple(row for part in parts for row in part.divided),
     )
-
-
-def column(values: NDArray[Any] | Sequence[Any]) -> pa.Array:
-    """Return numbers, texts or lists of numbers as a column.
-
-    Arrow's `pa.array` imports pandas, which takes longer than playing a small stream.
-
-    Args:
-        values: at least one value, all of one kind.
-
-    >>> column(["a", "μ"]).to_pylist(), column([[0.5, 1.5], [2.5]]).to_pylist()
-    (['a', 'μ'], [[0.5, 1.5], [2.5]])
-    """
-    if isinstance(values[0], str):
-        texts = [text.encode() for text in values]
-        buffers = pa.py_buffer(_ends(texts)), pa.py_buffer(b"".join(texts))
-        return pa.StringArray.from_buffers(len(texts), *buffers)
-    if isinstance(values[0], Sequence | np.ndarray):
-        return pa.ListArray.from_arrays(column(_ends(values)), column(np.concatenate(values)))
-    numbers = np.ascontiguousarray(values)
-    buffers = None, pa.py_buffer(numbers)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), buffers)
-
-
-def _ends(values: Iterable[Sized]) -> NDArray[np.int32]:
-    return np.cumsum([0, *map(len, values)], dtype=np.int32)
-
-
-def table_of(block: RunBlock) -> pa.Table:
-    """Tabulate a block: one row per algorithm, noise, mu, replicate and round (`RUN_COLUMNS`).
-
-    Rounds are counted from 1, replicates and experts from 0.
-    """
-    replicates, n_rounds = block.played[0].actions.shape
-    size, count = replicates * n_rounds, len(block.played)
-
-    def label(names: Sequence[str]) -> pa.Array:
-        distinct = list(dict.fromkeys(names))
-        indices = np.array([distinct.index(name) for name in names], dtype=np.int32)
-        return pa.DictionaryArray.from_arrays(column(np.repeat(indices, size)), column(distinct))
-
-    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
-    round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
-    return pa.table(
-        {
-            "stream": label([played.stream for played in block.played]),
-            "algorithm": label([played.label for played in block.played]),
-            "noise": label([played.noise for played in block.played]),
-            "mu": column(np.repeat([float(played.mu) for played in block.played], size)),
-            "replicate": column(np.tile(replicate, count)),
-            "round": column(np.tile(round_numbers, count * replicates)),
-            "action": column(np.concatenate([runs.actions.ravel() for runs in block.played])),
-            "gain": column(np.concatenate([runs.gains.ravel() for runs in block.played])),
-        }
-    )
-
-
-def write_runs(block: RunBlock, path: Path | str) -> None:
-    """Write a block as Parquet (`table_of`)."""
-    write_frame(table_of(block), path)
 
 
 # ---- memory --------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.studies.claims.core import OF_SUBSTANCE, Ground, Verdict
 from dpol.studies.claims.settings import Claims
+from dpol.studies.showing import SectionSpec, TableSpec
 from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
@@ -22,7 +23,7 @@ _MARKS = {str(verdict): verdict.mark for verdict in Verdict}
 _SLIP = Mark("easily put right", "open")
 
 
-def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
+def claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
     """Build the ledger: a section for each paper, one for findings on data, and one for ours.
 
     Rows that fail or are open come first in their section.
@@ -33,7 +34,7 @@ def build(frames: Frames, settings: Claims, facts: Facts) -> Table:
     )
 
 
-def build_open(frames: Frames, settings: Claims, facts: Facts) -> Table:
+def open_claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
     """Build the short ledger: rows that fail or are open, and the number of rows that hold.
 
     The whole ledger says how each number was computed, with notes.
@@ -222,3 +223,22 @@ def _verdict(row: dict[Any, Any]) -> str:
 def _number(value: float, digits: int = 4) -> str:
     """Format a number with four digits, and commas between thousands."""
     return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"
+
+
+SECTIONS = {
+    "claims": SectionSpec(
+        tables={
+            "claims-open": TableSpec(
+                build=open_claims_table,
+                title="Claims that fail or are open",
+                place="folded",
+            ),
+            "claims": TableSpec(
+                build=claims_table,
+                title="The whole ledger",
+                place="file",
+            ),
+        },
+    ),
+}
+"""Sections of the page."""

@@ -1,0 +1,103 @@
+"""Comparison of the baseline, the tuned baseline and ours on the games of the main study."""
+
+from __future__ import annotations
+
+from dpol.experts.registry import modules_of
+from dpol.noise import CAPACITY, MEMORY, module_of_noise
+from dpol.studies.comparison.settings import Comparison, NoiseMemories
+from dpol.studies.study import Facts, Point, Section, Study
+
+
+def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
+    """Return one point that compares the games played, and one per stream and unit of privacy.
+
+    The latter play correlated and independent noise.
+    """
+    jobs: dict[str, Point] = {
+        "systems": Point(
+            settings={
+                "comparison": settings.model_dump(mode="json", exclude={"memory"}),
+                "levels": dict(facts.levels),
+                "confidence": facts.confidence,
+                "asked": dict(facts.asked) if facts.asks_several else {},
+            },
+            inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
+            seconds=4.0,
+        )
+    }
+    if memories := settings.memory:
+        code = *modules_of(memories.algorithm), *map(module_of_noise, (MEMORY.name, CAPACITY.name))
+        for stream in facts.streams:
+            for weeks in memories.weeks:
+                jobs[f"{stream}/noise-memory/{weeks}-weeks"] = Point(
+                    settings={
+                        "algorithm": memories.algorithm,
+                        "games": games_with_memory(memories),
+                        "weeks": weeks,
+                        "replicates": facts.replicates,
+                    },
+                    inputs={"stream": f"streams/{stream}.parquet"},
+                    code=code,
+                    seconds=4.0,
+                )
+    return jobs
+
+
+def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
+    """Return the games (noise, mu): correlated at each mu, independent at it and the larger mu."""
+    games = [
+        game
+        for mu in memories.mus
+        for game in ((MEMORY.name, mu), (CAPACITY.name, mu), (CAPACITY.name, memories.times * mu))
+    ]
+    return [list(game) for game in dict.fromkeys(games)]
+
+
+def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
+    """Return the names of the result tables that the run does not ask for."""
+    asked = {
+        "ablation": settings.ablated,
+        "questions": facts.asks_several,
+        "memory": settings.memory is not None,
+    }
+    return frozenset(name for name, is_asked in asked.items() if not is_asked)
+
+
+STUDY = Study(
+    name="comparison",
+    title="Comparison of the baseline with ours",
+    settings=Comparison,
+    package="dpol.studies.comparison",
+    results=("comparison", "ablation", "memory", "questions"),
+    sections=(
+        Section(
+            name="questions",
+            title="The cost of privacy depends on the question",
+            about="The same noisy counts answer several questions. How much of the possible gain"
+            " survives at each privacy level depends on the question.",
+            results=("questions", "comparison"),
+            figures=("questions",),
+            tables=("answer-by-question",),
+        ),
+        Section(
+            name="beyond",
+            title="Beyond the paper, at equal privacy for one round",
+            about="The baseline compared with ours at each level, and the losses to noise,"
+            " learners and selection.",
+            results=("summary", "comparison", "ablation"),
+            tables=("comparison", "ablation"),
+        ),
+        Section(
+            name="memory",
+            title="Correlated noise",
+            about="A hospital can let this week’s noise cancel part of its earlier noise, at the"
+            " same μ. People who stay longer than the unit of privacy then lose more privacy than"
+            " with independent noise.",
+            results=("memory",),
+            figures=("memory",),
+            tables=("memory",),
+        ),
+    ),
+    optional=not_asked,
+    points=points,
+)

@@ -1,0 +1,157 @@
+"""The main study: algorithms side by side on gain streams."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from dpol.experts.registry import make_members, modules_of
+from dpol.noise import NO_NOISE, module_of_noise
+from dpol.studies.games.settings import Games, Suite, plays_the_papers
+from dpol.studies.study import Facts, Point, Section, Study
+
+_SECONDS_OF_REPLICATE = 0.002
+"""Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
+times as long (benchmarks/README.md)."""
+
+
+def points(settings: Games, facts: Facts) -> Mapping[str, Point]:
+    """Return a point for each stream, suite, noise, level and block of replicates."""
+    by_label: dict[str, Point] = {}
+    modules = {
+        name: [module for entry in suite.algorithms for module in modules_of(entry)]
+        for name, suite in settings.suites.items()
+    }
+    blocks = range(n_blocks(settings, facts))
+    for stream, run, block in itertools.product(facts.streams, runs_of(settings, facts), blocks):
+        suite, noise, level = run
+        algorithms, numbers = settings.suites[suite].algorithms, replicates(settings, facts, block)
+        played: dict[str, Any] = {
+            "suite": algorithms,
+            "noise": noise,
+            "mu": facts.levels[level],
+            "replicates": numbers,
+            "memory": facts.memory,
+            "keep_rounds": settings.keep_rounds,
+        }
+        if settings.allocation and stream in settings.divided:
+            played["allocation"] = settings.allocation.model_dump(mode="json")
+        by_label[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = Point(
+            settings=played,
+            inputs={"stream": f"streams/{stream}.parquet"},
+            code=(*modules[suite], module_of_noise(noise)),
+            seconds=0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),
+        )
+    return by_label
+
+
+def runs_of(settings: Games, facts: Facts) -> list[tuple[str, str, str]]:
+    """Return (suite, noise, level) of each run; a suite without privacy runs without noise only."""
+    return [
+        (name, noise, level)
+        for name, suite in settings.suites.items()
+        for noise in noises_of(suite)
+        for level, mu in facts.levels.items()
+        if noise != NO_NOISE or mu == float("inf")
+    ]
+
+
+def noises_of(suite: Suite) -> list[str]:
+    """Return the noises of a suite; its algorithms share one privacy model."""
+    first, *_ = make_members(suite.algorithms[0])
+    return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
+
+
+def n_blocks(settings: Games, facts: Facts) -> int:
+    """Return the number of jobs into which the replicates of a run are split."""
+    return -(-facts.replicates // (settings.block_replicates or facts.replicates))
+
+
+def replicates(settings: Games, facts: Facts, block: int) -> list[int]:
+    """Return the numbers of the replicates in a block."""
+    size = settings.block_replicates or facts.replicates
+    return list(range(block * size, min((block + 1) * size, facts.replicates)))
+
+
+def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
+    """Return the names of the tables and figures that the settings do not ask for."""
+    paper = plays_the_papers(settings, facts)
+    asked = {
+        "divided": settings.allocation is not None,
+        "rounds": settings.keep_rounds,
+        "table-2": paper,
+        "table-2-ratios": paper,
+        "figure-2": paper,
+        "replay": facts.replayed,
+        # Too many panels for a page.
+        "cumulative": not facts.asks_several,
+        "privacy-utility": not facts.asks_several,
+        # The comparison has such a table, with intervals of the means.
+        "answer": not (settings.roles and facts.asks_several),
+        "allocation": settings.allocation is not None,
+        "rivals": bool(settings.report.rivals) and not facts.asks_several,
+    }
+    return frozenset(name for name, is_asked in asked.items() if not is_asked)
+
+
+STUDY = Study(
+    name="games",
+    title="Games",
+    settings=Games,
+    package="dpol.studies.games",
+    results=("summary", "totals", "ranking", "cumulative", "replay", "allocation"),
+    sections=(
+        Section(
+            name="paper",
+            title="The paper’s Table 2 and Figure 2",
+            about="The paper’s experiment on the data of this run. Numbers in grey are the"
+            " paper’s own.",
+            results=("summary", "cumulative"),
+            figures=("figure-2",),
+            tables=("table-2", "table-2-ratios"),
+        ),
+        Section(
+            name="privacy-utility",
+            title="What privacy costs",
+            about="The share of the possible gain that is left at each privacy level.",
+            results=("summary",),
+            figures=("privacy-utility", "rivals"),
+            tables=("answer",),
+        ),
+        Section(
+            name="privacy",
+            title="How private is it?",
+            about="How often an attacker who knows everybody else’s data guesses right about one"
+            " person, at most.",
+            results=("summary",),
+            tables=("privacy",),
+        ),
+        Section(
+            name="allocation",
+            title="Dividing help",
+            about="Units of help divided among all entities in every round, from the same noisy"
+            " counts.",
+            results=("allocation",),
+            figures=("allocation",),
+            tables=("allocation",),
+        ),
+        Section(
+            name="replay",
+            title="Week by week",
+            about="One run, choice by choice. Every choice is made before the numbers of its"
+            " round are seen.",
+            results=("replay",),
+        ),
+        Section(
+            name="average-gain",
+            title="Total gain",
+            about="Each algorithm at each privacy level.",
+            results=("summary",),
+            tables=("average-gain", "guarantees"),
+        ),
+    ),
+    optional=not_asked,
+    points=points,
+    written=("scores", "curves", "divided", "rounds"),
+)

@@ -1,0 +1,234 @@
+"""Play L2P for experts and its competitors on synthetic losses, and measure regret."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import add_intervals
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.lazy.accounting import Accountant, LazyGame
+from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
+from dpol.lazy.blocks import play_weights
+from dpol.lazy.leaders import play_blocks, play_leaders
+from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
+from dpol.lazy.transform import NORMALISERS
+from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.studies.jobs import read_rows
+from dpol.studies.lazy.regrets import central_guarantee, regret_row
+from dpol.studies.lazy.settings import (
+    ADVERSARIES,
+    BLOCKS,
+    LEADERS,
+    MATRIX,
+    ONE_ROUND,
+    ONLY_STOCHASTIC,
+    PRESET,
+    STOCHASTIC,
+    TREE,
+    WEIGHTS,
+    Lazy,
+    algorithms_of,
+)
+from dpol.studies.study import Facts, FileLists, Inputs, Values
+
+
+def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return a row per epsilon, adversary and algorithm of a point, without intervals.
+
+    There is no row if no parameters of L2P reach epsilon.
+    """
+    settings = Lazy.model_validate(point["lazy"])
+    (T,), (d,) = settings.n_rounds, settings.n_experts
+    sequences = [
+        sequence
+        for adversary in point["adversaries"]
+        for sequence in _sequences(settings, adversary, T, d, inputs.seed)
+    ]
+    rows: list[dict[str, object]] = []
+    for sequence in sequences:
+        lazy = [name for name in point["algorithms"] if name not in (*LEADERS, *ONLY_STOCHASTIC)]
+        rows += _played(settings, sequence, lazy, inputs.seed)
+        if sequence.adversary == STOCHASTIC:
+            rows += _in_blocks(settings, sequence, inputs.seed)
+    for algorithm in point["algorithms"]:
+        if algorithm in LEADERS:
+            rows += _led(settings, algorithm, sequences, inputs.seed)
+    return {"lazy": pd.DataFrame(rows)}
+
+
+def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Join all points in the order of the settings, and add intervals that hold together."""
+    order: dict[Any, Sequence[Any]] = {
+        "T": settings.n_rounds,
+        "d": settings.n_experts,
+        "epsilon": settings.epsilons,
+        "adversary": ADVERSARIES,
+        "algorithm": algorithms_of(settings),
+    }
+    whole = read_rows(files["lazy"]).sort_values(
+        list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
+    )
+    errors = {"standard_error": "ci_half_width"}
+    return {"lazy": add_intervals(whole, errors, facts.confidence)}
+
+
+def weights_loss(losses: ExpertLosses) -> float:
+    """Return the expected total loss of non-private weights with eta = sqrt(8 log(d) / T)."""
+    d, prefix, total = losses.n_experts, np.zeros((1, losses.n_experts)), 0.0
+    eta = math.sqrt(8 * math.log(d) / losses.n_rounds)
+    for block in losses.batches(max(1, 200_000 // d)):
+        prefix = np.concatenate([prefix[-1:], block]).cumsum(axis=0)
+        weights = np.exp(-eta * (prefix[:-1] - prefix[:-1].min(axis=1, keepdims=True)))
+        total += float((np.einsum("td,td->t", weights, block) / weights.sum(axis=1)).sum())
+    return total
+
+
+_MECHANISMS = {
+    TREE: "Gaussian noise on tree-aggregated prefix sums",
+    MATRIX: "Gaussian noise on factorised sums (normalised square root)",
+}
+"""Privacy mechanism of each algorithm that follows the noisy leader."""
+
+
+@dataclass(frozen=True)
+class _Sequence:
+    """Losses of an adversary, and the epsilons of the games on these losses."""
+
+    adversary: str
+    losses: ExpertLosses
+    epsilons: list[float]
+
+    @cached_property
+    def _totals(self) -> Floats:
+        return total_losses(self.losses)
+
+    @property
+    def least(self) -> float:
+        """Total loss of the best fixed expert in hindsight."""
+        return float(self._totals.min())
+
+    def row(
+        self, settings: Lazy, epsilon: float, algorithm: str, result: dict[str, object]
+    ) -> dict[str, object]:
+        """Return the row of a game, with the expected regret of uniform random."""
+        return {
+            "adversary": self.adversary,
+            "T": self.losses.n_rounds,
+            "d": self.losses.n_experts,
+            "epsilon": epsilon,
+            "uniform_regret": float(self._totals.mean()) - self.least,
+            "delta": settings.delta,
+            "algorithm": algorithm,
+            **result,
+        }
+
+
+def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> list[_Sequence]:
+    """Return the different sequences of losses of an adversary."""
+    if adversary == STOCHASTIC:
+        return [_Sequence(adversary, GapLosses(T, d, settings.gap, seed), settings.epsilons)]
+    by_epochs: dict[int, _Sequence] = {}
+    for epsilon in settings.epsilons:
+        losses = EpochLosses(T, d, epsilon, seed)
+        sequence = by_epochs.setdefault(losses.epochs, _Sequence(adversary, losses, []))
+        sequence.epsilons.append(epsilon)
+    return list(by_epochs.values())
+
+
+def _played(
+    settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of weights and L2P at every epsilon that some parameters reach."""
+    losses, delta = sequence.losses, settings.delta
+    # The expected loss has no randomness, so every replicate is the same.
+    weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
+    lazy: dict[tuple[float, str], AccountedParameters] = {}
+    for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
+        if algorithm == WEIGHTS:
+            yield sequence.row(settings, epsilon, algorithm, regret_row(weights))
+        elif chosen := _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta):
+            lazy[epsilon, algorithm] = chosen
+    games = []
+    for (epsilon, algorithm), parameters in lazy.items():
+        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
+        purpose = f"algorithm {algorithm}"
+        coins = replicate_generators(seed, key, range(settings.replicates), purpose)
+        games.append((parameters, coins))
+    outcomes = zip(lazy.items(), play_weights(losses, games), strict=True)
+    for ((epsilon, algorithm), parameters), (total, redraws) in outcomes:
+        guarantee = central_guarantee(
+            "lazy resampling from multiplicative weights (L2P)",
+            1.0,
+            "L-infinity, loss",
+            epsilon_delta=(parameters.epsilon, delta),
+        )
+        result = regret_row(total - sequence.least, redraws, guarantee, parameters)
+        yield sequence.row(settings, epsilon, algorithm, result)
+
+
+def _in_blocks(settings: Lazy, sequence: _Sequence, seed: int) -> Iterator[dict[str, object]]:
+    """Yield the rows of private blocks at every epsilon, which is pure."""
+    losses, replicates = sequence.losses, range(settings.replicates)
+    key = type(losses).__name__, losses.n_rounds, losses.n_experts
+    purpose = f"algorithm {BLOCKS}"
+    games = [
+        (epsilon, replicate_generators(seed, (*key, float(epsilon)), replicates, purpose))
+        for epsilon in sequence.epsilons
+    ]
+    for (epsilon, _), outcome in zip(games, play_blocks(losses, games), strict=True):
+        total, switches = outcome
+        guarantee = central_guarantee(
+            "exponential mechanism on prefixes of doubling blocks",
+            1.0,
+            "L-infinity, loss",
+            epsilon_delta=(epsilon, 0.0),
+        )
+        result = regret_row(total - sequence.least, switches, guarantee)
+        yield sequence.row(settings, epsilon, BLOCKS, result)
+
+
+def _led(
+    settings: Lazy, algorithm: str, sequences: Sequence[_Sequence], seed: int
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of a noisy leader on all sequences, at every epsilon."""
+    asked = [(sequence, epsilon) for sequence in sequences for epsilon in sequence.epsilons]
+    games = [(part.losses, mu_of_epsilon(epsilon, settings.delta)) for part, epsilon in asked]
+    key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
+    coins = replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
+    played = play_leaders(algorithm, games, coins)
+    for (sequence, epsilon), (_, mu), (total, switches) in zip(asked, games, played, strict=True):
+        sensitivity = math.sqrt(sequence.losses.n_experts)
+        guarantee = central_guarantee(_MECHANISMS[algorithm], sensitivity, "L2, loss", mu=mu)
+        result = regret_row(total - sequence.least, switches, guarantee)
+        yield sequence.row(settings, epsilon, algorithm, result)
+
+
+@lru_cache(maxsize=64)
+def _parameters(
+    T: int, d: int, algorithm: str, epsilon: float, delta: float
+) -> AccountedParameters | None:
+    """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
+    rule: Accountant = "sound" if algorithm in ("l2p-sound", ONE_ROUND) else "published"
+    c = NORMALISERS["tight" if rule == "sound" else "published"]
+    game = LazyGame(T, delta, normaliser=c)
+    if algorithm == PRESET:
+        return theorem_3_10(game, epsilon=epsilon, n_experts=d)
+    with suppress(ValueError):
+        return choose_parameters(
+            game,
+            epsilon=epsilon,
+            n_experts=d,
+            accountant=rule,
+            objective=rule,
+            largest_batch=1 if algorithm == ONE_ROUND else None,
+        )
+    return None
