@@ -60,6 +60,7 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
         noise=noise,
         level=level,
         mu=mu,
+        keeps_level=True,
         privacy=guarantee.as_columns(),
         totals=np.array(totals, dtype=float),
     )

@@ -44,6 +44,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "ci_comparisons": 12,
         "model": "local",
         "unmoved": False,
+        "count_noise": 2**0.5 / mu if mu < INF else float("nan"),
         "ours": False,
         "guaranteed_mu": mu,
         **{f"mu_{v}_week" + "s" * (v > 1): mu * v**0.5 for v in (1, 2, 4, 8)},

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pytest
 
-from dpol.studies.comparison.run_totals import count_replicates, run_totals
+from dpol.studies.comparison.run_totals import count_replicates, find_run, run_totals
+from dpol.studies.comparison.settings import System
 from dpol.studies.games.summary import conclude, schema, summarize, totals_of
 from replays import MAIN, facts_of, games, stream_of
 
@@ -42,3 +45,16 @@ def test_total_gains_and_their_means_agree(tables: tuple[pd.DataFrame, pd.DataFr
     means = totals.groupby(keys, sort=False)["total_gain"].mean()
     assert means.to_numpy() == pytest.approx(summary["mean_gain"].to_numpy())
     assert list(means.index) == list(summary[keys].itertuples(index=False, name=None))
+
+
+def test_a_system_whose_noise_is_too_weak_is_not_compared(
+    tables: tuple[pd.DataFrame, pd.DataFrame],
+) -> None:
+    summary, totals = tables
+    noisy = summary[(summary["model"] == "local") & (summary["mu"] < math.inf)].iloc[0]
+    system = System(algorithm=noisy["algorithm"], noise=noisy["noise"], learners="ridge")
+    runs = run_totals(summary, totals)
+    assert find_run(runs, system, noisy["mu"]).keeps_level
+    weaker = summary.assign(guaranteed_mu=2 * summary["guaranteed_mu"])
+    with pytest.raises(ValueError, match="noise guarantees mu .* at the level .*, so it is not"):
+        find_run(run_totals(weaker, totals), system, noisy["mu"])

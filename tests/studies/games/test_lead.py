@@ -50,13 +50,24 @@ DECIDED = (
 
 
 def test_an_owner_is_told_the_best_local_system_and_the_best_fixed_entity() -> None:
-    # By hand: 33 of 60 is 55%; half-widths 2% and 4%. Phi(1 / 2) = 0.691. 30 of 60 is 50%.
+    # By hand: 30 of 60 is 50%; half-width 2%. Phi(1 / 2) = 0.691. The second stream does not count.
     assert lead_of(played(), OWN, FACTS) == (
         f"{DECIDED} At μ = 1 an attacker is right about one person in one week at most 69 times in"
-        " 100 (a coin: 50); then the best local system in hindsight (rw-meta, isotropic noise)"
-        " keeps 55% (52 to 58%) and the best fixed e in hindsight, always North, 50% of the"
-        " possible gain, mean over Here and There. Without privacy: 67%."
+        " 100 (a coin: 50). Each number gets noise of about ±1.41 c (one standard deviation). Then"
+        " the best local system in hindsight (rw-meta, isotropic noise) keeps 50% (48 to 52%) and"
+        " the best fixed e in hindsight, always North, 50% of the possible gain in Here. Without"
+        " privacy: 67%."
     )
+
+
+def test_an_owner_is_told_what_last_weeks_choice_keeps() -> None:
+    rows = [run("persistence", mu, 12.0, ci_half_width=0.0) for mu in (INF, 1.0)]
+    rows += [run("rw-meta", mu, 30.0, ci_half_width=0.0) for mu in (INF, 1.0)]
+    settings = config(report={"algorithms": ["persistence", "rw-meta"]}).games
+    facts = replace(FACTS, streams={"nm": "Here"})
+    text = lead_of(conclude(pd.DataFrame(rows)), settings, facts)
+    assert "Then last week’s choice (persistence, isotropic noise) keeps 20%, the best" in text
+    assert text.endswith("of the possible gain. Without privacy: 20% and 50%.")
 
 
 def test_a_comparison_is_told_of_the_baseline_and_ours() -> None:
@@ -80,7 +91,8 @@ def test_nothing_is_said_of_a_level_that_was_not_played(settings: Any) -> None:
     rows = played()
     levels = replace(FACTS, levels={"b": 1.0})
     text = lead_of(rows[rows["mu"] == 1.0], settings, levels)
-    assert text.endswith("of the possible gain, mean over Here and There.")
+    where = ", mean over Here and There." if settings.roles else " in Here."
+    assert text.endswith(f"of the possible gain{where}")
     rows = rows[rows["mu"] == INF]
     without = lead_of(rows, settings, replace(FACTS, levels={"a": INF}))
     assert without == f"{DECIDED} No private algorithm was played with noise."
@@ -103,11 +115,11 @@ def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
 
 def test_a_table_of_gains_has_experts() -> None:
     facts = replace(FACTS, columns=None)
-    assert title_of(OWN, facts) == "Which expert will gain most in the next round?"
+    assert title_of(OWN, facts) == "What would privacy cost in finding the best expert?"
     text = lead_of(played(), OWN, facts)
     assert text.startswith("Each round an algorithm picks one expert from noisy gains")
 
 
 def test_the_title_asks_the_question_of_the_table() -> None:
-    title = "Which e will have the largest share of k taken by c next week?"
+    title = "What would privacy cost in finding the e with the largest share of k taken by c?"
     assert title_of(OWN, FACTS) == title

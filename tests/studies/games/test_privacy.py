@@ -34,7 +34,10 @@ def test_guesses_and_epsilon_are_the_largest_and_rounded_up() -> None:
     assert [column.title for column in shown.columns] == ["μ = 1"]
     by_system = dict(zip([part.title for part in shown.sections], shown.sections, strict=True))
     assert list(by_system) == ["rw-meta, isotropic noise", "rw-ftpl, isotropic noise"]
-    assert [line[-1] for line in texts(shown)] == [*INDEPENDENT, "4.5", *INDEPENDENT, "4.89"]
+    assert [line[-1] for line in texts(shown)] == [
+        *[*INDEPENDENT, "4.5", "±1.42"],
+        *[*INDEPENDENT, "4.89", "±1.42"],
+    ]
     assert "Protected: one person in one round." in shown.footers[0]
     assert "not covered by any μ: the list." in shown.footers[0]
     assert "Anyone with the seed can remove the noise." in shown.footers[1]
@@ -53,11 +56,11 @@ def test_correlated_noise_says_what_longer_stays_pay() -> None:
         run("rw-ftpl", 1.0, 30.0), run("rw-ftpl", 1.0, 20.0, noise="capacity-memory", **paid)
     )
     assert [part.title for part in shown.sections][1] == "capacity correlated noise"
-    assert [line[-1] for line in texts(shown)][5:9] == ["69.2%", "84.2%", "93.4%", "97.8%"]
+    assert [line[-1] for line in texts(shown)][6:10] == ["69.2%", "84.2%", "93.4%", "97.8%"]
 
 
 def test_without_people_only_one_round_is_protected() -> None:
-    shown = table(run("rw-meta", 1.0, 1.0, **dict.fromkeys(STAYS, np.nan)))
+    shown = table(run("rw-meta", 1.0, 1.0, count_noise=np.nan, **dict.fromkeys(STAYS, np.nan)))
     assert [line[-2:] for line in texts(shown)] == [
         ["right guesses, counted in 1 round", "69.2%"],
         ["ε at δ = 10⁻⁶", "4.89"],
@@ -66,7 +69,9 @@ def test_without_people_only_one_round_is_protected() -> None:
 
 def test_a_guarantee_without_a_mu_is_told_by_its_epsilon() -> None:
     # (exp(.5) + 1e-6) / (exp(.5) + 1) = .62246
-    shown = table(run("l2p", 1.0, 1.0, epsilon=0.5, model="central", guaranteed_mu=np.nan))
+    shown = table(
+        run("l2p", 1.0, 1.0, epsilon=0.5, model="central", guaranteed_mu=np.nan, count_noise=np.nan)
+    )
     assert [line[-1] for line in texts(shown)] == ["62.3%", "0.5"]
 
 

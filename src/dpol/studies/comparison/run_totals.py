@@ -11,6 +11,7 @@ import pandas as pd
 from dpol.core.randomness import Floats
 from dpol.core.schemas import shared_columns
 from dpol.studies.comparison.settings import System
+from dpol.studies.games.systems import keeps_level
 
 _KEY = ["stream", "algorithm", "noise", "mu"]
 
@@ -27,6 +28,7 @@ class RunTotals:
         level: label of the privacy level.
         mu: requested privacy level.
         ours: whether the algorithm or the noise is ours, not the papers'.
+        keeps_level: whether its guarantee is as strong as the level.
         privacy: columns `guarantee` of the summary.
         totals: (R,) total gain of each replicate.
     """
@@ -38,6 +40,7 @@ class RunTotals:
     level: str
     mu: float
     ours: bool
+    keeps_level: bool
     privacy: Mapping[str, Any]
     totals: Floats
 
@@ -49,13 +52,14 @@ def run_totals(summary: pd.DataFrame, totals: pd.DataFrame) -> list[RunTotals]:
         for key, own in totals.groupby(_KEY, sort=False, observed=True)
     }
     facts = ("stream", "algorithm", "family", "noise", "level", "mu", "ours")
+    rows = summary.assign(keeps_level=keeps_level(summary)).to_dict("records")
     return [
         RunTotals(
-            **{name: row[name] for name in facts},
+            **{name: row[name] for name in (*facts, "keeps_level")},
             privacy={name: row[name] for name in shared_columns()["guarantee"]},
             totals=by_run[tuple(row[name] for name in _KEY)],
         )
-        for row in summary.to_dict("records")
+        for row in rows
     ]
 
 
@@ -79,10 +83,21 @@ def count_replicates(runs: Sequence[RunTotals]) -> int:
 
 
 def find_run(runs: Sequence[RunTotals], system: System, mu: float) -> RunTotals:
-    """Find a system among the runs of one stream. Raises ValueError if there are none."""
+    """Find a system among the runs of one stream.
+
+    Raises:
+        ValueError: there are none, or their guarantee is weaker than the level.
+    """
     for run in runs:
         setting = (run.algorithm, run.noise, run.mu)
         if setting == (system.algorithm, system.noise, mu):
+            if not run.keeps_level:
+                raise ValueError(
+                    f"{run.algorithm} with {run.noise} noise guarantees mu"
+                    f" {run.privacy['guaranteed_mu']:g} at the level {mu:g}, so it is not at equal"
+                    " privacy; leave it out of the comparison, or repair the noise"
+                    " (dpol check)"
+                )
             return run
     raise ValueError(
         f"no runs of {system.algorithm} with {system.noise} noise at mu {mu:g}; run them"

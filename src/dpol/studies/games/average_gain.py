@@ -50,6 +50,9 @@ _ON_OWN_NOISE = (
     " requested."
 )
 _ABSENT = TableCell("—")
+WEAKER = "not at this level: μ ="
+"""Beginning of the note to a number whose guarantee is weaker than the level of its line."""
+_ON_WEAKER = f"“{WEAKER}”: the noise guarantees only this μ, which is weaker than the line’s."
 UNMOVED = "unmoved by noise"
 """Note to a number that is the same in all replicates."""
 _ON_UNMOVED = (
@@ -274,6 +277,8 @@ def _entry(cell: Cell, title: str) -> TableCell:
     notes = [] if math.isnan(run["gain_share"]) else [percent(run["gain_share"])]
     if title == privacy_title(math.inf) and run["guaranteed_mu"] < math.inf:
         notes.append(OWN_NOISE)
+    if _is_weaker(run):
+        notes.append(f"{WEAKER} {rounded_up(run['guaranteed_mu'], 3)}")
     if run["unmoved"]:
         notes.append(UNMOVED)
     if run["noise_memory"]:
@@ -284,6 +289,10 @@ def _entry(cell: Cell, title: str) -> TableCell:
     return TableCell(
         footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member
     )
+
+
+def _is_weaker(run: Run) -> bool:
+    return bool(run["mu"] * (1 + 1e-9) < run["guaranteed_mu"])
 
 
 def _footers(
@@ -307,6 +316,8 @@ def _footers(
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
     if any(run["mu"] == math.inf and run["guaranteed_mu"] < math.inf for run in runs):
         yield _ON_OWN_NOISE
+    if any(map(_is_weaker, runs)):
+        yield _ON_WEAKER
     if any(run["unmoved"] for run in runs):
         yield _ON_UNMOVED
     for column in columns:

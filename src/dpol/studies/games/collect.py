@@ -34,6 +34,7 @@ from dpol.studies.games.summary import (
     summarize,
     totals_of,
 )
+from dpol.studies.games.systems import keeps_level
 from dpol.studies.jobs import read_rows
 from dpol.studies.study import Facts, FileLists
 
@@ -50,7 +51,11 @@ def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.Dat
     cells = collect_cells(own for pair in pairs for own in read_scores(*map(Path, pair)))
     tables = tables_of(cells, streams, settings, facts)
     if settings.allocation:
-        tables["allocation"] = allocation_rows(read_rows(files["divided"]), facts)
+        divided = read_rows(files["divided"])
+        key = ["stream", "noise", "mu"]
+        weaker = tables["summary"].loc[~keeps_level(tables["summary"]), key]
+        left_out = pd.MultiIndex.from_frame(divided[key]).isin(pd.MultiIndex.from_frame(weaker))
+        tables["allocation"] = allocation_rows(divided[~left_out], facts)
     return tables
 
 
@@ -162,9 +167,14 @@ def replay_rows(
 def _settings_played(played: Sequence[Scores], facts: Facts) -> list[Setting]:
     """Return the noises and levels to replay, in the order of the noises and the config.
 
-    Leaves out noise for batches or sums, and noise that is present at every level.
+    Leaves out noise for batches or sums, noise that is present at every level, and levels that the
+    noise does not keep.
     """
-    known = {(cell.noise, cell.mu) for cell in played}
+    known = {
+        (cell.noise, cell.mu)
+        for cell in played
+        if cell.guarantee.model != "local" or cell.guarantee.mu <= cell.mu * (1 + 1e-9)
+    }
     noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
     kept = [
         noise.name

@@ -24,8 +24,9 @@ from dpol.studies.games.settings import Games
 from dpol.studies.games.systems import lines_of, ordered_levels
 from dpol.studies.study import Facts, Frames
 
-COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta"]
-"""Columns of the numbers: a row per system, level and length of a stay."""
+COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
+"""Columns of the numbers: a row per system, level and length of a stay. `count_noise` is the
+standard deviation of the noise on a count."""
 _NAMED = 3
 """Most systems that a section names."""
 _NO_BOUND = "none known"
@@ -80,17 +81,18 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
 
 def _guesses_and_epsilon(
     system: str, private: pd.DataFrame
-) -> Iterator[tuple[str, float, int, float, float, float]]:
+) -> Iterator[tuple[str, float, int, float, float, float, float]]:
     """Yield rows with `COLUMNS`; without people who are counted, or without a mu, of one round."""
     for mu, own in private.groupby("mu", sort=False):
         level, epsilon, delta = float(str(mu)), own["epsilon"].max(), own["delta"].max()
+        rest = epsilon, delta, own["count_noise"].max()
         if own["guaranteed_mu"].isna().any():
-            yield system, level, 1, best_guess_of_epsilon(epsilon, delta), epsilon, delta
+            yield system, level, 1, best_guess_of_epsilon(epsilon, delta), *rest
         elif own[list(MU_OF_STAYS)].isna().any(axis=None):
-            yield system, level, 1, best_guess(own["guaranteed_mu"].max()), epsilon, delta
+            yield system, level, 1, best_guess(own["guaranteed_mu"].max()), *rest
         else:
             for rounds, column in zip(STAYS, MU_OF_STAYS, strict=True):
-                yield system, level, rounds, best_guess(own[column].max()), epsilon, delta
+                yield system, level, rounds, best_guess(own[column].max()), *rest
 
 
 def _listed(names: list[str]) -> str:
@@ -110,6 +112,10 @@ def _stay_lines(own: pd.DataFrame, levels: list[float]) -> Iterator[Line]:
     epsilons = own.drop_duplicates("mu").set_index("mu")["epsilon"]
     texts = [rounded_up(epsilons[mu], 3) if mu in epsilons else "—" for mu in levels]
     yield f"ε at δ = {power(own['delta'].max())}", tuple(map(TableCell, texts))
+    noises = own.drop_duplicates("mu").set_index("mu")["count_noise"].dropna()
+    if len(noises):
+        texts = [f"±{rounded_up(noises[mu], 3)}" if mu in noises else "—" for mu in levels]
+        yield "noise on a count, one standard deviation", tuple(map(TableCell, texts))
 
 
 def _privacy_footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:

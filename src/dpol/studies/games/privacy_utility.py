@@ -25,6 +25,7 @@ from dpol.show.table import Line as TableLine
 from dpol.show.table import Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.games.settings import BEST_FIXED, Games
+from dpol.studies.games.settings import OURS as OUR_ROLE
 from dpol.studies.games.systems import (
     REFERENCE_NAMES,
     Line,
@@ -34,6 +35,7 @@ from dpol.studies.games.systems import (
     lines_of,
     mean_share,
     ordered_levels,
+    promised,
     sized_titles,
 )
 from dpol.studies.study import Facts, Frames
@@ -47,7 +49,7 @@ COLUMNS = [
     *_KEPT, "best_fixed", "best_fixed_share",
 ]  # fmt: skip
 """Columns of the numbers. Rows without a stream are means over the streams of a question; their
-half-widths are means of half-widths."""
+half-widths are means of half-widths. They are only there if systems or questions are compared."""
 
 
 def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
@@ -106,7 +108,11 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
         if compared:
             drawn.find(_compared(compared, levels, headline_level(facts.levels)))
         elif lines:
-            drawn.find(_finding(lines[0], levels))
+            # Of the first stream: it may be a whole, and the others its parts.
+            first = next(iter(facts.streams))
+            best, *_ = lines_of(summary[summary["stream"] == first], main, facts)
+            where = "" if alone else f", {facts.streams[first]}"
+            drawn.find(_finding(best, where, levels))
     return drawn.figure
 
 
@@ -116,28 +122,41 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _finding(line: Line, levels: Sequence[float]) -> str:
-    free, private = (percent(mean_share(line.rows, mu)[0]) for mu in (levels[0], levels[-1]))
+def _finding(line: Line, where: str, levels: Sequence[float]) -> str:
+    """Say what the best system keeps at the weakest and the strictest level that it keeps."""
+    shares = {mu: mean_share(line.rows, mu)[0] for mu in levels}
+    played = [mu for mu in levels if not math.isnan(shares[mu])]
+    ends = dict.fromkeys((played[0], played[-1]))
+    kept = ", ".join(f"{percent(shares[mu])} at {mu_title(mu)}" for mu in ends)
+    strictest = played[-1]
+    guesses = f", where an attacker is right at most {100 * best_guess(strictest):.0f} times in 100"
     return (
-        f"Share of the possible gain that the best system keeps ({line.name}){_over(line)}:"
-        f" {free} at {mu_title(levels[0])}, {private} at {mu_title(levels[-1])}, where an attacker"
-        f" is right at most {100 * best_guess(levels[-1]):.0f} times in 100."
+        f"Share of the possible gain that the best system keeps ({line.name}){where}:"
+        f" {kept}{guesses if strictest < math.inf else ''}."
     )
 
 
 def _compared(lines: Sequence[Line], levels: Sequence[float], headline: float) -> str:
     """Say what the baseline, its first rival and ours keep, and what the strongest rival does."""
 
-    def at(mu: float) -> dict[str, tuple[float, float]]:
-        shares = {line.name: mean_share(line.rows, mu) for line in lines}
-        return {name: share for name, share in shares.items() if not math.isnan(share[0])}
-
-    beside = [f"{beside_the_strongest(at(mu))} at {mu_title(mu)}" for mu in levels]
+    shares: dict[float, dict[str, tuple[float, float]]] = {}
+    for mu in levels:
+        each = {line.name: mean_share(line.rows, mu) for line in lines}
+        known = {name: share for name, share in each.items() if not math.isnan(share[0])}
+        if OUR_ROLE in known and len(known) > 1:
+            shares[mu] = known
+    if not shares:
+        return "Nothing is compared: at no level do ours and a rival keep their guarantee."
+    beside = [f"{beside_the_strongest(own)} at {mu_title(mu)}" for mu, own in shares.items()]
+    named = (
+        f" At {mu_title(headline)} an attacker is right at most"
+        f" {100 * best_guess(headline):.0f} times in 100; {in_steps(shares[headline])}."
+        if headline in shares
+        else ""
+    )
     return (
-        f"Share of the possible gain{_over(lines[0])}. At {mu_title(headline)} an attacker is"
-        f" right at most {100 * best_guess(headline):.0f} times in 100;"
-        f" {in_steps(at(headline))}. Ours against its strongest rival in hindsight:"
-        f" {'; '.join(beside)}."
+        f"Share of the possible gain{_over(lines[0])}.{named} Ours against its strongest rival in"
+        f" hindsight: {'; '.join(beside)}."
     )
 
 
@@ -157,7 +176,7 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
         facts: titles of the streams, and whether they are simulated.
     """
     summary = frames["summary"]
-    rows = summary[summary["algorithm"].isin(main.report.rivals)]
+    rows = promised(summary[summary["algorithm"].isin(main.report.rivals)])
     played = list(rows["noise"].unique())
     noises = [name for name in CENTRAL_NOISES if name in played] or played
     titles, levels = sized_titles(facts.streams, summary), ordered_levels(facts.levels)
@@ -203,7 +222,7 @@ def _best_rivals(rows: pd.DataFrame) -> str:
 
 
 def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    """Build the table: a section per question, a line per system, a column per level.
+    """Build the table: a section per question or stream, a line per system, a column per level.
 
     Args:
         frames: the summary.
@@ -215,7 +234,11 @@ def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
 
 
 def shares_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
-    """Compute the shares of every system by stream and on average, with `COLUMNS`."""
+    """Compute the shares of every system by stream, with `COLUMNS`.
+
+    Also their means, if systems or questions are compared. Otherwise the streams may be a whole and
+    its parts, whose mean would count everybody twice.
+    """
     asked = {stream: facts.asked.get(stream, "") for stream in facts.streams}
     parts = []
     for line in lines_of(summary, settings, facts):
@@ -224,7 +247,9 @@ def shares_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFr
         means = over[[*_KEPT, "best_fixed_share"]].mean()
         first = over[["system", "algorithm", "noise", "model", "level", "best_fixed"]].first()
         first["best_fixed"] = first["best_fixed"].where(over["best_fixed"].nunique() == 1, "")
-        parts += [first.join(means).reset_index().assign(stream=""), rows]
+        if settings.roles or facts.asks_several:
+            parts.append(first.join(means).reset_index().assign(stream=""))
+        parts.append(rows)
     if not parts:
         return pd.DataFrame(columns=COLUMNS)
     frame = pd.concat(parts, ignore_index=True)
@@ -241,22 +266,29 @@ def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) ->
     """
     mus = ordered_levels(facts.levels)
     means = numbers[numbers["stream"] == ""]
-    named = bool(means["named_right"].notna().any())
+    shown = {
+        title: means[means["question"] == question]
+        for question, title in (facts.questions or {"": ""}).items()
+    }
+    if means.empty:
+        shown = {title: numbers[numbers["stream"] == it] for it, title in facts.streams.items()}
+    shown = {title: rows for title, rows in shown.items() if len(rows)}
+    kind = "question" if facts.asks_several else "stream"
+    named = bool(numbers["named_right"].notna().any())
     strictest = mu_title(mus[-1])
     return Table(
         caption="Share of the possible gain kept",
         name="answer",
-        corner=("question", "system") if facts.asks_several else ("system",),
+        corner=(kind, "system") if len(shown) > 1 else ("system",),
         headers=(
             *(f"{mu_title(mu)}{_guesses(mu)}" for mu in mus),
             *([f"right one named, {strictest}"] if named else []),
         ),
         sections=tuple(
-            one_section(_lines(means[means["question"] == question], mus, named=named), title)
-            for question, title in (facts.questions or {"": ""}).items()
+            one_section(_lines(rows, mus, named=named), title if len(shown) > 1 else "")
+            for title, rows in shown.items()
         )
-        if len(means)
-        else (one_section([("—", tuple(TableCell("—") for _ in mus))]),),
+        or (one_section([("—", tuple(TableCell("—") for _ in mus))]),),
         footers=tuple(_footers(numbers, row, facts)),
         numbers=numbers,
     )
@@ -292,7 +324,7 @@ def _share(row: Any, column: str) -> TableCell:
 
 def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterator[str]:
     streams = len(set(numbers["stream"]) - {""}) // max(1, len(facts.questions))
-    over = f" Means over {streams} streams." if streams > 1 else ""
+    over = f" Means over {streams} streams." * (streams > 1 and "" in set(numbers["stream"]))
     yield (
         "0% is the gain of uniform random choices, 100% is the gain of the oracle, which picks the"
         f" best expert of every round.{over} In brackets: how often, at most, an attacker guesses"

@@ -19,7 +19,7 @@ from dpol.studies.games.paper import draw_figure_2, table_2, table_2_ratios
 from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility, draw_rivals
 from dpol.studies.games.replay import replay_widget
 from dpol.studies.games.settings import Games
-from dpol.studies.games.systems import headline_level, lines_of, mean_share
+from dpol.studies.games.systems import Line, headline_level, lines_of, mean_share
 from dpol.studies.page import PageFacts
 from dpol.studies.showing import FigureSpec, SectionSpec, TableSpec
 
@@ -133,54 +133,49 @@ SECTIONS = {
 }
 """Sections of the page."""
 
-_NEXT = {"day": "the next day", "week": "next week", "month": "next month"}
+LAST = "persistence"
+"""Label of last round's choice."""
 _NAMED = 3
 """Most streams that a sentence names."""
 
 
 def title_of(settings: Games, facts: PageFacts) -> str:
-    """Ask what privacy costs where systems are compared, otherwise the question of the table."""
+    """Ask what privacy costs, and in finding what if no systems are compared."""
     if settings.roles or facts.asks_several:
         return "What does privacy cost?"
     if facts.columns is None:
-        return "Which expert will gain most in the next round?"
+        return "What would privacy cost in finding the best expert?"
     (gain,) = facts.gains.values()
-    return question_in_words(facts.columns, gain, facts.period)
+    return f"What would privacy cost in finding {sought(facts.columns, gain)}?"
 
 
-def question_in_words(columns: Columns, gain: Gain, period: str) -> str:
-    """Put a question in the words of a table.
-
-    Args:
-        columns: columns of the table.
-        gain: the question.
-        period: day, week, month or period.
+def sought(columns: Columns, gain: Gain) -> str:
+    """Say in the words of a table what a question seeks.
 
     >>> columns = Columns(entity="hospital_pk", period="week", count="patients", capacity="beds")
-    >>> question_in_words(columns, Gain(of="count", bound=1000), "week")
-    'Which hospital will have the most patients next week?'
-    >>> question_in_words(columns, Gain(min_capacity=50), "week")[:46]
-    'Which hospital with at least 50 beds will have'
+    >>> sought(columns, Gain(of="count", bound=1000))
+    'the hospital with the most patients'
+    >>> sought(columns, Gain(min_capacity=50))
+    'the hospital with at least 50 beds and the largest share of beds taken by patients'
     """
     called = columns.called
-    entity, count, capacity = called("entity"), called("count"), called("capacity")
-    when = _NEXT.get(period, "in the next period")
-    among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""
+    count, capacity = called("count"), called("capacity")
+    among = f"at least {gain.min_capacity:g} {capacity} and " if gain.min_capacity else ""
+    most = f"the largest share of {capacity} taken by {count}"
     if gain.of == "count":
-        return f"Which {entity}{among} will have the most {count} {when}?"
-    if gain.at_most or columns.capacity_per != 1:
-        return f"Which {entity}{among} will have the most {columns.rate} {when}?"
-    share = f"the largest share of {capacity} taken by {count}"
-    return f"Which {entity}{among} will have {share} {when}?"
+        most = f"the most {count}"
+    elif gain.at_most or columns.capacity_per != 1:
+        most = f"the most {columns.rate}"
+    return f"the {called('entity')} with {among}{most}"
 
 
 def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     """Say what is decided, by what, and what privacy costs at one level.
 
-    The level is the middle one where systems are compared. Then the sentence is on the baseline,
-    its first rival and ours, for the first question, and the last one on how ours was chosen.
-    Otherwise the level is the strictest, and the sentence is on the best local system, or the best
-    with a curator, and the best fixed entity.
+    Where systems are compared, it is the middle level, and the sentence is on the baseline, its
+    first rival and ours, for the first question; the last one is on how ours was chosen. Otherwise
+    it is the strictest level, and the sentences are on the first stream: the noise, last round's
+    choice, the best local system, or the best with a curator, and the best fixed entity.
 
     Args:
         summary: table of `dpol.studies.games.summary.conclude`.
@@ -190,6 +185,8 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     streams = list(facts.streams)
     if facts.asks_several:
         streams = [name for name in streams if facts.asked[name] == next(iter(facts.questions))]
+    if not settings.roles:
+        del streams[1:]  # a whole may come before its parts, and their mean counts everybody twice
     own = summary[summary["stream"].isin(streams)]
     private = [
         line
@@ -207,9 +204,14 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     else:
         level = min(facts.levels.values())
         # The best line comes first.
-        local = [line for line in private if line.model == "local"] or private
+        best = ([line for line in private if line.model == "local"] or private)[:1]
         named = [
-            (line, f"the best {line.model} system in hindsight ({line.name})") for line in local[:1]
+            (line, f"last {facts.period}’s choice ({line.name})")
+            for line in private
+            if line.algorithm == LAST and line not in best
+        ]
+        named += [
+            (line, f"the best {line.model} system in hindsight ({line.name})") for line in best
         ]
     named = [(line, name) for line, name in named if (line.rows["mu"] == level).any()]
     if not named:
@@ -221,15 +223,27 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     titles = [facts.streams[name] for name in streams]
     where = _listed(titles) if len(titles) <= _NAMED else f"{len(titles)} streams"
     over = f", mean over {where}" if len(titles) > 1 else ""
+    if not settings.roles and len(facts.streams) > 1:
+        over = f" in {where}"
+    guesses = f"{100 * best_guess(level):.0f} times in 100 (a coin: 50)"
+    noise = "" if settings.roles else _noise(named[-1][0], level, facts)
     cost = (
-        f"At {mu_title(level)} an attacker is right about {unit} at most"
-        f" {100 * best_guess(level):.0f} times in 100 (a coin: 50); then {_listed(kept)} of the"
-        f" possible gain{over}."
+        f"At {mu_title(level)} an attacker is right about {unit} at most {guesses}"
+        f"{f'. {noise} Then' if noise else '; then'} {_listed(kept)} of the possible gain{over}."
     )
     free = [_share(line.rows, math.inf) for line, _ in named if (line.rows["mu"] == math.inf).any()]
     without = f" Without privacy: {_listed(free)}." if len(free) == len(named) else ""
     chosen = f" Ours was chosen on {settings.chosen_on}." if settings.chosen_on else ""
     return f"{_decided(facts)} {cost}{without}{chosen}"
+
+
+def _noise(line: Line, mu: float, facts: PageFacts) -> str:
+    """Say how large the noise of a system is, in the units of the table."""
+    noise = line.rows.loc[line.rows["mu"] == mu, "count_noise"].max()
+    if math.isnan(noise) or facts.columns is None:
+        return ""
+    count = facts.columns.called("count")
+    return f"Each number gets noise of about ±{noise:.3g} {count} (one standard deviation)."
 
 
 def _decided(facts: PageFacts) -> str:

@@ -21,6 +21,7 @@ from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_schemas
 from dpol.data.stream import GainStream
 from dpol.experts.registry import central_rivals
+from dpol.noise import find_noise, noise_scale
 from dpol.show.reported import load_reported
 from dpol.studies.games.scores import Scores
 from dpol.studies.games.settings import (
@@ -33,7 +34,7 @@ from dpol.studies.games.settings import (
     papers_labels,
     plays_the_papers,
 )
-from dpol.studies.games.systems import REFERENCE_TOTALS
+from dpol.studies.games.systems import REFERENCE_TOTALS, promised
 from dpol.studies.study import Facts
 
 SCORES, CURVES, ROUNDS = (
@@ -91,6 +92,7 @@ def summarize(
                 "named_right": float(named_right.mean()),
                 "named_right_half_width": float(half_width(named_right, confidence, comparisons)),
                 "unmoved": cell.unmoved,
+                "count_noise": _count_noise(cell, streams[cell.stream]),
                 "ours": cell.ours,
                 **cell.guarantee.as_columns(),
                 **cell.guarantee.stay_columns(),
@@ -102,6 +104,14 @@ def summarize(
     regret = frame["best_fixed_gain"] - frame["mean_gain"]
     together = {"confidence": confidence, "ci_comparisons": comparisons}
     return frame.assign(delta=facts.delta, static_regret=regret, **together)
+
+
+def _count_noise(cell: Scores, stream: GainStream) -> float:
+    """Return the median standard deviation of independent local noise on a count."""
+    noisy = cell.guarantee.model == "local" and cell.mu < math.inf
+    if not noisy or stream.capacity is None or find_noise(cell.noise).memory != "none":
+        return math.nan
+    return float(np.median(noise_scale(stream, cell.noise, cell.mu) * stream.capacity))
 
 
 def totals_of(cells: Sequence[Scores], facts: Facts) -> pd.DataFrame:
@@ -244,12 +254,12 @@ def with_best(summary: pd.DataFrame) -> pd.DataFrame:
 def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     """Compare RW-Meta, which is local, with each central rival under the same noise.
 
-    One row per rival, stream, noise and noisy level, for this run and for the paper's table
-    (`source`). If a rival has several algorithms, the best in hindsight counts.
+    One row per rival, stream, noise and noisy level that the noise keeps, for this run and for the
+    paper's table (`source`). If a rival has several algorithms, the best in hindsight counts.
     """
     paper = load_reported().assign(source="paper", noise=PAPER_NOISE, confidence=0.95)
     paper["family"] = paper["algorithm"]
-    both = pd.concat([summary.assign(source="run"), paper])
+    both = pd.concat([promised(summary).assign(source="run"), paper])
     key = ["source", "stream", "noise", "mu"]
     columns = [*key, "family", "algorithm", "confidence", "mean_gain", "ci_half_width"]
     both = both.loc[both["mu"] < math.inf, columns]

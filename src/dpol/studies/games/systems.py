@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpol.core.rounding import percent
 from dpol.noise import find_noise
@@ -138,6 +139,8 @@ Shares = Mapping[str, tuple[float, float]]
 def in_steps(shares: Shares) -> str:
     """Say what the baseline, its first rival and ours keep: what noise gives, and what is left.
 
+    The last share is that of ours.
+
     >>> in_steps({"the baseline": (0.16, 0.01), "its rival": (0.33, 0.01), "ours": (0.54, 0.01)})
     'the baseline keeps 16%, its rival 33%, ours 54%'
     """
@@ -217,7 +220,12 @@ def _of(rows: pd.DataFrame, algorithm: str, noise: str) -> pd.DataFrame:
 
 
 def promised(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows whose guarantee allows no more right guesses than their level.
+    """Keep the rows of the summary whose guarantee is as strong as their level."""
+    return rows[keeps_level(rows)]
+
+
+def keeps_level(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return whether the guarantee of a row allows no more right guesses than its level.
 
     An (epsilon, delta) guarantee bounds guesses less than a mu.
     """
@@ -225,7 +233,7 @@ def promised(rows: pd.DataFrame) -> pd.DataFrame:
         best_guess_of_epsilon(epsilon, delta) if pd.isna(mu) else best_guess(mu)
         for mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].to_numpy(dtype=float)
     ]
-    return rows[np.array(guesses) <= rows["mu"].map(best_guess) + 1e-9]
+    return np.array(guesses) <= rows["mu"].map(best_guess).to_numpy() + 1e-9
 
 
 def holds_for_stays(noises: pd.Series) -> pd.Series:

@@ -1,0 +1,158 @@
+"""Sentences of the page, for every set of levels, noises and kinds of algorithms played."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from matplotlib import pyplot
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from dpol.experts.registry import make_members
+from dpol.report.page import page_facts
+from dpol.studies.games.collect import tables_of
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import Scores, scores_of
+from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.show import SECTIONS, lead_of
+from dpol.studies.games.study import STUDY
+from replays import stream_of
+from report.run_by_hand import config
+
+LEVELS = {"no": math.inf, "weak": 1.0, "strict": 0.5}
+NOISES = ("isotropic", "capacity")
+SUITES: dict[str, list[Any]] = {
+    "local": ["rw-ftpl", "persistence"],
+    "central": ["tree-ftpl-min-noise"],
+    "open": ["follow-the-leader"],
+}
+STREAMS = {"a": stream_of(12, 4, "a")}
+PAGE = page_facts(config())
+
+
+def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for size in range(1, len(names) + 1):
+        yield from itertools.combinations(names, size)
+
+
+@cache
+def cells() -> list[Scores]:
+    """Return the scores of all games."""
+    played = []
+    for stream, (kind, specs), level in itertools.product(STREAMS.values(), SUITES.items(), LEVELS):
+        for noise in NOISES if kind == "local" else NOISES[:1]:
+            if kind == "open" and LEVELS[level] < math.inf:
+                continue
+            block = play_suite(
+                stream,
+                [member for spec in specs for member in make_members(spec)],
+                noise="none" if kind == "open" else noise,
+                mu=LEVELS[level],
+                seed=3,
+                replicates=range(3),
+            )
+            played += [scores_of(each, block.replicates, block.best) for each in block.played]
+    return played
+
+
+def texts_of(
+    levels: Sequence[str],
+    noises: Sequence[str],
+    kinds: Sequence[str],
+    change: Callable[[Scores], Scores] = lambda cell: cell,
+) -> dict[str, str] | None:
+    """Return the lead, the findings and the tables of a run; None if it plays nothing."""
+    specs = {kind: SUITES[kind] for kind in kinds}
+    own = [
+        change(cell)
+        for cell in cells()
+        if any(cell.mu == LEVELS[level] for level in levels)
+        and (cell.noise in noises or cell.guarantee.model != "local")
+        and any(cell.family in each for each in specs.values())
+    ]
+    if not own:
+        return None
+    suites = {
+        kind: {"algorithms": algorithms, **({"noises": [*noises]} if kind == "local" else {})}
+        for kind, algorithms in specs.items()
+    }
+    labels = [label for each in specs.values() for label in each]
+    report = Report(algorithms=labels, envelope="", noise=noises[0], rivals=labels)
+    main = Games(suites=suites, report=report)
+    facts = replace(
+        PAGE,
+        streams={label: label.upper() for label in STREAMS},
+        asked=dict.fromkeys(STREAMS, ""),
+        levels={level: LEVELS[level] for level in levels},
+        replicates=3,
+        replayed=False,
+    )
+    frames = tables_of(own, STREAMS, main, facts)
+    texts = {"lead": lead_of(frames["summary"], main, facts)}
+    for section in STUDY.sections_of(main, facts):
+        for name in section.figures:
+            figure = SECTIONS[section.name].figures[name].draw(frames, main, facts)
+            texts[name] = " ".join([figure.get_label(), *_texts_in(figure)])
+            pyplot.close(figure)
+        for name in section.tables:
+            table = SECTIONS[section.name].tables[name].build(frames, main, facts)
+            texts[name] = str(table)
+    return texts
+
+
+@pytest.fixture(autouse=True)
+def no_layout(monkeypatch):
+    """Leave texts where they are: nobody looks at these figures."""
+    monkeypatch.setattr("matplotlib.figure.Figure.draw_without_rendering", lambda figure: None)
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda engine, figure: None)
+
+
+def _texts_in(figure: Any) -> list[str]:
+    return [text.get_text() for text in figure.findobj(lambda it: hasattr(it, "get_text"))]
+
+
+@pytest.mark.parametrize("levels", list(subsets(list(LEVELS))), ids="-".join)
+def test_no_sentence_is_about_a_level_that_was_not_played(levels: tuple[str, ...]) -> None:
+    every = [*itertools.product([NOISES], subsets(list(SUITES))), (NOISES[1:], ("local",))]
+    for noises, kinds in every:
+        texts = texts_of(levels, noises, kinds)
+        if texts is None:
+            continue
+        free = "no" in levels
+        played = {f"{LEVELS[level]:g}" for level in levels} - {"inf"}
+        for name, text in texts.items():
+            place = f"{name}, {levels}, {noises}, {kinds}: {text}"
+            assert not re.search(r"\bnan\b|not played%|not played \(", text), place
+            named = set(re.findall(r"μ = (\d[\d.]*\d|\d)", text))
+            assert named <= played, place
+            if not free and "open" not in kinds:
+                assert "no privacy" not in text, place
+                assert "ithout privacy" not in text, place
+
+
+def test_a_noise_weaker_than_its_level_is_not_compared_at_it() -> None:
+    """Capacity noise that guarantees twice its mu would be the best."""
+
+    def weaker(cell: Scores) -> Scores:
+        if cell.noise != "capacity" or cell.mu == math.inf:
+            return cell
+        guarantee = dataclasses.replace(cell.guarantee, mu=2 * cell.guarantee.mu)
+        return dataclasses.replace(cell, guarantee=guarantee, totals=cell.totals + 100)
+
+    texts = texts_of(["weak", "strict"], NOISES, ["local", "central"], weaker)
+    assert texts is not None
+    for name in ("lead", "privacy-utility", "rivals", "answer"):
+        assert "capacity" not in texts[name], texts[name]
+    for mu in (1, 2):
+        assert f"not at this level: μ = {mu}" in texts["average-gain"]
+    sound = texts_of(["weak", "strict"], NOISES, ["local", "central"])
+    assert sound is not None
+    assert "capacity" in sound["rivals"]
+    assert "not at this level" not in sound["average-gain"]
