@@ -17,13 +17,13 @@ help: ## show this list
 
 setup: $(VENV)/.run ## set up .venv, as the next three do by themselves
 
-demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas, no network: two minutes on two cores
+demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas: two minutes on two cores; network only for packages, once
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.run ## the same in the paper's three states, at full size; fetches the HHS table
 	$(VENV)/bin/dpol run config/paper.yaml --cores $(CORES)
 
-verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes on two cores, no network)
+verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes on two cores; network only for packages, once)
 	$(VENV)/bin/dpol verify
 
 cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/elsewhere.md)

@@ -7,6 +7,7 @@ include: "workflow/Snakefile"
 # An included file sets no default target here. The name `all` is free for workflows that import
 # workflow/Snakefile and need a rule of that name.
 rule all:
+    """Target by default: all results and the page."""
     input:
         rules.results.input,
     localrule: True

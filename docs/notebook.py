@@ -12,7 +12,8 @@
 # # dpol in sixty seconds
 #
 # Which of ten hospitals will be the fullest next week? Every week an algorithm names one, and it
-# sees only noisy counts. What does the noise cost? First: `pip install dpol matplotlib`.
+# sees only noisy counts. What does the noise cost? First, in a clone of
+# dpol: `pip install . matplotlib`.
 
 # %%
 import numpy as np

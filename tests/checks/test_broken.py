@@ -71,7 +71,8 @@ def test_a_function_that_a_job_cannot_call_is_told(monkeypatch, name, function, 
 
 def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys):
     assert main(["check", "checks.broken:SOUND_NOISE"]) == 0
-    assert capsys.readouterr().out.count(": holds\n") == 4
+    printed = capsys.readouterr()
+    assert (printed.out.count(": holds\n"), printed.err) == (4, "")
     assert main(["check", "checks.broken:HALF", "--json"]) == 1
     checks = json.loads(capsys.readouterr().out)["checks"]
     assert [check["holds"] for check in checks] == [True, True, True, False]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 import dpol
 from dpol.checks import check
 from dpol.studies.registry import STUDY_GROUP
+from pipeline import Done, fail, run, succeed
 
 
 @pytest.mark.parametrize("name", ["my-study", "my_study"])
@@ -30,3 +34,34 @@ def test_an_unknown_name_is_refused_with_the_nearest_name_of_any_kind(name, mean
     refusal = "is not an algorithm, a learner, a noise or a study; install its package"
     with pytest.raises(ValueError, match=rf"{refusal} .+; did you mean {meant}\?$"):
         dpol.check(name)
+
+
+QUIET = """
+from dpol.noise import ISOTROPIC as WELL_KNOWN
+"""
+
+
+def checked(folder: Path, name: str) -> Done:
+    """Run `dpol check` as the installed command does, which does not look in its own folder."""
+    return run(sys.executable, "-P", "-m", "dpol", "check", name, folder=folder)
+
+
+def test_a_module_of_the_working_folder_is_checked_with_a_word_on_runs(tmp_path):
+    (tmp_path / "quiet.py").write_text(QUIET)
+    (tmp_path / "numpy.py").write_text("raise SystemExit('the folder hides a package')")
+    done = checked(tmp_path, "quiet:WELL_KNOWN")
+    assert succeed(done).count(": holds\n") == 4
+    assert done.stderr == (
+        "warning: quiet is only in this folder, where no run finds it; make it a package (dpol new"
+        " algorithm NAME writes one) and pip install it\n"
+    )
+    assert "No module named 'quiet'" in fail(checked(tmp_path.parent, "quiet:WELL_KNOWN"))
+
+
+def test_a_module_on_the_path_is_checked_without_a_word(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/quiet.py").write_text(QUIET)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}/elsewhere", prepend=":")
+    done = checked(tmp_path, "quiet:WELL_KNOWN")
+    assert succeed(done).count(": holds\n") == 4
+    assert done.stderr == ""

@@ -4,6 +4,7 @@ if settings.dataset.source.kind == "gains":
 else:
 
     rule clean_panel:
+        """Clean the table into a panel, and count every change."""
         input:
             table=RAW,
             capacities=[local(file) for file in settings.dataset.capacity_files],
@@ -33,6 +34,7 @@ else:
 
 
 rule data:
+    """Target: the clean panel, or the table of gains."""
     input:
         DATA,
     localrule: True

@@ -3,6 +3,7 @@
 if plan.must_fetch and not any(plan.fetched in known.output for known in workflow.rules):
 
     rule fetch_dataset:
+        """Fetch the table, once."""
         output:
             file=local(plan.fetched),
         log:
@@ -37,6 +38,7 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
 if settings.dataset.source.kind == "simulated":
 
     rule simulate_dataset:
+        """Simulate hospitals in the columns of the HHS table."""
         output:
             table=RAW,
         log:

@@ -2,6 +2,7 @@ SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 
 
 rule render_report:
+    """Write the page of the run and its RO-Crate."""
     input:
         rules.data.input,
         plan.outputs,

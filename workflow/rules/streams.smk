@@ -1,6 +1,7 @@
 if settings.dataset.source.kind == "gains":
 
     rule build_stream:
+        """Read a stream from the table of gains."""
         input:
             table=RAW,
         output:
@@ -23,6 +24,7 @@ if settings.dataset.source.kind == "gains":
 else:
 
     rule build_stream:
+        """Make a stream from the clean panel."""
         input:
             panel=rules.clean_panel.output.panel,
             report=rules.clean_panel.output.report,
@@ -51,6 +53,7 @@ else:
 
 
 rule streams:
+    """Target: all streams."""
     input:
         expand(STREAM, stream=settings.played),
     localrule: True

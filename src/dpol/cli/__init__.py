@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from dpol import __version__
 from dpol.core.errors import ConfigError, DpolError, UsageError
+from dpol.core.extras import missing
 from dpol.core.options import drop_output
 from dpol.core.words import printable
 
@@ -19,12 +20,6 @@ from dpol.core.words import printable
 
 _COMMANDS = "pipeline", "compare", "config", "own", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
-
-_PIPELINE = {
-    "dp_accounting", "grimp", "matplotlib", "openpyxl", "pandas", "pyarrow", "requests", "rocrate",
-    "snakemake", "urllib3",
-}  # fmt: skip
-"""Modules of the extra `pipeline`, which the library does not need."""
 
 _OTHER = "Other"
 """The heading of the help for commands without readers."""
@@ -76,10 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("error:", "\n".join(printable(str(line)) for line in lines), file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in _PIPELINE:
+        if not (remedy := missing(error)):
             raise
-        remedy = 'run pip install "dpol[pipeline]"'
-        print(f"error: {error.name} is not installed; {remedy}", file=sys.stderr)
+        print(f"error: {remedy}", file=sys.stderr)
         return 1
     except OSError as error:
         place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dpol.cli import dataset
@@ -12,7 +15,8 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer
 _CHECK = """\
 Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with default
 parameters. Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check
-fails. The checks find mistakes, not intent. Packages run with your rights and beside your data;
+fails. package.module:Class may be in this folder, but a run finds it only if its package is
+installed. The checks find mistakes, not intent. Packages run with your rights and beside your data;
 read them as you read any package that you install, and believe their numbers as you believe their
 authors."""
 _NEW = """\
@@ -44,9 +48,13 @@ def add(commands: Commands) -> None:
 def _check(options: argparse.Namespace) -> int:
     from dpol.checks.check import check
     from dpol.core.errors import UsageError
+    from dpol.core.plugins import is_installed
+    from dpol.core.words import printable
 
+    module, _, named = options.name.partition(":")
     try:
-        verdicts = check(options.name)
+        with _working_folder():
+            verdicts = check(options.name)
     except ValueError as error:
         raise UsageError(str(error)) from None
     rows = [
@@ -55,7 +63,23 @@ def _check(options: argparse.Namespace) -> int:
     ]
     lines = [f"{verdict.check}: {verdict.counterexample or 'holds'}" for verdict in verdicts]
     answer(options, lines, {"name": options.name, "checks": rows})
+    top = module.partition(".")[0]
+    if named and not is_installed(top):
+        said = f"{top} is only in this folder, where no run finds it; make it a package"
+        remedy = "(dpol new algorithm NAME writes one) and pip install it"
+        print(f"warning: {printable(said)} {remedy}", file=sys.stderr)
     return 0 if all(verdict.holds for verdict in verdicts) else 1
+
+
+@contextmanager
+def _working_folder() -> Iterator[None]:
+    """Let modules of the working folder be imported, after all that is installed."""
+    before = sys.path
+    sys.path = [*before, str(Path.cwd())]
+    try:
+        yield
+    finally:
+        sys.path = before
 
 
 def _new(options: argparse.Namespace) -> None:

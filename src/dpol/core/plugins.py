@@ -156,7 +156,7 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
         ModuleNotFoundError: the package is not installed.
     """
     spec = _found(top)
-    if spec is None or not (spec.origin or spec.submodule_search_locations):
+    if spec is None or not is_installed(top):
         raise ModuleNotFoundError(
             f"{top} is not installed where the jobs run; pip install it, because a folder next to"
             " the config is not enough",
@@ -170,6 +170,12 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
         for path in folder.rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 yield path.relative_to(folder.parent).as_posix(), path
+
+
+def is_installed(top: str) -> bool:
+    """Return whether jobs find a top-level package or module."""
+    spec = _found(top)
+    return spec is not None and bool(spec.origin or spec.submodule_search_locations)
 
 
 @cache

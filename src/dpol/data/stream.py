@@ -7,7 +7,7 @@ built from a panel or a table of gains, and stored as Parquet with one row per r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpol.core.arguments import check_kind, check_number, check_whole
 from dpol.core.errors import DataError
+from dpol.core.extras import needs_pipeline
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
 from dpol.core.words import called
@@ -159,6 +160,16 @@ class GainStream:
     def best_fixed_expert(self) -> int:
         """Return the index of the expert with the largest total gain; the lowest on a tie."""
         return int(np.argmax(self.gains.sum(axis=0)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a row per round and expert, in the columns of `write_stream`.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        with needs_pipeline():
+            import pandas as pd
+        return pd.DataFrame(_columns(self))
 
 
 def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
@@ -358,6 +369,25 @@ def _of_rows(
     )
 
 
+def _columns(stream: GainStream) -> dict[str, NDArray[Any]]:
+    """Return the columns of a stream's table, with a row per round and expert."""
+    rounds, n = stream.n_rounds, stream.n_experts
+    expert = np.tile(np.arange(n, dtype=np.int32), rounds)
+    if stream.capacity is not None:
+        last = {"capacity": stream.capacity.ravel()}
+    else:
+        last = {_GIVEN: np.repeat(stream.sensitivity, n)}
+    return {
+        "round": np.repeat(np.arange(1, rounds + 1, dtype=np.int32), n),
+        "period": np.repeat(stream.periods, n),
+        "expert": expert,
+        "entity": np.array(stream.entities, dtype=object)[expert],
+        "name": np.array(stream.names, dtype=object)[expert],
+        "gain": stream.gains.ravel(),
+        **last,
+    }
+
+
 def write_stream(stream: GainStream, path: Path | str) -> None:
     """Write a stream as Parquet (`STREAM_COLUMNS`), with rounds from 1 and experts from 0.
 
@@ -367,28 +397,12 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
     import pyarrow.parquet as pq
 
     check_kind("stream", stream, GainStream, MAKE_STREAM)
-    rounds, n = stream.n_rounds, stream.n_experts
-
-    def per_expert(values: Sequence[str]) -> pa.Array:
+    columns: dict[str, Any] = _columns(stream)
+    for name, texts in (("entity", stream.entities), ("name", stream.names)):
         # Experts may share a name; a dictionary with duplicates would be written in random bytes.
-        texts = pa.array(list(values), pa.string()).dictionary_encode()
-        return texts.take(pa.array(np.tile(np.arange(n), rounds)))
-
-    if stream.capacity is not None:
-        last = {"capacity": stream.capacity.ravel()}
-    else:
-        last = {_GIVEN: np.repeat(stream.sensitivity, n)}
-    table = pa.table(
-        {
-            "round": np.repeat(np.arange(1, rounds + 1, dtype=np.int32), n),
-            "period": pa.array(np.repeat(stream.periods, n)),
-            "expert": np.tile(np.arange(n, dtype=np.int32), rounds),
-            "entity": per_expert(stream.entities),
-            "name": per_expert(stream.names),
-            "gain": stream.gains.ravel(),
-            **last,
-        }
-    )
+        coded = pa.array(list(texts), pa.string()).dictionary_encode()
+        columns[name] = coded.take(pa.array(columns["expert"]))
+    table = pa.table(columns)
     about = {key: getattr(stream, key) for key in _FACTS}
     if stream.stay > 1:  # keep the bytes of files with the papers' unit
         about["stay"] = stream.stay

@@ -66,7 +66,7 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
     check_kind("label", label, str, "such as 'mine'")
     seeds = seeds_of(algorithm, source)
     actions = play_rounds(algorithm, source, seeds.algorithm(label))
-    return Games(label, seeds.stream, actions, guarantee_of(algorithm, source))
+    return Games(label, seeds.stream, actions, guarantee_of(algorithm, source), seeds.replicates)
 
 
 def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from dpol.core.arguments import check_choice, check_kind, check_mu, check_whole
+from dpol.core.extras import needs_pipeline
 from dpol.core.logs import progress
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
 from dpol.core.words import called
@@ -35,6 +36,9 @@ from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
 from dpol.privacy.mixtures import BatchMixture
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -155,12 +159,14 @@ class Games:
         stream: label of the stream that was played.
         actions: (R, T) experts, counted from 0.
         guarantee: privacy guarantee of the actions.
+        replicates: numbers of the R replicates.
     """
 
     label: str
     stream: str
     actions: Actions
     guarantee: Guarantee
+    replicates: tuple[int, ...]
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.actions.shape))
@@ -187,6 +193,42 @@ class Games:
                 " given; pass the stream that was played"
             )
         return stream.gains[np.arange(stream.n_rounds), self.actions]
+
+    def to_frame(self, stream: GainStream | None = None) -> pd.DataFrame:
+        """Return a table with a row per replicate and round.
+
+        Its columns are `stream`, `algorithm`, `replicate`, `round` (from 1) and `action` (from 0).
+        With the stream they are also `period`, `entity` and `name` of the action, and its raw
+        `gain`.
+
+        Args:
+            stream: stream that was played.
+
+        Raises:
+            TypeError: `stream` is not a `GainStream`.
+            ValueError: `gains` refuses the stream.
+            ModuleNotFoundError: pandas is not installed.
+        """
+        with needs_pipeline():
+            import pandas as pd
+        replicates, rounds = self.actions.shape
+        action = self.actions.ravel()
+        columns = {
+            "stream": self.stream,
+            "algorithm": self.label,
+            "replicate": np.repeat(np.array(self.replicates, dtype=np.int32), rounds),
+            "round": np.tile(np.arange(1, rounds + 1, dtype=np.int32), replicates),
+            "action": action,
+        }
+        if stream is not None:
+            gains = self.gains(stream)  # refuses another stream
+            columns |= {
+                "period": np.tile(stream.periods, replicates),
+                "entity": np.array(stream.entities, dtype=object)[action],
+                "name": np.array(stream.names, dtype=object)[action],
+                "gain": gains.ravel(),
+            }
+        return pd.DataFrame(columns)
 
 
 def play_rounds(

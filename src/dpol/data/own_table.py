@@ -1,0 +1,199 @@
+"""A table of counts as a gain stream in one call, for users of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from dpol.core.arguments import check_number, check_whole
+from dpol.core.extras import needs_pipeline
+from dpol.core.logs import LOGGER
+from dpol.core.refusals import problems_of, refusal
+from dpol.core.settings import MISSING, Problem, Settings
+from dpol.core.shipped import place_of
+from dpol.core.words import counted, shortened
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.settings import Dataset, Stream
+from dpol.data.stream import GainStream, build_stream
+
+if TYPE_CHECKING:
+    from dpol.data.panel import CleanPanel
+
+_MANUAL = "The page Configs of the documentation"
+_NAMED = 5
+"""Number of entities that a warning names."""
+
+
+class _Asked(Settings):
+    """What a table is read as, under the keys of a config."""
+
+    dataset: Dataset
+    gain: Gain = THE_PAPERS
+    groups: Annotated[list[str], Field(min_length=1)] | None = None
+
+    def broken(self) -> Iterator[Problem]:
+        """Yield the broken rules across these keys."""
+        for problem in self.dataset.problems("local"):
+            yield Problem(("dataset", *problem.location), problem.value, problem.allowed)
+        columns = self.dataset.needed_columns
+        if columns.capacity is None and self.gain.needs_capacities:
+            allowed = "is missing: name the column, or set gain to of: count with a bound"
+            yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
+        if columns.group is not None and self.groups is None:
+            allowed = f"is missing: list the texts in the column {columns.group} whose rows play"
+            yield Problem(("groups",), MISSING, allowed)
+        if columns.group is None and self.groups is not None:
+            allowed = "is missing: name the column that holds the groups"
+            yield Problem(("dataset", "columns", "group"), MISSING, allowed)
+
+
+def read_table(
+    path: Path | str,
+    *,
+    entity: str,
+    period: str | Mapping[str, str],
+    count: str,
+    capacity: str | Mapping[str, Any] | None = None,
+    group: str | None = None,
+    groups: Sequence[str] | None = None,
+    name: str | None = None,
+    cases: Sequence[str] | None = None,
+    capacity_per: float = 1.0,
+    label: str | None = None,
+    gain: Mapping[str, Any] | None = None,
+    count_sensitivity: float = 1.0,
+    stay: int = 1,
+    format: Mapping[str, Any] | None = None,
+    periods: Mapping[str, Any] | None = None,
+    cleaning: Mapping[str, Any] | None = None,
+) -> GainStream:
+    """Read a table of counts, clean it, and return its gain stream.
+
+    The stream is the one that a run of the pipeline makes of the table with the same keys. Most
+    arguments are keys of a config, and messages name them so: `count` is `dataset.columns.count`.
+    What the cleaning changed or left out is logged as warnings of the logger `dpol`, which Python
+    prints.
+
+    Args:
+        path: a `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file.
+        entity: column with the entity.
+        period: column with the start of the period, or its two columns: year and month.
+        count: column with the number of people counted.
+        capacity: column with the capacity, or the block of a second table.
+        group: column with the group of a row.
+        groups: the groups whose rows play; required with `group`.
+        name: column with the name of an entity.
+        cases: columns whose sums decide whether an entity plays; the counts by default.
+        capacity_per: divisor of the capacity, such as 1000 for rates per 1,000 people.
+        label: label of the stream, which keys its noise and by which games know it; by default the
+            groups, or else the name of the file.
+        gain: the block `gain`: the question.
+        count_sensitivity: the most by which one person can change one count.
+        stay: number of consecutive rounds in which one person may be counted.
+        format: the block `dataset.format`: layout, sheet, numbers and dates.
+        periods: the block `dataset.periods`: length, first and last; a period has 7 days by
+            default.
+        cleaning: the block `dataset.cleaning`.
+
+    Raises:
+        ConfigError: arguments break rules; the text lists every broken rule.
+        ValueError: `count_sensitivity` or `stay` is no such number.
+        DataError: the table cannot be read, or `clean_panel` or `build_stream` refuses it.
+        ModuleNotFoundError: a package of the extra `pipeline` is not installed.
+
+    >>> read_table(
+    ...     "data/examples/shelters.csv",
+    ...     entity="shelter",
+    ...     period="week_of",
+    ...     count="guests",
+    ...     capacity="places",
+    ...     cleaning={"suppressed_markers": ["<5"], "missing_markers": ["-"]},
+    ... )
+    GainStream('shelters', 60 rounds x 12 experts, gains up to 1, 2023-09-04 to 2024-10-21)
+    """
+    check_number("count_sensitivity", count_sensitivity, "(0, inf)")
+    check_whole("stay", stay)
+    columns = {
+        "entity": entity, "period": period, "count": count, "capacity": capacity, "group": group,
+        "name": name, "cases": cases and list(cases),
+    }  # fmt: skip
+    columns = {key: value for key, value in columns.items() if value is not None}
+    asked = _parse(
+        str(path),
+        {
+            "dataset": {
+                "source": {"kind": "local", "file": place_of(str(path))},
+                "columns": {**columns, "capacity_per": capacity_per},
+                "format": format or {},
+                "periods": periods or {},
+                "cleaning": cleaning or {},
+            },
+            "gain": gain or {},
+            "groups": groups,
+        },
+    )
+    if label is None:
+        label = ", ".join(asked.groups or [Path(path).name.partition(".")[0]])
+    with needs_pipeline():
+        return _stream_of(asked, label, count_sensitivity, stay)
+
+
+def _parse(place: str, raw: dict[str, Any]) -> _Asked:
+    try:
+        asked = _Asked.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(place, problems_of(error, _Asked, raw), _MANUAL) from None
+    if broken := [*asked.broken()]:
+        raise refusal(place, broken, _MANUAL)
+    return asked
+
+
+def _stream_of(asked: _Asked, label: str, count_sensitivity: float, stay: int) -> GainStream:
+    """Do what the jobs `clean_panel` and `build_stream` of a run do."""
+    from dpol.data.cleaning import clean_panel
+    from dpol.data.panel import provenance_of, provenance_of_stream, report_as_dict
+    from dpol.data.reshaping import read_capacities, read_counts
+
+    dataset, gain = asked.dataset, asked.gain
+    file = dataset.source.file  # type: ignore[union-attr]
+    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
+    streams = {label: Stream(groups=asked.groups or ["all"])}
+    at_most = gain.largest if gain.of == "share" else 1.0
+    panel = clean_panel(raw, dataset, streams, capacities, at_most)
+    for line in _changes(panel):
+        LOGGER.warning("%s: stream %s: %s", file, label, line)
+    provenance = provenance_of(file, simulated=False)
+    for second in dataset.capacity_files:
+        provenance["capacities"] = provenance_of(second, simulated=False)
+    return build_stream(
+        panel.table,
+        label,
+        count_sensitivity,
+        provenance_of_stream(report_as_dict(panel, provenance), label),
+        stay=stay,
+        gain=gain,
+        max_clipped=dataset.cleaning.max_clipped,
+        counted=dataset.untitled.needed_columns.called("count"),
+    )
+
+
+def _changes(panel: CleanPanel) -> Iterator[str]:
+    """Yield what the cleaning of the only stream left out or changed, a line each."""
+    from dpol.data.panel import RULES
+
+    (report,) = panel.reports
+    if panel.rows_dropped:
+        yield f"rows left out by dataset.cleaning.drop_where: {panel.rows_dropped:,}"
+    if panel.rows_outside:
+        yield f"rows outside the chosen groups and periods: {panel.rows_outside:,}"
+    for rule, text in RULES.items():
+        if report.cells[rule]:
+            yield f"{text}: {report.cells[rule]:,}"
+    if report.dropped:
+        named = [f"{shortened(it['entity'])} ({it['reason']})" for it in report.dropped[:_NAMED]]
+        if more := len(report.dropped) - len(named):
+            named.append(f"and {more:,} more")
+        yield f"{counted(len(report.dropped), 'entity')} left out: {', '.join(named)}"

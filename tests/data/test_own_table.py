@@ -1,0 +1,218 @@
+"""A table is a stream in one call: the pipeline's, and what the cleaning changed is told."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+import dpol
+from pipeline import ROOT, snakemake, succeed
+from streams_by_hand import assert_same
+
+SHELTERS: dict[str, Any] = {
+    "entity": "shelter",
+    "period": "week_of",
+    "count": "guests",
+    "capacity": "places",
+    "cleaning": {"suppressed_markers": ["<5"], "missing_markers": ["-"]},
+}
+HOSPITALS = "data/hospitals/hospitals-central-texas-2020-08-09--2023-06-04.parquet"
+ROWS = """
+site,week,town,used,beds
+A,2024-01-01,X,3,10
+A,2024-01-08,X,,10
+A,2024-01-15,X,12,10
+B,2024-01-01,X,5,20
+B,2024-01-08,X,6,20
+B,2024-01-15,X,7,20
+C,2024-01-01,X,1,20
+C,2024-01-08,X,0,20
+C,2024-01-15,X,0,20
+D,2024-01-08,Y,9,20
+total,2024-01-08,X,21,60
+""".lstrip()
+SITES: dict[str, Any] = {
+    "entity": "site",
+    "period": "week",
+    "count": "used",
+    "capacity": "beds",
+    "group": "town",
+    "groups": ["X"],
+    "cleaning": {
+        "drop_where": {"site": "total"},
+        "max_clipped": 0.2,
+        "min_total_cases": 5,
+    },
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sites.csv"
+    path.write_text(ROWS)
+    return path
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(
+    ("config", "table", "read"),
+    [
+        (
+            "shelters",
+            "data/examples/shelters.csv",
+            {
+                **SHELTERS,
+                "group": "district",
+                "groups": ["Old Town", "Riverside"],
+                "cleaning": {**SHELTERS["cleaning"], "max_carry": 2, "min_total_cases": 50},
+                "label": "town",
+            },
+        ),
+        (
+            "config",
+            HOSPITALS,
+            {
+                "entity": "hospital_pk",
+                "period": "collection_week",
+                "count": "inpatient_beds_used_covid_7_day_avg",
+                "capacity": "inpatient_beds_7_day_avg",
+                "group": "state",
+                "groups": ["TX"],
+                "name": "hospital_name",
+                "cases": [
+                    f"previous_day_admission_{age}_covid_suspected_7_day_sum"
+                    for age in ("adult", "pediatric")
+                ],
+                "periods": {"first": "2020-08-09", "last": "2023-06-04"},
+                "cleaning": {
+                    "min_total_cases": 100,
+                    "negative_counts": "missing",
+                    "conflicting_duplicates": "last",
+                    "max_clipped": 0.05,
+                },
+                "label": "CTX",
+            },
+        ),
+    ],
+    ids=["shelters", "hospitals"],
+)
+def test_the_stream_is_that_of_a_run(
+    config: str, table: str, read: dict[str, Any], tmp_path: Path
+) -> None:
+    file = ROOT / f"config/{config}.yaml"
+    settings = yaml.safe_load(file.read_text())
+    path = f"results/{settings['run']}/streams/{read['label']}.parquet"
+    succeed(snakemake(tmp_path, path, config=file))
+    made = dpol.read_stream(tmp_path / path)
+    own = dpol.read_table(ROOT / table, **read)
+    if made.provenance["simulated"]:  # what only a config says
+        made.provenance["simulated"] = own.provenance["simulated"]
+    assert_same(own, made)
+    assert own.stay == made.stay
+
+
+def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    stream = dpol.read_table(file, **SITES)
+    assert stream.gains.T.tolist() == [[0.3, 0.3, 1.0], [0.25, 0.3, 0.35]]
+    lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert lines == [
+        f"{file}: stream X: {line}"
+        for line in (
+            "rows left out by dataset.cleaning.drop_where: 1",
+            "rows outside the chosen groups and periods: 1",
+            "cells without a count: 1",
+            "missing counts carried forward (at most cleaning.max_carry periods): 1",
+            "densities above 1, or above gain.at_most, clipped to it: 1",
+            "1 entity left out: C (1 cases in all, fewer than 5)",
+        )
+    ]
+
+
+def test_a_clean_table_is_read_without_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "clean.parquet"
+    weeks = pd.date_range("2024-01-01", periods=3, freq="7D")
+    cells = {"site": ["A", "B"] * 3, "week": weeks.repeat(2), "used": range(1, 7), "beds": [10] * 6}
+    pd.DataFrame(cells).to_parquet(file)
+    read = {key: SITES[key] for key in ("entity", "period", "count", "capacity")}
+    stream = dpol.read_table(str(file), **read, cleaning={"entities": "all"}, stay=2)
+    assert (stream.label, stream.stay, stream.gains.shape) == ("clean", 2, (3, 2))
+    assert caplog.records == []
+
+
+def test_a_count_is_a_gain_with_a_bound(file: Path) -> None:
+    asked = {"gain": {"of": "count", "bound": 20}, "count_sensitivity": 2.0, "label": "mine"}
+    stream = dpol.read_table(file, **{**SITES, "capacity": None}, **asked)
+    assert (stream.label, stream.count_sensitivity) == ("mine", 2.0)
+    assert stream.gains.T[0].tolist() == [0.15, 0.15, 0.6]
+
+
+def test_capacities_may_be_in_a_second_table(file: Path, tmp_path: Path) -> None:
+    second = tmp_path / "beds.csv"
+    second.write_text("place,beds\nA,12\nB,20\nC,20\n")
+    capacity = {"file": str(second), "entity": "place", "capacity": "beds"}
+    stream = dpol.read_table(file, **{**SITES, "capacity": capacity})
+    assert stream.capacity is not None
+    assert stream.capacity[0].tolist() == [12, 20]
+    assert stream.provenance["capacities"]["file"] == "beds.csv"
+
+
+@pytest.mark.parametrize(
+    ("error", "changes", "message"),
+    [
+        (dpol.DataError, {"count": "use"}, "no column named use; it has site, week, town, used"),
+        (dpol.DataError, {"groups": ["Z"]}, "Groups within the periods: X, Y"),
+        (dpol.DataError, {"cleaning": {"entities": "all"}}, "dataset.cleaning.max_clipped"),
+        (dpol.ConfigError, {"groups": None},
+         "groups: is missing: list the texts in the column town whose rows play"),
+        (dpol.ConfigError, {"group": None},
+         "dataset.columns.group: is missing: name the column that holds the groups"),
+        (dpol.ConfigError, {"groups": "X"}, "groups = 'X': must be a list"),
+        (dpol.ConfigError, {"capacity": None},
+         "dataset.columns.capacity: is missing: name the column, or set gain to of: count"),
+        (dpol.ConfigError, {"cleaning": {"max_cary": 1}}, "unknown key; did you mean max_carry?"),
+        (dpol.ConfigError, {"format": {"layout": "wide"}, "groups": None, "gain": {"of": "sum"}},
+         "gain.of = 'sum': must be 'share' or 'count'"),
+        (dpol.ConfigError, {"format": {"layout": "wide"}},
+         "dataset.columns.group = 'town': must not be given because dataset.format.layout is wide"),
+        (ValueError, {"stay": 0}, "stay must be a whole number of at least 1, got 0"),
+        (ValueError, {"count_sensitivity": "1"}, "count_sensitivity must be a number in (0, inf)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_refused_with_a_remedy(
+    file: Path, error: type[Exception], changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        dpol.read_table(file, **{**SITES, **changes})
+
+
+def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(dpol.ConfigError, match=r"dataset.source.file = .*must end in \.csv, "):
+        dpol.read_table(tmp_path / "sites.ods", **SITES)
+    with pytest.raises(dpol.DataError, match="no such file"):
+        dpol.read_table(tmp_path / "none.csv", **SITES)
+
+
+def test_a_table_that_comes_with_dpol_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert dpol.read_table("data/examples/shelters.csv", **SHELTERS).label == "shelters"
+
+
+def test_without_the_pipeline_it_says_what_to_install(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("dpol.data.reshaping")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    said = re.escape('pandas is not installed; run pip install "dpol[pipeline]"')
+    with pytest.raises(ModuleNotFoundError, match=said):
+        dpol.read_table(file, **SITES)
