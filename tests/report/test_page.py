@@ -230,6 +230,11 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     assert manual == {tmp_path / "reference/glossary.md"}
     # The first screen names algorithms, so the glossary is one click away.
     assert text.index("glossary.md") < text.index("</header>")
+    made = tmp_path / "_build/reference/glossary.html"
+    made.parent.mkdir(parents=True)
+    made.write_text("terms")
+    text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
+    assert "_build/reference/glossary.html" in text
 
 
 def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(folder: Path) -> None:

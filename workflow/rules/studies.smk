@@ -3,6 +3,7 @@
 for study, block in plan.studies:
 
     rule:
+        """Compute some points of the study."""
         name:
             f"{study.name}_point"
         input:
@@ -35,6 +36,7 @@ for study, block in plan.studies:
             "../scripts/study_point.py"
 
     rule:
+        """Make the result tables of the study."""
         name:
             f"{study.name}_results"
         input:
@@ -62,6 +64,7 @@ for study, block in plan.studies:
     for section in plan.sections(study, block):
 
         rule:
+            """Draw the figures and render the tables of the section."""
             name:
                 rule_of_section(section)
             input:
@@ -89,6 +92,7 @@ for study, block in plan.studies:
 
 
 rule games:
+    """Target: the scores of all games."""
     input:
         rules.games_results.input.scores,
     localrule: True

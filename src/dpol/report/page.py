@@ -219,8 +219,12 @@ _MANUAL = {
 def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
     if docs is None:
         return []
-    home = (folder / "report").resolve()
-    pages = {text: docs.resolve() / name for text, name in _MANUAL.items()}
-    return [
-        (text, quote(os.path.relpath(path, home))) for text, path in pages.items() if path.is_file()
-    ]
+    home, docs = (folder / "report").resolve(), docs.resolve()
+    pages = []
+    for text, name in _MANUAL.items():
+        # A browser shows Markdown as raw text; `make docs` makes pages of it.
+        made = docs / "_build" / Path(name).with_suffix(".html")
+        path = made if made.is_file() else docs / name
+        if path.is_file():
+            pages.append((text, quote(os.path.relpath(path, home))))
+    return pages
