@@ -201,3 +201,10 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     expected = {f"{it}{file}" for it in packages for file in ("", ".study", ".settings")}
     assert of_studies == shared | expected
     assert len([name for name in imported if name.startswith("dpol")]) <= 105
+
+
+def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:
+    small = plan()
+    jobs, points = small.jobs["claims"], small.points["claims"].values()
+    expected = 1.3 + sum(point.seconds for point in points) / len(jobs)
+    assert small.seconds["claims_point"] == pytest.approx(expected)

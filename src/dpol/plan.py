@@ -34,7 +34,9 @@ FIGURE_FORMATS: Sequence[str] = ("svg", "png", "pdf")
 TABLE_FORMATS: Sequence[str] = ("html", "fragment.html", "md", "csv", "tex")
 
 SHORT_SECONDS = 20.0
-"""Expected time on one core at which a job of several points is full; to start a job takes 1 s."""
+"""Expected time on one core at which a job of several points is full."""
+START_SECONDS = 1.3
+"""Time on one core to start a job, before its points."""
 
 REGISTRY = "dpol.experts.registry"
 """The module that imports algorithms by name."""
@@ -89,7 +91,8 @@ class Plan:
     def seconds(self) -> dict[str, float]:
         """Expected seconds of a study's job on one core, by the name of the rule."""
         return {
-            f"{study.name}_point": sum(point.seconds for point in self.points[study.name].values())
+            f"{study.name}_point": START_SECONDS
+            + sum(point.seconds for point in self.points[study.name].values())
             / len(self.jobs[study.name])
             for study, _ in self.studies
         }
