@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -29,6 +30,8 @@ _VERDICTS = {
     "consistent": Mark("stands", "good"),
 }
 _CLOSEST = 5
+_CHARACTERS = 120
+"""Most characters of a line of text; more would not fit, in bold."""
 _FARTHEST = 1.5  # Larger shares are drawn here.
 
 
@@ -39,13 +42,16 @@ def draw_audits(frames: Frames, settings: Audits, facts: Facts) -> Figure:
     outside = int((audits["verdict"] == OUTSIDE).sum())
     methods = {row["method"] for row in rows}
     largest = max(_drawn_share(row) for row in rows)
-    with panels.panels(1, 1, (panels.WIDTH, 0.3 * len(rows) + 0.3)) as drawn:
+    # A line stands as far below the one before as its text needs.
+    texts = [textwrap.fill(_words_of(row), _CHARACTERS) for row in rows]
+    places = [0.0, *itertools.accumulate(1 + 0.5 * text.count("\n") for text in texts[1:])]
+    with panels.panels(1, 1, (panels.WIDTH, 0.3 * (places[-1] + 1) + 0.3)) as drawn:
         (ax,) = drawn.axes
-        for line, row in enumerate(rows):
-            _draw_line(ax, line, row)
+        for place, row, text in zip(places, rows, texts, strict=True):
+            _draw_line(ax, place, row, text)
         ax.axvline(1, color=BLACK, lw=1.0)
         ax.set_xlim(0, max(1.06, 1.04 * largest))
-        ax.set_ylim(len(rows) - 0.5, -0.6)
+        ax.set_ylim(places[-1] + 0.5, -0.6 - 0.5 * texts[0].count("\n"))
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
         ax.grid(axis="y", visible=False)
@@ -88,7 +94,12 @@ def _drawn_share(row: Mapping[Hashable, Any]) -> float:
     return min(share_of_claim(row), _FARTHEST)
 
 
-def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
+def _words_of(row: Mapping[Hashable, Any]) -> str:
+    verb = "is not promised there" if row["verdict"] == OUTSIDE else "claimed"
+    return f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} {verb}"
+
+
+def _draw_line(ax: Axes, line: float, row: Mapping[Hashable, Any], text: str) -> None:
     """Draw an audit, with its text above its line."""
     refuted, share = row["verdict"] == "violated", _drawn_share(row)
     colour = REFUTED if refuted else GREY
@@ -96,11 +107,8 @@ def _draw_line(ax: Axes, line: int, row: Mapping[Hashable, Any]) -> None:
     ax.plot([share], [line], color=colour, marker=_MARKERS[row["method"]], ms=4.5, clip_on=False)
     if refuted:  # A share just above 1 is hard to see.
         ax.axhspan(line - 0.5, line + 0.5, color=BAND, linewidth=0, zorder=0)
-    verb = "is not promised there" if row["verdict"] == OUTSIDE else "claimed"
-    words = f"{row['mechanism']}, {row['variant']}: {proved(row)}, {row['claimed']:.3g} {verb}"
     weight, ink = ("bold" if refuted else "normal"), style.text_colour(colour)
-    words = textwrap.fill(words, 110)
-    ax.text(0, line - 0.22, words, va="bottom", fontsize=7, fontweight=weight, color=ink)
+    ax.text(0, line - 0.22, text, va="bottom", fontsize=7, fontweight=weight, color=ink)
 
 
 def audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
