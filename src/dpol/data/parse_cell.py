@@ -13,8 +13,12 @@ from dpol.data.table_format import DATES, DEFAULT, EITHER, Dates, Format
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 """The range of dates; a date outside it is taken for a mistake."""
 
-_HOUR = "(?:[01][0-9]|2[0-3])"
-_TIME = rf"{_HOUR}:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{{1,9}})?)?(?:Z|[+-]{_HOUR}:?[0-5][0-9])?"
+_ZONE = "(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
+_TIME = (
+    r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?: ?[AaPp][Mm])?"
+    f"{_ZONE}?"
+)
+_AFTER = re.compile(f"[T ]({_TIME})$")
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 """Characters that look like a thousands separator, by that separator."""
 _PARTS = {
@@ -54,6 +58,26 @@ def parse_date(text: str, form: Format) -> datetime.date | None:
     except ValueError:
         return None
     return date if EARLIEST <= date <= LATEST else None
+
+
+def without_time(text: str) -> tuple[str, str]:
+    """Return the text of a date, and its time of day: empty if there is none, or midnight.
+
+    Times of one day sort as their texts do.
+
+    >>> without_time("2024-03-01 9:00"), without_time("1.3.2024T00:00:00.000")
+    (('2024-03-01', '09:00'), ('1.3.2024', ''))
+    >>> without_time("3/1/2024 12:30 AM"), without_time("3/1/2024 1:00pm")
+    (('3/1/2024', '00:30'), ('3/1/2024', '13:00'))
+    """
+    day, *times = _AFTER.split(text)[:2]
+    if not times:
+        return day, ""
+    half = re.search("[AaPp](?=[Mm])", times[0])
+    hour, rest = re.sub(" ?[AaPp][Mm]", "", times[0]).split(":", 1)
+    number = int(hour) % 12 + 12 * (half[0] in "Pp") if half else int(hour)
+    time = f"{number:02}:{rest}"
+    return day, "" if re.fullmatch(f"[0:.]+{_ZONE}?", time) else time
 
 
 def date_formats(texts: Collection[str]) -> list[Dates]:
