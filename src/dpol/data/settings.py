@@ -260,7 +260,9 @@ class Periods(Settings):
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
     """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
-    """Length of a period in months, instead of `days`; periods start on the first of a month."""
+    """Length of a period in months, instead of `days`; periods start on the first of a month.
+
+    If all dates of the table are the last day of a month, they are the ends of periods."""
     swapped: Literal["error", "keep"] = "error"
     """If day and month of a date look swapped: stop the run, or keep the date.
 

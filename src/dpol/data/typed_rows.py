@@ -22,6 +22,7 @@ from dpol.data.parse_column import (
     parse_by_rules,
     parse_dates,
     period_texts,
+    starts_of_months,
 )
 from dpol.data.raw_table import RawTable, Texts
 from dpol.data.settings import Cleaning, Dataset
@@ -113,10 +114,11 @@ def _read(raw: RawTable, dataset: Dataset) -> tuple[_Rows, Format]:
     """Return all rows of a table, and the format of their periods."""
     columns, cells = dataset.needed_columns, raw.cells
     days, written = period_texts(raw, columns.period)
+    dates, months = parse_dates(days, written), dataset.periods.months
     rows = _Rows(
         cells=cells,
         days=days,
-        period=parse_dates(days, written),
+        period=starts_of_months(dates, months) if months else dates,
         group=cells[columns.group] if columns.group else pd.Series(NO_GROUP, cells.index),
         entity=identified(cells[columns.entity], dataset.cleaning),
     )
@@ -150,7 +152,10 @@ def _bad_dates(days: Texts, written: Format, dataset: Dataset) -> BadCells:
 
 def _bad_months(rows: _Rows) -> BadCells:
     wanted = "the first day of a month, since dataset.periods.months is set"
-    remedy = "Write that day, or write months like 2021-01 and set dataset.format.date: YYYY-M."
+    remedy = (
+        "Write that day, or the last day of each month in all rows, or write months like 2021-01"
+        " and set dataset.format.date: YYYY-M."
+    )
     return BadCells(rows.days[rows.period.dt.day != 1], wanted, (remedy,))
 
 
