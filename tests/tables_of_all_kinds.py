@@ -121,7 +121,7 @@ def _messy(folder: Path) -> Kind:
     again.loc[at[31], "ill"] = "9"
     clean.loc[days[31], "Leeds"] = 9
     pd.concat([rows, again]).to_csv(folder / "messy.csv", index=False)
-    edits = (("    entities: all", "    entities: all\n    conflicting_duplicates: last"),)
+    edits = (("    entities: all", "    entities: all\n    several_rows: last"),)
     return Kind(file="messy.csv", gains=clean / beds, edits=edits)
 
 

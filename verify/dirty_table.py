@@ -195,7 +195,7 @@ class DirtyTable:
         for i in range(FEWEST[stream] + 2):
             column = (ALL_COVID, ALL_BEDS, CHILD_SUSPECTED)[i % 3]
             self.before.append({**next(places), column: "7.7"})
-            counts["conflicting_duplicates"] += 1
+            counts["merged_rows"] += 1
 
     def _soil_elsewhere(self) -> int:
         """Return rows with mistakes in other states, and before the first period of the config."""

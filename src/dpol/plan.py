@@ -465,7 +465,7 @@ def make_plan(
     paths = [Path(file) for file in files]  # Snakemake gives the default config as text
     place = f"config of module {module}" if module else " + ".join(map(str, paths))
     texts = [read_yaml(path) for path in paths]
-    config = parse_experiment(raw, place).config
+    config = parse_experiment(raw, place, texts or None).config
     if not module:  # a rule of an importing workflow may make the table
         check_local_table(config)
     check_writable(f"results/{config.run}")

@@ -10,9 +10,11 @@ import re
 
 import pytest
 
+from dpol.config.experiment import parse_experiment
+from dpol.core.errors import ConfigError
 from dpol.experts.registry import REGISTRY
 from dpol.noise import NOISES
-from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, parts, problems
+from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts, problems
 
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {"batching": {"n_experts": [2, 10], "mus": [0.5]}}
@@ -206,6 +208,35 @@ def test_rules_across_keys_are_listed_together_too():
     lines = problems(broken, {"suites.noisy.algorithms[0]": "rw-fptl"})
     keys = [line.split(" = ")[0] for line in lines]
     assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.levels.low"]
+
+
+def test_the_command_line_is_blamed_for_its_own_keys_only():
+    def lines(*given, file=SMALL):
+        with pytest.raises(ConfigError) as caught:
+            parse_experiment(changed({}, *given), "my.yaml", [file])
+        return str(caught.value).splitlines()[:-1]
+
+    assert lines({"replicate": 20}) == [
+        "--config, on the command line: 1 problem",
+        "  replicate = 20: unknown key; did you mean replicates?",
+    ]
+    wrong = {"seed": "x"}
+    both = lines({"privacy.levels.high": 0}, wrong, file=changed(wrong))
+    assert both == [
+        "my.yaml: 2 problems",
+        "  seed = 'x': must be a whole number",
+        "  privacy.levels.high = 0: given by --config: must be from 0.001 to 1000, or .inf for no"
+        " noise",
+    ]
+    assert lines(wrong, file=changed(wrong))[0] == "my.yaml: 1 problem"
+    assert lines({"seed": DELETED}, file=changed({"seed": DELETED}))[0] == "my.yaml: 1 problem"
+
+
+def test_a_decimal_comma_is_refused_with_the_remedy():
+    (line,) = problems({"privacy.levels.high": "0,25"})
+    assert line == (
+        "privacy.levels.high = '0,25': must be a number; write a decimal point, and no comma"
+    )
 
 
 @pytest.mark.parametrize("label", ["../a", "", "x" * 65, 7], ids=repr)

@@ -14,7 +14,6 @@ from data.drawn import (
     FIELDS,
     PLAIN,
     Drawn,
-    Row,
     clean,
     counts,
     dataset,
@@ -56,34 +55,12 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             missing_periods=(),
             sparse_periods=(),
             sparse_entities=(),
+            moved_periods=(),
             smallest_capacity=4.0,
             smallest_of_periods=(4.0, 5.0),
             largest_density=0.5,
         ),
     )
-
-
-@pytest.mark.parametrize("change", [{"patients": "3"}, {"beds": "11"}, {"patients": "-999999"}])
-def test_conflicting_duplicates_are_refused_with_both_rows(change: Row) -> None:
-    once = rows(PLAIN)
-    message = refused([*once, {**once[1], **change}, *rows({"a": ("1 1 1 1 1", "9 9 9 9 9")})])
-    assert message == (
-        "hospitals.csv, rows 3 and 7: h has different numbers for the period 2021-01-10"
-        " (1 such pair of entity and period). Correct the table, or set"
-        " dataset.cleaning.conflicting_duplicates: last to keep the last row"
-    )
-
-
-def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
-    once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
-    hidden = {**once[5], "patients": "-999999"}
-    assert "rows 7 and 12: a has" in refused([*once, hidden], dataset({"cases": ["cases"]}))
-
-
-def test_equal_numbers_in_two_groups_are_one_row_repeated() -> None:
-    given_rows = rows({**PLAIN, "a": ("1 1 1 1 1", "9 9 9 9 9")})
-    panel = clean([*given_rows, {**given_rows[4], "state": "B"}], None, streams(S=["A", "B"]))
-    assert counts(panel)["exact_duplicates"] == 1
 
 
 def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:

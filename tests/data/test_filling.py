@@ -11,10 +11,24 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from data.drawn import Drawn, Row, clean, counts, dataset, of_period, refused, row, sources, week
+from data.drawn import (
+    Drawn,
+    Row,
+    clean,
+    counts,
+    dataset,
+    of_period,
+    refused,
+    row,
+    sources,
+    streams,
+    week,
+)
 from dpol.core.errors import DataError
-from dpol.data.filling import refuse_swapped_calendar
+from dpol.data.filling import misplaced, refuse_swapped_calendar
+from dpol.data.parse_cell import parse_date
 from dpol.data.settings import Periods
+from dpol.data.table_format import Format
 
 
 def line_of(*cells: object) -> str:
@@ -219,9 +233,74 @@ def test_missing_periods_and_entities_with_few_rows_are_said(
     gap = f"1 between {week(2)} and {week(4)}"
     for what, text in (
         ("periods missing", gap),
-        ("entities in few periods", "c (2 of 21 periods)"),
+        ("entities in few periods, check their spelling", "c (2 of 21 periods)"),
     ):
         assert f"hospitals.csv: stream S: {what}: {text}" in caplog.messages
+
+
+SUNDAYS = [str(datetime.date(2021, 3, 7) + datetime.timedelta(weeks=k)) for k in range(20)]
+WEEKS = [f"2021-W{week:02}" for week in range(12, 32)]
+MONTHS = [f"2021-{month:02}-01" for month in range(1, 11)]
+
+
+@pytest.mark.parametrize(
+    ("days", "right", "typed", "length"),
+    [
+        (SUNDAYS, "2021-07-18", "2020-07-18", {}),  # the last week with last year's number
+        (SUNDAYS, "2021-03-07", "2022-03-07", {}),  # the first with the next
+        (SUNDAYS, "2021-05-02", "2021-02-05", {}),  # day and month
+        (SUNDAYS, "2021-04-11", "2021-11-04", {}),
+        (WEEKS, "2021-W31", "2020-W31", {}),
+        (MONTHS, "2021-10-01", "2020-10-01", {"months": 1}),
+    ],
+)
+def test_a_whole_period_with_a_mistyped_date_is_named_with_the_right_one(
+    days: list[str], right: str, typed: str, length: dict[str, int]
+) -> None:
+    form = Format(date="YYYY-Www" if days == WEEKS else "YYYY-MM-DD")
+    dates = {text: parse_date(text, form) for text in (*days, typed)}
+
+    def said(texts: list[str]) -> tuple[str, ...]:
+        of = pd.DataFrame({"period": pd.to_datetime([dates[text] for text in texts])})
+        return misplaced(of, Periods(**length), form.date)
+
+    assert said(days) == ()
+    (text,) = said([typed if day == right else day for day in days])
+    assert text.startswith(f"{dates[typed]}, is it {dates[right]}? Then ")
+
+
+def test_what_to_check_in_a_table_is_said_once_for_streams_with_the_same_rows() -> None:
+    days = ["2020-07-18", *SUNDAYS[:-1]]
+    of = [
+        line
+        for day in days
+        for state in "AB"
+        for line in of_period(day, (f"{state}1", f"{state}2"))
+    ]
+    of = [line | {"state": line["hospital"][0]} for line in of]
+    panel = clean(of, None, streams(S=["A"], T=["B"]))
+    assert panel.warnings == (
+        "streams S, T: periods missing: 32 between 2020-07-18 and 2021-03-07",
+        "streams S, T: probably mistyped dates: 2020-07-18, is it 2021-07-18? Then 32 fewer periods"
+        " are missing",
+    )
+
+
+@given(
+    lost=st.sets(st.integers(1, 18), max_size=8),
+    closed=st.sets(st.integers(0, 6), max_size=2),
+    length=st.sampled_from([1, 7, 14]),
+    first=st.sampled_from([datetime.date(2021, 3, 7), datetime.date(2024, 2, 10)]),
+)
+def test_a_gap_in_the_calendar_is_no_mistyped_date(
+    lost: set[int], closed: set[int], length: int, first: datetime.date
+) -> None:
+    """Periods between the first and the last are missing, some of them every week."""
+    number = 800 if length == 1 else 20
+    days = [first + datetime.timedelta(days=length * k) for k in range(number) if k not in lost]
+    days = [day for day in days if length > 1 or day.weekday() not in closed]
+    of = pd.DataFrame({"period": pd.to_datetime(days)})
+    assert misplaced(of, Periods(days=length), "YYYY-MM-DD") == ()
 
 
 @pytest.mark.parametrize("negative", [False, True])

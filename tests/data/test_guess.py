@@ -20,6 +20,7 @@ from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.guess import look_at
 from dpol.data.reshaping import read_counts
+from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
 from tables_of_all_kinds import MAKERS, Kind
 
@@ -98,6 +99,15 @@ PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
          {"date": "YYYY-Www", "days": 14}),
         ("d,town,sick,beds", ("2021-03,{},5,30", "2021-06,{},5,30"),
          {"date": "YYYY-M", "months": 3}),
+        ("d,town,sick,beds", ("Jan 2019,{},5,30", "February 2019,{},5,30"),
+         {"date": "Mon YYYY", "months": 1}),
+        ("d,town,sick,beds", ("2018-Q1,{},5,30", "2018-Q2,{},5,30"),
+         {"date": "YYYY-Qq", "months": 3}),
+        ("year,town,sick,beds", ("2005,{},5,30", "2006,{},5,30"), {"date": "YYYY", "months": 12}),
+        ("d,town,sick,beds", ("2021-01-31,{},5,30", "2021-02-28,{},5,30", "2021-03-31,{},5,30"),
+         {"date": None, "months": 1}),
+        ("d,town,sick,beds", ("2021-03-31,{},5,30", "2021-06-30,{},5,30", "2021-09-30,{},5,30"),
+         {"months": 3}),
         ("d;town;sick;beds", ("3.1.2021;{};5,5;30", "4.1.2021;{};5,25;30"),
          {"delimiter": ";", "date": "D.M.YYYY", "decimal": ",", "days": 1}),
         ("d,town,sick,beds", ("2021-01-03,{},..,30", "2021-01-10,{},4,30", "2021-01-17,{},*,30"),
@@ -139,6 +149,21 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
          [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")],
          "--entity: no column alone tells the rows of a period apart; the table has d, town, age,",
          {}, {}),
+        ("d,town,sick,beds", ("01/03/22,{},5,30", "08/03/22,{},5,30"),
+         "--date: '01/03/22', '08/03/22' may be D/M/YY or M/D/YY or YY/M/D",
+         {"date": "D/M/YY"}, {"days": 7, "date": "D/M/YY"}),
+        ("d,town,sick,beds", ("01-03-2022,{},5,30", "01-10-2022,{},5,30"),
+         "--date: '01-03-2022', '01-10-2022' may be D-M-YYYY or M-D-YYYY",
+         {"date": "M-D-YYYY"}, {"days": 7}),
+        ("d,town,sick,beds", ("2009-10,{},5,30", "2010-11,{},5,30"),
+         "--date: '2009-10', '2010-11' may be months or years that begin in one year and end in",
+         {"date": "YYYY-M"}, {"months": 13}),
+        ("d,town,sick,beds", ("2009,{},5,30", "2010,{},5,30"),
+         "--period: which of the columns d holds the dates?",
+         {"period": "d"}, {"months": 12, "date": "YYYY"}),
+        ("d,town,sick,beds", ("W5 in 2021,{},5,30", "W6 in 2021,{},5,30"),
+         "--period: which of the columns d, town, sick, beds holds the dates? None has a format"
+         " that dpol reads: YYYY-MM-DD, ", {}, {}),
         ("d,town,sick,beds", PLAIN, "--count ill: no such column; the table has d, town, sick",
          {"count": "ill"}, {}),
     ],
@@ -156,7 +181,10 @@ def test_what_cannot_be_seen_is_asked_for(
         assert {key: seen.get(key) for key in expected} == expected
 
 
-CELLS = ["", "5", "1,5", "1.230", "-", "<5", "2021-01-03", "1/2/2021", "Total", "é", '"', "5 kg"]
+CELLS = [
+    "", "5", "1,5", "1.230", "-", "<5", "2021-01-03", "2021-01-03 13:00", "2005", "1/2/21",
+    "Jan 2021", "Total", "é", '"', "5 kg", "town",
+]  # fmt: skip
 NAMES = ["d", "town", "sick", "beds", "year", "2021-01", "no such"]
 
 
@@ -171,7 +199,9 @@ NAMES = ["d", "town", "sick", "beds", "year", "2021-01", "no such"]
         st.sampled_from(["entity", "period", "count", "capacity", "group"]), st.sampled_from(NAMES),
         max_size=2,
     ),
-    layout=st.sampled_from([{}, {}, *({"layout": of} for of in ("long", "wide", "wide-periods"))]),
+    layout=st.sampled_from(
+        [{}, {}, {"each_day": "sum"}, *({"layout": of} for of in ("long", "wide", "wide-periods"))]
+    ),
 )  # fmt: skip
 def test_any_table_is_seen_or_asked_about(cells, mark, turned, told, layout) -> None:
     lines = [line.split(",") for line in rows("d,town,sick,beds", *PLAIN).splitlines()]
@@ -187,6 +217,151 @@ def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
     lines = "1/2/2021,{},1.230", "1/9/2021,{},1.100"
     with pytest.raises(DataError, match=r"(?s)--date: .*\n  --decimal: "):
         looked(tmp_path / "t.csv", rows("d,town,sick", *lines))
+
+
+def test_questions_that_seldom_depend_on_each_other_are_asked_at_once(tmp_path: Path) -> None:
+    def asked(header: str, *lines: str) -> str:
+        with pytest.raises(DataError) as caught:
+            looked(tmp_path / "t.csv", rows(header, *lines))
+        return str(caught.value)
+
+    def options(said: str) -> list[str]:
+        return [line.split()[0] for line in said.splitlines()[1:]]
+
+    lines = "01/03/22,5/3/2022,{},1.230,7", "08/03/22,6/3/2022,{},1.100,8"
+    keys = options(asked("d,e,town,a,b", *lines))
+    assert keys == ["--period:", "--count", "--date:", "--decimal:"]
+    said = asked("d,town,n,beds", "1/2/2022,{},1.230,2", "8/3/2022,{},1.100,2")
+    assert options(said) == ["--date:", "--decimal:", "--at-most:"]
+    assert "--at-most: with --decimal , n may exceed beds ('1.230' of '2')" in said
+    said = asked("d,town,n,beds", "1/2/2022,{},1.230,3000", "8/3/2022,{},1.100,3000")
+    assert options(said) == ["--date:", "--decimal:"]
+
+
+HOURS = [f"2024-03-{day:02} {hour:02}:00" for day in (1, 2, 3) for hour in range(24)]
+
+
+def hourly() -> str:
+    lines = [f"{time},{{}},{(place * 7) % 31},90" for place, time in enumerate(HOURS)]
+    return rows("time,sensor_id,carsIn,beds", *lines)
+
+
+def test_an_hourly_table_says_so_and_is_never_cut_to_its_last_rows(here: Path, capsys) -> None:
+    Path("t.csv").write_text(hourly())
+    assert main(["new", "dataset", "t.csv"]) == 1
+    said = capsys.readouterr().err
+    assert (
+        "--each-day: the table has 24 rows for each sensor_id and day: hourly ('2024-03-01 00:00',"
+        " '2024-03-01 01:00'). dpol plays days at the finest; give sum, mean, max or last"
+    ) in said
+    assert "--at-most: with --each-day sum carsIn may exceed beds" in said
+    assert not Path("t.yaml").exists()
+    cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
+    days = cells.groupby("sensor_id")["carsIn"].resample("D")
+    for rule in ("mean", "max", "last"):
+        assert main(["new", "dataset", "t.csv", "--each-day", rule]) == 0
+        (stream,) = streams_of("t.yaml")
+        expected = days.agg(rule).unstack("time")
+        np.testing.assert_allclose(stream.gains, expected.to_numpy().T / 90, rtol=1e-12)
+        assert f"several_rows: {rule}\n" in Path("t.yaml").read_text()
+        assert f"(cleaning.several_rows): {3 * 69}" in capsys.readouterr().out
+        Path("t.yaml").unlink()
+
+
+def test_a_sum_of_rows_needs_the_number_of_them_that_may_count_one_person(
+    here: Path, capsys
+) -> None:
+    Path("t.csv").write_text(hourly())
+    assert main(["new", "dataset", "t.csv", "--each-day", "sum"]) == 1
+    said = capsys.readouterr().err
+    assert "--per-person: the rows of a day are summed; in how many of them may" in said
+    assert "--at-most: carsIn may exceed beds (" in said
+    told = ["--each-day", "sum", "--per-person", "3", "--at-most", "24"]
+    assert main(["new", "dataset", "t.csv", *told]) == 0
+    made = yaml.safe_load(Path("t.yaml").read_text())
+    assert (made["privacy"]["count_sensitivity"], made["gain"]) == (3, {"at_most": 24})
+    Path("t.yaml").unlink()
+    Path("t.csv").write_text(hourly().replace(",3,90", ",<5,90"))
+    assert main(["new", "dataset", "t.csv", *told]) == 0  # each of three goes from 5 to 2
+    assert yaml.safe_load(Path("t.yaml").read_text())["privacy"]["count_sensitivity"] == 9
+
+
+def test_parts_of_a_period_without_a_time_of_day_have_no_last_row(tmp_path: Path) -> None:
+    parts = [("young", 5), ("old", 6)]
+    lines = [f"2021-01-{day},{{}},{age},{n},30" for day in ("03", "10") for age, n in parts]
+    text = rows("d,town,age,sick,beds", *lines)
+    for told in ({}, {"each_day": "last"}):
+        with pytest.raises(DataError, match="give sum, mean or max to make one row of them"):
+            looked(tmp_path / "t.csv", text, entity="town", **told)
+    seen = looked(tmp_path / "t.csv", text, entity="town", each_day="sum", per_person=1)
+    assert (seen["several_rows"], seen["max_merged"]) == ("sum", 1)
+
+
+def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
+    lines = [f"2021-01-{day:02},{{}},5,30" for day in (3, 10, 17, 24, 31)]
+    text = rows("d,town,sick,beds", *lines)
+    Path("t.csv").write_text(text + text.splitlines()[-1].replace(",5,", ",6,") + "\n")
+    assert main(["new", "dataset", "t.csv"]) == 1
+    said = capsys.readouterr().err
+    assert "t.yaml is written, but needs one change. t.csv, rows 16, 17: Trier has" in said
+    assert "several_rows: last, and max_merged: 0.07, to keep the last row" in said
+
+
+def test_rows_that_are_one_in_a_period_cannot_be_merged(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="--each-day: each town has one row in a period; leave it"):
+        looked(tmp_path / "t.csv", rows("d,town,sick,beds", *PLAIN), each_day="sum")
+
+
+def test_columns_named_by_numbers_are_years_only_without_a_column_of_dates(tmp_path: Path) -> None:
+    years = "town,beds,2001,2002,2003\nUlm,9,1,2,3\nBonn,9,3,2,1\n"
+    seen = looked(tmp_path / "t.csv", years)
+    assert (seen["layout"], seen["date"], seen["months"]) == ("wide-periods", "YYYY", 12)
+    numbers = "day,2001,2002,2003\n2021-01-03,1,2,3\n2021-01-10,3,2,1\n"
+    assert looked(tmp_path / "t.csv", numbers, at_most=9)["layout"] == "wide"
+    keys = {"source": {"kind": "local", "file": "t.csv"}, "columns": {"period": "day"}}
+    wide = Dataset.model_validate({**keys, "format": {"layout": "wide"}})
+    assert len(read_counts(tmp_path / "t.csv", wide).cells) == 6
+
+
+def test_a_group_of_one_entity_makes_no_stream(here: Path, capsys) -> None:
+    own = {"Ulm": "N", "Bonn": "N", "Trier": "S", "Kiel": "W", "Jena": "W"}
+    lines = [f"{day},{town},{own[town]},5,{30 * (town != 'Jena')}" for day in DAYS for town in own]
+    Path("t.csv").write_text("\n".join(["d,town,region,sick,beds", *lines]) + "\n")
+    assert main(["new", "dataset", "t.csv", "--group", "region"]) == 0
+    assert "no stream for groups of one town: S, W" in capsys.readouterr().out
+    streams = yaml.safe_load(Path("t.yaml").read_text())["streams"]
+    assert {label: of["groups"] for label, of in streams.items()} == {
+        "t": ["N", "S", "W"], "N": ["N"],
+    }  # fmt: skip
+    assert [stream.n_experts for stream in streams_of("t.yaml")] == [4, 2]
+
+
+def test_the_config_names_the_columns_in_plain_words(here: Path, capsys) -> None:
+    Path("t.csv").write_text(rows("d,stationName,bikes_out,Docks", *PLAIN))
+    assert main(["new", "dataset", "t.csv", "--capacity", "Docks"]) == 0
+    columns = load_experiment("t.yaml").config.dataset.needed_columns
+    called = [columns.called(key) for key in ("entity", "count", "capacity")]
+    assert called == ["station", "bikes out", "docks"]
+    assert "titles: {entity: station, capacity: docks}" in Path("t.yaml").read_text()
+
+
+def test_small_games_of_a_new_config_share_a_job(here: Path) -> None:
+    Path("t.csv").write_text(rows("d,town,sick,beds", *PLAIN))
+    assert main(["new", "dataset", "t.csv"]) == 0
+    assert load_experiment("t.yaml").config.points_per_job == 8
+
+
+def test_what_a_table_hides_is_said_once_at_the_end(here: Path, capsys) -> None:
+    header, *lines = rows("d,town,sick,beds", *PLAIN).splitlines()
+    Path("t.csv").write_text("\n".join([header, *lines[:4], header, *lines[4:]]) + "\n")
+    assert main(["new", "dataset", "t.csv"]) == 0
+    said = capsys.readouterr()
+    warning = "row 6 repeats the header, and is left out"
+    assert said.out.splitlines()[-2:] == [
+        f"  warning: {warning}",
+        "Written: t.yaml. Now: dpol run t.yaml --cores 2",
+    ]
+    assert warning not in said.err
 
 
 def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: Path) -> None:

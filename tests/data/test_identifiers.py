@@ -14,6 +14,7 @@ from data.drawn import Row, clean, dataset, line, of_period, refused, row, rows,
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.data.cleaning import clean_panel
+from dpol.data.panel import report_as_dict, report_as_markdown
 from dpol.data.raw_table import RawTable, read_table
 from dpol.data.settings import Dataset
 
@@ -188,6 +189,10 @@ def test_a_row_that_looks_like_a_dropped_one_is_asked_about(other: str) -> None:
 def test_a_blank_group_is_said(caplog: pytest.LogCaptureFixture) -> None:
     of = of_period(week(0), "ab") + of_period(week(1), "ab")
     of[2]["state"] = ""
-    assert clean(of).rows_outside == 1
-    said = "hospitals.csv: left out 1 row within the periods but without a group, first row 4"
-    assert said in caplog.messages
+    panel = clean(of)
+    assert panel.rows_outside == 1
+    said = f"1 row without a group left out: row 4, a, {week(1)}"
+    assert panel.warnings == (said,)
+    assert f"hospitals.csv: {said}" in caplog.messages
+    origin = {"file": "t.csv", "sha256": "", "simulated": False}
+    assert f"- {said}" in report_as_markdown(report_as_dict(panel, origin))

@@ -91,6 +91,25 @@ def test_months_that_overlap_or_begin_later_are_refused() -> None:
     assert "dataset.format.date: YYYY-M" in message
 
 
+@given(months=st.sampled_from([1, 3, 12]), first=st.integers(0, 40))
+def test_last_days_of_months_end_the_periods_that_first_days_begin(months: int, first: int) -> None:
+    starts = pd.to_datetime([month(first + t, months) for t in range(4)])
+    ends = starts + pd.DateOffset(months=months) - pd.Timedelta(days=1)
+    rules = dataset(periods={"months": months})
+    whole, ended = (
+        clean([line for day in days for line in of_period(str(day.date()), ["a", "b"])], rules)
+        for days in (starts, ends)
+    )
+    pd.testing.assert_frame_equal(ended.table, whole.table)
+
+
+def test_first_and_last_days_of_months_together_are_refused() -> None:
+    of = of_period("2021-01-31", "ab") + of_period("2021-03-01", "ab")
+    said = refused(of, dataset(periods={"months": 1}))
+    assert "'2021-01-31': 2 cells, first in row 2" in said
+    assert "or the last day of each month in all rows" in said
+
+
 def test_a_period_has_one_length() -> None:
     with pytest.raises(ValidationError, match="days and months must not be given together"):
         Periods(days=30, months=1)

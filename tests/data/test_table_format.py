@@ -148,6 +148,9 @@ PATTERNS = {
     "D.M.YYYY": "%d.%m.%Y",
     "M/D/YYYY": "%m/%d/%Y",
     "YYYY-Www": "%G-W%V",
+    "D Mon YYYY": "%d %b %Y",
+    "Mon YYYY": "%B %Y",
+    "YYYY": "%Y",
 }
 days = st.dates(datetime.date(1901, 1, 1), datetime.date(2100, 12, 31))
 
@@ -157,6 +160,8 @@ def test_dates_written_in_a_pattern_are_read_with_it(
     day: datetime.date, pattern: str, time: str
 ) -> None:
     expected = day - datetime.timedelta(days=day.weekday()) if "ww" in pattern else day
+    expected = expected if "D" in pattern or "ww" in pattern else expected.replace(day=1)
+    expected = expected.replace(month=1) if pattern == "YYYY" else expected
     form = Format.model_validate({"date": pattern})
     assert parse_date(day.strftime(PATTERNS[pattern]) + time, form) == expected
 
@@ -170,6 +175,15 @@ def test_dates_written_in_a_pattern_are_read_with_it(
         ("YYYY-MM-DD", "2024-01-08 2024-1-8 08.01.2024", "2024-01-08 None None"),
         ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W05 2021-W5",
          "2020-12-28 None None 2021-02-01 None"),
+        ("YYYY-Qq", "2021-Q4 2021Q1 2021-Q5 2021-4 Q1-2021",
+         "2021-10-01 2021-01-01 None None None"),
+        ("Qq YYYY", "Q2-2021 q2-2021 2021-Q2", "2021-04-01 2021-04-01 None"),
+        ("Mon YYYY", "Jan-2019 SEPT-2019 May-2019 Mai-2019 Jan-19",
+         "2019-01-01 2019-09-01 2019-05-01 None None"),
+        ("D Mon YY", "03-Jan-21 3-january-21 31-Feb-21", "2021-01-03 2021-01-03 None"),
+        ("D/M/YY", "1/3/22 31/12/68 1/1/69 1/3/2022", "2022-03-01 2068-12-31 1969-01-01 None"),
+        ("YY.M.D", "01.03.22", "2001-03-22"),
+        ("YYYY", "2005 1899 2101 205 20050", "2005-01-01 None None None None"),
         ("YYYY-M", "2021-2 2021-02 2021-13 2021-0 2021-02-01 21-2",
          "2021-02-01 2021-02-01 None None None None"),
     ],

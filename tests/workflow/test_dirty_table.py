@@ -40,7 +40,7 @@ def test_a_dirty_table_is_played_without_touching_it(tmp_path: Path) -> None:
         assert played.provenance["selection"] == stream["selection"] == "counts"
         assert (played.n_experts, played.n_rounds) == (stream["entities"], stream["periods"])
     log = (results / "logs/clean_panel.log").read_text()
-    assert "stream PA: almost no entity has a row in the period" in log
+    assert "stream PA: periods with almost no entity, check their dates: " in log
     assert set(pd.read_parquet(results / "summary.parquet")["stream"]) == set(STREAMS)
     page = (results / "report/index.html").read_text()
     assert "<img src=x" not in page

@@ -1,4 +1,4 @@
-"""A workbook as offices send it, as a real run: a wide sheet of months, and one of inhabitants."""
+"""Tables as offices send them, as real runs: a workbook, and a table with a repeated header."""
 
 from __future__ import annotations
 
@@ -18,6 +18,33 @@ PEOPLE = {"Köln": 50_000, "Ulm": 20_000, "Trier": 40_000}
 CASES = np.array([[10, 0, 30], [20, 5, 80], [0, 15, 40]])
 
 
+OFFICE = {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")} | {
+    "streams": {"all": {"groups": ["all"]}},
+    "suites": {"local": {"algorithms": ["rw-ftpl"]}},
+    "report": {"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"},
+}
+
+
+@pytest.mark.parametrize("view", [[], ["--logger", "dpol"]])
+def test_a_run_ends_with_what_to_check_in_the_table(tmp_path: Path, view: list[str]) -> None:
+    header, *lines = "town,week,sick", "Ulm,2021-01-03,1", "Bonn,2021-01-03,2"
+    (tmp_path / "t.csv").write_text("\n".join([header, *lines, header]) + "\n")
+    write_config(
+        tmp_path,
+        OFFICE,
+        dataset={
+            "source": {"kind": "local", "file": "t.csv"},
+            "columns": {"entity": "town", "period": "week", "count": "sick"},
+            "cleaning": {"entities": "all"},
+        },
+        gain={"of": "count", "bound": 9},
+    )
+    said = succeed(snakemake(tmp_path, "data", *view))
+    assert said.count("warning: row 4 repeats the header, and is left out") == 1
+    assert said.count("Read results/small/data/cleaning.md on them.") == 1
+    assert "warning" not in succeed(snakemake(tmp_path, "data", *view))
+
+
 def test_a_wide_sheet_of_months_is_played_per_1000_people(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     cases, people = book.worksheets[0], book.create_sheet("People")
@@ -31,7 +58,7 @@ def test_a_wide_sheet_of_months_is_played_per_1000_people(tmp_path: Path) -> Non
     book.save(tmp_path / "office.xlsx")
     write_config(
         tmp_path,
-        {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")},
+        OFFICE,
         dataset={
             "source": {"kind": "local", "file": "office.xlsx", "simulated": True},
             "format": {"layout": "wide", "sheet": "Cases", "skip_rows": 1},
@@ -50,9 +77,6 @@ def test_a_wide_sheet_of_months_is_played_per_1000_people(tmp_path: Path) -> Non
             "periods": {"months": 1},
             "cleaning": {"entities": "all", "drop_where": {"town": "Total"}, "max_clipped": 0.2},
         },
-        streams={"all": {"groups": ["all"]}},
-        suites={"local": {"algorithms": ["rw-ftpl"]}},
-        report={"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"},
     )
     succeed(snakemake(tmp_path, "results/small/streams/all.parquet"))
     results = tmp_path / "results/small"

@@ -30,6 +30,12 @@ else:
         script:
             "../scripts/clean_panel.py"
 
+    onsuccess:
+        from dpol.data.panel import last_warnings
+
+        for line in last_warnings(rules.clean_panel.output.report):
+            logger.warning(line)
+
     DATA, CLEANED = rules.clean_panel.output, f"{RESULTS}/data/cleaning.md"
 
 

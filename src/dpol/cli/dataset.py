@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ _OPTIONS = {
     "layout": "long, wide (a column per entity) or wide-periods (a column per period)",
     "step": "length of a period, such as 7-days or 1-months",
     "date": "format of the dates, such as D/M/YYYY",
+    "each_day": "how several rows of an entity on a day become one: sum, mean, max or last",
     "decimal": "the decimal sign, . or ,",
     "encoding": "encoding of a CSV table, such as cp1250",
     "sheet": "sheet of a workbook",
@@ -38,12 +40,17 @@ def add_options(new: argparse.ArgumentParser) -> None:
     """Add the options for facts that a table does not show."""
     from dpol.core.options import between, given
 
-    choices = {"layout": ("long", "wide", "wide-periods"), "decimal": (".", ",")}
+    choices = {
+        "layout": ("long", "wide", "wide-periods"),
+        "decimal": (".", ","),
+        "each_day": ("sum", "mean", "max", "last"),
+    }
     about = "only with dataset, for facts that dpol cannot see in the table"
     group = new.add_argument_group("options of a table", about)
     for name, words in _OPTIONS.items():
         choice = choices.get(name)
-        group.add_argument(f"--{name}", metavar="IT", type=given, choices=choice, help=words)
+        option = f"--{name.replace('_', '-')}"
+        group.add_argument(option, metavar="IT", type=given, choices=choice, help=words)
     for name, words in _NUMBERS.items():
         option, most = f"--{name.replace('_', '-')}", 1e6 if name == "at_most" else 1e3
         group.add_argument(option, metavar="N", type=between(1e-3, most), help=words)
@@ -93,7 +100,9 @@ def new_dataset(options: argparse.Namespace) -> None:
         source={"kind": "local", "file": str(table)},
         blocks={"format": seen.format, "columns": columns, "periods": seen.periods},
         cleaning=seen.cleaning,
-        streams=_streams(name, re.sub("[-_]+", " ", stem).capitalize(), seen.groups),
+        streams=_streams(
+            name, re.sub("[-_]+", " ", stem).capitalize(), seen.groups, alone=seen.alone
+        ),
         gain=seen.gain,
         per_person=said.get("per_person", 1),
         count_sensitivity=seen.count_sensitivity,
@@ -118,7 +127,10 @@ def _checked(said: dict[str, Any]) -> dict[str, Any]:
     from dpol.data.table_format import Format
 
     if not re.fullmatch("[1-9][0-9]*-(days|months)", said.get("step", "1-days")):
-        raise UsageError(f"--step {said['step']}: write a number of days or months, such as 7-days")
+        raise UsageError(
+            f"--step {said['step']}: write a number of days or months, such as 7-days; dpol plays"
+            " days at the finest, and --each-day makes one row of the hours of a day"
+        )
     for key in said.keys() & {"date", "encoding"}:
         try:
             said[key] = getattr(Format.model_validate({key: said[key]}), key)
@@ -131,11 +143,16 @@ def _checked(said: dict[str, Any]) -> dict[str, Any]:
     return said | numbers
 
 
-def _streams(name: str, title: str, groups: Sequence[str]) -> dict[str, Any]:
-    """Return one stream of all groups, and one stream per group if there are few."""
+def _streams(
+    name: str, title: str, groups: Sequence[str], *, alone: Collection[str]
+) -> dict[str, Any]:
+    """Return one stream of all groups, and one stream per group if there are few.
+
+    A game needs two entities, so a group in `alone` has no stream of its own.
+    """
     streams = {name: {"title": title, "groups": list(groups)}}
     if 1 < len(groups) <= _STREAMS:
-        for number, group in enumerate(groups, start=1):
+        for number, group in enumerate((group for group in groups if group not in alone), start=1):
             label = re.sub("[^A-Za-z0-9]+", "-", group)[:_LABEL].strip("-") or str(number)
             label = f"{label}-{number}" if label in streams else label
             streams[label] = {"title": group, "groups": [group]}
@@ -158,12 +175,14 @@ def _rendered(**words: Any) -> str:
 
 
 def _cleaned(config: Config, table: Path) -> str:
-    """Clean a table, build its streams, and return a line on the result."""
+    """Clean a table, build its streams, and return lines on the result."""
+    from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_panel
-    from dpol.data.panel import RULES
+    from dpol.data.panel import RULES, in_warning
     from dpol.data.reshaping import read_counts
     from dpol.data.stream import build_stream
 
+    LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
     rules = config.dataset.cleaning
     raw = read_counts(table, config.dataset)
     panel = clean_panel(raw, config.dataset, config.streams, None, config.at_most)
@@ -174,4 +193,5 @@ def _cleaned(config: Config, table: Path) -> str:
         f"{text}: {report.cells[rule]:,}" for rule, text in RULES.items() if report.cells[rule]
     ]
     size = f"{report.entities:,} entities, {report.periods:,} periods"
-    return f"  {size}. {'; '.join(found) or 'No gaps'}."
+    lines = [f"{size}. {'; '.join(found) or 'No gaps'}.", *map(in_warning, panel.warnings)]
+    return "\n".join(f"  {line}" for line in lines)

@@ -5,7 +5,7 @@ Only this module knows both the models of a config and the registry of algorithm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,12 +78,13 @@ def check_local_table(config: Config) -> None:
             raise ConfigError(f"dataset.{block}.file = {file}: no such file; {remedy}")
 
 
-def parse_experiment(raw: object, place: str) -> Experiment:
+def parse_experiment(raw: object, place: str, files: Sequence[object] | None = None) -> Experiment:
     """Check a config.
 
     Args:
         raw: what the file holds.
         place: name of the file, for messages.
+        files: what the files hold without the command line, if that may have changed them.
 
     Raises:
         ConfigError: rules are broken; the text lists each key, its value and what is allowed.
@@ -100,9 +101,8 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         config = form.parse(raw)
     except ValidationError as error:
         problems = [*problems_of(error, form.model, form.named(raw)), *problems]
-        raise refusal(
-            place, [_as_written(problem, raw, form) for problem in problems], MANUAL
-        ) from None
+        written = [_as_written(it, raw, form) for it in problems]
+        raise _refusal(place, written, raw, files) from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
@@ -111,7 +111,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config, members)]
     if problems:
-        raise refusal(place, [_as_written(problem, raw, form) for problem in problems], MANUAL)
+        raise _refusal(place, [_as_written(it, raw, form) for it in problems], raw, files)
     return Experiment(config, members)
 
 
@@ -125,6 +125,31 @@ def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Prob
     unwritten = Problem(location[depth:], MISSING, "").key
     allowed = f"{unwritten} is not given, so it is {problem.shown}: {problem.allowed}"
     return Problem(location[:depth], MISSING, allowed)
+
+
+def _refusal(
+    place: str, problems: Sequence[Problem], raw: object, files: Sequence[object] | None
+) -> ConfigError:
+    """Return the error for a config; values that no file holds come from the command line."""
+    given = [
+        files is not None
+        and all(_value(file, it.location) != _value(raw, it.location) for file in files)
+        for it in problems
+    ]
+    if all(given):
+        return refusal("--config, on the command line", problems, MANUAL)
+    marked = [
+        replace(it, allowed=f"given by --config: {it.allowed}") if flag else it
+        for it, flag in zip(problems, given, strict=True)
+    ]
+    return refusal(place, marked, MANUAL)
+
+
+def _value(raw: object, location: Sequence[str | int]) -> object:
+    """Return the value at a location; None if there is none."""
+    for part in location:
+        raw = inside(raw).get(str(part))
+    return raw
 
 
 def _depth(raw: object, location: tuple[str | int, ...]) -> int:

@@ -66,6 +66,8 @@ def _allowed(detail: Any) -> str:
     kind, message = detail["type"], detail["msg"].removeprefix("Value error, ")
     message = re.sub("^[A-Z][a-z]+ should", "must", message.partition(" after validation")[0])
     allowed = next((words for begin, words in _ALLOWED.items() if re.match(begin, kind)), None)
+    if allowed and re.match("int_|float_", kind) and "," in str(detail["input"]):
+        return f"{allowed}; write a decimal point, and no comma"
     if kind == "string_type" and not isinstance(detail["input"], (Mapping, list, type(None))):
         return f"{allowed}; put it in quotes"
     return allowed or message[0].lower() + message[1:]

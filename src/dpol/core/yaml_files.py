@@ -89,18 +89,19 @@ class _UniqueKeys(yaml.SafeLoader):
     """A YAML loader that refuses repeated keys, and numbers that people read otherwise."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
+        seen, before = set(), ""
         for key, value in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 problem = f"key {key.value} is given twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             if node.flow_style and value.value == "" and re.fullmatch("[0-9]+", str(key.value)):
                 problem = (
-                    f"{key.value} has no value: in braces, a comma begins a new entry; write a"
+                    f"{before}{key.value}: in braces, a comma begins a new entry, so {key.value}"
+                    " has no value; write a decimal point, as in 0.25"
                 )
-                problem += " decimal point, as in 0.25"
                 raise _OtherNumber(None, None, problem, key.start_mark)
             seen.add(str(key.value))
+            before = f"{key.value}: {value.value},"
         return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:

@@ -6,17 +6,17 @@ the number of cells it touched, and every entity dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
-from dpol.core.words import counted, shortened
 from dpol.data.filling import (
     check_calendar,
     entities_seen_seldom,
     fill,
+    misplaced,
     refuse_clipped,
     refuse_swapped,
     refuse_swapped_calendar,
@@ -26,6 +26,7 @@ from dpol.data.parse_column import KINDS
 from dpol.data.raw_table import RawTable
 from dpol.data.selection import choose, refuse_unknown, selection_of
 from dpol.data.settings import Dataset, Stream
+from dpol.data.several_rows import one_row_each
 from dpol.data.typed_rows import drop_rows, read_rows
 
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
@@ -51,7 +52,8 @@ def clean_panel(
 
     Raises:
         DataError: a cell is neither number nor date where one belongs; an entity has no name; the
-            rules refuse a negative number or conflicting rows; too many counts exceed the capacity;
+            rules refuse a negative number, or several rows of an entity and period, or would merge
+            too many of them; too many counts exceed the capacity;
             an entity, group or text of `drop_where` has several spellings; a name is garbled;
             dates have day and month swapped; a group or text of `drop_where` has no row; the
             second table lacks an entity; or a stream keeps fewer than two entities, no period or
@@ -59,7 +61,7 @@ def clean_panel(
     """
     groups = {label: stream.groups for label, stream in streams.items()}
     kept = drop_rows(raw, dataset.cleaning, {group for named in groups.values() for group in named})
-    rows = read_rows(kept, dataset, groups, capacities)
+    rows, left_out = read_rows(kept, dataset, groups, capacities)
     refuse_unknown(raw.file, rows["entity"], dataset.cleaning)
     tables, reports = [], []
     for label, stream in streams.items():
@@ -67,20 +69,34 @@ def clean_panel(
         table, report = _clean_stream(raw.file, label, of_stream, dataset, at_most)
         tables.append(table)
         reports.append(report)
+    warnings = (*left_out, *_warnings(reports))
+    for text in warnings:
+        LOGGER.warning("%s: %s", raw.file, text)
     return CleanPanel(
         table=pd.concat(tables, ignore_index=True),
         rows_read=len(raw.cells),
         rows_dropped=len(raw.cells) - len(kept.cells),
         rows_outside=len(kept.cells) - len(rows),
         reports=tuple(reports),
+        warnings=warnings,
     )
+
+
+def _warnings(reports: Sequence[StreamReport]) -> Iterator[str]:
+    """Yield what the owner of the table should check, once for streams with the same rows."""
+    streams = dict[str, list[str]]()
+    for report in reports:
+        for text in report.to_check():
+            streams.setdefault(text, []).append(report.stream)
+    for text, labels in streams.items():
+        yield f"stream{'s' if len(labels) > 1 else ''} {', '.join(labels)}: {text}"
 
 
 def _clean_stream(
     file: str, label: str, rows: pd.DataFrame, dataset: Dataset, at_most: float
 ) -> tuple[pd.DataFrame, StreamReport]:
     rules, periods = dataset.cleaning, dataset.periods
-    unique, duplicates = _without_duplicates(file, rows, rules.conflicting_duplicates == "last")
+    unique, duplicates = one_row_each(file, label, rows, rules)
     played, dropped = choose(file, label, unique, rules)
     if played["count"].isna().all() and not played["suppressed_counts"].any():
         raise DataError(
@@ -92,12 +108,6 @@ def _clean_stream(
         refuse_swapped(file, label, played)
     missing, sparse = check_calendar(file, label, played, periods)
     seldom = entities_seen_seldom(played)
-    for what, texts in (("periods missing", missing), ("entities in few periods", seldom)):
-        if texts:
-            LOGGER.warning("%s: stream %s: %s: %s", file, label, what, "; ".join(texts))
-    for day in sparse:
-        LOGGER.warning("%s: stream %s: almost no entity has a row in the period %s; check its date",
-                       file, label, day)  # fmt: skip
     filled = fill(played, rules, periods, at_most)
     refuse_clipped(file, label, filled, rules.max_clipped, at_most)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
@@ -123,33 +133,9 @@ def _clean_stream(
         missing_periods=missing,
         sparse_periods=sparse,
         sparse_entities=seldom,
+        moved_periods=misplaced(played, periods, dataset.format.date),
         smallest_capacity=float(smallest.min()) if capacities else None,
         smallest_of_periods=(float(smallest.min()), float(smallest.max())) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,
     )
     return filled.table, report
-
-
-def _without_duplicates(
-    file: str, rows: pd.DataFrame, keep_last: bool
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return one row per entity and period, and the number of duplicates dropped, by rule."""
-    pair = ["entity", "period"]
-    values = [*pair, "count", "suppressed_counts", "capacity", "cases"]
-    unique = rows.drop_duplicates(values, keep="last")
-    twice = unique[unique.duplicated(pair, keep=False)]
-    exact = len(rows) - len(unique)
-    if twice.empty:
-        return unique, {"exact_duplicates": exact, "conflicting_duplicates": 0}
-    if not keep_last:
-        entity, period = twice.iloc[0][pair]
-        same = twice[(twice["entity"] == entity) & (twice["period"] == period)]
-        raise DataError(
-            f"{file}, rows {' and '.join(map(str, sorted(same['row'])[:3]))}: {shortened(entity)}"
-            f" has different numbers for the period {period.date()}"
-            f" ({counted(twice.groupby(pair).ngroups, 'such pair')} of entity and period). Correct"
-            " the table, or set dataset.cleaning.conflicting_duplicates: last to keep the last row"
-        )
-    last = rows.sort_values("row", kind="stable").drop_duplicates(pair, keep="last")
-    one = rows[rows.index.isin(last.index)]
-    return one, {"exact_duplicates": exact, "conflicting_duplicates": len(unique) - len(one)}

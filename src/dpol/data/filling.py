@@ -16,8 +16,9 @@ from dpol.core.words import counted, shortened
 from dpol.data.capacities import fill_capacities
 from dpol.data.parse_column import Flags
 from dpol.data.settings import Cleaning, Periods
+from dpol.data.table_format import Dates
 
-Dates = NDArray[np.datetime64]
+Days = NDArray[np.datetime64]
 
 SHOWN = 5
 """Number of rows that a message shows."""
@@ -26,6 +27,8 @@ SPARSE_SHARE, SPARSE_FROM = 0.05, 5
 Streams with fewer entities than the second number have no sparse periods."""
 SELDOM_SHARE = 0.1
 """An entity is seen seldom if it has a row in less than this share of the periods."""
+MANY_MISSING = 0.1
+"""A calendar in which more than this share of periods is missing has many gaps."""
 LONE_FROM = 20
 """The first or last period must not have a single row in streams of at least this size."""
 
@@ -59,7 +62,8 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
     grid = rows.set_index(["period", "entity"])[columns].astype(float).reindex(pairs)
     shape = (len(periods), len(latest))
     suppressed, count, capacity, row = (grid[name].to_numpy().reshape(shape) for name in columns)
-    count = np.where(suppressed == 1, rules.suppressed_value, count)
+    hidden = (suppressed == 1) & np.isnan(count)  # a merged count holds the value already
+    count = np.where(hidden, rules.suppressed_value, count)
     count, carried, zero = _fill_counts(count, *_places(periods, lasting), rules.max_carry)
     capacity, forward, backward = fill_capacities(capacity)
     density = count / capacity
@@ -90,7 +94,7 @@ def _sources(**cells: Flags) -> NDArray[np.str_]:
     return np.select([flags.ravel() for flags in cells.values()], list(cells), "reported")
 
 
-def _places(dates: Dates, periods: Periods) -> tuple[NDArray[np.int64], int]:
+def _places(dates: Days, periods: Periods) -> tuple[NDArray[np.int64], int]:
     """Return the dates as numbers of days or months, and the length of a period in that unit."""
     length, unit = periods.length
     return dates.astype("datetime64[D]" if unit == "day" else "datetime64[M]").astype(int), length
@@ -217,6 +221,52 @@ def _swapped(day: pd.Timestamp) -> pd.Timestamp | None:
     if day.day > 12 or day.day == day.month:
         return None
     return day.replace(month=day.day, day=day.month)
+
+
+def misplaced(rows: pd.DataFrame, lasting: Periods, written: Dates) -> tuple[str, ...]:
+    """Describe a first or last period whose date is probably mistyped.
+
+    No other gap is as long as that beside it. With the next or the last year's number, or with day
+    and month swapped, this gap closes, and no other opens. Calendars with many gaps, such as those
+    of working days, may fit by chance and are left alone.
+
+    Args:
+        rows: rows of the entities that play.
+        lasting: the length of a period.
+        written: the format of the dates.
+    """
+    days = pd.DatetimeIndex(np.sort(rows["period"].unique()))
+    places, length = _places(days.to_numpy(), lasting)
+    lengths = np.diff(places) / length
+    missing, uneven = _gaps(days, lasting)
+    found = []
+    for end in (0, -1) if missing and len(lengths) > 1 else ():
+        if lengths[end] <= np.delete(lengths, end).max():
+            continue
+        others = [_another_year(days[end], years, written) for years in (1, -1)]
+        for other in (*others, None if lasting.months else _swapped(days[end])):
+            if other is None or other in days:
+                continue
+            moved = pd.DatetimeIndex([*days.delete(end), other])
+            fewer, less = _gaps(moved, lasting)
+            beside, most = round(lengths[end]) - 1, MANY_MISSING * len(days)
+            if 0 < beside <= missing - fewer and fewer <= most and less <= uneven:
+                found.append(
+                    f"{days[end].date()}, is it {other.date()}? Then {missing - fewer:,} fewer"
+                    " periods are missing"
+                )
+    return tuple(found)
+
+
+def _another_year(day: pd.Timestamp, years: int, written: Dates) -> pd.Timestamp | None:
+    """Return the date with another year's number; None if that is no date."""
+    try:
+        if written == "YYYY-Www":
+            year, week, _ = day.isocalendar()
+            return pd.Timestamp(pd.Timestamp.fromisocalendar(year + years, week, 1))
+        return day.replace(year=day.year + years)
+    except ValueError:  # 29 February, or week 53
+        return None
 
 
 def entities_seen_seldom(rows: pd.DataFrame) -> tuple[str, ...]:

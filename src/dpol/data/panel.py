@@ -32,6 +32,9 @@ stream, everything else in the cells of the entities that play. Missing and fill
 absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
 zero capacities are carried or backfilled."""
 
+_LONGEST = 300
+"""Number of characters of a warning on the terminal."""
+
 Selection: TypeAlias = Literal["counts", "given", "all"]
 
 SELECTIONS: dict[Selection, str] = {
@@ -58,6 +61,7 @@ class StreamReport:
         missing_periods: gaps in the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
         sparse_entities: entities that have a row in few periods, in words.
+        moved_periods: periods whose date is probably mistyped, in words.
         smallest_capacity: smallest capacity of a cell; None without capacities.
         smallest_of_periods: range of the periods' smallest capacities; None without capacities.
         largest_density: largest density of a cell; None without capacities.
@@ -73,9 +77,21 @@ class StreamReport:
     missing_periods: tuple[str, ...]
     sparse_periods: tuple[str, ...]
     sparse_entities: tuple[str, ...]
+    moved_periods: tuple[str, ...]
     smallest_capacity: float | None
     smallest_of_periods: tuple[float, float] | None
     largest_density: float | None
+
+    def to_check(self) -> Iterator[str]:
+        """Yield what the owner of the table should check, a line each."""
+        for what, texts in (
+            ("periods missing", self.missing_periods),
+            ("periods with almost no entity, check their dates", self.sparse_periods),
+            ("entities in few periods, check their spelling", self.sparse_entities),
+            ("probably mistyped dates", self.moved_periods),
+        ):
+            if texts:
+                yield f"{what}: {'; '.join(texts)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +104,7 @@ class CleanPanel:
         rows_dropped: rows left out by `drop_where`.
         rows_outside: rows outside the streams' groups and periods.
         reports: one report per stream.
+        warnings: what the owner of the table should check, a line each.
     """
 
     table: pd.DataFrame
@@ -95,6 +112,7 @@ class CleanPanel:
     rows_dropped: int = 0
     rows_outside: int
     reports: tuple[StreamReport, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def write_panel(table: pd.DataFrame, path: Path | str) -> None:
@@ -135,6 +153,7 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
         "rows_read": panel.rows_read,
         "rows_dropped": panel.rows_dropped,
         "rows_outside": panel.rows_outside,
+        "warnings": panel.warnings,
         "rules": RULES,
         "selections": SELECTIONS,
         "streams": [asdict(report) for report in panel.reports],
@@ -155,6 +174,26 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
         if stream["stream"] == label:
             return {**report["provenance"], **{key: stream[key] for key in (SELECTION, MAX_CARRY)}}
     raise DataError(f"the cleaning report has no stream {label}; clean the table again")
+
+
+def in_warning(text: str) -> str:
+    """Return a warning of the cleaning as a line for the terminal."""
+    return f"warning: {text if len(text) <= _LONGEST else text[:_LONGEST] + ' ...'}"
+
+
+def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
+    """Return the warnings in a cleaning report, for the end of a run; none without a report.
+
+    Args:
+        report: the file `cleaning.json` of a run.
+        shown: the largest number of warnings to return.
+    """
+    report = Path(report)
+    if not report.is_file():
+        return []
+    warnings = json.loads(report.read_text(encoding="utf-8"))["warnings"]
+    lines = [in_warning(text) for text in warnings[:shown]]
+    return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
 
 
 def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]], list[str]]:
@@ -205,6 +244,11 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     ]
     if idle:
         lines.append(f"\nNone of these: {'; '.join(idle)}.")
+    if report["warnings"]:
+        lines += [
+            "\n## Check in the table\n",
+            *(f"- {escape_markdown(text)}" for text in report["warnings"]),
+        ]
     for stream in streams:
         lines += [f"\n## {stream['stream']}\n", *_details(stream)]
     return "\n".join(lines) + "\n"

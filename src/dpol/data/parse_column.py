@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
@@ -16,7 +17,7 @@ from dpol.data.parse_cell import EARLIEST, LATEST, date_formats, parse_date, par
 from dpol.data.raw_table import RawTable, Texts
 from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import Cleaning
-from dpol.data.table_format import DEFAULT, EITHER, Format
+from dpol.data.table_format import DEFAULT, EITHER, FORMATS, MONTHS, Format
 
 Flags = NDArray[np.bool_]
 
@@ -57,6 +58,18 @@ def parse_dates(texts: Texts, form: Format) -> Texts:
     return texts.map(dates).astype("datetime64[us]")
 
 
+def starts_of_months(days: Texts, months: int) -> Texts:
+    """Return the first day of each period if all days are the last of a month, and so end periods.
+
+    >>> quarters = pd.Series(pd.to_datetime(["2021-03-31", "2021-06-30"]))
+    >>> starts_of_months(quarters, 3).dt.month.tolist()
+    [1, 4]
+    """
+    if not days.dt.is_month_end.where(days.notna(), True).all():
+        return days
+    return days + pd.Timedelta(days=1) - pd.DateOffset(months=months)
+
+
 def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
     """Return the text that names the period of each row, and its format."""
     if isinstance(period, str):
@@ -73,12 +86,13 @@ def bad_dates(texts: Texts, key: str, form: Format) -> BadCells:
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     bad = texts[parse_dates(texts, form).isna()]
     if known := date_formats(bad.unique()) if len(bad) == len(texts) else []:
-        months = ", and dataset.periods: {months: 1}" if known == ["YYYY-M"] else ""
+        length = MONTHS.get(known[0])
+        months = f", and dataset.periods: {{months: {length}}}" if length else ""
         remedy = f"To read them, set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
         return BadCells(bad, wanted, (remedy,), most=2)
     remedy = (
-        f"Write dates like {like}, set dataset.format.date to their format (D.M.YYYY, YYYY-Www,"
-        f" ...), or name another column under {key}.{LOOK}"
+        f"Write dates like {like}, set dataset.format.date to their format ({FORMATS}), or"
+        f" name another column under {key}.{LOOK}"
     )
     return BadCells(bad, wanted, (remedy,))
 

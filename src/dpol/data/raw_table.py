@@ -28,12 +28,16 @@ class RawTable:
             is line 1), or the number of the row in a Parquet file or sheet.
         formats: the format of numbers and dates in each column.
         encoding: encoding of the file.
+        headers: the rows left out because they repeat the header.
+        repeated: the rows that repeat an earlier row in full, if they were looked for.
     """
 
     file: str
     cells: pd.DataFrame
     formats: Mapping[str, Format]
     encoding: str
+    headers: tuple[int, ...] = ()
+    repeated: frozenset[int] = frozenset()
 
 
 def raw_table(

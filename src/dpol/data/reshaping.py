@@ -29,6 +29,10 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     if isinstance(dataset.source, LocalSource) and dataset.source.sha256:
         _refuse_another(Path(file), dataset.source.sha256)
     raw, columns = read_table(file, dataset.read_columns, dataset.format), dataset.needed_columns
+    is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
+    raw = replace(raw, cells=raw.cells[~is_header], headers=(*raw.cells.index[is_header],))
+    if dataset.cleaning.merges_rows:
+        raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     layout = dataset.format.layout
     if layout == "long":
         return raw
@@ -117,4 +121,6 @@ def to_long(
             number: max(forms, key=lambda form: form.decided),
         },
         encoding=raw.encoding,
+        headers=raw.headers,
+        repeated=raw.repeated,
     )

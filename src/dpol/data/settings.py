@@ -260,7 +260,9 @@ class Periods(Settings):
     days: Annotated[int, Field(ge=1, le=36_600)] | None = None
     """Length of a period in days; default: 7, unless `months` is given."""
     months: Annotated[int, Field(ge=1, le=1_200)] | None = None
-    """Length of a period in months, instead of `days`; periods start on the first of a month."""
+    """Length of a period in months, instead of `days`; periods start on the first of a month.
+
+    If all dates of the table are the last day of a month, they are the ends of periods."""
     swapped: Literal["error", "keep"] = "error"
     """If day and month of a date look swapped: stop the run, or keep the date.
 
@@ -296,8 +298,17 @@ class Cleaning(Settings):
     """If a count is negative: stop the run, or treat it as missing."""
     negative_capacities: Literal["missing", "error"] = "missing"
     """If a capacity is negative: treat it as missing, or stop the run."""
-    conflicting_duplicates: Literal["error", "last"] = "error"
-    """If rows of one entity and period differ: stop the run, or keep the last."""
+    several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
+    """If an entity has several rows in a period, such as one per hour: stop the run, keep the last
+    one, or take the sum, mean or maximum of their counts.
+
+    A row that repeats another is dropped first: one with the same time of day and numbers, or, for
+    `sum`, `mean` and `max`, with the same text in every column of the table. A suppressed count is
+    read as `suppressed_value` before. The sum is missing if a count is missing; mean and maximum
+    leave it out. Capacities have the same rule, but their mean for `sum`."""
+    max_merged: Annotated[float, Field(ge=0, le=1)] = 0.01
+    """Largest share of a stream's rows that `several_rows` may drop or merge into another row; more
+    stop the run."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
@@ -316,6 +327,11 @@ class Cleaning(Settings):
     later periods. Not together with `entities`."""
     case_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     """Multiplier of `columns.cases`; 7 turns daily averages into weekly totals."""
+
+    @property
+    def merges_rows(self) -> bool:
+        """Whether rows are parts of a period; then only rows equal in all columns are repeats."""
+        return self.several_rows not in ("error", "last")
 
 
 class Dataset(Settings):
@@ -352,7 +368,7 @@ class Dataset(Settings):
     @property
     def read_columns(self) -> list[str] | None:
         """The columns to read, each once; None for all."""
-        if self.format.layout != "long":
+        if self.format.layout != "long" or self.cleaning.merges_rows:
             return None
         return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
 

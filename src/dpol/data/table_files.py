@@ -20,7 +20,7 @@ from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
 from dpol.data.excel import BadWorkbookError, read_sheet
 from dpol.data.parse_cell import date_formats
-from dpol.data.table_format import DEFAULT, PLAIN, Format
+from dpol.data.table_format import DEFAULT, PLAIN, YEARS, Format
 
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 _DELIMITERS = ";", "\t", "|", ","
@@ -344,7 +344,7 @@ def refuse_periods_as_columns(path: Path | str, present: Sequence[str]) -> None:
         DataError: at least three columns are named by dates; the text gives the layout and the
             format of dates to set.
     """
-    dates = [name for name in present if date_formats([name])]
+    dates = [name for name in present if {*date_formats([name])} - {YEARS}]
     if len(dates) > 2 and (known := date_formats(dates)):
         raise DataError(
             f"{path}: its columns are periods ({dates[0]}, {dates[1]}, ...). Set dataset.format:"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -23,10 +23,19 @@ _OTHER_NAMES = {
 """Other names of encodings. Most files called Latin-1 are cp1252, which has more characters."""
 Dates = Literal[
     "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
-    "YYYY-Www", "YYYY-M",
+    "M-D-YYYY", "D.M.YY", "D/M/YY", "M/D/YY", "YY/M/D", "YY.M.D", "D Mon YYYY", "D Mon YY",
+    "YYYY-Www", "YYYY-M", "Mon YYYY", "YYYY-Qq", "Qq YYYY", "YYYY",
 ]  # fmt: skip
 DATES: tuple[Dates, ...] = get_args(Dates)
 """The formats of dates."""
+FORMATS = f"{', '.join(DATES)}; a time of day such as 13:00 may follow"
+"""The formats of dates, for messages."""
+YEARS: Dates = "YYYY"
+"""The format in which a number from 1900 to 2100 is a date."""
+MONTHS: Mapping[Dates, int] = {
+    "YYYY-M": 1, "Mon YYYY": 1, "YYYY-Qq": 3, "Qq YYYY": 3, "YYYY": 12,
+}  # fmt: skip
+"""The formats without a day, and the number of months that they name."""
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
@@ -59,10 +68,12 @@ class Format(Settings):
 
     A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
     date: Dates = "YYYY-MM-DD"
-    """Format of dates; M and D have one or two digits, and `YYYY-Www` is a week such as 2021-W05.
+    """Format of dates; M and D have one or two digits, Mon is `Jan` or `January`, `YYYY-Www` a week
+    such as 2021-W05, and `YYYY-Qq` a quarter such as 2018-Q1.
 
-    `YYYYMMDD` also reads whole numbers. A week starts on its Monday, a month on its first day. A
-    time of day may follow."""
+    A week starts on its Monday, a month on its first day. YY is a year from 1969 to 2068.
+    `YYYYMMDD` also reads whole numbers; between the parts of `Mon` and `Qq` a blank or a hyphen may
+    stand. A time of day may follow: 13:00, 9:00 or 1:00 PM."""
     encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
     """Encoding of a CSV table, also by other names such as `latin-1`; from Excel mostly
     `cp1252`."""

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.logs import LOGGER
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.bad_cells import BadCells, refuse_cells
 from dpol.data.capacities import capacities_of, capacity_counters, parse_capacities
 from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_look_alikes
-from dpol.data.parse_cell import EARLIEST, LATEST
+from dpol.data.parse_cell import EARLIEST, LATEST, without_time
 from dpol.data.parse_column import (
     KINDS,
     Numbers,
@@ -23,12 +22,15 @@ from dpol.data.parse_column import (
     parse_by_rules,
     parse_dates,
     period_texts,
+    starts_of_months,
 )
 from dpol.data.raw_table import RawTable, Texts
 from dpol.data.settings import Cleaning, Dataset
 from dpol.data.table_format import Format
 
 NO_GROUP = "all"
+SHOWN = 3
+"""Number of rows that a warning names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +61,8 @@ def read_rows(
     dataset: Dataset,
     streams: Mapping[str, Sequence[str]],
     capacities: RawTable | None = None,
-) -> pd.DataFrame:
-    """Return the rows of the streams' groups within the periods.
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of the streams' groups within the periods, and warnings of rows left out.
 
     Args:
         raw: the table.
@@ -69,9 +71,10 @@ def read_rows(
         capacities: the second table, if the columns name one.
 
     Returns:
-        The rows, sorted by period and entity. Columns: group, entity, name, period, count,
-        capacity, cases, row (of the file), whether the entity has rows in several groups
-        (`moved`), and for each rule the number of the row's cells that it touched.
+        The rows, sorted by period and entity. Columns: group, entity, name, period, time (of day),
+        count, capacity, cases, row (of the file), whether it repeats another row of the file
+        (`repeated`), whether the entity has rows in several groups (`moved`), and for each rule
+        the number of the row's cells that it touched.
 
     Raises:
         DataError: a cell is neither number nor date where one belongs, an entity has no name, the
@@ -96,21 +99,26 @@ def read_rows(
     refuse_alike(raw.file, rows.entity, dataset.cleaning)
     refuse_cells(raw.file, bad)
     _refuse_lost(raw.file, lost, every, inside)
+    left_out = [f"row {row} repeats the header, and is left out" for row in raw.headers]
     if dataset.needed_columns.group:
-        _check_groups(raw.file, every.group[inside], streams, dataset.cleaning)
+        wanted = [name for groups in streams.values() for name in groups]
+        group = every.group[inside]
+        refuse_look_alikes(raw.file, group, wanted, "streams.*.groups", dataset.cleaning)
+        left_out += _without_group(every.where(inside & (every.group == "")))
 
     capacity = _capacity(rows, numbers, dataset, capacities)
-    return _tabulate(rows, numbers, capacity, dataset)
+    return _tabulate(rows, numbers, capacity, raw.repeated, dataset), left_out
 
 
 def _read(raw: RawTable, dataset: Dataset) -> tuple[_Rows, Format]:
     """Return all rows of a table, and the format of their periods."""
     columns, cells = dataset.needed_columns, raw.cells
     days, written = period_texts(raw, columns.period)
+    dates, months = parse_dates(days, written), dataset.periods.months
     rows = _Rows(
         cells=cells,
         days=days,
-        period=parse_dates(days, written),
+        period=starts_of_months(dates, months) if months else dates,
         group=cells[columns.group] if columns.group else pd.Series(NO_GROUP, cells.index),
         entity=identified(cells[columns.entity], dataset.cleaning),
     )
@@ -144,7 +152,10 @@ def _bad_dates(days: Texts, written: Format, dataset: Dataset) -> BadCells:
 
 def _bad_months(rows: _Rows) -> BadCells:
     wanted = "the first day of a month, since dataset.periods.months is set"
-    remedy = "Write that day, or write months like 2021-01 and set dataset.format.date: YYYY-M."
+    remedy = (
+        "Write that day, or the last day of each month in all rows, or write months like 2021-01"
+        " and set dataset.format.date: YYYY-M."
+    )
     return BadCells(rows.days[rows.period.dt.day != 1], wanted, (remedy,))
 
 
@@ -189,15 +200,13 @@ def _refuse_lost(
             )
 
 
-def _check_groups(
-    file: str, group: Texts, streams: Mapping[str, Sequence[str]], rules: Cleaning
-) -> None:
-    """Refuse groups that look like the streams' groups, and warn of rows without a group."""
-    wanted = [name for groups in streams.values() for name in groups]
-    refuse_look_alikes(file, group, wanted, "streams.*.groups", rules)
-    if len(unnamed := group.index[group == ""]):
-        LOGGER.warning("%s: left out %s within the periods but without a group, first row %s",
-                       file, counted(len(unnamed), "row"), unnamed[0])  # fmt: skip
+def _without_group(rows: _Rows) -> Iterator[str]:
+    """Yield a warning of the rows without a group, if any."""
+    if number := len(rows.cells):
+        names = zip(rows.group.index[:SHOWN], rows.entity, rows.period, strict=False)
+        first = "; ".join(f"row {row}, {shortened(who)}, {day.date()}" for row, who, day in names)
+        more = "" if number <= SHOWN else f" and {number - SHOWN:,} more"
+        yield f"{counted(number, 'row')} without a group left out: {first}{more}"
 
 
 def _capacity(
@@ -218,7 +227,11 @@ def _capacity(
 
 
 def _tabulate(
-    rows: _Rows, numbers: Mapping[str, Numbers], capacity: Numbers, dataset: Dataset
+    rows: _Rows,
+    numbers: Mapping[str, Numbers],
+    capacity: Numbers,
+    repeated: Collection[int],
+    dataset: Dataset,
 ) -> pd.DataFrame:
     """Return the table that `read_rows` describes."""
     columns, rules = dataset.needed_columns, dataset.cleaning
@@ -233,7 +246,9 @@ def _tabulate(
             "entity": rows.entity,
             "name": rows.cells[columns.name or columns.entity],
             "period": rows.period,
+            "time": rows.days.map({text: without_time(text)[1] for text in rows.days.unique()}),
             "row": rows.cells.index,
+            "repeated": rows.cells.index.isin(list(repeated)),
             "count": count.values,
             "capacity": capacity.values / columns.capacity_per,
             "cases": total * rules.case_factor,

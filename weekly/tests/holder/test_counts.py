@@ -330,7 +330,7 @@ def test_a_number_that_could_mean_two_things_is_not_guessed(tmp_path):
         ({"columns": {"entity": "a", "period": "a"}}, "columns: must be different columns"),
         ({"drop_where": {"Belegt": "<5"}}, "drop_where = 'Belegt': must not be a column of counts"),
         ({"fromat": {}}, "fromat = {}: unknown key; did you mean format?"),
-        ({"format": {"date": "D.M.YY"}}, "format.date = 'D.M.YY': must be"),
+        ({"format": {"date": "DD.MM"}}, "format.date = 'DD.MM': must be"),
     ],
 )
 def test_a_mistake_in_a_holders_file_names_its_key(tmp_path, keys, message):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import get_args
 
 from dpol.data.parse_cell import parse_date, parse_decimal
-from dpol.data.table_format import Format
+from dpol.data.table_format import DATES as READ
+from dpol.data.table_format import YEARS, Format
 
-DATES: tuple[str, ...] = get_args(Format.model_fields["date"].annotation)
+DATES = [date for date in READ if date != YEARS]
+"""The formats of dates, without that of years: a count may look like a year."""
 _SIGNS = (
     (None, None),
     (".", None),

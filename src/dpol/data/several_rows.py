@@ -1,0 +1,137 @@
+"""One row for each entity and period: rows that repeat another are dropped, others are merged."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from dpol.core.errors import DataError
+from dpol.core.words import counted, shortened
+from dpol.data.capacities import is_known
+from dpol.data.parse_column import KINDS
+from dpol.data.settings import Cleaning
+
+SHOWN = 3
+"""Number of rows, or of entities and periods, that a message shows."""
+FEW, FEW_SHARE = 3, 0.1
+"""Largest number, and share, of entities and periods with several rows that are corrections."""
+_PAIR = ["entity", "period"]
+_NUMBERS = ["time", "count", "suppressed_counts", "capacity", "cases"]
+_OF_CAPACITIES = [*(f"{kind}_capacities" for kind in KINDS), "zero_capacities"]
+_PARTS = (
+    "If each row is a part of its period, such as an hour or an age group, set in dataset.cleaning"
+    " several_rows: sum, mean or max, and max_merged: 1. Otherwise correct the table, or leave out"
+    " rows with drop_where"
+)
+
+
+def one_row_each(
+    file: str, label: str, rows: pd.DataFrame, rules: Cleaning
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Apply `several_rows` to the rows of a stream.
+
+    Args:
+        file: path of the table, for messages.
+        label: label of the stream.
+        rows: rows of the stream from `read_rows`.
+        rules: cleaning rules.
+
+    Returns:
+        One row per entity and period, and the number of rows that each rule dropped.
+
+    Raises:
+        DataError: the rule refuses several rows, or merges more than the rules allow; the text
+            names some of the rows.
+    """
+    numbers = [*_PAIR, *_NUMBERS]
+    repeated = rows["repeated"] if rules.merges_rows else rows.duplicated(numbers, keep="last")
+    unique = rows[~repeated]
+    merged = int(unique.duplicated(_PAIR).sum())
+    if merged and rules.several_rows == "error":
+        raise DataError(f"{file}, {_first_pair(unique, rules, merged)}")
+    if merged > rules.max_merged * len(unique):
+        raise DataError(_too_many(file, label, unique, rules, merged))
+    one = _merge(unique, rules) if merged else unique
+    return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
+
+
+def are_corrections(sizes: pd.Series[int], most: float) -> bool:
+    """Return whether further rows are likely corrections, and not parts of their periods.
+
+    Args:
+        sizes: the number of rows of each entity and period.
+        most: a share of all rows; so many are corrections in any case.
+    """
+    further, several = sizes.sum() - len(sizes), (sizes > 1).sum()
+    return bool(further <= most * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes)))
+
+
+def _first_pair(rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
+    """Name the first entity and period with several rows, and say what can be done."""
+    sizes, share = rows.groupby(_PAIR).size(), merged / len(rows)
+    several = rows[rows.duplicated(_PAIR, keep=False)]
+    entity, period = several.iloc[0][_PAIR]
+    same = several[(several["entity"] == entity) & (several["period"] == period)]
+    named = ", ".join(map(str, sorted(same["row"])[:SHOWN]))
+    pairs = f"{(sizes > 1).sum():,} of {len(sizes):,} pairs of entity and period"
+    where = f"rows {named}: {shortened(entity)} has"
+    if not are_corrections(sizes, rules.max_merged):
+        return f"{where} {len(same):,} rows for the period {period.date()} ({pairs}). {_PARTS}"
+    most = (
+        f", and max_merged: {math.ceil(100 * share) / 100:g}," if share > rules.max_merged else ""
+    )
+    return (
+        f"{where} different numbers for the period {period.date()} ({pairs}). Correct the table, or"
+        f" set dataset.cleaning.several_rows: last{most} to keep the last row"
+    )
+
+
+def _too_many(file: str, label: str, rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
+    sizes = rows.groupby(_PAIR, sort=False).size()
+    lines = [
+        f"  {shortened(entity)}, {period.date()}: {counted(size, 'row')}"
+        for entity, period, size in sizes[sizes > 1][:SHOWN].reset_index().itertuples(index=False)
+    ]
+    return "\n".join(
+        [
+            f"{file}: stream {label} has {counted(len(rows), 'row')}, of which several_rows:"
+            f" {rules.several_rows} would drop or merge {merged:,}; dataset.cleaning.max_merged ="
+            f" {rules.max_merged:g} allows {int(rules.max_merged * len(rows) + 1e-9):,}",
+            *lines,
+            _PARTS,
+        ]
+    )
+
+
+def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
+    """Return the last row of each entity and period, with the numbers of all its rows."""
+    last = rows.sort_values(["time", "row"], kind="stable").drop_duplicates(_PAIR, keep="last")
+    last = last.sort_index()
+    if rules.several_rows == "last":
+        return last
+    known = is_known(rows["capacity"].to_numpy())
+    read = {
+        "count": rows["count"].mask(rows["suppressed_counts"], rules.suppressed_value),
+        "capacity": rows["capacity"].where(known),
+    }
+    pairs = rows.assign(**read).groupby(_PAIR)
+    count = pairs["count"].agg(rules.several_rows)
+    if rules.several_rows == "sum":
+        count = count.where(pairs["count"].count() == pairs.size())
+    capacity = pairs["capacity"].agg("max" if rules.several_rows == "max" else "mean")
+    lost, missing = count.isna(), pairs["missing_counts"].any()
+    numbers = {
+        "count": count,
+        "suppressed_counts": pairs["suppressed_counts"].any() & ~lost,
+        "missing_counts": missing & lost,
+        "negative_counts": ~missing & lost,
+        "capacity": capacity,
+        "cases": pairs["cases"].agg(rules.several_rows),
+        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in KINDS},
+    }
+    indexed = last.set_index(_PAIR)
+    for column in _OF_CAPACITIES:
+        numbers[column] = indexed[column] & capacity.isna()
+    merged = indexed.assign(**numbers).reset_index()
+    return merged.set_index(last.index)[last.columns]

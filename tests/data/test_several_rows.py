@@ -1,0 +1,170 @@
+"""Several rows of an entity and period are refused or merged by a rule, and none is lost unseen."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data.drawn import PLAIN, Row, clean, counts, dataset, line, refused, row, rows, streams, week
+from dpol.data.cleaning import clean_panel
+from dpol.data.panel import CleanPanel
+from dpol.data.reshaping import read_counts
+from dpol.data.settings import Dataset
+
+RULES = ("sum", "mean", "max", "last")
+LONG = {"entity": "town", "period": "day", "count": "sick"}
+OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
+
+
+def merging(rule: str, **more: Any) -> Dataset:
+    return dataset(several_rows=rule, max_merged=1, **more)
+
+
+def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
+    """Return a row for each hour of a day, with its count and capacity."""
+    return [
+        row("A", entity, f"{week(day)} {hour:02}:00", count, beds)
+        for hour, (count, beds) in enumerate(cells)
+    ]
+
+
+@pytest.mark.parametrize("change", [{"patients": "3"}, {"beds": "11"}, {"patients": "-999999"}])
+def test_different_rows_are_refused_with_their_places(change: Row) -> None:
+    once = rows({**PLAIN, **OTHER})
+    said = refused([*once, {**once[1], **change}], dataset(max_merged=0.1))
+    assert said == (
+        "hospitals.csv, rows 3, 12: h has different numbers for the period 2021-01-10"
+        " (1 of 10 pairs of entity and period). Correct the table, or set"
+        " dataset.cleaning.several_rows: last to keep the last row"
+    )
+    panel = clean([*once, {**once[1], **change}], dataset(several_rows="last", max_merged=0.1))
+    assert counts(panel).get("merged_rows") == 1
+
+
+def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
+    once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
+    hidden = {**once[5], "patients": "-999999"}
+    assert "rows 7, 12: a has" in refused([*once, hidden], dataset({"cases": ["cases"]}))
+
+
+def test_equal_numbers_in_two_groups_are_one_row_repeated() -> None:
+    given_rows = rows({**PLAIN, **OTHER})
+    panel = clean([*given_rows, {**given_rows[4], "state": "B"}], None, streams(S=["A", "B"]))
+    assert counts(panel)["exact_duplicates"] == 1
+
+
+@pytest.mark.parametrize("pairs", [1, 4])
+def test_keeping_the_last_row_is_offered_for_a_few_pairs_only(pairs: int) -> None:
+    once = rows({f"e{k}": ("1 2 3 4 5", "9 9 9 9 9") for k in range(4)})
+    again = [{**of, "patients": "7"} for of in once[:pairs]]
+    said = refused([*once, *again])
+    if pairs == 1:
+        assert said.endswith("several_rows: last, and max_merged: 0.05, to keep the last row")
+        assert clean([*once, *again], dataset(several_rows="last", max_merged=0.05))
+    else:
+        assert "last" not in said
+        assert "several_rows: sum, mean or max, and max_merged: 1" in said
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_run_stops_if_it_merges_more_rows_than_max_merged(rule: str) -> None:
+    once = rows({f"e{k}": ("1 2 3 4 5", "9 9 9 9 9") for k in range(20)})
+    again = [{**of, "patients": "7"} for of in once[:2]]  # 2 of 102 rows
+    said = refused([*once, *again], dataset(several_rows=rule)).splitlines()
+    assert said[:3] == [
+        f"hospitals.csv: stream S has 102 rows, of which several_rows: {rule} would drop or merge"
+        " 2; dataset.cleaning.max_merged = 0.01 allows 1",
+        "  e0, 2021-01-03: 2 rows",
+        "  e0, 2021-01-10: 2 rows",
+    ]
+    allowed = clean([*once, *again], dataset(several_rows=rule, max_merged=0.02))
+    assert counts(allowed) == {"merged_rows": 2}
+
+
+def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
+    of = readings(0, "a", ("5", "9"), ("5", "9")) + readings(0, "h", ("1", "9"), ("1", "9"))
+    assert "a has 2 rows for the period 2021-01-03 (2 of 2 pairs" in refused(of)
+    assert line(clean(of, merging("sum")), "a", "count") == [10]
+    midnight = [{**of[0], "week": f"{week(0)}T00:00:00.000"}, of[0], of[2]]
+    assert counts(clean(midnight)) == {"exact_duplicates": 1}
+
+
+def test_the_last_row_of_a_day_is_the_latest() -> None:
+    of = readings(0, "a", ("1", "9"), ("2", "8"), ("3", "7")) + readings(0, "h", ("1", "9"))
+    panel = clean(of[::-1], merging("last"))
+    assert [line(panel, "a", name) for name in ("count", "capacity")] == [[3], [7]]
+
+
+counts_of_day = st.lists(st.sampled_from(["0", "3", "4", "8", "*", "."]), min_size=1, max_size=5)
+
+
+@given(
+    days=st.lists(counts_of_day, min_size=1, max_size=4),
+    rule=st.sampled_from(["sum", "mean", "max"]),
+)
+def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str) -> None:
+    """A suppressed count is 2; a sum with a missing count is missing, other rules leave it out."""
+    texts = {"*": "-999999", ".": "NA"}
+    of = readings(0, "a", ("1", "9"))
+    of += [
+        line
+        for day, cells in enumerate(days, start=1)
+        for line in readings(day, "a", *((texts.get(cell, cell), "9") for cell in cells))
+    ]
+    of += [line for day in range(len(days) + 1) for line in readings(day, "h", ("1", "9"))]
+    panel = clean(of, merging(rule, max_carry=0))
+    made = {"sum": math.fsum, "mean": statistics.fmean, "max": max}[rule]
+    expected, missing = [1.0], 0
+    for cells in days:
+        known = [2.0 if cell == "*" else float(cell) for cell in cells if cell != "."]
+        lost = not known or (rule == "sum" and "." in cells)
+        missing += lost
+        expected.append(0.0 if lost else made(known))
+    assert line(panel, "a", "count") == pytest.approx(expected)
+    found = counts(panel)
+    assert found.get("missing_counts", 0) == found.get("zero_counts", 0) == missing
+    assert found.get("merged_rows", 0) == sum(len(cells) - 1 for cells in days)
+
+
+@pytest.mark.parametrize(("rule", "beds"), [("sum", 6), ("mean", 6), ("max", 8), ("last", 4)])
+def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
+    of = readings(0, "a", ("1", "8"), ("1", "0"), ("1", "4")) + readings(0, "h", ("1", "9"))
+    assert line(clean(of, merging(rule)), "a", "capacity") == [beds]
+    unknown = readings(1, "a", ("1", "0"), ("1", "-1"), ("1", "NA"))
+    panel = clean([*of, *unknown], merging(rule))
+    assert line(panel, "a", "capacity") == [beds, beds]
+    assert counts(panel)["missing_capacities"] == 1
+
+
+def read(path: Path, text: str, **format: str) -> CleanPanel:
+    path.write_text(text)
+    of = Dataset.model_validate(
+        {
+            "source": {"kind": "local", "file": path.name},
+            "columns": {"period": "day"} if format else LONG,
+            "format": format,
+            "cleaning": {"entities": "all", "several_rows": "sum", "max_merged": 1},
+        }
+    )
+    return clean_panel(read_counts(path, of), of, streams(S=["all"]))
+
+
+def test_a_row_equal_in_every_column_is_a_repeat_and_adds_nothing(tmp_path: Path) -> None:
+    """The column of the age group is not read otherwise."""
+    once = "2021-01-03,Ulm,young,5\n2021-01-03,Ulm,old,5\n2021-01-03,Bonn,old,1\n"
+    panel = read(tmp_path / "t.csv", "day,town,age,sick\n" + once + "2021-01-03,Ulm,old,5\n")
+    assert line(panel, "Ulm", "count") == [10]
+    assert counts(panel) == {"exact_duplicates": 1, "merged_rows": 1}
+
+
+def test_lines_of_a_wide_table_are_parts_of_a_day(tmp_path: Path) -> None:
+    text = "day,Ulm,Bonn\n2021-01-03 01:00,5,1\n2021-01-03 02:00,5,2\n2021-01-03 02:00,5,2\n"
+    panel = read(tmp_path / "t.csv", text, layout="wide")
+    assert [line(panel, town, "count") for town in ("Ulm", "Bonn")] == [[10], [3]]
+    assert counts(panel) == {"exact_duplicates": 2, "merged_rows": 2}
