@@ -26,7 +26,7 @@ from data.drawn import (
 )
 from dpol.core.errors import DataError
 from dpol.data.filling import misplaced, refuse_swapped_calendar
-from dpol.data.parse_cell import parse_date
+from dpol.data.parse import parse_date
 from dpol.data.settings import Periods
 from dpol.data.table_format import Format
 

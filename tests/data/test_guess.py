@@ -19,7 +19,7 @@ from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.guess import look_at
-from dpol.data.reshaping import read_counts
+from dpol.data.raw_table import read_counts
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
 from tables_of_all_kinds import MAKERS, Kind

@@ -93,7 +93,7 @@ def file(tmp_path: Path) -> Path:
                 "cleaning": {
                     "min_total_cases": 100,
                     "negative_counts": "missing",
-                    "conflicting_duplicates": "last",
+                    "several_rows": "last",
                     "max_clipped": 0.05,
                 },
                 "label": "CTX",
@@ -210,7 +210,7 @@ def test_a_table_that_comes_with_dpol_is_found_from_any_folder(
 def test_without_the_pipeline_it_says_what_to_install(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("dpol.data.reshaping")]:
+    for name in [name for name in sys.modules if name.startswith("dpol.data.raw_table")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
     said = re.escape('pandas is not installed; run pip install "dpol[pipeline]"')

@@ -21,7 +21,7 @@ from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel, report_as_dict, report_as_markdown
-from dpol.data.reshaping import read_capacities, read_counts
+from dpol.data.raw_table import read_capacities, read_counts
 from dpol.data.settings import Dataset
 from pipeline import ROOT
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from data.drawn import PLAIN, Row, clean, counts, dataset, line, refused, row, rows, streams, week
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel
-from dpol.data.reshaping import read_counts
+from dpol.data.raw_table import read_counts
 from dpol.data.settings import Dataset
 
 RULES = ("sum", "mean", "max", "last")

@@ -18,8 +18,7 @@ from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.gains import read_gains
-from dpol.data.parse_cell import parse_date, parse_number
-from dpol.data.parse_column import parse_by_rules, parse_numbers
+from dpol.data.parse import parse_by_rules, parse_date, parse_number, parse_numbers
 from dpol.data.raw_table import read_table
 from dpol.data.settings import Cleaning, GainsSource
 from dpol.data.table_format import Format

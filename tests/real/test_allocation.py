@@ -21,7 +21,7 @@ import pytest
 from dpol.config.experiment import load_experiment
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.cleaning import clean_panel
-from dpol.data.reshaping import read_counts
+from dpol.data.raw_table import read_counts
 from dpol.data.stream import GainStream, build_stream
 from dpol.divide import equal_chances, level_variance, proportional
 from dpol.experts.interface import LocalSetup, Member

@@ -179,7 +179,7 @@ def _cleaned(config: Config, table: Path) -> str:
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_panel
     from dpol.data.panel import RULES, in_warning
-    from dpol.data.reshaping import read_counts
+    from dpol.data.raw_table import read_counts
     from dpol.data.stream import build_stream
 
     LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below

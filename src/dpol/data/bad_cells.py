@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
-from dpol.data.raw_table import Texts
+
+if TYPE_CHECKING:
+    from dpol.data.raw_table import Texts
 
 MOST_VALUES = 20
 """Number of distinct values that a message shows."""

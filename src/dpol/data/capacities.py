@@ -14,8 +14,8 @@ from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
 from dpol.data.bad_cells import BadCells, refuse_cells
 from dpol.data.identifiers import identified
-from dpol.data.parse_cell import EARLIEST
-from dpol.data.parse_column import (
+from dpol.data.parse import (
+    EARLIEST,
     Flags,
     Numbers,
     bad_dates,

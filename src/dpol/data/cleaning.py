@@ -22,7 +22,7 @@ from dpol.data.filling import (
     refuse_swapped_calendar,
 )
 from dpol.data.panel import RULES, CleanPanel, StreamReport
-from dpol.data.parse_column import KINDS
+from dpol.data.parse import KINDS
 from dpol.data.raw_table import RawTable
 from dpol.data.selection import choose, refuse_unknown, selection_of
 from dpol.data.settings import Dataset, Stream

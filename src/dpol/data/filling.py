@@ -14,7 +14,7 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
 from dpol.data.capacities import fill_capacities
-from dpol.data.parse_column import Flags
+from dpol.data.parse import Flags
 from dpol.data.settings import Cleaning, Periods
 from dpol.data.table_format import Dates
 

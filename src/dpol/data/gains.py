@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.words import counted
 from dpol.data.bad_cells import BadCells, refuse_cells
-from dpol.data.parse_column import bad_dates, parse_dates, parse_numbers, sign_remedies
+from dpol.data.parse import bad_dates, parse_dates, parse_numbers, sign_remedies
 from dpol.data.raw_table import RawTable, read_table, refuse_unnamed
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream

@@ -28,8 +28,7 @@ from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
 from dpol.core.words import shortened
 from dpol.data.excel import BadWorkbookError, read_sheet
-from dpol.data.parse_cell import parse_date, without_time
-from dpol.data.parse_column import parse_numbers
+from dpol.data.parse import parse_date, parse_numbers, without_time
 from dpol.data.raw_table import Texts, refuse_unnamed
 from dpol.data.settings import Cleaning, Columns
 from dpol.data.several_rows import are_corrections

@@ -155,7 +155,7 @@ def _stream_of(asked: _Asked, label: str, count_sensitivity: float, stay: int) -
     """Do what the jobs `clean_panel` and `build_stream` of a run do."""
     from dpol.data.cleaning import clean_panel
     from dpol.data.panel import provenance_of, provenance_of_stream, report_as_dict
-    from dpol.data.reshaping import read_capacities, read_counts
+    from dpol.data.raw_table import read_capacities, read_counts
 
     dataset, gain = asked.dataset, asked.gain
     file = dataset.source.file  # type: ignore[union-attr]

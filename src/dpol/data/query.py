@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpol.core.errors import FetchError
 from dpol.core.words import counted, printable, shortened
-from dpol.data.parse_cell import EARLIEST, LATEST
+from dpol.data.parse import EARLIEST, LATEST
 from dpol.data.setting_types import columns_of
 from dpol.data.settings import Dataset
 from dpol.data.table_format import DEFAULT, Format
@@ -115,7 +115,7 @@ def refuse_unasked(table: RawTable, query: Query) -> None:
     """
     import pandas as pd  # slow to import; planning a query does not need it
 
-    from dpol.data.parse_column import parse_dates
+    from dpol.data.parse import parse_dates
 
     def refuse(column: str, wrong: pd.Series[bool], why: str) -> None:
         if (number := int(wrong.sum())) == 0:

@@ -1,18 +1,23 @@
-"""Reading raw tables as text, exactly as they were published."""
+"""Reading raw tables as text, exactly as they were published, but with a row for each count."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.files import atomic_path, packed_file
-from dpol.data.table_files import read_table_file
-from dpol.data.table_format import DEFAULT, Format
+from dpol.core.files import atomic_path, packed_file, sha256
+from dpol.core.shipped import way_back
+from dpol.data.parse import parse_dates
+from dpol.data.setting_types import columns_of
+from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
+from dpol.data.table_files import read_table_file, refuse_columns, refuse_periods_as_columns
+from dpol.data.table_format import DEFAULT, PLAIN, Format
 
 Texts: TypeAlias = "pd.Series[Any]"
 """The cells of a column: named like the column, indexed by row of the file."""
@@ -77,6 +82,112 @@ def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
             f"{path}: column {blank[0]} has no name; name it, or remove the column if it only"
             " numbers the rows"
         )
+
+
+def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
+    """Read a table of counts of any layout as a long table; see `read_table`.
+
+    Raises:
+        DataError: the table cannot be read, or is not the one whose SHA-256 the source gives.
+    """
+    if isinstance(dataset.source, LocalSource) and dataset.source.sha256:
+        _refuse_another(Path(file), dataset.source.sha256)
+    raw, columns = read_table(file, dataset.read_columns, dataset.format), dataset.needed_columns
+    is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
+    raw = replace(raw, cells=raw.cells[~is_header], headers=(*raw.cells.index[is_header],))
+    if dataset.cleaning.merges_rows:
+        raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
+    layout = dataset.format.layout
+    if layout == "long":
+        return raw
+    if layout == "wide":
+        refuse_periods_as_columns(raw.file, list(map(str, raw.cells)))
+        made, kept = columns.entity, columns_of(columns.period)
+    else:
+        made = str(columns.period)
+        kept = [name for name in columns.needed() if name not in (made, columns.count)]
+    dropped_by = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
+    table = to_long(
+        raw,
+        kept=list(dict.fromkeys([*kept, *dropped_by])),
+        melted=columns.entities,
+        name=made,
+        number=columns.count,
+    )
+    # The header of a sheet may hold dates as such.
+    typed = parse_dates(table.cells[made], PLAIN).notna().all()
+    form = table.formats[made] if layout == "wide" else PLAIN if typed else dataset.format
+    return replace(table, formats={**table.formats, made: form})
+
+
+def _refuse_another(file: Path, pinned: str) -> None:
+    if file.exists() and (digest := sha256(file)) != pinned:
+        again = way_back(str(file)) or "get an intact copy of it"
+        raise DataError(
+            f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed; {again}; or, if"
+            " the change is meant, remove dataset.source.sha256"
+        )
+
+
+def read_capacities(columns: Columns) -> RawTable | None:
+    """Read the second table as a long table; None if the columns name no second table."""
+    second = columns.capacity
+    if not isinstance(second, CapacityTable):
+        return None
+    if second.format.layout == "long":
+        wanted = [second.entity, second.capacity, *second.kept]
+        return read_table(second.file, wanted, second.format)
+    return to_long(
+        read_table(second.file, form=second.format),
+        kept=second.kept,
+        melted=None,
+        name=second.entity,
+        number=second.capacity,
+    )
+
+
+def to_long(
+    raw: RawTable, *, kept: Sequence[str], melted: Sequence[str] | None, name: str, number: str
+) -> RawTable:
+    """Convert a wide table to the long layout; each row keeps its number in the file.
+
+    Args:
+        raw: a table with a column per entity, or per period.
+        kept: the columns to keep.
+        melted: the columns of entities or periods; None for all columns not kept.
+        name: the new column for the names of the melted columns.
+        number: the new column for their cells.
+
+    Raises:
+        DataError: a column is missing, repeated or has no name, or some columns hold numbers and
+            others text with another decimal sign or thousands separator.
+    """
+    present = list(raw.cells.columns)
+    refuse_columns(raw.file, [*kept, *(melted or present)], present)
+    refuse_unnamed(raw.file, present)
+    melted = melted or [column for column in present if column not in kept]
+    forms = [raw.formats[column] for column in melted]
+    if len({(form.decimal_sign, form.thousands) for form in forms}) > 1:
+        raise DataError(
+            f"{raw.file}: some columns of counts hold numbers, others text with another decimal"
+            " sign or thousands separator; store all of them as numbers"
+        )
+    cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
+    cells[name] = np.tile(np.array([column.strip() for column in melted], object), len(raw.cells))
+    cells[number] = raw.cells[list(melted)].to_numpy().ravel()
+    return RawTable(
+        file=raw.file,
+        cells=pd.DataFrame(cells, raw.cells.index.repeat(len(melted))),
+        formats={
+            **{column: raw.formats[column] for column in kept},
+            name: forms[0],
+            # A column that shows its decimal sign decides for all, as a cell does for its column.
+            number: max(forms, key=lambda form: form.decided),
+        },
+        encoding=raw.encoding,
+        headers=raw.headers,
+        repeated=raw.repeated,
+    )
 
 
 def write_table(cells: pd.DataFrame, path: Path | str) -> None:

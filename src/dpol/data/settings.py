@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
-from dpol.data.parse_cell import EARLIEST, LATEST
+from dpol.data.parse import EARLIEST, LATEST
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
     Name,

@@ -9,7 +9,7 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
 from dpol.data.capacities import is_known
-from dpol.data.parse_column import KINDS
+from dpol.data.parse import KINDS
 from dpol.data.settings import Cleaning
 
 SHOWN = 3

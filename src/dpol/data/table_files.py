@@ -19,7 +19,7 @@ from typing import IO, cast
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
 from dpol.data.excel import BadWorkbookError, read_sheet
-from dpol.data.parse_cell import date_formats
+from dpol.data.parse import date_formats
 from dpol.data.table_format import DEFAULT, PLAIN, YEARS, Format
 
 _SEMICOLONS = {"delimiter": ";", "decimal": ","}

@@ -14,15 +14,17 @@ from dpol.core.words import counted, shortened
 from dpol.data.bad_cells import BadCells, refuse_cells
 from dpol.data.capacities import capacities_of, capacity_counters, parse_capacities
 from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_look_alikes
-from dpol.data.parse_cell import EARLIEST, LATEST, without_time
-from dpol.data.parse_column import (
+from dpol.data.parse import (
+    EARLIEST,
     KINDS,
+    LATEST,
     Numbers,
     bad_dates,
     parse_by_rules,
     parse_dates,
     period_texts,
     starts_of_months,
+    without_time,
 )
 from dpol.data.raw_table import RawTable, Texts
 from dpol.data.settings import Cleaning, Dataset

@@ -26,7 +26,7 @@ from attacks.mutations import (
     within,
 )
 from dpol.core.errors import DpolError
-from dpol.data import parse_cell
+from dpol.data import parse
 from dpol_weekly import sampler
 from dpol_weekly.commands.deployment import TEMPLATE
 from dpol_weekly.deployment import read_deployment
@@ -259,7 +259,7 @@ def test_a_changed_file_is_refused_or_read_as_what_it_says(campaign):
     assert accepted[False]
 
 
-def cut_at_commas(text, form, known=parse_cell.parse_decimal):
+def cut_at_commas(text, form, known=parse.parse_decimal):
     """Reading of cells that forgets what stands behind a comma."""
     return known(text.partition(",")[0], form)
 

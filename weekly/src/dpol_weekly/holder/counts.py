@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dpol.core.errors import DataError
-from dpol.data.parse_cell import parse_date, parse_decimal
+from dpol.data.parse import parse_date, parse_decimal
 from dpol.data.table_files import Keys, TextTable, read_table_file
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.readings import date_formats, number_formats

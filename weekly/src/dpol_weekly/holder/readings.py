@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from dpol.data.parse_cell import parse_date, parse_decimal
+from dpol.data.parse import parse_date, parse_decimal
 from dpol.data.table_format import DATES as READ
 from dpol.data.table_format import YEARS, Format
 
