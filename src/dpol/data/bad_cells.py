@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
 
 if TYPE_CHECKING:
-    from dpol.data.raw_table import Texts
+    import pandas as pd
+
+Texts: TypeAlias = "pd.Series[Any]"
+"""The cells of a column: named like the column, indexed by row of the file."""
 
 MOST_VALUES = 20
 """Number of distinct values that a message shows."""

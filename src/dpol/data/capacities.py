@@ -12,20 +12,12 @@ from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
-from dpol.data.bad_cells import BadCells, refuse_cells
+from dpol.data.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.identifiers import identified
-from dpol.data.parse import (
-    EARLIEST,
-    Flags,
-    Numbers,
-    bad_dates,
-    parse_by_rules,
-    parse_dates,
-    period_texts,
-)
-from dpol.data.raw_table import RawTable, Texts
+from dpol.data.parse import Flags, Numbers, bad_dates, parse_by_rules, parse_dates
+from dpol.data.raw_table import RawTable, period_texts
 from dpol.data.settings import CapacityTable, Cleaning
-from dpol.data.table_format import Format
+from dpol.data.table_format import EARLIEST, Format
 
 SHOWN = 20
 """Number of entities that a message shows."""

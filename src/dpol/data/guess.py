@@ -27,9 +27,10 @@ from dpol.core.names import folded
 from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
 from dpol.core.words import shortened
+from dpol.data.bad_cells import Texts
 from dpol.data.excel import BadWorkbookError, read_sheet
 from dpol.data.parse import parse_date, parse_numbers, without_time
-from dpol.data.raw_table import Texts, refuse_unnamed
+from dpol.data.raw_table import refuse_unnamed
 from dpol.data.settings import Cleaning, Columns
 from dpol.data.several_rows import are_corrections
 from dpol.data.stream import largest_change

@@ -16,8 +16,7 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.core.words import counted, shortened
-from dpol.data.bad_cells import BadCells
-from dpol.data.raw_table import Texts
+from dpol.data.bad_cells import BadCells, Texts
 from dpol.data.settings import Cleaning
 
 SHOWN = 10

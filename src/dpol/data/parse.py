@@ -8,27 +8,25 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
-from dpol.data.bad_cells import BadCells
-from dpol.data.setting_types import Period, columns_of
+from dpol.data.bad_cells import BadCells, Texts
+from dpol.data.settings import Cleaning
 from dpol.data.table_format import (
     DATES,
     DEFAULT,
+    EARLIEST,
     EITHER,
     FORMATS,
+    LATEST,
     MONTHS,
     Dates,
     Format,
 )
-
-if TYPE_CHECKING:
-    from dpol.data.raw_table import RawTable, Texts
-    from dpol.data.settings import Cleaning
 
 Flags = NDArray[np.bool_]
 
@@ -45,9 +43,6 @@ _MEND_NUMBERS = (
     " or one too small to publish (suppressed_markers), and negative numbers (negative_counts,"
     " negative_capacities: missing)."
 )
-
-EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
-"""The range of dates; a date outside it is taken for a mistake."""
 
 _ZONE = "(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
 _TIME = (
@@ -205,16 +200,6 @@ def starts_of_months(days: Texts, months: int) -> Texts:
     if not days.dt.is_month_end.where(days.notna(), True).all():
         return days
     return days + pd.Timedelta(days=1) - pd.DateOffset(months=months)
-
-
-def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
-    """Return the text that names the period of each row, and its format."""
-    if isinstance(period, str):
-        return raw.cells[period], raw.formats[period]
-    # Programs often store whole numbers as 2021.0 if a cell of the column is empty.
-    year, month = (raw.cells[name].str.removesuffix(".0") for name in columns_of(period))
-    texts = (year + "-" + month).rename(f"{period.year}-{period.month}")
-    return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
 
 
 def bad_dates(texts: Texts, key: str, form: Format) -> BadCells:

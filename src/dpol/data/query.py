@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from dpol.core.errors import FetchError
 from dpol.core.words import counted, printable, shortened
-from dpol.data.parse import EARLIEST, LATEST
 from dpol.data.setting_types import columns_of
 from dpol.data.settings import Dataset
-from dpol.data.table_format import DEFAULT, Format
+from dpol.data.table_format import DEFAULT, EARLIEST, LATEST, Format
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,14 +12,12 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file, sha256
 from dpol.core.shipped import way_back
+from dpol.data.bad_cells import Texts
 from dpol.data.parse import parse_dates
-from dpol.data.setting_types import columns_of
+from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
 from dpol.data.table_files import read_table_file, refuse_columns, refuse_periods_as_columns
 from dpol.data.table_format import DEFAULT, PLAIN, Format
-
-Texts: TypeAlias = "pd.Series[Any]"
-"""The cells of a column: named like the column, indexed by row of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +115,16 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     typed = parse_dates(table.cells[made], PLAIN).notna().all()
     form = table.formats[made] if layout == "wide" else PLAIN if typed else dataset.format
     return replace(table, formats={**table.formats, made: form})
+
+
+def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
+    """Return the text that names the period of each row, and its format."""
+    if isinstance(period, str):
+        return raw.cells[period], raw.formats[period]
+    # Programs often store whole numbers as 2021.0 if a cell of the column is empty.
+    year, month = (raw.cells[name].str.removesuffix(".0") for name in columns_of(period))
+    texts = (year + "-" + month).rename(f"{period.year}-{period.month}")
+    return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
 
 
 def _refuse_another(file: Path, pinned: str) -> None:

@@ -8,9 +8,9 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted
+from dpol.data.bad_cells import Texts
 from dpol.data.capacities import is_known
 from dpol.data.panel import Selection
-from dpol.data.raw_table import Texts
 from dpol.data.settings import Cleaning
 
 

@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
-from dpol.data.parse import EARLIEST, LATEST
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
     Name,
@@ -25,7 +24,7 @@ from dpol.data.setting_types import (
     spellings,
 )
 from dpol.data.sources import Digest, Endpoint, TableName, known_tables
-from dpol.data.table_format import DEFAULT, Format
+from dpol.data.table_format import DEFAULT, EARLIEST, LATEST, Format
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, get_args
@@ -9,6 +10,9 @@ from typing import Annotated, Literal, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from dpol.core.settings import Settings
+
+EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
+"""The range of dates; a date outside it is taken for a mistake."""
 
 EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 """A text that may be a number with decimals or with a thousands separator."""

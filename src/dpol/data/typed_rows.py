@@ -11,24 +11,21 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.bad_cells import BadCells, refuse_cells
+from dpol.data.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.capacities import capacities_of, capacity_counters, parse_capacities
 from dpol.data.identifiers import garbled, identified, refuse_alike, refuse_look_alikes
 from dpol.data.parse import (
-    EARLIEST,
     KINDS,
-    LATEST,
     Numbers,
     bad_dates,
     parse_by_rules,
     parse_dates,
-    period_texts,
     starts_of_months,
     without_time,
 )
-from dpol.data.raw_table import RawTable, Texts
+from dpol.data.raw_table import RawTable, period_texts
 from dpol.data.settings import Cleaning, Dataset
-from dpol.data.table_format import Format
+from dpol.data.table_format import EARLIEST, LATEST, Format
 
 NO_GROUP = "all"
 SHOWN = 3
