@@ -51,7 +51,7 @@ def table_two(summary: pd.DataFrame) -> Findings:
     """Check the paper's statements on its Table 2 in the summary of a run.
 
     Args:
-        summary: table of `dpol.studies.games.results.conclude`.
+        summary: table of `dpol.studies.games.summary.conclude`.
     """
     rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
     meta = rows[rows["algorithm"] == META]

@@ -118,7 +118,7 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """Build the table of total gains with its following tables; the numbers have `CSV_COLUMNS`.
 
     Args:
-        frames: the summary, as `dpol.studies.games.results.conclude` returns it.
+        frames: the summary, as `dpol.studies.games.summary.conclude` returns it.
         main: the algorithms to show.
         facts: streams and levels in the order of the lines, and whether the data are simulated.
     """

@@ -92,7 +92,7 @@ def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     Of the linear models, only the best of each setting has a row.
 
     Args:
-        summary: table of `dpol.studies.games.results.conclude`.
+        summary: table of `dpol.studies.games.summary.conclude`.
         facts: streams and levels.
     """
     both = pd.concat([_of_run(summary, facts), _of_paper()], ignore_index=True)
