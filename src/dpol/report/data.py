@@ -99,14 +99,10 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
         *([f"None of these: {'; '.join(idle)}."] if idle else []),
         *_selections(cleaning, titles),
         *_smallest(streams, titles),
-        *_gaps(streams, titles),
+        *(f"Check the table: {text}." for text in cleaning["warnings"]),
     ]
-    footers += [
-        f"Check the dates of {titles[stream['stream']]}: almost no entity has a row in these"
-        f" periods: {'; '.join(stream['sparse_periods'])}."
-        for stream in streams
-        if stream["sparse_periods"]
-    ]
+    if not any(stream["missing_periods"] for stream in streams):
+        footers.append("No stream lacks a period.")
     several = f": {names[0]} to {names[-1]}" if len(streams) > MOST_STREAMS else ""
     return Table(
         caption=f"Changes by cleaning{several}",
@@ -124,19 +120,6 @@ def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Itera
         names = [titles[row["stream"]] for row in cleaning["streams"] if row["selection"] == kind]
         if names:
             yield f"Entities that play ({', '.join(names)}): {text}."
-
-
-def _gaps(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
-    """List periods missing from a whole stream; streams with the same gaps share a sentence."""
-    of_gaps: dict[str, list[str]] = {}
-    for stream in streams:
-        if stream["missing_periods"]:
-            gaps = "; ".join(stream["missing_periods"])
-            of_gaps.setdefault(gaps, []).append(titles[stream["stream"]])
-    if not of_gaps:
-        yield "No stream lacks a period."
-    for gaps, names in of_gaps.items():
-        yield f"Missing periods, left out ({', '.join(names)}): {gaps}."
 
 
 def _smallest(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:

@@ -30,7 +30,7 @@ def rivals(ranking: pd.DataFrame) -> Findings:
     """Check the ratio of RW-Meta's gain to the gain of each central rival that the paper lacks.
 
     Args:
-        ranking: table of `dpol.studies.games.results.rank_meta`.
+        ranking: table of `dpol.studies.games.summary.rank_meta`.
     """
     rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
     rows = rows[rows["rival"] != "tree"]  # the paper's: `table_two` has it
