@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpol.config.experiment import Experiment, load_experiment
-from dpol.core.plugins import load
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import write_stream
 from dpol.studies.games.compute import play_suite
@@ -105,14 +105,14 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
             files = {name: folder / path for name, path in point.inputs.items()}
             inputs = Inputs(seed=config.seed, memory_mb=math.inf, files=files)
             with recording(uses, "suites"):
-                load(study.run)(point.settings, inputs)
+                import_module(study.computing).run(point.settings, inputs)
     source = config.dataset.source
     with recording(uses, "simulator"):
         simulate_hospitals(source.hospitals, 20, source.first_week, config.seed)
     for study, block in studies:
         if study.name == "claims":
             continue
-        load(study.run)  # import its modules before recording
+        import_module(study.computing)  # before recording
         with recording(uses, study.name):
             smallest = changed(block, SMALL[study.name])
             streams = list(config.streams)
