@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +83,22 @@ def test_a_job_refuses_an_input_that_is_not_what_a_job_wrote(log):
     with job_log(log, [str(made), str(placed)]):
         pass
     assert [path.name for path in run.rglob("*.sha256")] == ["A.parquet.sha256"]
+
+
+def test_a_job_refuses_inputs_without_a_checksum(log):
+    """As after someone tidied the logs away; an input that is gone is Snakemake's matter."""
+    run = log.parents[1]
+    inputs = [str(run / name) for name in ("A.parquet", "b/B.parquet", "gone")]
+    with job_log(log, outputs=inputs[:2]):
+        (run / "b").mkdir()
+        for name in inputs[:2]:
+            Path(name).write_text("1")
+    with job_log(log, inputs):
+        pass
+    shutil.rmtree(log.parent)
+    with pytest.raises(SystemExit), job_log(log, inputs):
+        pytest.fail("it begins")
+    said = error_in(log)
+    wanted = f"error: {inputs[0]}: its checksum (and that of 1 other file) is missing in {run}/logs"
+    assert said.startswith(wanted)
+    assert "delete the file, or the whole folder of the run, and run snakemake again" in said

@@ -15,7 +15,9 @@ from typing import TypeVar
 
 from dpol.core.errors import DataError, DpolError
 from dpol.core.files import sha256, write_text
+from dpol.core.record import noted_sum
 from dpol.core.versions import as_line, loaded_versions
+from dpol.core.words import counted
 
 LOGGER = logging.getLogger("dpol")
 T = TypeVar("T")
@@ -30,7 +32,8 @@ def job_log(
     Nothing is written to the terminal, since the starter of the job shows the log once. The last
     line of a successful job names the versions of packages that it used. A job records the
     checksums of its outputs below `logs/sums`, and a later job refuses to start if an input has
-    another checksum. Files outside the folder of the run, or with a storage provider, have none.
+    another checksum, or none. Files outside the folder of the run, or with a storage provider, need
+    none.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
@@ -68,18 +71,28 @@ def job_log(
 
 
 def _sums(log: Path, files: Iterable[str]) -> dict[Path, Path]:
-    """Return where the checksum of each file in the folder of the run is recorded."""
+    """Return where the checksum of each file in the folder of the run is noted."""
     logs = next((folder for folder in reversed(log.parents) if folder.name == "logs"), log)
     return {
-        file: logs / "sums" / f"{file.relative_to(logs.parent)}.sha256"
+        file: noted_sum(logs.parent, file.relative_to(logs.parent).as_posix())
         for file in map(Path, files)
         if logs.parent in file.parents
     }
 
 
 def _check(sums: Mapping[Path, Path]) -> None:
-    for file, noted in sums.items():
-        if noted.is_file() and file.is_file() and noted.read_text() != sha256(file):
+    present = {file: note for file, note in sums.items() if file.is_file()}
+    unnoted = [file for file, note in present.items() if not note.is_file()]
+    if unnoted:
+        file, more = unnoted[0], counted(len(unnoted) - 1, "other file")
+        others = f" (and that of {more})" if len(unnoted) > 1 else ""
+        raise DataError(
+            f"{file}: its checksum{others} is missing in {present[file].parent}, so it may not be"
+            " what its job wrote; delete the file, or the whole folder of the run, and run"
+            " snakemake again. A table of your own belongs outside the folder of the run"
+        )
+    for file, note in present.items():
+        if note.read_text() != sha256(file):
             raise DataError(
                 f"{file} was changed after the job that made it; delete it and run snakemake again"
             )
