@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.core.reach import code_of_dpol
+from dpol.core.reach import code_of_results
 from dpol.report.page import write_report
 from dpol.report.provenance import Params
 
@@ -13,7 +13,7 @@ with job_log(snakemake.log[0], files, snakemake.output):
             config_name=snakemake.params.config_name,
             config_text=snakemake.params.config_text,
             snakefile=snakemake.params.snakefile,
-            code=code_of_dpol("checks", "cli", "plan", "report", "show"),
+            code=code_of_results(),
             benchmarks=snakemake.params.benchmarks,
             packages=tuple(map(tuple, snakemake.params.packages)),
         ),
