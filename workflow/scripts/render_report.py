@@ -1,12 +1,13 @@
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.core.reach import code_of_results
-from dpol.report.page import write_report
-from dpol.report.provenance import Params
 
 files = [*snakemake.input, *snakemake.params.played]
 with job_log(snakemake.log[0], files, snakemake.output):
+    from dpol.core.reach import code_of_results
+    from dpol.report.page import write_report
+    from dpol.report.provenance import Params
+
     write_report(
         Path(snakemake.output.page),
         Params(
