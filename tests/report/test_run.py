@@ -184,6 +184,8 @@ def test_files_crate_and_noted_checksums_are_compared_with_each_other(
         assert disagreements(run) == [(told, CRATE)]
 
     recorded(run)
+    noted_sum(run, "summary.parquet").write_bytes(b"\xff")
+    assert disagreements(run) == [(odd[0], "summary.parquet")]
     noted_sum(run, "summary.parquet").unlink()
     assert disagreements(run) == [("missing", "logs/sums/summary.parquet.sha256")]
     shutil.rmtree(run / "logs")

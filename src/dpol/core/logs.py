@@ -16,7 +16,7 @@ from typing import TypeVar
 from dpol.core.errors import DataError, DpolError
 from dpol.core.extras import missing
 from dpol.core.files import output_error, sha256, write_text
-from dpol.core.record import noted_sum
+from dpol.core.record import noted_sum, read_sum
 from dpol.core.versions import as_line, loaded_versions
 from dpol.core.words import counted
 
@@ -110,7 +110,7 @@ def _check(sums: Mapping[Path, Path]) -> None:
             " snakemake again. A table of your own belongs outside the folder of the run"
         )
     for file, note in present.items():
-        if note.read_text() != sha256(file):
+        if read_sum(note) != sha256(file):
             raise DataError(
                 f"{file} was changed after the job that made it; delete it and run snakemake again"
             )

@@ -131,11 +131,16 @@ def noted_sum(folder: Path, file: str) -> Path:
     return folder / _SUMS / f"{file}.sha256"
 
 
+def read_sum(note: Path) -> str:
+    """Read a checksum that a job noted; one that is damaged fits no file."""
+    return note.read_text(encoding="utf-8", errors="replace")
+
+
 def changed_files(folder: Path) -> list[str]:
     """Return the files of a run that are not as their jobs wrote them.
 
-    A file is read only if it changed after its checksum was noted, by the time that no program can
-    set; so are many files of a folder that was copied or unpacked.
+    To be fast, a file is read only if its change time, which no program can set, is after that of
+    its noted checksum; in a folder that was copied or unpacked, it often is.
 
     Args:
         folder: results/<run>, which need not be finished or exist.
@@ -153,10 +158,9 @@ def changed_files(folder: Path) -> list[str]:
     for name, note in sorted(notes.items()):
         file = folder / name
         with suppress(FileNotFoundError):  # deleted, or just made again by a run at work
-            if file.stat().st_ctime_ns > note.stat().st_ctime_ns:
-                noted = listed[name] if note == crate else note.read_text(encoding="utf-8")
-                if sha256(file) != noted:
-                    changed.append(name)
+            is_later = file.stat().st_ctime_ns > note.stat().st_ctime_ns
+            if is_later and sha256(file) != (listed[name] if note == crate else read_sum(note)):
+                changed.append(name)
     return changed
 
 
@@ -198,7 +202,7 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
 def _noted(folder: Path, name: str, default: str) -> str:
     """Return the checksum of a file that its job noted."""
     note = noted_sum(folder, name)
-    return note.read_text(encoding="utf-8", errors="replace") if note.is_file() else default
+    return read_sum(note) if note.is_file() else default
 
 
 def _unnoted(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -213,7 +217,7 @@ def _unnoted(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _at_odds(folder: Path, record: Record) -> Iterator[tuple[str, str]]:
     """Yield what the crate says otherwise than the files that tell it."""
-    if (folder / CONFIG).is_file() and record.values["seed"] != read_config(folder)["seed"]:
+    if (folder / CONFIG).is_file() and record.values.get("seed") != read_config(folder).get("seed"):
         yield f"another seed than in {CONFIG}", CRATE
     if (folder / CLEANING).is_file() and record.data != recorded_tables(folder)[0]:
         yield f"another checksum of the data than in {CLEANING}", CRATE
