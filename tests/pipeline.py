@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,14 @@ def fail(done: Done) -> str:
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     return done.stderr
+
+
+@contextmanager
+def written_as_before(file: Path) -> Iterator[None]:
+    """Keep the time of a file that is changed, as programs that copy or unpack do."""
+    time = file.stat().st_mtime
+    yield
+    os.utime(file, (time, time))
 
 
 def built_wheel(folder: Path) -> Path:

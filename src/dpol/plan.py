@@ -5,6 +5,7 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -16,9 +17,19 @@ import yaml
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import ConfigError
-from dpol.core.files import check_writable
+from dpol.core.files import check_writable, sha256
 from dpol.core.plugins import Package, is_foreign, package_of
-from dpol.core.reach import ROOT, Code, every_module, imports_of, reach
+from dpol.core.reach import ROOT, Code, code_of_results, every_module, imports_of, reach
+from dpol.core.record import (
+    CODE,
+    CRATE,
+    changed_files,
+    differences,
+    flat,
+    read_config,
+    read_record,
+    recorded_tables,
+)
 from dpol.core.shipped import pipeline
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.core.yaml_files import read_yaml
@@ -37,6 +48,9 @@ SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full."""
 START_SECONDS = 1.3
 """Time on one core to start a job, before its points."""
+
+_KNOWN = Path(".snakemake/metadata")
+"""Where Snakemake keeps its records of files."""
 
 REGISTRY = "dpol.experts.registry"
 """The module that imports algorithms by name."""
@@ -404,6 +418,50 @@ class Plan:
                     " other groups, columns or periods into it; give each module its own file"
                 )
 
+    # --- What is there already ---
+
+    def refuse_other_results(self) -> None:
+        """Check that finished results are of this config, code and table, or that Snakemake knows.
+
+        Without its records of the files, which an archive or a copy lacks, Snakemake compares only
+        times, and would keep the results of another config. Results with a storage provider are
+        not here.
+
+        Raises:
+            ConfigError: Snakemake lacks a record of the results, and they are of something else.
+            DataError: the record of the results cannot be read.
+        """
+        folder = Path(self.folder)
+        if not (folder / CRATE).is_file():
+            return
+        record = read_record(folder)
+        if all(_is_known_to_snakemake(f"{self.folder}/{name}") for name in record.files):
+            return
+        was = dict(flat(read_config(folder))) | {CODE: record.values.get(CODE)}
+        now = dict(flat(yaml.safe_load(self.text))) | {CODE: code_of_results()}
+        tables = zip(self.tables_read, recorded_tables(folder), strict=False)
+        for file, recorded in tables:
+            if Path(file).is_file():
+                was[file], now[file] = f"SHA-256 {recorded}", f"SHA-256 {sha256(file)}"
+        packages = {package.as_version for package in self.packages.values()}
+        was |= {name: version for name, version in record.versions if name in dict(packages)}
+        now |= dict(packages)
+        if found := [*differences(was, now)]:
+            raise ConfigError(
+                "\n  ".join([f"{self.folder} holds the results of something else:", *found])
+                + f"\nSnakemake has no records of these files in {_KNOWN.parent}, so it would keep"
+                f" them. Delete or move {self.folder}, or give the config another run."
+            )
+
+    @property
+    def changed(self) -> list[str]:
+        """A warning for each file that is not as its job wrote it."""
+        return [
+            f"warning: {self.folder}/{name} was changed after the job that made it; delete it and"
+            " run snakemake again"
+            for name in changed_files(Path(self.folder))
+        ]
+
     # --- What is said ---
 
     @property
@@ -481,6 +539,14 @@ def make_plan(
 def _imports_of(script: str) -> frozenset[str]:
     """Return the modules of dpol that a script of the workflow imports."""
     return imports_of(pipeline() / f"workflow/scripts/{script}.py")
+
+
+def _is_known_to_snakemake(file: str) -> bool:
+    """Return whether Snakemake has a record of a file, in whichever of its two forms."""
+    name = urlsafe_b64encode(file.encode()).decode()
+    *folders, last = [name[start : start + 254] for start in range(0, len(name), 254)]
+    place = _KNOWN.joinpath(*(f"@{folder}" for folder in folders), last)
+    return place.is_file() or _KNOWN.with_suffix(".db").is_file()
 
 
 def _foreign(modules: Iterable[str]) -> list[str]:

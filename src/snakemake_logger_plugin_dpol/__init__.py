@@ -144,12 +144,18 @@ class LogHandler(LogHandlerBase):
         sys.stderr.flush()
 
     def _what_went_wrong(self) -> list[str]:
-        """Return every error once: what the log of a failed job says, otherwise Snakemake."""
-        from dpol.core.logs import error_in
+        """Return every error once, below the log it is from; otherwise what Snakemake says."""
+        from dpol.core.logs import end_of, error_in
 
-        messages = []
+        messages: dict[str, str] = {}  # of several logs with one error, the first
         for rule, logs, exceptions in self._failed.values():
-            written = [text for log in logs if (text := error_in(Path(log)))]
-            unknown = f"error: {rule} did not finish; see {', '.join(logs)}"
-            messages += written or [*exceptions, unknown]
-        return list(dict.fromkeys(messages or self._errors))  # the rest only follows failed jobs
+            written = {text: log for log in logs if (text := error_in(Path(log)))}
+            for text, log in written.items():
+                messages.setdefault(text, f"{log}:")
+            if not written:
+                ends = [f"{log}:\n{end}" for log in logs if (end := end_of(Path(log)))]
+                left = "" if ends else f", and left no {', '.join(logs)}"
+                text = f"error: {rule} did not finish{left}; the same command runs it again"
+                messages |= dict.fromkeys([*exceptions, *ends, text], "")
+        told = [f"{log}\n{text}".lstrip() for text, log in messages.items()]
+        return told or list(dict.fromkeys(self._errors))  # the rest only follows failed jobs

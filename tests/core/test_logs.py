@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +42,11 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_nowhere_else(log, caps
         (DpolError("row 7:\n  fix it"), "error: row 7:\n  fix it"),
         (OutputError("full"), "error: full"),
         (ZeroDivisionError("a defect"), "Traceback .*\nZeroDivisionError: a defect"),
+        (
+            ModuleNotFoundError("No module named 'pandas'", name="pandas"),
+            'error: pandas is not installed; run pip install "dpol\\[pipeline\\]"',
+        ),
+        (ModuleNotFoundError("No module named 'x'", name="x"), "Traceback .*No module named 'x'"),
         (KeyboardInterrupt(), "error: stopped by Ctrl-C; the same command continues the run"),
     ],
 )
@@ -49,6 +56,21 @@ def test_what_ended_a_job_is_in_its_log_and_nowhere_else(log, capsys, error, sai
     assert caught.value.code == (130 if isinstance(error, KeyboardInterrupt) else 1)
     assert capsys.readouterr() == ("", "")
     assert re.fullmatch(said, error_in(log), re.DOTALL)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_log_on_a_full_disk_is_told_once_on_the_terminal(tmp_path, capsys):
+    log = tmp_path / "logs/job.log"
+    log.parent.mkdir()
+    log.symlink_to("/dev/full")
+    with pytest.raises(SystemExit) as caught:
+        fail(log, DataError("row 7"))
+    said = f"error: cannot write {log}: the disk is full; free some space and run again"
+    assert (caught.value.code, capsys.readouterr()) == (said, ("", ""))
+    log.unlink()
+    log.mkdir()
+    with pytest.raises(SystemExit, match="a folder has that name"), job_log(log):
+        pytest.fail("it begins")
 
 
 def test_a_log_without_an_error_or_that_is_not_there_tells_none(log):
@@ -81,3 +103,22 @@ def test_a_job_refuses_an_input_that_is_not_what_a_job_wrote(log):
     with job_log(log, [str(made), str(placed)]):
         pass
     assert [path.name for path in run.rglob("*.sha256")] == ["A.parquet.sha256"]
+
+
+def test_a_job_refuses_inputs_without_a_checksum(log):
+    """As after someone tidied the logs away; an input that is gone is Snakemake's matter."""
+    run = log.parents[1]
+    inputs = [str(run / name) for name in ("A.parquet", "b/B.parquet", "gone")]
+    with job_log(log, outputs=inputs[:2]):
+        (run / "b").mkdir()
+        for name in inputs[:2]:
+            Path(name).write_text("1")
+    with job_log(log, inputs):
+        pass
+    shutil.rmtree(log.parent)
+    with pytest.raises(SystemExit), job_log(log, inputs):
+        pytest.fail("it begins")
+    said = error_in(log)
+    wanted = f"error: {inputs[0]}: its checksum (and that of 1 other file) is missing in {run}/logs"
+    assert said.startswith(wanted)
+    assert "delete the file, or the whole folder of the run, and run snakemake again" in said

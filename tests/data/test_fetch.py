@@ -12,6 +12,7 @@ import json
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -202,9 +203,9 @@ class Fetch:
         self,
         *endpoints: dict[str, Any],
         query: Query = QUERY,
-        whole: dict[str, str] | None = None,
+        **keys: Any,
     ) -> Any:
-        web = {"kind": "web", "endpoints": endpoints, "file": "raw/t.csv.gz", "whole": whole}
+        web = {"kind": "web", "endpoints": endpoints, "file": "raw/t.csv.gz", **keys}
         fetch_table(WebSource.model_validate(web), query, self.table, self.log.append)
         with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = csv.reader(stream)
@@ -280,6 +281,7 @@ def sent_as(framing: str, body: bytes) -> Answer:
     headers = {
         "length": {"Content-Length": str(len(body))},
         "length in small letters": {"content-length": str(len(body))},
+        "length and blanks": {"Content-Length": f" {len(body)} \t "},
         "chunked": {"Transfer-Encoding": "chunked"},
         "Chunked in small letters": {"transfer-encoding": "Chunked"},
         "both": {"Content-Length": str(len(body)), "Transfer-Encoding": "chunked"},
@@ -294,7 +296,10 @@ def sent_as(framing: str, body: bytes) -> Answer:
     return Answer(chunked(body[:1], body[1:]) if in_chunks else body, 200, headers, None, "close")
 
 
-STATED = "length", "length in small letters", "chunked", "Chunked in small letters", "both"
+STATED = (
+    *("length", "length in small letters", "length and blanks"),
+    *("chunked", "Chunked in small letters", "both"),
+)
 
 
 @pytest.mark.parametrize("name", ["file", "packed"])
@@ -322,6 +327,28 @@ def test_a_file_without_a_length_that_holds_is_taken_only_with_a_checksum(
     assert said in fetch.refused(server.at(name))
     server.faults[name] = [lambda answer: sent_as(framing, answer.body)]
     assert fetch(server.at(name, sha256=hashlib.sha256(BODIES[name]).hexdigest())) == ROWS
+
+
+@pytest.mark.parametrize("name", ["file", "packed"])
+def test_a_table_that_is_too_large_is_refused_as_it_arrives(
+    server: Server, fetch: Fetch, name: str
+) -> None:
+    """A bomb of 30 kB that unpacks to 30 MB, and a plain file that never ends."""
+    line = as_csv(ROWS)[-40:]
+    bomb = as_csv(ROWS) + line * (30_000_000 // len(line))
+    if name == "packed":
+        answer = Answer(gzip.compress(bomb))
+        assert len(answer.body) < 200_000
+    else:
+        answer = Answer(bomb[: 1 << 20], framing="endless")
+    server.faults[name] = [lambda _: answer]
+    tracemalloc.start()
+    said = fetch.refused(server.at(name), max_mb=3)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "is larger than 3 MB as CSV; if that is right, raise dataset.source.max_mb" in said
+    assert most < 20e6
+    assert [kind for kind, _ in server.log] == [name], "no second try"
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
-from dpol.core.files import write_json, write_text
+from dpol.core.files import sha256, write_json, write_text
+from dpol.core.record import CONFIG, CRATE, noted_sum
 from dpol.core.schemas import Schema, write_frame
-from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
+from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
@@ -239,13 +240,23 @@ def page(folder: Path, *studies: str, **changes: Any) -> str:
 def write_files(
     folder: Path, settings: Config, origin: Provenance, names: Iterable[str]
 ) -> dict[str, Any]:
-    """Write the crate of a run and its files; `names` are result tables or files."""
+    """Write the crate of a run and its files, and note all checksums.
+
+    `names` are result tables or files.
+    """
     for name, text in ((WORKFLOW, origin.params.snakefile), (CONFIG, origin.params.config_text)):
         write_text(folder / name, text)
     files = [folder / (name if "." in name else f"{name}.parquet") for name in names]
     crate = build_crate(folder, page_facts(settings), origin, files)
     write_json(folder / CRATE, crate)
+    note_sums(folder, [*files, folder / WORKFLOW, folder / CONFIG, folder / CRATE])
     return crate
+
+
+def note_sums(folder: Path, files: Iterable[Path]) -> None:
+    """Note the checksums of files, as their jobs do."""
+    for file in files:
+        write_text(noted_sum(folder, file.relative_to(folder).as_posix()), sha256(file))
 
 
 class Elements(HTMLParser):

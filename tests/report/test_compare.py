@@ -18,11 +18,11 @@ import yaml
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.intervals import student_factor, welch_half_width
+from dpol.core.record import CONFIG, CRATE
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.report.compare import RunComparison, compare_runs
-from dpol.report.crate import CONFIG, CRATE
 from dpol.studies.games import summary as summaries
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, scores_of
@@ -49,6 +49,7 @@ def write(
     seed: int = 7,
     tables: Mapping[str, pd.DataFrame] = MappingProxyType({}),
     code: str = PARAMS.code,
+    table: str = "ab" * 32,
     guaranteed: Mapping[float, float] = MappingProxyType({}),
     provenance: Mapping[str, Any] = MappingProxyType({}),
     **settings: Any,
@@ -75,12 +76,14 @@ def write(
     own = {"summary": pd.DataFrame(rows), "totals": totals_of(played)}
     for name, frame in {**own, **tables}.items():
         write_frame(frame, folder / f"{name}.parquet")
-    (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
+    source = CLEANING["provenance"] | {"sha256": table}
+    (folder / "data/cleaning.json").write_text(json.dumps(CLEANING | {"provenance": source}))
     (folder / "report/index.html").write_text("the page")
     text = yaml.safe_dump({"run": folder.name, "seed": seed} | SETTINGS | settings)
     params = dataclasses.replace(PARAMS, config_text=text, code=code)
     origin = dataclasses.replace(PROVENANCE, params=params, **provenance)
-    write_files(folder, config(seed=seed), origin, ["summary", *tables])
+    files = ["data/cleaning.json", "streams/nm.parquet", "report/index.html", *own, *tables]
+    write_files(folder, config(seed=seed), origin, files)
     return folder
 
 
@@ -223,9 +226,7 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
 
 
 def test_another_table_of_data_is_named(base: Path, tmp_path: Path) -> None:
-    crate = write(new := tmp_path / "new") / CRATE
-    crate.write_text(crate.read_text().replace("ab" * 32, "cd" * 32))
-    result = compare_runs(base, new)
+    result = compare_runs(base, write(tmp_path / "new", table="cd" * 32))
     assert result.provenance == (f"checksum of the data: {'ab' * 32} → {'cd' * 32}",)
 
 
@@ -334,16 +335,21 @@ def damage(folder: Path, what: str) -> None:
         (folder / what).write_text("{")
 
 
-def test_the_command_warns_of_a_changed_file(base: Path, tmp_path: Path) -> None:
+def test_the_command_warns_of_a_file_that_is_not_of_the_run_and_does_not_read_it(
+    base: Path, tmp_path: Path
+) -> None:
     new = write(tmp_path / "new")
     summary = new / "summary.parquet"
     frame = pd.read_parquet(summary)
     write_frame(frame.assign(mean_gain=frame["mean_gain"] + 1), summary)
+    write_frame(claims(), new / "claims.parquet")
     code, out, error = command("compare", base, new)
     assert (code, "higher" in out) == (0, True)
     assert error == (
-        f"warning: {new} was changed after the run: summary.parquet; see dpol verify {new}\n"
+        f"warning: {new} was changed after the run: summary.parquet (changed), claims.parquet"
+        f" (new); see dpol verify {new}\n"
     )
+    assert out.endswith("Verdicts\n  no difference\n")
 
 
 @pytest.mark.filterwarnings("ignore:.* was changed after the run")

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpol
+from dpol.core.files import sha256, write_json
+from dpol.core.record import CONFIG, CRATE, changed_files, disagreements, noted_sum
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
-from dpol.report.crate import CONFIG, CRATE
 from dpol.studies.games.scores import RunBlock, rounds_of, tables_of
+from report.run_by_hand import note_sums
 from runs_by_hand import played
 from streams_by_hand import stream
 
@@ -33,7 +38,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("results") / "small"
     for name in ("provenance", "tables"):
         (run / name).mkdir(parents=True)
-    (run / CRATE).write_text('{"@graph": []}')
     (run / CONFIG).write_text("seed: 7\n")
     (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
     block = RunBlock(replicates=(0, 1), played=tuple(PLAYED), best=PLAYED[0].gains.max(axis=0))
@@ -50,6 +54,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     shares = {"gain_share": 0.5, "gain_share_half_width": 0.1}
     write_frame(pd.DataFrame(rows).assign(**shares), run / "summary.parquet")
+    return recorded(run)
+
+
+def recorded(run: Path) -> Path:
+    """Write the crate of a run, which lists all its files, and note their checksums."""
+    (run / CRATE).unlink(missing_ok=True)
+    shutil.rmtree(run / "logs", ignore_errors=True)
+    files = [file for file in run.rglob("*") if file.is_file()]
+    listed: list[dict[str, Any]] = [
+        {
+            "@id": file.relative_to(run).as_posix(),
+            "@type": "File",
+            "contentSize": str(file.stat().st_size),
+            "sha256": sha256(file),
+        }
+        for file in files
+    ]
+    seed = {"@id": "#seed", "@type": "PropertyValue", "name": "seed", "value": 7}
+    data = {"@id": "#data-0", "@type": "CreativeWork", "sha256": "ab" * 32}
+    write_json(run / CRATE, {"@graph": [seed, data, *listed]})
+    note_sums(run, [*files, run / CRATE])
     return run
 
 
@@ -73,7 +98,117 @@ def test_the_error_for_a_run_without_rounds_has_the_remedy(tmp_path: Path, folde
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(folder / name, tmp_path / name)
     with pytest.raises(dpol.DataError, match="kept no rounds; set keep_rounds: true in its config"):
-        dpol.open_run(tmp_path).games()
+        dpol.open_run(recorded(tmp_path)).games()
+
+
+def test_files_of_an_earlier_config_are_warned_of_and_not_read(
+    folder: Path, tmp_path: Path
+) -> None:
+    """A suite had another name, a question and a stream are gone."""
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    (run / "tables/answer.csv").write_text("question,stream,best_fixed,mean_gain\nnow,,,1\n")
+    recorded(run)
+    for old, new in (
+        (GAME, GAME.replace("local", "mine")),
+        ("streams/nm.parquet", "streams/mn.parquet"),
+        ("tables/answer.csv", "tables/answer-by-question.csv"),
+        ("summary.parquet", "ranking.parquet"),
+    ):
+        (shutil.copytree if old == GAME else shutil.copy)(run / old, run / new)
+    (run / "tables/average-gain.csv").unlink()
+    (run / "tables/answer.csv").write_text("question,stream,best_fixed,mean_gain\nnow,,,2\n")
+    with pytest.warns(UserWarning, match="was changed after the run: ") as caught:
+        read = dpol.open_run(run)
+    told = str(caught[0].message)
+    for text in (
+        "tables/answer.csv (changed), tables/average-gain.csv (missing), ",
+        f"{GAME.replace('local', 'mine')}/rounds.parquet (new), ",
+        "ranking.parquet (new), ",
+        f"streams/mn.parquet (new), tables/answer-by-question.csv (new); see dpol verify {run}",
+    ):
+        assert text in told
+    assert len(read.games()) == sum(game.actions.size for game in PLAYED)
+    assert read.answer()["mean_gain"].tolist() == [2]
+    with pytest.raises(dpol.DataError, match="no stream mn; known: nm"):
+        read.stream("mn")
+    with pytest.raises(dpol.DataError, match="no table ranking; known: "):
+        read.table("ranking")
+
+
+def test_a_warning_of_many_files_names_the_first(folder: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    for number in range(13):
+        (run / f"{number:02}.txt").touch()
+    with pytest.warns(UserWarning, match=r"run: 00\.txt \(new\), .*, 09\.txt \(new\), 3 more; see"):
+        dpol.open_run(run)
+
+
+def change_crate(run: Path, old: str, new: str) -> None:
+    crate = run / CRATE
+    assert crate.read_text().count(old) == 1
+    crate.write_text(crate.read_text().replace(old, new))
+
+
+def test_files_crate_and_noted_checksums_are_compared_with_each_other(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Each has a copy of what the others say; whoever changes one or two of them is found."""
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    (run / "data").mkdir()
+    (run / "data/cleaning.json").write_text(json.dumps({"provenance": {"sha256": "ab" * 32}}))
+    recorded(run)
+    assert disagreements(run) == []
+    table = run / "tables/average-gain.csv"
+    before = sha256(table)
+    table.write_text("stream,mean_gain\nnm,9\n")
+    assert disagreements(run) == [("changed", "tables/average-gain.csv")]
+    change_crate(run, before, sha256(table))
+    odd = ("another checksum in logs/sums than in the crate", "tables/average-gain.csv")
+    assert disagreements(run) == [("changed", CRATE), odd]
+    note_sums(run, [run / CRATE])
+    assert disagreements(run) == [odd]
+    note_sums(run, [table])
+    assert disagreements(run) == []
+
+    for change, told in (
+        (('"value": 7', '"value": 8'), f"another seed than in {CONFIG}"),
+        (("ab" * 32, "cd" * 32), "another checksum of the data than in data/cleaning.json"),
+    ):
+        recorded(run)
+        change_crate(run, *change)
+        assert disagreements(run) == [("changed", CRATE), (told, CRATE)]
+        note_sums(run, [run / CRATE])
+        assert disagreements(run) == [(told, CRATE)]
+
+    recorded(run)
+    noted_sum(run, "summary.parquet").write_bytes(b"\xff")
+    assert disagreements(run) == [(odd[0], "summary.parquet")]
+    noted_sum(run, "summary.parquet").unlink()
+    assert disagreements(run) == [("missing", "logs/sums/summary.parquet.sha256")]
+    shutil.rmtree(run / "logs")
+    assert disagreements(run) == [("missing", "logs/sums")]
+
+
+def test_a_change_with_the_old_time_is_found_without_reading_every_file(
+    folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    recorded(run)
+    assert changed_files(run) == []
+    for name in ("summary.parquet", CONFIG):
+        before = (run / name).stat()
+        (run / name).write_bytes((run / name).read_bytes() + b" ")
+        os.utime(run / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert changed_files(run) == [CONFIG, "summary.parquet"]
+    shutil.rmtree(run / "logs")  # then the crate tells
+    assert changed_files(run) == [CONFIG, "summary.parquet"]
+    (run / CRATE).unlink()
+    assert changed_files(run) == []
+    assert changed_files(tmp_path / "none") == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ import yaml
 
 import dpol
 from in_process import command
-from pipeline import ROOT, fail, snakemake, succeed, write_config
+from pipeline import ROOT, fail, snakemake, succeed, write_config, written_as_before
 
 CONFIG = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
 
@@ -40,7 +41,8 @@ def test_a_run_believes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
     add_one(run / "summary.parquet")
     (run / "tables/mine.csv").write_text("a\n1\n")
     assert differences(run) == ["changed: summary.parquet", "new: tables/mine.csv"]
-    with pytest.warns(UserWarning, match="was changed after the run: summary.parquet; see dpol v"):
+    changes = r"summary.parquet \(changed\), tables/mine.csv \(new\); see dpol verify"
+    with pytest.warns(UserWarning, match=f"was changed after the run: {changes}"):
         dpol.open_run(run)
     wanted = "results/test/summary.parquet was changed after the job that made it; delete it and"
     assert wanted in fail(snakemake(tmp_path))
@@ -51,6 +53,21 @@ def test_a_run_believes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
     succeed(snakemake(tmp_path, "results/test/summary.parquet"))
     succeed(snakemake(tmp_path))
     assert differences(run) == []
+
+    # Without Snakemake's own records, as in an archive, the results stay those of their config.
+    hidden = (tmp_path / ".snakemake").rename(tmp_path / "hidden")
+    with written_as_before(run / "report/index.html"):
+        (run / "report/index.html").write_text("another page")
+    said = succeed(snakemake(tmp_path, "--dry-run"))
+    told = "warning: results/test/report/index.html was changed after the job that made it; delete"
+    assert said.index(told) < said.index("Nothing to be done")
+    write_config(tmp_path, CONFIG, seed=3)
+    said = fail(snakemake(tmp_path, "--dry-run"))
+    assert "error: results/test holds the results of something else:\n  seed: 2 → 3\n" in said
+    shutil.rmtree(tmp_path / ".snakemake")
+    hidden.rename(tmp_path / ".snakemake")
+    assert "games_point" in succeed(snakemake(tmp_path, "--dry-run"))
+    write_config(tmp_path, CONFIG, seed=2)
 
     # A deleted file is made again; a changed one is not put on the page.
     table, other = run / "tables/average-gain.html", run / "figures/privacy-utility.svg"

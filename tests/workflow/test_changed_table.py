@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpol.core.files import write_json
-from pipeline import SMALL, snakemake, succeed, write_config
+from pipeline import SMALL, snakemake, succeed, write_config, written_as_before
 
 pytestmark = pytest.mark.workflow
 
@@ -25,14 +22,6 @@ COUNTS = "id,week,sick\n" + "".join(
 BEDS = "id,beds\na,90\nb,90\nc,90\n"
 GAINS = "x,y\n" + "0.5,0.25\n" * 4
 KEYS = {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")}
-
-
-@contextmanager
-def written_as_before(file: Path) -> Iterator[None]:
-    """Keep the time of a file that is changed, as programs that copy or unpack do."""
-    time = file.stat().st_mtime
-    yield
-    os.utime(file, (time, time))
 
 
 LOCAL = {"kind": "local", "file": "t.csv"}

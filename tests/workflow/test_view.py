@@ -43,10 +43,16 @@ def fail_job(view: LogHandler, job: int, log: str) -> None:
 @pytest.mark.parametrize(
     ("log", "said"),
     [
-        ("10:00:00 error: row 5:\n  fix it\n", "error: row 5:\n  fix it"),
+        ("10:00:00 error: row 5:\n  fix it\n", "job.log:\nerror: row 5:\n  fix it"),
         (
-            "10:00:00 began\n",
-            "RuleException: killed\nerror: games_point did not finish; see job.log",
+            "10:00:00 0\n10:00:00 1\n10:00:00 2\n10:00:00 3\n10:00:00 4\n10:00:00 5\n",
+            "RuleException: killed\njob.log:\n10:00:00 1\n10:00:00 2\n10:00:00 3\n10:00:00 4\n"
+            "10:00:00 5\nerror: games_point did not finish; the same command runs it again",
+        ),
+        (
+            None,
+            "RuleException: killed\nerror: games_point did not finish, and left no job.log; the"
+            " same command runs it again",
         ),
     ],
 )
@@ -55,11 +61,12 @@ def test_the_error_of_a_job_is_said_once_and_last(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    log: str,
+    log: str | None,
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("job.log").write_text(log)
+    if log:
+        Path("job.log").write_text(log)
     say(view, LogEvent.RUN_INFO, stats={"games_point": 2, "total": 2})
     for job in range(2):
         begin(view, job)

@@ -20,6 +20,11 @@ try:
     plan = make_plan(config, [] if MODULE else workflow.configfiles, MODULE)
     imported = [known.module_globals for known in workflow.rules]
     plan.refuse_twins({it["MODULE"]: it["plan"] for it in imported if "MODULE" in it})
+    # Where a job runs, the records of Snakemake may be missing, and results are being made.
+    if workflow.is_main_process:
+        plan.refuse_other_results()
+        for warning in plan.changed:
+            logger.warning(warning)
 except DpolError as error:
     sys.exit(f"error: {error}")
 

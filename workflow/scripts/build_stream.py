@@ -2,11 +2,12 @@ import json
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.data.panel import provenance_of_stream, read_panel
-from dpol.data.question import Gain
-from dpol.data.stream import build_stream, write_stream
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+    from dpol.data.panel import provenance_of_stream, read_panel
+    from dpol.data.question import Gain
+    from dpol.data.stream import build_stream, write_stream
+
     panel = read_panel(snakemake.input.panel)
     report = json.loads(Path(snakemake.input.report).read_text(encoding="utf-8"))
     label = snakemake.params.of

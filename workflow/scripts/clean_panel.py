@@ -1,11 +1,12 @@
-from dpol.core.files import write_json, write_text
 from dpol.core.logs import job_log
-from dpol.data.cleaning import clean_panel
-from dpol.data.panel import provenance_of, report_as_dict, report_as_markdown, write_panel
-from dpol.data.raw_table import read_capacities, read_counts
-from dpol.data.settings import Dataset, Stream
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+    from dpol.core.files import write_json, write_text
+    from dpol.data.cleaning import clean_panel
+    from dpol.data.panel import provenance_of, report_as_dict, report_as_markdown, write_panel
+    from dpol.data.raw_table import read_capacities, read_counts
+    from dpol.data.settings import Dataset, Stream
+
     dataset = Dataset.model_validate(snakemake.params.dataset)
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()

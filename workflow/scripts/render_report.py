@@ -1,19 +1,20 @@
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.core.reach import code_of_dpol
-from dpol.report.page import write_report
-from dpol.report.provenance import Params
 
 files = [*snakemake.input, *snakemake.params.played]
 with job_log(snakemake.log[0], files, snakemake.output):
+    from dpol.core.reach import code_of_results
+    from dpol.report.page import write_report
+    from dpol.report.provenance import Params
+
     write_report(
         Path(snakemake.output.page),
         Params(
             config_name=snakemake.params.config_name,
             config_text=snakemake.params.config_text,
             snakefile=snakemake.params.snakefile,
-            code=code_of_dpol("checks", "cli", "plan", "report", "show"),
+            code=code_of_results(),
             benchmarks=snakemake.params.benchmarks,
             packages=tuple(map(tuple, snakemake.params.packages)),
         ),

@@ -1,9 +1,10 @@
 from dpol.core.logs import job_log
-from dpol.data.raw_table import write_table
-from dpol.data.settings import SimulatedSource
-from dpol.data.simulator import simulate_hospitals
 
 with job_log(snakemake.log[0], outputs=snakemake.output):
+    from dpol.data.raw_table import write_table
+    from dpol.data.settings import SimulatedSource
+    from dpol.data.simulator import simulate_hospitals
+
     source = SimulatedSource.model_validate(snakemake.params.source)
     table = simulate_hospitals(
         source.hospitals, source.weeks, source.first_week, snakemake.params.seed

@@ -1,10 +1,11 @@
 from pathlib import Path
 
 from dpol.core.logs import job_log
-from dpol.studies.jobs import write_points
-from dpol.studies.study import Inputs
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+    from dpol.studies.jobs import write_points
+    from dpol.studies.study import Inputs
+
     write_points(
         snakemake.params.study,
         snakemake.params.points,

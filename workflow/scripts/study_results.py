@@ -1,8 +1,9 @@
 from dpol.core.logs import job_log
-from dpol.studies.jobs import write_results
-from dpol.studies.study import Facts
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+    from dpol.studies.jobs import write_results
+    from dpol.studies.study import Facts
+
     write_results(
         snakemake.params.study,
         snakemake.params.settings,

@@ -25,8 +25,8 @@ _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the key run of the config. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder, and print
 which claims of the documentation the values confirm. With RUN, such as results/central-texas:
-compare the files of that run with the checksums in its RO-Crate, and print files that are changed,
-missing or new. The exit code is 1 if a value or file differs."""
+compare the files of that run, its RO-Crate and the checksums that its jobs noted with each other,
+and print what is changed, missing, new or at odds. The exit code is 1 if anything differs."""
 _SAYS_CORES = "-c", "-j", "-e", "--cores", "--jobs", "--executor", "--profile"
 
 
@@ -50,7 +50,7 @@ def add(commands: Commands) -> None:
 
     words = (
         "check a part of the experiments (4 minutes on two cores), or the files of a run against"
-        " its RO-Crate"
+        " its record"
     )
     parser = add_command(
         commands, "verify", readers="Experiments", words=words, description=_VERIFY
@@ -89,13 +89,12 @@ def _verify(options: argparse.Namespace) -> int:
     if not options.folder:
         sys.stdout.flush()
         os.execv(sys.executable, [sys.executable, str(pipeline() / "verify/verify.py")])
-    from dpol.report.crate import files_since
+    from dpol.core.record import disagreements
 
-    changes = files_since(options.folder)
-    lines = [f"{how}: {options.folder / name}" for name, how in changes.items()]
+    lines = [f"{how}: {options.folder / name}" for how, name in disagreements(options.folder)]
     for line in lines or [f"{options.folder}: all files are as the run made them"]:
         print(printable(line))
-    return int(bool(changes))
+    return int(bool(lines))
 
 
 def _asks_for_help(options: argparse.Namespace) -> bool:

@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from dpol.core.errors import DataError, DpolError
-from dpol.core.files import sha256, write_text
+from dpol.core.extras import missing
+from dpol.core.files import output_error, sha256, write_text
+from dpol.core.record import noted_sum, read_sum
 from dpol.core.versions import as_line, loaded_versions
+from dpol.core.words import counted
 
 LOGGER = logging.getLogger("dpol")
 T = TypeVar("T")
@@ -27,10 +30,14 @@ def job_log(
 ) -> Iterator[logging.Logger]:
     """Log a job to `path`; on an error, log it last and end the process.
 
-    Nothing is written to the terminal, since the starter of the job shows the log once. The last
-    line of a successful job names the versions of packages that it used. A job records the
-    checksums of its outputs below `logs/sums`, and a later job refuses to start if an input has
-    another checksum. Files outside the folder of the run, or with a storage provider, have none.
+    Nothing is written to the terminal, since the starter of the job shows the log once, unless the
+    log cannot be written. Scripts import what they call in the block: a package that is missing is
+    told like any other error. The last line of a successful job names the versions of packages that
+    it used.
+
+    A job records the checksums of its outputs below `logs/sums`, and a later job refuses to start
+    if an input has another checksum, or none. Files outside the folder of the run, or with a
+    storage provider, need none.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
@@ -39,8 +46,11 @@ def job_log(
     """
     # A job that is terminated then removes its temporary files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        handler = _LogFile(path, mode="w", encoding="utf-8")
+    except OSError as error:
+        sys.exit(f"error: {output_error(path, error)}")
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)
@@ -56,30 +66,51 @@ def job_log(
     except DpolError as error:
         LOGGER.info("error: %s", error)
         sys.exit(1)
-    except Exception:
-        LOGGER.info("%s", traceback.format_exc())
+    except Exception as error:
+        remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
+        LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
         sys.exit(1)
     except KeyboardInterrupt:
         LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
         sys.exit(130)
     finally:
         LOGGER.removeHandler(handler)
-        handler.close()
+        try:
+            handler.close()
+        except OSError as error:
+            sys.exit(f"error: {output_error(path, error)}")
+
+
+class _LogFile(logging.FileHandler):
+    """A log whose trouble, such as a full disk, is told once: when it is closed."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Say nothing for each line."""
 
 
 def _sums(log: Path, files: Iterable[str]) -> dict[Path, Path]:
-    """Return where the checksum of each file in the folder of the run is recorded."""
+    """Return where the checksum of each file in the folder of the run is noted."""
     logs = next((folder for folder in reversed(log.parents) if folder.name == "logs"), log)
     return {
-        file: logs / "sums" / f"{file.relative_to(logs.parent)}.sha256"
+        file: noted_sum(logs.parent, file.relative_to(logs.parent).as_posix())
         for file in map(Path, files)
         if logs.parent in file.parents
     }
 
 
 def _check(sums: Mapping[Path, Path]) -> None:
-    for file, noted in sums.items():
-        if noted.is_file() and file.is_file() and noted.read_text() != sha256(file):
+    present = {file: note for file, note in sums.items() if file.is_file()}
+    unnoted = [file for file, note in present.items() if not note.is_file()]
+    if unnoted:
+        file, more = unnoted[0], counted(len(unnoted) - 1, "other file")
+        others = f" (and that of {more})" if len(unnoted) > 1 else ""
+        raise DataError(
+            f"{file}: its checksum{others} is missing in {present[file].parent}, so it may not be"
+            " what its job wrote; delete the file, or the whole folder of the run, and run"
+            " snakemake again. A table of your own belongs outside the folder of the run"
+        )
+    for file, note in present.items():
+        if read_sum(note) != sha256(file):
             raise DataError(
                 f"{file} was changed after the job that made it; delete it and run snakemake again"
             )
@@ -90,6 +121,12 @@ def error_in(log: Path) -> str:
     text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
     match = re.search(r"^\S+ ((?:error: |Traceback ).+)", text, re.MULTILINE | re.DOTALL)
     return match[1].strip() if match else ""
+
+
+def end_of(log: Path, lines: int = 5) -> str:
+    """Return the last lines of a job's log; empty if there is none."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    return "\n".join(text.splitlines()[-lines:])
 
 
 def progress(

@@ -121,13 +121,13 @@ def imports_of(script: Path) -> frozenset[str]:
     return frozenset(name for name in named if not is_foreign(name))
 
 
-def code_of_dpol(*without: str) -> str:
-    """Hash the code of dpol, without comments and docstrings, and the files next to it.
+def code_of_results() -> str:
+    """Hash the code of dpol that results depend on, and the files next to it.
 
-    Args:
-        without: rooms to leave out.
+    Comments, docstrings, and what checks, plans, shows and compares results are left out.
     """
-    return _hash_of(tuple(sorted(every_module(*without))), ())
+    modules = every_module("checks", "cli", "plan", "report", "show")
+    return _hash_of(tuple(sorted(modules)), ())
 
 
 @cache

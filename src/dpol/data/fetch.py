@@ -62,7 +62,7 @@ def fetch_table(
         for endpoint in source.places:
             log(f"fetching {endpoint.url}")
             try:
-                delivered = _fetch(session, endpoint, query, table)
+                delivered = _fetch(session, endpoint, query, table, source.max_mb)
             except FetchError as error:
                 failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
                 log(failures[-1])
@@ -176,20 +176,20 @@ class _Session(requests.Session):
 
 
 def _fetch(
-    session: requests.Session, endpoint: Endpoint, query: Query, table: Path
+    session: requests.Session, endpoint: Endpoint, query: Query, table: Path, max_mb: int
 ) -> dict[str, Any]:
     """Fetch the table from one endpoint, in several tries; see `_fetch_once`."""
     for pause in PAUSES:
         time.sleep(pause)
         try:
-            return _fetch_once(session, endpoint, query, table)
+            return _fetch_once(session, endpoint, query, table, max_mb)
         except _BrokenError as error:
             broken = f"{error} (tried {len(PAUSES)}x)"
     raise FetchError(broken)
 
 
 def _fetch_once(
-    session: requests.Session, endpoint: Endpoint, query: Query, table: Path
+    session: requests.Session, endpoint: Endpoint, query: Query, table: Path, max_mb: int
 ) -> dict[str, Any]:
     """Try once to download a whole CSV file, plain or gzip.
 
@@ -211,7 +211,7 @@ def _fetch_once(
         # A limit of one more row than counted reveals a row that was just added.
         parameters = {**query.soql, "$limit": str(total + 1)}
     with _get(session, url, parameters) as answer:
-        _download(answer, endpoint.sha256, table)
+        _download(answer, endpoint.sha256, table, max_mb)
     try:
         # In a wide table only the columns of the period are known by name.
         read = read_table(table, query.columns or query.period, query.form)
@@ -283,13 +283,13 @@ def _counts(session: requests.Session, url: str, parameters: Mapping[str, str]) 
     return [int(line) for line in lines]
 
 
-def _download(answer: requests.Response, pinned: str | None, table: Path) -> None:
-    """Write the body of an answer to a gzip table, if it is whole.
+def _download(answer: requests.Response, pinned: str | None, table: Path, max_mb: int) -> None:
+    """Write the body of an answer to a gzip table, if it is whole and, unpacked, not too large.
 
-    It is if it has the SHA-256 `pinned`. Otherwise it has the length that the server states, or
-    ends with a last chunk; and unless it is a plain file with a length, its last line is whole.
+    It is whole if it has the SHA-256 `pinned`. Otherwise it has the length that the server states,
+    or ends with a last chunk; and unless it is a plain file with a length, its last line is whole.
     """
-    stated = re.fullmatch("[0-9]{1,18}", answer.headers.get("Content-Length", ""))
+    stated = re.fullmatch("[0-9]{1,18}", answer.headers.get("Content-Length", "").strip())
     coding = answer.headers.get("Transfer-Encoding", "").lower()
     if not (pinned or coding == "chunked" or (stated and not coding)):
         raise FetchError(
@@ -306,6 +306,7 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
             digest.update(chunk)
             stream.write(chunk)
             received += len(chunk)
+            _refuse_larger(received, max_mb)
     if pinned not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
     if not pinned and stated and received != int(stated[0]):
@@ -315,6 +316,7 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
             start = last = unpacked.read(200)
             while chunk := unpacked.read(1 << 20):
                 last = chunk
+                _refuse_larger(unpacked.tell(), max_mb)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FetchError(f"is a damaged gzip file: {error}") from None
     if _WEB_PAGE.match(start):
@@ -322,6 +324,13 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
     # The length of a compressed file does not show whether the table in it was whole.
     if not (pinned or (stated and not packed) or last.endswith(b"\n")):
         raise _BrokenError("ends in the middle of a line")
+
+
+def _refuse_larger(size: int, max_mb: int) -> None:
+    if size > max_mb * 10**6:
+        raise FetchError(
+            f"is larger than {max_mb:,} MB as CSV; if that is right, raise dataset.source.max_mb"
+        )
 
 
 def _innermost(error: BaseException) -> str:

@@ -51,6 +51,8 @@ class WebSource(Settings):
     """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
     whole: WholeTable | None = None
     """The whole table, if you have it; it is packed into `file`, and nothing is fetched."""
+    max_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
+    """Largest table to fetch, in MB (10^6 bytes) of CSV; a larger one is refused as it arrives."""
 
     @property
     def places(self) -> list[Endpoint]:

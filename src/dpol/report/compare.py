@@ -7,7 +7,6 @@ different data has no interval and no verdict.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,15 +15,14 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
+from dpol.core.record import differences, flat
 from dpol.core.schemas import Schema, read_frame
 from dpol.core.words import one_line
 from dpol.data.stream import read_stream
-from dpol.report.crate import CRATE
 from dpol.report.reading import reading
 from dpol.report.run import open_run
 from dpol.studies.games.summary import schema
@@ -108,10 +106,10 @@ def compare_runs(old: Path | str, new: Path | str, *, confidence: float = 0.95) 
         {name: run.verdicts[name] for name in run.verdicts if name in shared} for run in (one, two)
     ]
     return RunComparison(
-        settings=tuple(_changes(one.settings, two.settings)),
-        provenance=tuple(_changes(one.provenance, two.provenance)),
+        settings=tuple(differences(one.settings, two.settings)),
+        provenance=tuple(differences(one.provenance, two.provenance)),
         cells=_compare_cells(one, two, confidence),
-        verdicts=tuple(_changes(*verdicts)),
+        verdicts=tuple(differences(*verdicts)),
     )
 
 
@@ -137,21 +135,11 @@ class _Run:
 
 
 def _read_run(folder: Path) -> _Run:
-    crate, summary = folder / CRATE, folder / "summary.parquet"
-    settings = dict(_flat(open_run(folder).config))
+    run = open_run(folder)
+    record, settings = run.record, dict(flat(run.config))
     del settings["run"]
-    with reading(crate):
-        entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
-        sums = {node["@id"]: node["sha256"] for node in entities if "sha256" in node}
-        table = sums["#data-0"]
-        versions = [
-            f"{node['name']} {node['softwareVersion']}"
-            for node in entities
-            if "softwareVersion" in node
-        ]
-        values = {
-            node["name"]: node["value"] for node in entities if node["@type"] == "PropertyValue"
-        }
+    values = dict(record.values)
+    summary = record.file("summary.parquet")
     with reading(summary):
         frame = pd.read_parquet(summary)
     # Only the columns to compare: other columns may come from another version.
@@ -161,7 +149,11 @@ def _read_run(folder: Path) -> _Run:
     gaussian = frame["guaranteed_mu"].notna()
     return _Run(
         settings=settings | {"seed": values.pop("seed")},
-        provenance=values | {"versions": versions, "checksum of the data": table},
+        provenance=values
+        | {
+            "versions": [" ".join(version) for version in record.versions],
+            "checksum of the data": record.data,
+        },
         # Rounded, since it is computed from the noise; with mu, epsilon tells nothing more.
         summary=frame.assign(
             guaranteed_mu=[float(f"{mu:.6g}") for mu in frame["guaranteed_mu"]],
@@ -170,11 +162,14 @@ def _read_run(folder: Path) -> _Run:
         verdicts={
             f"{name}: {row}": verdict
             for name, naming in _VERDICTS.items()
-            if f"{name}.parquet" in sums
+            if f"{name}.parquet" in record.files
             for row, verdict in _verdicts(folder / f"{name}.parquet", naming)
         },
-        data={label: _checksum(folder, label) for label in frame["stream"].unique()},
-        totals=_totals(folder),
+        data={
+            label: _checksum(record.file(f"streams/{label}.parquet"))
+            for label in frame["stream"].unique()
+        },
+        totals=_totals(record.file("totals.parquet")),
     )
 
 
@@ -183,30 +178,6 @@ def _verdicts(path: Path, naming: list[str]) -> Iterator[tuple[str, str]]:
         rows = pd.read_parquet(path)[[*naming, "verdict"]].astype(str)
     for *names, verdict in rows.itertuples(index=False):
         yield ", ".join(names), verdict
-
-
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of a config by dotted path; a list or an empty block is one value."""
-    if not isinstance(value, dict) or not value:
-        yield path, value
-        return
-    for key, item in value.items():
-        yield from _flat(item, f"{path}.{key}" if path else str(key))
-
-
-def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the entries that differ, in the order of the old run."""
-    for name in {**old, **new}:
-        one, two = (run.get(name, "not set") for run in (old, new))
-        if isinstance(one, list) and isinstance(two, list):
-            one, two = [x for x in one if x not in two], [x for x in two if x not in one]
-        if one != two:
-            yield f"{name}: {_shown(one)} → {_shown(two)}"
-
-
-def _shown(value: Any) -> str:
-    flow = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf)
-    return value if isinstance(value, str) else flow.removesuffix("...\n").strip()
 
 
 def _compare_cells(one: _Run, two: _Run, confidence: float) -> pd.DataFrame:
@@ -259,9 +230,9 @@ def _matched(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     return cells.drop(columns="told_apart")
 
 
-def _checksum(folder: Path, label: str) -> str:
+def _checksum(path: Path) -> str:
     """Return the checksum of the gains of a stream and of everything that scales the noise."""
-    stream, parts = read_stream(folder / f"streams/{label}.parquet"), hashlib.sha256()
+    stream, parts = read_stream(path), hashlib.sha256()
     for values in (stream.gains, stream.capacity, stream.given_sensitivity):
         parts.update(b"none" if values is None else repr(values.shape).encode() + values.tobytes())
     return parts.hexdigest()
@@ -276,11 +247,10 @@ def _pairs(old: Totals, new: Totals) -> dict[Played, Floats]:
     }
 
 
-def _totals(folder: Path) -> Totals:
+def _totals(path: Path) -> Totals:
     """Read the total gain of each replicate of each cell."""
-    cells = read_frame(folder / "totals.parquet", schema("totals")).groupby(
-        list(_PLAYED), sort=False, observed=True
-    )
+    rows = read_frame(path, schema("totals"))
+    cells = rows.groupby(list(_PLAYED), sort=False, observed=True)
     return {
         cast(Played, cell): dict(zip(own["replicate"], own["total_gain"], strict=True))
         for cell, own in cells

@@ -6,28 +6,24 @@ ran the workflow on purpose.
 
 from __future__ import annotations
 
-import json
 import mimetypes
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from dpol.core.errors import DataError
 from dpol.core.files import sha256
+from dpol.core.record import CODE, CONFIG
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
-from dpol.report.reading import reading
 from dpol.studies.page import PageFacts
 
-CRATE = "ro-crate-metadata.json"
 WORKFLOW = "provenance/Snakefile"
-CONFIG = "provenance/config.yaml"
 _PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
@@ -137,7 +133,7 @@ def _add_data(crate: ROCrate, source: Mapping[str, Any], facts: PageFacts) -> Co
 
 def _add_values(crate: ROCrate, facts: PageFacts, provenance: Provenance) -> list[ContextEntity]:
     """Add the seed, the commit and the hash of the code."""
-    code = {"hash of the code of dpol": provenance.params.code}
+    code = {CODE: provenance.params.code}
     commit = {"commit": provenance.commit} if provenance.commit else {}
     return [
         _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
@@ -190,41 +186,6 @@ def _described(folder: Path, path: Path) -> dict[str, str]:
         "contentSize": str(path.stat().st_size),
         "sha256": sha256(path),
     }
-
-
-def files_since(folder: Path) -> dict[str, str]:
-    """Return the files of a run that differ from its crate, by name: changed, missing or new.
-
-    Logs and times of jobs are in no crate.
-
-    Raises:
-        DataError: the run is not finished, or its crate cannot be read.
-    """
-    crate = folder / CRATE
-    if not crate.exists():  # it is written last
-        raise DataError(
-            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
-            " with dpol run CONFIG"
-        )
-    with reading(crate):
-        entities = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
-        noted = {unquote(node["@id"]): node["sha256"] for node in entities if "contentSize" in node}
-    beside = (crate, folder / "logs", folder / "benchmarks")
-    present = {
-        file.relative_to(folder).as_posix()
-        for file in folder.rglob("*")
-        if file.is_file()
-        and not file.name.startswith(".")
-        and not {file, *file.parents} & {*beside}
-    }
-    changed = [name for name in noted if name in present and sha256(folder / name) != noted[name]]
-    return dict(
-        [
-            *((name, "changed") for name in sorted(changed)),
-            *((name, "missing") for name in sorted(noted.keys() - present)),
-            *((name, "new") for name in sorted(present - noted.keys())),
-        ]
-    )
 
 
 def _span(folder: Path, provenance: Provenance) -> tuple[str, str]:

@@ -15,9 +15,10 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
+from dpol.core.record import CONFIG, CRATE
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
-from dpol.report.crate import CONFIG, CRATE, WORKFLOW, build_crate
+from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part
 from dpol.report.part import Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part

@@ -10,39 +10,37 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 from pyarrow import parquet
 
 from dpol.core.errors import DataError
 from dpol.core.near import nearest
+from dpol.core.record import Record, disagreements, read_config, read_record
 from dpol.data.stream import GainStream, read_stream
-from dpol.report.crate import CONFIG, files_since
 from dpol.report.reading import reading
 from dpol.studies.games.summary import ROUNDS, schema
 
 _FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
 """Columns of the summary for a plot."""
+_MOST_TOLD = 10
+"""Number of files that a warning names."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run; open it with `open_run`.
+    """A finished run; open it with `open_run`. Only files that its RO-Crate lists are read.
 
     Args:
         folder: results/<run>.
+        record: what its RO-Crate says.
     """
 
     folder: Path
+    record: Record
 
     @cached_property
     def config(self) -> dict[str, Any]:
         """Config of the run. Raises DataError if it cannot be read."""
-        path = self.folder / CONFIG
-        with reading(path):
-            try:
-                return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
-            except yaml.YAMLError as error:
-                raise ValueError(str(error).partition("\n")[0]) from None
+        return read_config(self.folder)
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -62,14 +60,14 @@ class Run:
         Raises:
             DataError: the run has no such table, or it cannot be read.
         """
-        several = (self.folder / "tables/answer-by-question.csv").exists()
+        several = "tables/answer-by-question.csv" in self.record.files
         table = self.table("answer-by-question" if several else "answer")
         texts = ["question", "stream", "best_fixed"]
         return table.assign(**table[texts].astype(object).fillna(""))
 
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has no stream with this label."""
-        there = {path.stem: path for path in sorted(self.folder.glob("streams/*.parquet"))}
+        there = self._files("streams", ".parquet")
         return read_stream(there[self._one_of("stream", label, there)])
 
     def games(
@@ -98,7 +96,11 @@ class Run:
             self._one_of(name, value, cells[name].unique())
             cells = cells[cells[name] == value]
         games = self.folder / "points/games"
-        paths = sorted(games.rglob("rounds.parquet"))
+        paths = [
+            self.folder / name
+            for name in sorted(self.record.files)
+            if name.startswith("points/games/") and name.endswith("/rounds.parquet")
+        ]
         if not paths:
             raise DataError(
                 f"{self.folder}: this run kept no rounds; set keep_rounds: true in its config and"
@@ -119,11 +121,19 @@ class Run:
         Raises:
             DataError: the run has no such table, or it cannot be read.
         """
-        paths = [*self.folder.glob("tables/*.csv"), *self.folder.glob("*.parquet")]
-        there = {path.stem: path for path in sorted(paths, key=lambda path: path.suffix)}
+        there = self._files("tables", ".csv") | self._files(".", ".parquet")
         path = there[self._one_of("table", name, there)]
         with reading(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+    def _files(self, below: str, suffix: str) -> dict[str, Path]:
+        """Return the files of the run that are directly in a folder, by their name."""
+        files = map(Path, sorted(self.record.files))
+        return {
+            file.stem: self.folder / file
+            for file in files
+            if file.parent == Path(below) and file.suffix == suffix
+        }
 
     def _one_of(self, what: str, value: Any, there: Iterable[Any]) -> Any:
         """Return the value, or raise DataError if it is not among those there."""
@@ -135,7 +145,7 @@ class Run:
 
 
 def open_run(folder: Path | str) -> Run:
-    """Open a finished run; warn of files that were changed after the run.
+    """Open a finished run; warn of files that are changed, missing or new, as `dpol verify` does.
 
     Args:
         folder: results/<run>.
@@ -143,8 +153,13 @@ def open_run(folder: Path | str) -> Run:
     Raises:
         DataError: the run is not finished.
     """
-    changed = [name for name, how in files_since(Path(folder)).items() if how == "changed"]
-    if changed:
-        told = f"{folder} was changed after the run: {', '.join(changed)}; see dpol verify {folder}"
-        warnings.warn(told, stacklevel=2)
-    return Run(Path(folder))
+    folder = Path(folder)
+    run = Run(folder, read_record(folder))
+    if found := disagreements(folder):
+        told = [f"{name} ({how})" for how, name in found[:_MOST_TOLD]]
+        told += [f"{len(found) - _MOST_TOLD:,} more"] if len(found) > _MOST_TOLD else []
+        warnings.warn(
+            f"{folder} was changed after the run: {', '.join(told)}; see dpol verify {folder}",
+            stacklevel=2,
+        )
+    return run

@@ -20,7 +20,7 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, half_width_of
 from dpol.core.schemas import write_frame
 from dpol.experts.registry import make_members
-from dpol.studies.games.collect import read_scores
+from dpol.studies.games.collect import possible, read_scores
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import (
     RunBlock,
@@ -31,6 +31,7 @@ from dpol.studies.games.scores import (
     tables_of,
 )
 from runs_by_hand import played
+from streams_by_hand import stream
 
 SUITES = [("rw-ftpl", "ridge"), ("multiplicative-weights",), ("tree-ftpl-min-noise",)]
 BATCHED = ("rw-adabatch",)
@@ -198,3 +199,16 @@ def test_files_that_are_no_point_of_games_are_refused(
     DAMAGES[damage](paths[place])
     with pytest.raises(DataError, match=rf"(?s){paths[place]}.* (delete|run snakemake)"):
         list(read_scores(*paths))
+
+
+@pytest.mark.parametrize("total", [2.51, 0.49, math.nan, math.inf])
+def test_a_total_gain_that_no_choices_have_is_refused(total: float) -> None:
+    """Of two experts, the best have 2.5 in three rounds, and the worst 0.5."""
+    gains = np.array([[1.0, 0.5], [0.0, 1.0], [0.5, 0.0]])
+    data = stream(label="nm", gains=gains, capacity=None, given_sensitivity=[1.0] * 3)
+    best, worst = of_gains([gains.max(axis=1)]), of_gains([gains.min(axis=1)])
+    for own in (best, worst):
+        assert possible(own, data, Path("scores.parquet")) is own
+    changed = dataclasses.replace(best, totals=np.array([1.0, total]))
+    with pytest.raises(DataError, match=r"^s.parquet: a has a total gain of .* 0.5 to 2.5; delete"):
+        possible(changed, data, Path("s.parquet"))

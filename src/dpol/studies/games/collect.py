@@ -43,12 +43,16 @@ def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.Dat
     """Build the result tables that the settings ask for, from the scores of all games.
 
     Raises:
-        DataError: a file is incomplete.
+        DataError: a file is incomplete, or has a total gain that no choices have.
         ValueError: a replicate is missing or occurs twice.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["stream"])}
-    pairs = zip(files["scores"], files["curves"], strict=True)
-    cells = collect_cells(own for pair in pairs for own in read_scores(*map(Path, pair)))
+    pairs = zip(map(Path, files["scores"]), map(Path, files["curves"]), strict=True)
+    cells = collect_cells(
+        possible(own, streams[own.stream], scores)
+        for scores, curves in pairs
+        for own in read_scores(scores, curves)
+    )
     tables = tables_of(cells, streams, settings, facts)
     if settings.allocation:
         divided = read_rows(files["divided"])
@@ -108,6 +112,29 @@ def read_scores(scores: Path, curves: Path) -> Iterator[Scores]:
             first=row["first_actions"],
             first_gains=row["first_gains"],
         )
+
+
+def possible(own: Scores, stream: GainStream, file: Path) -> Scores:
+    """Return the scores of an algorithm if some choices on its stream have them.
+
+    Args:
+        own: the scores.
+        stream: the stream.
+        file: where the scores come from, for the message.
+
+    Raises:
+        DataError: a total gain is above the oracle's, or below that of the worst choices.
+    """
+    least, most = float(stream.gains.min(axis=1).sum()), float(stream.gains.max(axis=1).sum())
+    rounding = 1e-9 * max(abs(least), abs(most))
+    fits = (own.totals >= least - rounding) & (own.totals <= most + rounding)
+    if not fits.all():
+        raise DataError(
+            f"{file}: {own.label} has a total gain of {own.totals[~fits][0]:.10g}, but choices on"
+            f" {own.stream} have {least:.10g} to {most:.10g}; delete the file and run snakemake"
+            " again"
+        )
+    return own
 
 
 # ---- replay --------------------------------------------------------------------------------------
