@@ -34,6 +34,7 @@ BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
 GAME = "points/games/NM/local/isotropic/mu-0.5/block-0/scores.parquet"
+CURVES = "curves.parquet"
 NOTED = Path(__file__).with_name("noted")
 """Folder of the code that writes down what a job imports and opens."""
 pytestmark = pytest.mark.workflow
@@ -133,7 +134,7 @@ def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Pa
     succeed(snakemake(tmp_path, *targets([together, "labels.parquet"]), "--cores", "1"))
     assert contents(tmp_path, ["labels.parquet"]) == contents(whole, ["labels.parquet"])
     (joined, at_once) = (
-        collect_cells(read_scores(folder / BASE / name))
+        collect_cells(read_scores(folder / BASE / name, (folder / BASE / name).with_name(CURVES)))
         for folder, name in ((tmp_path, together), (whole, GAME))
     )
     for one, other in zip(joined, at_once, strict=True):
@@ -157,7 +158,7 @@ def codes_of_jobs() -> dict[tuple[str, str], Code]:
         }
         codes[f"{study.name}_results", ""] = plan.code_of_results(study)
         for section in plan.sections(study, block):
-            codes[rule_of_section(section), ""] = plan.code_of_shown(study, section)
+            codes[rule_of_section(section), ""] = plan.code_of_shown(study)
     return codes
 
 
