@@ -166,6 +166,26 @@ def test_two_imports_cannot_write_one_run() -> None:
     plan(run="another").refuse_twins({"first": plan()})
 
 
+def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def on_the_web(name: str, group: str, file: str = "table.csv.gz") -> Plan:
+        endpoints = [{"kind": "file", "url": "http://x/"}]
+        source = {"kind": "web", "file": file, "endpoints": endpoints}
+        dataset = SMALL["dataset"] | {"source": source}
+        return plan(run=name, dataset=dataset, streams={"NM": {"groups": [group]}})
+
+    first = {"first": on_the_web("a", "NM")}
+    on_the_web("b", "NM").refuse_twins(first)
+    on_the_web("b", "PA", "other.csv.gz").refuse_twins(first)
+    with pytest.raises(ConfigError, match="module first fetches other groups, columns or periods"):
+        on_the_web("b", "PA").refuse_twins(first)
+    (tmp_path / "table.csv.gz").touch()  # placed by hand, so nobody fetches it
+    on_the_web("b", "PA").refuse_twins(first)
+
+
 def test_every_output_is_in_the_folder_of_the_run() -> None:
     small = plan()
     for study, block in small.studies:
