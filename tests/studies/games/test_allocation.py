@@ -43,6 +43,7 @@ def stream_of(label: str = "A", n: int = 4, T: int = 12, seed: int = 2) -> GainS
     """Return a stream of slowly moving shares of entities whose sizes differ."""
     rng = np.random.default_rng(seed)
     capacity = np.tile(np.linspace(20, 150, n), (T, 1)) + rng.integers(0, 4, (T, n))
+    capacity[T // 2, 1] = 45  # most beds of a larger one are closed for a week
     level = 0.2 + 0.1 * np.sin(np.arange(T) / 3)[:, None]
     gains = np.clip(
         level + 0.05 * rng.standard_normal(n) + 0.03 * rng.standard_normal((T, n)), 0, 1
