@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
 from dpol.studies.comparison import noise_memory_figure, noise_memory_table
+from dpol.studies.comparison.compute import collect
 from dpol.studies.comparison.noise_memory import (
     INDEPENDENT,
     REMEMBERED,
@@ -175,6 +177,21 @@ def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() 
     assert rows["difference_half_width"].tolist() == [0.0, 0.0]
     expected = [epsilon_of_delta(1e-6, 0.9 * mu) for mu in (0.2, 0.2, 0.4)]
     assert table["epsilon"].tolist() == expected
+
+
+def test_the_table_has_the_confidence_and_delta_of_the_run(
+    stream: GainStream, tmp_path: Path
+) -> None:
+    games = [[REMEMBERED, 0.5], [INDEPENDENT, 0.5], [INDEPENDENT, 1.0]]
+    members = make_members("empirical-bayes")
+    played = play_units(stream, 1, members, games, seed=1, replicates=range(5))
+    played.to_parquet(tmp_path / "memory.parquet")
+    asked = NoiseMemories(weeks=[1], mus=[0.5], times=2.0)
+    facts = replace(FACTS, confidence=0.8, delta=1e-4)
+    files = {"memory": [str(tmp_path / "memory.parquet")]}
+    made = collect(files, SETTINGS.model_copy(update={"memory": asked}), facts)["memory"]
+    expected = compare_memories(played, asked, delta=1e-4, confidence=0.8)
+    pd.testing.assert_frame_equal(made, expected)
 
 
 def test_each_unit_draws_its_own_noise(frame: pd.DataFrame) -> None:
