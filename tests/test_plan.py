@@ -5,6 +5,7 @@ Snakemake reruns a job if its params or inputs differ, so these tests compare pa
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ import verify
 import yaml
 
 from dpol.core.errors import ConfigError
+from dpol.core.files import sha256
 from dpol.core.reach import Code
 from dpol.experts.registry import modules_of
 from dpol.plan import Plan, make_plan
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, run, succeed
+from small_config import GAINS, changed
 
 SMALL: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 GAMES = load_study("games")
@@ -26,6 +29,13 @@ GAMES = load_study("games")
 
 def plan(**changed: Any) -> Plan:
     return make_plan(SMALL | changed, [], "test")
+
+
+def on_the_web(name: str, group: str, file: str = "table.csv.gz") -> Plan:
+    """Return the plan of a run that fetches a table."""
+    source = {"kind": "web", "file": file, "endpoints": [{"kind": "file", "url": "http://x/"}]}
+    dataset = SMALL["dataset"] | {"source": source}
+    return plan(run=name, dataset=dataset, streams={"NM": {"groups": [group]}})
 
 
 def codes(of: Plan) -> list[Code]:
@@ -146,6 +156,49 @@ def test_a_new_title_replays_nothing() -> None:
     assert before.facts_of_shown(lazy) == after.facts_of_shown(lazy), "it reads no stream"
 
 
+def test_a_job_has_as_many_points_as_the_config_allows() -> None:
+    for most in (1, 2, 3):
+        sizes = [
+            len(job) for jobs in plan(points_per_job=most).jobs.values() for job in jobs.values()
+        ]
+        assert max(sizes) == most
+
+
+def test_studies_of_streams_wait_and_others_start_at_once() -> None:
+    small = plan()
+    waiting = {study.name: small.waits(study) for study, _ in small.studies}
+    assert (waiting["games"], waiting["comparison"]) == (True, True)
+    assert (waiting["lazy"], waiting["labels"]) == (False, False)  # one point of labels waits
+
+
+def test_the_report_stays_if_the_table_the_streams_and_what_points_wrote_are_deleted() -> None:
+    small = plan()
+    files = set(small.played_files)
+    assert {small.config.raw_file, f"{small.folder}/streams/NM.parquet"} <= files
+    for study, block in small.studies:
+        assert files >= {
+            it for part in small.parts_of_results(study, block).values() for it in part
+        }
+    assert files.isdisjoint(small.outputs)
+
+
+def test_figures_of_every_study_watch_the_settings_of_the_main_one() -> None:
+    """They are drawn with its privacy levels and reported systems."""
+    small = plan()
+    for study, _ in small.studies:
+        assert GAMES.module in small.code_of_shown(study).modules
+
+
+def test_a_study_without_streams_knows_the_seed_and_the_errors_that_are_allowed() -> None:
+    report, privacy = {"confidence": 0.9}, SMALL["privacy"] | {"delta": 1e-4}
+    asked = plan(seed=7, privacy=privacy, report=SMALL["report"] | report)
+    known = asked.facts_of_results(load_study("lazy"))
+    assert {key: known[key] for key in ("seed", "delta", "confidence", "simulated")} == {
+        **{"seed": 7, "delta": 1e-4, "confidence": 0.9, "simulated": True}
+    }
+    assert known["streams"] == {}
+
+
 def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> None:
     def nothing(file: str) -> bool:
         return False
@@ -160,10 +213,60 @@ def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> N
     assert made.contents(str(tmp_path / "missing.csv"), made=nothing) == [None]
 
 
+def test_only_a_table_that_the_run_fetched_itself_needs_no_checksum(tmp_path: Path) -> None:
+    def nothing(file: str) -> bool:
+        return False
+
+    table = tmp_path / "table.csv.gz"
+    table.write_bytes(b"a")
+    fetched, by_hand = on_the_web("a", "NM"), plan()
+    known = [sha256(table)]
+    assert [of.contents(str(table), made=nothing) for of in (fetched, by_hand)] == [known, known]
+    record = tmp_path / "table.csv.gz.provenance.json"
+    record.write_text(json.dumps({"sha256": known[0]}))
+    assert [of.contents(str(table), made=nothing) for of in (fetched, by_hand)] == [[None], known]
+    table.write_bytes(b"b")  # replaced by hand
+    assert fetched.contents(str(table), made=nothing) == [sha256(table)]
+
+
+def test_a_second_table_with_the_capacities_is_read_too() -> None:
+    second = {"file": "beds.csv", "entity": "hospital", "capacity": "beds"}
+    dataset = SMALL["dataset"] | {
+        "source": {"kind": "local", "file": "patients.csv"},
+        "columns": SMALL["dataset"]["columns"] | {"capacity": second},
+    }
+    assert plan(dataset=dataset).tables_read == ["patients.csv", "beds.csv"]
+
+
 def test_two_imports_cannot_write_one_run() -> None:
     with pytest.raises(ConfigError, match="module first writes to"):
         plan().refuse_twins({"first": plan()})
     plan(run="another").refuse_twins({"first": plan()})
+
+
+def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = {"first": on_the_web("a", "NM")}
+    on_the_web("b", "NM").refuse_twins(first)
+    on_the_web("b", "PA", "other.csv.gz").refuse_twins(first)
+    with pytest.raises(ConfigError, match="module first fetches other groups, columns or periods"):
+        on_the_web("b", "PA").refuse_twins(first)
+    (tmp_path / "table.csv.gz").touch()  # placed by hand, so nobody fetches it
+    on_the_web("b", "PA").refuse_twins(first)
+
+
+def test_every_source_has_the_times_of_its_own_jobs() -> None:
+    """The report would wait for a time that no job writes."""
+    made = {"simulate_dataset", "fetch_dataset", "clean_panel", "build_stream"}
+    for of, expected in (
+        (plan(), made - {"fetch_dataset"}),
+        (on_the_web("a", "NM"), made - {"simulate_dataset"}),
+        (make_plan(changed(GAINS), [], "test"), {"build_stream"}),
+    ):
+        names = [file.removeprefix(f"{of.folder}/benchmarks/") for file in of.benchmarks]
+        assert {name.removesuffix(".tsv").partition("/")[0] for name in names} & made == expected
 
 
 def test_every_output_is_in_the_folder_of_the_run() -> None:

@@ -83,10 +83,11 @@ def clean(
     of: Drawn | list[Row],
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
+    at_most: float = 1.0,
 ) -> CleanPanel:
     """Return the panel of a stream S of state A, or of others, checked against the schema."""
     raw = table(of if isinstance(of, list) else rows(of))
-    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]))
+    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]), at_most=at_most)
     pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
     return panel
 

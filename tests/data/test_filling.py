@@ -49,6 +49,16 @@ def test_a_share_of_clipped_cells_up_to_max_clipped_is_counted() -> None:
     assert counts(clean(clipped(0), dataset(max_clipped=0))) == {}
 
 
+@pytest.mark.parametrize(("at_most", "largest"), [(1.0, 1.0), (1.1, 1.1), (1.2, 9 / 8)])
+def test_shares_are_clipped_to_the_largest_that_a_question_allows(
+    at_most: float, largest: float
+) -> None:
+    """A question with a bound of 1 then sees how many of them it would have to clip."""
+    panel = clean(clipped(2), dataset(max_clipped=0.01), at_most=at_most)
+    assert panel.table["density"].max() == largest
+    assert counts(panel) == ({} if largest < at_most else {"clipped_densities": 2})
+
+
 def test_more_clipped_cells_stop_with_cells_and_likely_causes() -> None:
     lines = refused(clipped(7), dataset(max_clipped=0.01)).splitlines()
     assert lines[0] == (

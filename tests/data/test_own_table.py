@@ -147,6 +147,17 @@ def test_a_clean_table_is_read_without_a_word(
     assert caplog.records == []
 
 
+def test_too_many_counts_above_the_bound_of_the_question_are_refused(file: Path) -> None:
+    """Of the six counts of two sites, 12 is above 10 seats, and 12, 6 and 7 are above 5."""
+    with pytest.raises(dpol.DataError, match=r"3 of 6 counts exceed the bound 5, more .* = 0\.2"):
+        dpol.read_table(file, **SITES, gain={"of": "count", "bound": 5})
+    strict = {**SITES, "cleaning": {**SITES["cleaning"], "max_clipped": 0}}
+    with pytest.raises(dpol.DataError, match="1 cell of 6 whose count exceeds the capacity"):
+        dpol.read_table(file, **strict)
+    stream = dpol.read_table(file, **strict, gain={"at_most": 1.5})
+    assert stream.gains.max() == 1.2
+
+
 def test_a_count_is_a_gain_with_a_bound(file: Path) -> None:
     asked = {"gain": {"of": "count", "bound": 20}, "count_sensitivity": 2.0, "label": "mine"}
     stream = dpol.read_table(file, **{**SITES, "capacity": None}, **asked)

@@ -291,6 +291,17 @@ def test_the_largest_change_of_a_cleaned_count_by_trying_all_neighbours(
     assert bound <= largest_change(person, read_as=read_as, least=least)
 
 
+def test_suppressed_counts_that_are_read_as_0_differ_from_published_ones_of_0(
+    panel: pd.DataFrame,
+) -> None:
+    """The least published count above them is 5, which one person less turns into 0."""
+    counts = np.array([0.0, 0.0, 5.0, 7.0, 8.0, 9.0])
+    hidden = panel[panel["stream"] == "NM"].assign(count=counts)
+    hidden["count_source"] = ["suppressed", *["reported"] * 5]
+    made = build_stream(hidden, "NM", 1.0, {})
+    assert made.provenance[SUPPRESSED] == {"read_as": 0.0, "times": 5.0}
+
+
 def test_a_stream_knows_what_its_suppressed_counts_are_read_as(panel: pd.DataFrame) -> None:
     """Of 4.5, 6, ... the least published is 4.5: 5.4 may become 2, so one person moves 3.5."""
     counts = np.array([2.0, 4.5, 6.0, 7.0, 8.0, 9.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -197,3 +198,16 @@ def test_the_amplification_of_a_game_holds_for_each_of_its_rounds(name, make_str
     assert mixture.mean() > 1
     assert amplification_of(RandomWalkFTPL(), noisy) is None
     assert amplification_of(algorithm, make_noisy(np.zeros((1, 8, 3)))) is None
+
+
+def test_the_amplified_guarantee_holds_for_the_last_round_as_for_the_first(make_noisy):
+    """Here the smallest batch is that of the last round."""
+    algorithm = RWAdaBatch(alpha=2.0, bound="reflection")
+    noisy = make_noisy(np.zeros((1, 5, 5)), noise_scale=5.0)
+    noisy = dataclasses.replace(noisy, guarantee=dataclasses.replace(noisy.guarantee, mu=0.7))
+    told, rule = amplification_of(algorithm, noisy), algorithm.rule(setup_of(noisy))
+    each = [containing_batch(t, rule, 0.7) for t in range(1, 6)]
+    at_least = np.array([mixture.weights[::-1].cumsum() for mixture in each])
+    np.testing.assert_allclose(told.weights[::-1].cumsum(), at_least.min(axis=0), atol=1e-12)
+    assert told.mu == 0.7
+    assert (at_least[-1] < at_least[:-1].min(axis=0) - 0.5).any()

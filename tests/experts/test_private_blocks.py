@@ -122,8 +122,10 @@ def test_pure_epsilon_is_the_largest_that_implies_mu_gdp(mu):
     assert implied_mu(pure_epsilon(mu)) == pytest.approx(mu)
 
 
-def test_the_record_has_the_level_and_what_longer_stays_cost(random_stream):
-    guarantee = guarantee_of(PrivateBlocks(), RawGains(random_stream(20, 3), 0.5, 2))
+@pytest.mark.parametrize("stay", [1, 4])
+def test_the_record_has_the_level_and_what_longer_stays_cost(random_stream, stay):
+    stream = random_stream(20, 3, stay=stay)
+    guarantee = guarantee_of(PrivateBlocks(), RawGains(stream, 0.5, 2))
     assert (guarantee.mu, guarantee.epsilon_delta, guarantee.model) == (0.5, None, "central")
     epsilon = pure_epsilon(0.5)
-    assert guarantee.stays == pytest.approx([implied_mu(v * epsilon) for v in (1, 2, 4, 8)])
+    assert guarantee.stays == pytest.approx([implied_mu(v / stay * epsilon) for v in (1, 2, 4, 8)])

@@ -79,9 +79,10 @@ def conditioned(model, sizes, levels, above, fresh, memory, correlated=True):
 
 
 def by_loops(noisy, r, **broken):
-    """Return predicted, spread and noise, (n,), and shares, (K,), of a replicate at the end.
+    """Return a replicate's predicted, spread and noise, (n,), shares, (K,), level, and variance.
 
-    The first two are in units of the typical level.
+    All are those at the end. Level, predicted, spread and the variance of the next gain, (n,), are
+    in units of the typical level.
     """
     relative = noisy.capacity / np.median(noisy.capacity[0])
     memory = noisy.memory or Chains(np.zeros(5), np.zeros(5))
@@ -120,15 +121,21 @@ def by_loops(noisy, r, **broken):
         predicted = (weights * scale * means).sum(axis=0)
         parts = scale**2 * variances + (scale * means - predicted) ** 2
         spread, noise = (weights * parts).sum(axis=0), (weights * lefts).sum(axis=0)
-    return predicted, spread, noise, shares
+        brief = np.array([size * ratio for _, (_, ratio), size in MODELS])[:, None] * scale
+        variance = (weights * (parts + brief**2)).sum(axis=0)
+    return predicted, spread, noise, shares, levels[-1], variance
 
 
 @pytest.mark.parametrize("memory", [None, CHAINS], ids=["independent", "chains"])
 def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
     noisy = play_with(memory)
     state = final_state(BANK, noisy)
+    unit = typical_levels(noisy)[-1].unit
     for r in range(noisy.n_replicates):
-        predicted, spread, noise, shares = by_loops(noisy, r)
+        predicted, spread, noise, shares, level, variance = by_loops(noisy, r)
+        mean, forecast = BANK.forecast(state, 0).gains
+        np.testing.assert_allclose(mean[r], unit[r] * (level + predicted), rtol=1e-8)
+        np.testing.assert_allclose(forecast[r], unit[r] ** 2 * variance, rtol=1e-8)
         np.testing.assert_allclose(state.predicted[r], predicted, rtol=1e-8)
         np.testing.assert_allclose(state.spread[r], spread, rtol=1e-8)
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)

@@ -33,6 +33,7 @@ from dpol.experts.registry import (
     modules_of,
 )
 from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.noise import CENTRAL_NOISES, privatize
 from replicates import many
 from steps import FixedBank
 
@@ -143,6 +144,32 @@ def test_a_curator_scales_its_noise_as_the_game_says(member):
     given = dataclasses.replace(STREAM, capacity=None, given_sensitivity=sensitivity)
     with pytest.raises(ValueError, match="the noise capacity needs gains with capacities"):
         run(member.algorithm, dataclasses.replace(scaled, stream=given))
+
+
+@pytest.mark.parametrize("noise", CENTRAL_NOISES)
+@pytest.mark.parametrize("member", [*LOCAL, *CENTRAL], ids=label)
+def test_a_person_in_four_counts_gets_four_times_the_noise(member, noise):
+    """Then gains four times as large lead to the same actions; a factor of 4 is not rounded."""
+    local = member.algorithm.model == "local"
+    one_scale = member.algorithm.constant_noise if local else not member.algorithm.scales_noise
+    if noise == "capacity" and one_scale:
+        pytest.skip("plays noise of one scale, or no noise on gains")
+
+    def played(stream):
+        if local:
+            source = privatize(stream, noise, 0.1, seed=1, replicates=100)
+        else:
+            source = RawGains(stream, 0.1, 100, noise=noise)
+        return run(member.algorithm, source), guarantee_of(member.algorithm, source)
+
+    gains = dataclasses.replace(STREAM, gains=4 * STREAM.gains, gain_range=4.0)
+    once, often = played(STREAM), played(dataclasses.replace(gains, count_sensitivity=4.0))
+    np.testing.assert_array_equal(often[0], once[0])
+    np.testing.assert_equal(
+        *((told.mu, told.epsilon_delta, told.stays) for _, told in (once, often))
+    )
+    assert often[1].unit == "one person with up to 4 counts in one round"
+    assert (played(gains)[0] != once[0]).any(), "less noise is noticed"
 
 
 @pytest.mark.parametrize("noise", ["isotropic-constant", "isotropic-worst-case", "none", ""])

@@ -56,6 +56,16 @@ def test_the_noise_has_its_law_and_no_other(stream, checks):
     assert checks.columns_are_unit_normals(between)
 
 
+def test_the_initial_noise_is_no_noise_of_a_round(stream, checks):
+    """Otherwise an algorithm that adds z_0 to its sums takes the noise of a round out of them."""
+    noisy = privatize(stream, "capacity-memory", MU, seed=1, replicates=range(RUNS), memory=PAIR)
+    weeks = (noisy.gains - stream.gains) / noisy.fresh_scale
+    for hospital in range(2):
+        initial = noisy.initial[:, hospital] / noisy.fresh_scale[0, hospital]
+        drawn = drawn_by(weeks[:, :, hospital], *PAIR)
+        assert checks.columns_are_unit_normals(np.column_stack([initial, drawn]))
+
+
 def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
     """A chain whose u is never updated protects nearly as well; only this test catches it."""
     a, b = PAIR

@@ -40,6 +40,7 @@ HALF = Noise(
     name="half",
     title="half of the isotropic noise",
     origin="paper",
+    central=True,
     scale=lambda stream, mu: np.broadcast_to(
         (stream.sensitivity / mu / 2)[:, None], stream.gains.shape
     ),

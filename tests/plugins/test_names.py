@@ -41,6 +41,7 @@ def test_a_foreign_class_has_the_origin_other_whatever_it_says(packages):
     members = [*make_members("forgetful-leader"), *make_members("other-leaders")]
     assert {member.origin for member in members} == {"other"}
     assert find_noise("half").origin == "other"
+    assert not find_noise("half").central, "curators scale their noise by noises of dpol alone"
     assert make_members("rw-meta")[0].origin == "paper"
 
 

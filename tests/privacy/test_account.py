@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpol.core.rounding import rounded_down, rounded_up
-from dpol.privacy.account import best_guess, describe_account, protection
+from dpol.privacy.account import best_guess, best_guess_of_epsilon, describe_account, protection
 from dpol.privacy.gaussian_dp import compose, delta_of_epsilon
 
 MUS = (0.01, 0.05, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -62,6 +62,16 @@ def test_the_best_guess_is_the_best_test_of_the_trade_off_function(mu):
     alpha = np.linspace(0, 1, 1001)
     right = (1 - (alpha + special.ndtr(-special.ndtri(alpha) - mu)) / 2).max()
     assert right == pytest.approx(best_guess(mu), abs=1e-5)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.2])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
+def test_the_best_guess_of_epsilon_is_the_best_test_that_it_allows(epsilon, delta):
+    """Error rates a and b are allowed if 1 - b <= e^epsilon a + delta, and vice versa."""
+    a = np.linspace(0, 1, 100_001)
+    least = np.maximum(1 - delta - np.exp(epsilon) * a, np.exp(-epsilon) * (1 - delta - a))
+    right = (1 - (a + np.maximum(least, 0)) / 2).max()
+    assert best_guess_of_epsilon(epsilon, delta) == pytest.approx(right, abs=2e-4)
 
 
 def test_the_text_by_hand():

@@ -14,7 +14,7 @@ from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.algorithm import LazyWeights
 from dpol.noise import NOISES, privatize
-from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
+from dpol.privacy.guarantee import NO_PRIVACY, UNIT, Guarantee, in_words
 from dpol.privacy.stays import STAYS
 
 
@@ -22,6 +22,21 @@ def test_a_guarantee_survives_json():
     told = dataclasses.replace(NO_PRIVACY, epsilon_delta=(1.0, 1e-6), carried=(4, 2.0))
     for record in (NO_PRIVACY, told):
         assert Guarantee(**json.loads(json.dumps(record.as_dict()))) == record
+
+
+def test_a_guarantee_survives_a_table():
+    """Every field has a value of its own."""
+    stays = dict(zip(("stays", "carried"), ((0.5, 0.6, 0.7, 0.8), (4, 2.0)), strict=True))
+    facts = {"sensitivity": 3.0, "sensitivity_unit": "L2", "taken_as_public": "b", "memory": "c"}
+    gaussian = dataclasses.replace(NO_PRIVACY, mu=0.4, model="local", **stays, **facts)
+    pure = dataclasses.replace(gaussian, mu=math.nan, epsilon_delta=(1.0, 0.0), stays=None)
+    for record in (NO_PRIVACY, gaussian, dataclasses.replace(pure, carried=None)):
+        assert Guarantee.of_row(record.as_row()) == record
+
+
+def test_a_person_who_may_be_counted_more_than_once_is_told_apart():
+    assert [in_words(UNIT, most, "loans") for most in (0.5, 1.0)] == [UNIT, UNIT]
+    assert in_words(UNIT, 1.5, "loans") == "one person with up to 1.5 loans in one round"
 
 
 def test_no_privacy_guarantees_nothing():

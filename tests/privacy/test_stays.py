@@ -115,6 +115,16 @@ def test_mu_of_rounds_is_exact_where_rounds_are_alike(sign):
         assert most_common(np.abs(gram), count) == pytest.approx(math.sqrt(by_hand))
 
 
+def test_rounds_that_have_more_in_common_than_nearer_ones_are_covered():
+    """Only rounds 2 apart have something in common, so a person may be counted in every second."""
+    columns = np.eye(T) + 0.8 * np.eye(T, k=-2)
+    gram = columns.T @ columns
+    reached = [math.sqrt(2) * most_common(gram, count) for count in (1, 2, 3, T)]
+    bounds = [mu_of_rounds(np.ones((T, 2)), gram, count) for count in (1, 2, 3, T)]
+    assert bounds[:2] == pytest.approx(reached[:2])
+    assert (np.array(bounds[2:]) > reached[2:]).all()
+
+
 def test_weeks_far_apart_can_be_worse_than_a_stay():
     """Hospitals are small in two weeks, with independent noise of one scale."""
     shifts = np.array([[1.0, 1.0], [0.1, 0.1], [1.0, 1.0]])

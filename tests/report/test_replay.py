@@ -112,7 +112,10 @@ def test_the_data_of_many_experts_and_rounds_stay_small() -> None:
     unseen = np.array(data["unseen"]).reshape(-1, 3)
     rows = frame[~frame["shown"]].drop_duplicates(["round", "expert"])
     assert len(unseen) == len(rows)
-    assert sorted(unseen[:, 2]) == sorted(np.rint(1000 * rows["gain"]))
+    places = {entity: number for number, entity in enumerate(data["names"])}
+    at = [places[name] for name in rows["name"]]
+    known = zip(rows["round"] - 1, at, np.rint(1000 * rows["gain"]), strict=True)
+    assert sorted(map(tuple, unseen.tolist())) == sorted(known)
     told = replay_intro(frame, summary().assign(n_experts=343, n_rounds=250), FACTS)
     assert "40 of 343 es have a row" in told
     assert "The replay covers the first 200 of 250 weeks." in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from dpol.experts.games import play
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.privacy.chains import chain_norm
+from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
 from dpol.studies.comparison import noise_memory_figure, noise_memory_table
+from dpol.studies.comparison.compute import collect
 from dpol.studies.comparison.noise_memory import (
     INDEPENDENT,
     REMEMBERED,
@@ -158,6 +161,37 @@ def test_one_aim_is_judged_over_all_units_and_the_other_by_unit(
     assert rows["verdict"].tolist() == [names[lead] for lead in ahead]
     assert rows["aim_verdict"].tolist() == aims
     assert set(table[table["noise"] == REMEMBERED]["aim_verdict"]) == {""}
+
+
+def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() -> None:
+    """Each replicate of correlated noise is 1 ahead; the rows are in different orders."""
+    asked = NoiseMemories(weeks=[1], mus=[0.2], times=2.0)
+    gains, parts = np.array([3.0, 1.0, 4.0, 1.5, 9.0]), []
+    for noise, mu, order in ((REMEMBERED, 0.2, 1), (INDEPENDENT, 0.2, -1), (INDEPENDENT, 0.4, -1)):
+        facts = {"stream": "nm", "weeks": 1, "noise": noise, "mu": mu, "guaranteed_mu": 0.9 * mu}
+        runs = {"replicate": range(5), "total_gain": gains + (noise == REMEMBERED)}
+        parts.append(pd.DataFrame({**facts, **runs})[::order])
+    table = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
+    rows = table[table["noise"] == INDEPENDENT]
+    assert rows["difference"].tolist() == [1.0, 1.0]
+    assert rows["difference_half_width"].tolist() == [0.0, 0.0]
+    expected = [epsilon_of_delta(1e-6, 0.9 * mu) for mu in (0.2, 0.2, 0.4)]
+    assert table["epsilon"].tolist() == expected
+
+
+def test_the_table_has_the_confidence_and_delta_of_the_run(
+    stream: GainStream, tmp_path: Path
+) -> None:
+    games = [[REMEMBERED, 0.5], [INDEPENDENT, 0.5], [INDEPENDENT, 1.0]]
+    members = make_members("empirical-bayes")
+    played = play_units(stream, 1, members, games, seed=1, replicates=range(5))
+    played.to_parquet(tmp_path / "memory.parquet")
+    asked = NoiseMemories(weeks=[1], mus=[0.5], times=2.0)
+    facts = replace(FACTS, confidence=0.8, delta=1e-4)
+    files = {"memory": [str(tmp_path / "memory.parquet")]}
+    made = collect(files, SETTINGS.model_copy(update={"memory": asked}), facts)["memory"]
+    expected = compare_memories(played, asked, delta=1e-4, confidence=0.8)
+    pd.testing.assert_frame_equal(made, expected)
 
 
 def test_each_unit_draws_its_own_noise(frame: pd.DataFrame) -> None:

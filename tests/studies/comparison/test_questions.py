@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -53,14 +54,23 @@ def runs():
                 kept = 9 if question == "patients" else kept
                 noise = 0.0 if mu == math.inf else 1.0
                 totals = [5 + kept + noise * step for step in SPREAD]
-                cells.append(cell(system.algorithm, system.noise, mu, totals, stream=stream))
+                run = cell(system.algorithm, system.noise, mu, totals, stream=stream)
+                below = 0.8 if state == "pa" else 1.0
+                privacy = {**run.privacy, "guaranteed_mu": below * mu}
+                cells.append(replace(run, privacy=privacy))
     return cells
 
 
 def tables_of(played, settings):
     """Return the tables of questions and comparison."""
-    bounds = {"uniform_gain": 5.0, "oracle_gain": 15.0, "best_fixed_share": 0.4}
-    summary = pd.DataFrame([{"stream": label, **bounds} for label in ASKED])
+    bounds = {"uniform_gain": 5.0, "oracle_gain": 15.0}
+    fixed = {"nm": 0.3, "pa": 0.5}
+    summary = pd.DataFrame(
+        [
+            {"stream": label, **bounds, "best_fixed_share": fixed[state]}
+            for label, (state, _) in STREAMS.items()
+        ]
+    )
     questions = compare_questions(played, summary, settings, LEVELS, ASKED, CONFIDENCE)
     comparison = compare(played, settings, LEVELS, CONFIDENCE)
     return schemas_of(STUDY)["questions"].check(questions, "questions"), comparison
@@ -85,6 +95,8 @@ def test_the_mean_over_streams_and_its_interval_by_hand(tables):
     assert rows.loc["patients", "", "the baseline", 0.25]["gain_share"] == pytest.approx(0.9)
     assert rows.loc["share", "", "the baseline", math.inf]["gain_share_half_width"] == 0
     assert row["best_fixed_share"] == pytest.approx(0.4)
+    assert state["best_fixed_share"] == 0.5
+    assert row["guaranteed_mu"] == 0.25, "the weakest guarantee of all streams"
 
 
 def test_the_first_table_has_a_section_for_each_question(tables):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from dpol.studies.comparison.compute import run
 from dpol.studies.comparison.run_totals import count_replicates, find_run, run_totals
-from dpol.studies.comparison.settings import System
+from dpol.studies.comparison.settings import Comparison, System
 from dpol.studies.games.summary import conclude, schema, summarize, totals_of
-from replays import MAIN, facts_of, games, stream_of
+from dpol.studies.study import Inputs
+from replays import LEVELS, MAIN, facts_of, games, stream_of
 
 STREAM = stream_of(6, 3)
 PLAYED = games(STREAM, replicates=3)
@@ -45,6 +48,23 @@ def test_total_gains_and_their_means_agree(tables: tuple[pd.DataFrame, pd.DataFr
     means = totals.groupby(keys, sort=False)["total_gain"].mean()
     assert means.to_numpy() == pytest.approx(summary["mean_gain"].to_numpy())
     assert list(means.index) == list(summary[keys].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("learners", ["", "persistence"])
+def test_losses_are_split_only_if_every_system_names_its_learners(
+    tables: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path, learners: str
+) -> None:
+    files = {name: tmp_path / f"{name}.parquet" for name in ("summary", "totals")}
+    for path, frame in zip(files.values(), tables, strict=True):
+        frame.to_parquet(path)
+    comparison = Comparison(
+        baseline=System(algorithm="rw-ftpl", noise="isotropic", learners="rw-ftpl"),
+        ours=System(algorithm="persistence", noise="capacity", learners=learners),
+    )
+    point = {"comparison": comparison.model_dump(), "levels": LEVELS, "confidence": 0.95}
+    made = run({**point, "asked": {}}, Inputs(seed=1, memory_mb=math.inf, files=files))
+    assert len(made["comparison"]) > 0
+    assert len(made["ablation"]) == (2 * len(LEVELS) if learners else 0)
 
 
 def test_a_system_whose_noise_is_too_weak_is_not_compared(

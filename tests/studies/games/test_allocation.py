@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,25 @@ from scipy import optimize
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
-from dpol.data.stream import GainStream
+from dpol.core.schemas import write_frame
+from dpol.data.stream import GainStream, write_stream
 from dpol.experts.interface import LocalAlgorithm, forecasts_gains
 from dpol.experts.play import rounds
 from dpol.experts.registry import make_members
 from dpol.noise import NoisyGains, privatize
 from dpol.noise.seeds import Seeds
-from dpol.studies.games.allocation import NAMES, SCHEMA, demand_of, play_and_divide, references
+from dpol.studies.games.allocation import (
+    NAMES,
+    SCHEMA,
+    demand_of,
+    play_and_divide,
+    references,
+    table_of_divided,
+)
 from dpol.studies.games.allocation_shown import allocation_table, shown_rows
-from dpol.studies.games.collect import _resamples, allocation_rows
+from dpol.studies.games.collect import _resamples, _spread, allocation_rows, collect
 from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import tables_of
 from dpol.studies.games.settings import Allocation, Games, Report
 from dpol.studies.games.summary import schema
 from dpol.studies.study import Facts
@@ -43,6 +53,7 @@ def stream_of(label: str = "A", n: int = 4, T: int = 12, seed: int = 2) -> GainS
     """Return a stream of slowly moving shares of entities whose sizes differ."""
     rng = np.random.default_rng(seed)
     capacity = np.tile(np.linspace(20, 150, n), (T, 1)) + rng.integers(0, 4, (T, n))
+    capacity[T // 2, 1] = 45  # most beds of a larger one are closed for a week
     level = 0.2 + 0.1 * np.sin(np.arange(T) / 3)[:, None]
     gains = np.clip(
         level + 0.05 * rng.standard_normal(n) + 0.03 * rng.standard_normal((T, n)), 0, 1
@@ -353,6 +364,58 @@ def test_a_share_is_a_ratio_of_sums_over_the_rounds() -> None:
         ((floor - unmet)[at] / (floor - oracle)[at]).mean(), rel=1e-2
     )
     assert got["unmet"] == pytest.approx(unmet.mean())
+
+
+def test_the_served_are_those_of_small_entities_and_those_of_others() -> None:
+    rows = played(levels=[0.5])
+    table = allocation_rows(frame_of(rows), facts_of(STREAM))
+    table = table[(table["stream"] == "A") & (table["rule"] == "forecast")]
+    beds = STREAM.capacities_for("a test")
+    small = np.median(beds, axis=0) < 50
+    for got in table[table["units_follow"] == MEAN].to_dict("records"):
+        (row,) = (
+            row
+            for row in rows
+            if all(
+                row[name] == got[name] for name in ("rule", "need", "units_follow", "units_share")
+            )
+        )
+        need = np.maximum(STREAM.gains * beds - ALLOCATION.needs[got["need"]] * beds, 0)[1:]
+        unmet = np.mean(row["unmet_small"]), np.mean(row["unmet"] - row["unmet_small"])
+        served = [
+            1 - own / need[:, of].sum() for own, of in zip(unmet, (small, ~small), strict=True)
+        ]
+        assert [got["served_small"], got["served_others"]] == pytest.approx(served)
+
+
+def test_intervals_of_streams_hold_jointly_and_so_do_those_of_means(table: pd.DataFrame) -> None:
+    means = table["stream"] == ""
+    assert set(table.loc[~means, "ci_comparisons"]) == {4 * (~means).sum()}  # four scores a row
+    assert set(table.loc[means, "ci_comparisons"]) == {4 * means.sum()}
+
+
+def test_the_spread_of_resamples_is_half_of_their_middle_95_percent() -> None:
+    resampled = np.append(np.linspace(-3, 7, 1001)[::-1], [math.nan] * 500)
+    assert _spread(resampled) == pytest.approx(0.95 * 10 / 2)
+    assert math.isnan(_spread(np.full(3, math.nan)))
+
+
+def test_help_by_noise_that_is_weaker_than_its_level_is_left_out(tmp_path: Path) -> None:
+    files: dict[str, list[str]] = {"stream": [str(tmp_path / "stream.parquet")]}
+    write_stream(STREAM, files["stream"][0])
+    for noise, times in (("capacity", 1.0), ("isotropic", 1.01)):
+        facts: Any = {"noise": noise, "mu": 0.5, "seed": SEED, "replicates": range(2)}
+        demand = demand_of(STREAM, ALLOCATION)
+        block = play_suite(STREAM, make_members("random-effects"), demand=demand, **facts)
+        (own,) = block.played
+        weaker = replace(own.guarantee, mu=times * 0.5)
+        block = replace(block, played=(replace(own, guarantee=weaker),))
+        for name, made in {**tables_of(block), "divided": table_of_divided(own.divided)}.items():
+            files.setdefault(name, []).append(str(tmp_path / f"{noise}/{name}.parquet"))
+            write_frame(made, files[name][-1])
+    tables = collect(files, MAIN, facts_of(STREAM))
+    assert set(tables["summary"]["noise"]) == {"capacity", "isotropic"}
+    assert set(tables["allocation"]["noise"]) == {"capacity", "none"}
 
 
 def test_replicates_with_units_of_their_own_are_paired() -> None:

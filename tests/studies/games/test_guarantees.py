@@ -37,6 +37,7 @@ SUMMARY = pd.DataFrame(
         row("rw-meta", "local", 0.5, mechanism="more noise"),
         row("kalman", "local", 1.0, ours=True),
         row("l2p", "central", 1.0, guaranteed_mu=math.nan, ours=True),
+        row("l2p", "central", 2.0, ours=True),  # one record without a mu decides
         row("odd", "local", 1.0, guaranteed_mu=1.1),
         row("follow-the-leader", "none", INF, mechanism="none"),
     ]

@@ -6,6 +6,8 @@ import pytest
 
 from dpol.core.logs import job_log
 from dpol.core.schemas import write_frame
+from dpol.experts.games import play
+from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.studies.games.compute import play_suite
@@ -83,8 +85,26 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
     np.testing.assert_array_equal(one.actions, other.actions)
 
 
+@pytest.mark.parametrize("name", ["rw-meta", "mf-ftpl", "private-blocks", "multiplicative-weights"])
+def test_replicates_play_as_in_the_library_whatever_block_they_are_in(stream, name):
+    (member,) = make_members(name)
+    free = member.algorithm.model == "none"
+    noise = "none" if free else "capacity"
+    if member.algorithm.model == "local":
+        source = privatize(stream, noise, 0.5, seed=1, replicates=range(6))
+    else:
+        source = RawGains(stream, 0.5, 6, seed=1, **({} if free else {"noise": noise}))
+    games = play(name, source)
+    for block in (range(2), range(2, 6)):
+        (played,) = suite(stream, (name,), replicates=block, noise=noise).played
+        np.testing.assert_array_equal(played.actions, games.actions[block])
+        assert played.guarantee == games.guarantee
+    assert (games.actions[:4] != games.actions[2:]).any()
+
+
 def test_the_block_describes_its_runs(stream):
     block = suite(stream, replicates=range(3, 5), noise="capacity")
+    assert block.best.tolist() == [max(gains) for gains in stream.gains.tolist()]
     assert {(own.stream, own.noise, own.mu) for own in block.played} == {("test", "capacity", 0.5)}
     assert block.replicates == (3, 4)
     assert [played.label for played in block.played][:3] == ["one", "two", "ridge-w8-weak"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
 INDEPENDENT = ["69.2%", "76.1%", "84.2%", "92.2%"]
 
 
-def table(*rows: dict[str, Any]) -> Any:
+def table(*rows: dict[str, Any], **facts: Any) -> Any:
     summary = conclude(pd.DataFrame(rows))
     labels = list(dict.fromkeys(row["algorithm"] for row in rows))
-    return privacy_table({"summary": summary}, main(algorithms=labels), FACTS)
+    return privacy_table({"summary": summary}, main(algorithms=labels), replace(FACTS, **facts))
 
 
 def test_guesses_and_epsilon_are_the_largest_and_rounded_up() -> None:
@@ -41,6 +42,21 @@ def test_guesses_and_epsilon_are_the_largest_and_rounded_up() -> None:
     assert "Protected: one person in one round." in shown.footers[0]
     assert "not covered by any μ: the list." in shown.footers[0]
     assert "Anyone with the seed can remove the noise." in shown.footers[1]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_weakest_guarantee_of_all_streams_is_shown(order: int) -> None:
+    better = dict(zip(STAYS, (0.5, 0.6, 0.7, 0.8), strict=True))
+    better |= {"stream": "pa", "epsilon": 0.4, "guaranteed_mu": 0.5, "count_noise": 1.0}
+    for changes, expected in (
+        ({}, [*INDEPENDENT, "4.89", "±1.42"]),
+        (dict.fromkeys(STAYS, np.nan), ["69.2%", "4.89", "±1.42"]),
+        # A stream without a mu is known by its epsilon; (exp(.5) + 1e-6) / (exp(.5) + 1) = .62246.
+        ({"guaranteed_mu": np.nan, "epsilon": 0.5}, ["62.3%", "0.5", "±1.42"]),
+    ):
+        rows = [run("rw-meta", 1.0, 1.0, **changes), run("rw-meta", 1.0, 1.0, **better)]
+        shown = table(*rows[::order], streams={"nm": "NM", "pa": "PA"})
+        assert [line[-1] for line in texts(shown)] == expected
 
 
 def test_systems_with_equal_numbers_share_a_section() -> None:

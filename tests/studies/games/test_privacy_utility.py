@@ -86,8 +86,20 @@ def test_every_algorithm_has_a_line_the_best_one_first() -> None:
     assert systems[0].look.width > systems[1].look.width == systems[2].look.width
 
 
+def test_the_best_noise_has_the_largest_mean_over_all_streams() -> None:
+    gains = {("isotropic", "nm"): 54.0, ("isotropic", "pa"): 6.0}
+    gains |= {("capacity", stream): 36.0 for stream in ("nm", "pa")}
+    frame = summary(
+        [run("rw-meta", 1.0, gain, noise=n, stream=s) for (n, s), gain in gains.items()]
+    )
+    facts = replace(FACTS, streams={"nm": "New Mexico", "pa": "Pennsylvania"})
+    (line,) = lines_of(frame, main(), facts)
+    assert line.noise == "capacity"
+
+
 def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
-    better = [run("mf-ftpl", mu, 29.0, model="central") for mu in (INF, 1.0)]
+    gains = {INF: 10.0, 1.0: 29.0}  # what it has without noise does not count
+    better = [run("mf-ftpl", mu, gain, model="central") for mu, gain in gains.items()]
     roles = {role: [("rw-meta", "isotropic")] for role in ("the baseline", "ours")}
     asked = main(rivals=["mf-ftpl"]).model_copy(update={"roles": roles})
     *_, curator = lines_of(summary([*rows(), *better]), asked, FACTS)

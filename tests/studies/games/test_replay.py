@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 
 from dpol.noise import NoisyGains, privatize
 from dpol.studies.games import compute
-from dpol.studies.games.collect import MOST_EXPERTS, MOST_ROUNDS
+from dpol.studies.games.collect import MOST_EXPERTS, MOST_ROUNDS, replay_rows
 from dpol.studies.games.summary import schema
-from replays import FREE, LOCAL, games, replay_of, stream_of
+from replays import FREE, LOCAL, MAIN, SEED, facts_of, games, replay_of, stream_of
 
 SIX_BY_THREE = stream_of(6, 3)
 
@@ -43,6 +44,37 @@ def test_the_replay_has_the_noise_that_the_algorithms_saw(monkeypatch: pytest.Mo
         np.testing.assert_array_equal(released, noisy.gains[0])
         np.testing.assert_array_equal(grid(replay, "noise_scale", noise, mu), noisy.noise_scale)
         assert (mu == math.inf) == np.array_equal(released, noisy.gains[1]), "another replicate"
+
+
+def test_the_noise_has_the_memory_of_the_config() -> None:
+    memory = (0.2, 0.6)
+    cells = games(SIX_BY_THREE, ("capacity-memory",), levels={"low": 1.0})
+    facts = replace(facts_of(SIX_BY_THREE), memory=memory)
+    replay = replay_rows(cells, {"nm": SIX_BY_THREE}, MAIN, facts)
+    drawn = {
+        chosen: privatize(
+            SIX_BY_THREE, "capacity-memory", 1.0, seed=SEED, replicates=[0], memory=chosen
+        ).gains[0]
+        for chosen in (memory, "designed")
+    }
+    released = grid(replay, "noisy_gain", "capacity-memory", 1.0)
+    np.testing.assert_array_equal(released, drawn[memory])
+    assert (released != drawn["designed"]).any()
+
+
+def test_noise_that_is_weaker_than_its_level_is_not_replayed() -> None:
+    cells = [
+        replace(cell, guarantee=replace(cell.guarantee, mu=1.01))
+        if (cell.noise, cell.mu) == ("isotropic", 1.0)
+        else cell
+        for cell in games(SIX_BY_THREE)
+    ]
+    replayed = replay_of(SIX_BY_THREE, cells)[["noise", "mu"]].drop_duplicates()
+    assert replayed.to_numpy().tolist() == [
+        ["isotropic", math.inf],
+        ["capacity", math.inf],
+        ["capacity", 1.0],
+    ]
 
 
 def test_choices_come_from_the_first_replicate(replay: pd.DataFrame) -> None:
@@ -78,6 +110,12 @@ def test_of_many_experts_and_rounds_those_that_matter_are_kept() -> None:
     replay = replay_of(stream, games(stream, ("isotropic",), replicates=1))
     shown = set(replay.loc[replay["shown"], "expert"])
     assert len(shown) == MOST_EXPERTS
+    # The best experts are the same in every setting, and count once.
+    labels = replay["chosen_by"].str.split().str.len()
+    setting = (replay["noise"] == "isotropic") & (replay["mu"] == 1.0)
+    times = (labels + (setting & replay["oracle"])).groupby(replay["expert"]).sum()
+    often = times.index.isin(shown)
+    assert times[often].min() >= times[~often].max() > 0
     assert replay["round"].max() == MOST_ROUNDS
     others = replay[~replay["shown"]]
     assert ((others["chosen_by"] != "") | others["oracle"]).all()

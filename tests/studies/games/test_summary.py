@@ -129,6 +129,10 @@ def test_scores_by_hand(streams):
     assert row["ci_half_width"] == pytest.approx(student_factor(0.95, 3, 2) * math.sqrt(0.5 / 2))
     assert (row["best_fixed_gain"], row["static_regret"]) == (1.5, 0.0)
     assert (row["confidence"], row["ci_comparisons"]) == (0.95, 3)
+    # It named an expert with a gain of 1 in two rounds of three, and in one.
+    assert row["named_right"] == pytest.approx(0.5)
+    half = student_factor(0.95, 3, 2) * math.sqrt(1 / 18 / 2)
+    assert row["named_right_half_width"] == pytest.approx(half)
 
 
 def test_scores_of_one_replicate_and_of_equal_ones(streams):
@@ -184,6 +188,16 @@ def test_privacy_is_the_guarantee_not_the_requested_level(streams):
         assert rows.iloc[0]["guaranteed_mu" if name == "mu" else name] == value
     weeks = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"]
     assert rows.loc[0, weeks].tolist() == stays
+
+
+def test_the_noise_on_a_count_is_the_median_of_all_entities(make_stream):
+    """At mu = 0.5, isotropic noise is 2 sqrt(2) on the count of the smallest entity."""
+    streams = {"test": make_stream(np.zeros((1, 3)), [10.0, 20.0, 50.0])}
+    cells = [cell([[0.0]], noise=noise) for noise in ("isotropic", "capacity", "capacity-memory")]
+    cells.append(cell([[0.0]], mu=math.inf))
+    count_noise = summary_of(cells, streams)["count_noise"]
+    expected = [4 * math.sqrt(2), 2 * math.sqrt(2), math.nan, math.nan]
+    np.testing.assert_allclose(count_noise, expected)
 
 
 @pytest.mark.parametrize("known", [True, False])
