@@ -177,6 +177,14 @@ def written(blocks: Sequence[RunBlock], folder: Path) -> tuple[Path, Path]:
     return paths
 
 
+def test_files_of_two_jobs_are_refused(random_stream, tmp_path) -> None:
+    stream = random_stream(9, 4)
+    one, other = (written([suite(stream, specs)], tmp_path / specs[0]) for specs in SUITES[1:])
+    assert list(read_scores(*one))
+    with pytest.raises(DataError, match="differ; delete both"):
+        list(read_scores(one[0], other[1]))
+
+
 def _plain(scores: Scores) -> dict[str, object]:
     mixture = scores.amplification
     return vars(scores) | {"amplification": mixture and vars(mixture)}

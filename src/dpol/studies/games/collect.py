@@ -88,8 +88,9 @@ def read_scores(scores: Path, curves: Path) -> Iterator[Scores]:
     """
     every = read_frame(scores, schema(SCORES))
     rows = read_frame(curves, schema(CURVES))
-    ends = rows["replicates"].cumsum()
-    if ends.iloc[-1] != len(every):
+    ends, key = rows["replicates"].cumsum(), ["stream", "algorithm", "noise", "mu"]
+    expected = np.repeat(rows[key].to_numpy(), rows["replicates"], axis=0)
+    if not np.array_equal(expected, every[key].to_numpy()):
         raise DataError(f"{scores} and {curves} differ; delete both and run snakemake again")
     for end, row in zip(ends, rows.to_dict("records"), strict=True):
         own = every.iloc[end - row["replicates"] : end]
