@@ -439,7 +439,7 @@ class Plan:
             return
         was = dict(flat(read_config(folder))) | {CODE: record.values.get(CODE)}
         now = dict(flat(yaml.safe_load(self.text))) | {CODE: code_of_results()}
-        tables = zip(self.tables_read, recorded_tables(folder), strict=False)
+        tables = zip(self.tables_read, recorded_tables(record), strict=False)
         for file, recorded in tables:
             if Path(file).is_file():
                 was[file], now[file] = f"SHA-256 {recorded}", f"SHA-256 {sha256(file)}"

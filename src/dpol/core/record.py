@@ -101,14 +101,14 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise unreadable(path, error) from None
 
 
-def recorded_tables(folder: Path) -> list[str]:
+def recorded_tables(record: Record) -> list[str]:
     """Return the SHA-256 of the raw table, and of a second table of capacities if there is one.
 
     Raises:
-        DataError: the record of the run cannot be read.
+        DataError: the report of the cleaning cannot be read.
     """
-    path = folder / CLEANING
-    if CLEANING not in (record := read_record(folder)).files:  # a table of gains is not cleaned
+    path = record.folder / CLEANING
+    if CLEANING not in record.files:  # a table of gains is not cleaned
         return [record.data]
     try:
         read = json.loads(path.read_text(encoding="utf-8"))["provenance"]
@@ -219,7 +219,7 @@ def _at_odds(folder: Path, record: Record) -> Iterator[tuple[str, str]]:
     """Yield what the crate says otherwise than the files that tell it."""
     if (folder / CONFIG).is_file() and record.values.get("seed") != read_config(folder).get("seed"):
         yield f"another seed than in {CONFIG}", CRATE
-    if (folder / CLEANING).is_file() and record.data != recorded_tables(folder)[0]:
+    if (folder / CLEANING).is_file() and record.data != recorded_tables(record)[0]:
         yield f"another checksum of the data than in {CLEANING}", CRATE
 
 

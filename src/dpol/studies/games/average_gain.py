@@ -24,7 +24,7 @@ from dpol.show.reported import BEST_LINEAR
 from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.settings import Games
-from dpol.studies.games.systems import REFERENCE_TOTALS, describe_stream
+from dpol.studies.games.systems import REFERENCE_TOTALS, describe_stream, is_weaker
 from dpol.studies.study import Facts, Frames
 
 CSV_COLUMNS = (
@@ -277,7 +277,7 @@ def _entry(cell: Cell, title: str) -> TableCell:
     notes = [] if math.isnan(run["gain_share"]) else [percent(run["gain_share"])]
     if title == privacy_title(math.inf) and run["guaranteed_mu"] < math.inf:
         notes.append(OWN_NOISE)
-    if _is_weaker(run):
+    if is_weaker(run["guaranteed_mu"], run["mu"]):
         notes.append(f"{WEAKER} {rounded_up(run['guaranteed_mu'], 3)}")
     if run["unmoved"]:
         notes.append(UNMOVED)
@@ -289,10 +289,6 @@ def _entry(cell: Cell, title: str) -> TableCell:
     return TableCell(
         footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member
     )
-
-
-def _is_weaker(run: Run) -> bool:
-    return bool(run["mu"] * (1 + 1e-9) < run["guaranteed_mu"])
 
 
 def _footers(
@@ -316,7 +312,7 @@ def _footers(
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
     if any(run["mu"] == math.inf and run["guaranteed_mu"] < math.inf for run in runs):
         yield _ON_OWN_NOISE
-    if any(map(_is_weaker, runs)):
+    if any(is_weaker(run["guaranteed_mu"], run["mu"]) for run in runs):
         yield _ON_WEAKER
     if any(run["unmoved"] for run in runs):
         yield _ON_UNMOVED

@@ -21,7 +21,7 @@ from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.games.allocation import FLOOR, LAST, ORACLE, Row
-from dpol.studies.games.scores import Scores, collect_cells
+from dpol.studies.games.scores import KEY, Scores, collect_cells
 from dpol.studies.games.settings import ANNOUNCED, Games
 from dpol.studies.games.summary import (
     CURVES,
@@ -34,7 +34,7 @@ from dpol.studies.games.summary import (
     summarize,
     totals_of,
 )
-from dpol.studies.games.systems import keeps_level
+from dpol.studies.games.systems import is_weaker, keeps_level
 from dpol.studies.jobs import read_rows
 from dpol.studies.study import Facts, FileLists
 
@@ -88,7 +88,7 @@ def read_scores(scores: Path, curves: Path) -> Iterator[Scores]:
     """
     every = read_frame(scores, schema(SCORES))
     rows = read_frame(curves, schema(CURVES))
-    ends, key = rows["replicates"].cumsum(), ["stream", "algorithm", "noise", "mu"]
+    ends, key = rows["replicates"].cumsum(), list(KEY)
     expected = np.repeat(rows[key].to_numpy(), rows["replicates"], axis=0)
     if not np.array_equal(expected, every[key].to_numpy()):
         raise DataError(f"{scores} and {curves} differ; delete both and run snakemake again")
@@ -201,7 +201,7 @@ def _settings_played(played: Sequence[Scores], facts: Facts) -> list[Setting]:
     known = {
         (cell.noise, cell.mu)
         for cell in played
-        if cell.guarantee.model != "local" or cell.guarantee.mu <= cell.mu * (1 + 1e-9)
+        if cell.guarantee.model != "local" or not is_weaker(cell.guarantee.mu, cell.mu)
     }
     noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
     kept = [

@@ -21,7 +21,7 @@ from dpol.show.names import ACCOUNTED, OURS, marked, name_of
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import each, mu_title, power
 from dpol.studies.games.settings import Games
-from dpol.studies.games.systems import lines_of, ordered_levels
+from dpol.studies.games.systems import is_weaker, lines_of, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
@@ -177,8 +177,8 @@ def _guarantee(runs: pd.DataFrame) -> str:
         return "none"
     if private["guaranteed_mu"].isna().any():
         return "(ε, δ)-DP"
-    above = private["guaranteed_mu"] > private["mu"] * (1 + 1e-9)
-    return "μ-Gaussian DP" if not above.any() else "Gaussian DP, not at the requested μ"
+    weaker = any(map(is_weaker, private["guaranteed_mu"], private["mu"]))
+    return "μ-Gaussian DP" if not weaker else "Gaussian DP, not at the requested μ"
 
 
 def _guarantee_lines(numbers: pd.DataFrame) -> Iterator[Line]:

@@ -206,6 +206,10 @@ def collect_cells(parts: Iterable[Scores]) -> list[Scores]:
 # ---- tables --------------------------------------------------------------------------------------
 
 
+KEY = ("stream", "algorithm", "noise", "mu")
+"""Columns of both tables by which a row of `curves` has its rows of `scores`."""
+
+
 def tables_of(block: RunBlock) -> dict[str, pa.Table]:
     """Tabulate the scores of a block (docs/reference/tables.md).
 
@@ -213,10 +217,9 @@ def tables_of(block: RunBlock) -> dict[str, pa.Table]:
         `scores`, one row per algorithm and replicate, and `curves`, one row per algorithm.
     """
     every = [scores_of(played, block.replicates, block.best) for played in block.played]
-    key = ("stream", "algorithm", "noise", "mu")
     curves = [_curves(own) for own in every]
     size = len(block.replicates)
-    scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in key}
+    scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in KEY}
     return {
         "scores": pa.table(
             {

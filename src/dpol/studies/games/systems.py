@@ -236,6 +236,11 @@ def keeps_level(rows: pd.DataFrame) -> NDArray[np.bool_]:
     return np.array(guesses) <= rows["mu"].map(best_guess).to_numpy() + 1e-9
 
 
+def is_weaker(guaranteed: float, mu: float) -> bool:
+    """Return whether a guarantee of Gaussian DP is weaker than its level; False for other ones."""
+    return bool(guaranteed > mu * (1 + 1e-9))
+
+
 def holds_for_stays(noises: pd.Series) -> pd.Series:
     """Return whether each noise protects longer stays as well as independent noise does.
 
