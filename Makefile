@@ -61,7 +61,7 @@ format: $(VENV)/.dev ## format the code, renew the generated parts of pages and 
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow .test
-	$(VENV)/bin/dpol config write
+	$(VENV)/bin/python tools/manual.py
 	$(VENV)/bin/python tools/contributing.py
 	$(VENV)/bin/python tools/recorded_numbers.py
 

@@ -167,7 +167,6 @@ def test_only_these_modules_import_by_name() -> None:
         if by_name.search(path.read_text(encoding="utf-8"))
     }
     assert {file for file in found if not file.startswith(("checks/", "cli/"))} == {
-        "config/docs.py",  # the manual, of no job
         "core/plugins.py",
         "experts/registry.py",  # algorithms and learners
         "noise/noises.py",  # noises of other packages

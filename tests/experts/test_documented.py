@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from manual import algorithms
 
-from dpol.config.docs import algorithms
 from dpol.experts.registry import REGISTRY, make_members
 
 OF_ALGORITHMS, _ = algorithms().split("\nLearners, with the parameters above:\n")

@@ -1,4 +1,4 @@
-"""`dpol config`: list, copy and check configs, and write the files generated from them."""
+"""`dpol config`: list, copy and check configs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpol.core.options import Commands, add_command, path
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "list, copy and check configs, and write the files generated from them"
+    words = "list, copy and check configs"
     parser = add_command(commands, "config", readers="Experiments", words=words, description=words)
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "list the configs that come with dpol"
@@ -28,13 +28,6 @@ def add(commands: Commands) -> None:
     check = actions.add_parser("check", help="check config files", description=words)
     check.add_argument("files", nargs="+", type=path, metavar="FILE")
     check.set_defaults(run=_check)
-
-    words = (
-        "write the files generated from the config models: two in FOLDER, one page of the manual"
-    )
-    write = actions.add_parser("write", help=words)
-    write.add_argument("folder", type=path, nargs="?", default=Path("config"), metavar="FOLDER")
-    write.set_defaults(run=_write)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -81,11 +74,3 @@ def _check(options: argparse.Namespace) -> None:
         config = load_experiment(file).config
         count = len(points(config.games, config.facts))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
-
-
-def _write(options: argparse.Namespace) -> None:
-    from dpol.config.docs import generated
-    from dpol.core.files import write_text
-
-    for name, text in generated(options.folder).items():
-        write_text(options.folder / name, text)

@@ -1,6 +1,6 @@
 """Models of a whole config, which refuse every unknown key.
 
-`dpol config write` makes the JSON schema and the manual from the descriptions of the fields: the
+`tools/manual.py` makes the JSON schema and the manual from the descriptions of the fields: the
 schema takes whole descriptions, the manual first paragraphs. Rules across keys are in
 `dpol.config.rules`; `dpol.config.experiment` checks algorithms against the registry.
 """
