@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 
 from dpol.show.table import Table, to_markdown
-from dpol.studies.batching.show import amplification, batching, tolerance
+from dpol.studies.batching.show import amplification, batching
 
 BOUNDS = ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
@@ -91,13 +91,6 @@ COSTS = r"""**What batching costs: regret of RW-FTPL and extra regret of RW-AdaB
 """  # noqa: E501
 
 
-TOLERANCE = r"""| experts | privacy of one round | tolerance | ε, Borell-TIS | extra, Borell-TIS | ε, reflection † | extra, reflection † |
-| --- | --- | --- | ---: | ---: | ---: | ---: |
-| **n = 2** (T = 60) | μ = 1 | α = 0.1 | 2.64 mean batch 26.4 | -1.200 ± 0.012 | 2.94 mean batch 29.4 | +11.200 ± 0.112 |
-|  |  | α = 1 | 1.64 mean batch 26.4 | -2.400 ± 0.012 | 1.94 mean batch 29.4 | +22.400 ± 0.112 |
-"""  # noqa: E501
-
-
 def test_the_amplification_table() -> None:
     """Sections and groups keep their order, lines are sorted by mu; each cell has its number."""
     assert to_markdown(amplification_table(curves())) == AMPLIFIED
@@ -106,16 +99,3 @@ def test_the_amplification_table() -> None:
 def test_the_batching_table() -> None:
     # n = 2, mu = 0.1: 3; mu = 1: 12; 100 more for the second stream.
     assert to_markdown(batching({"batching": costs()}, None, None)) == COSTS
-
-
-def test_other_alphas_have_lines_in_the_table_of_the_tolerance_only() -> None:
-    """The extra regret is from the stream where it is larger: -1.2 and not -11.2, or 11.2."""
-    one, more = curves(mus=(1.0,)), curves(mus=(1.0,)).assign(alpha=1.0)
-    more["epsilon_at_delta"] -= 1
-    costly = costs(alpha=1.0)
-    costly["extra_regret"] *= 2
-    batches = pd.concat([costs(alpha=0.1), costly], ignore_index=True)
-    frames = {"amplification": pd.concat([one, more]), "batching": batches[batches["mu"] == 1.0]}
-    assert to_markdown(amplification(frames, None, None)) == to_markdown(amplification_table(one))
-    table = to_markdown(tolerance(frames, None, None))
-    assert table.splitlines()[2:6] == TOLERANCE.splitlines()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -70,14 +69,10 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 
 def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the tables, with intervals of the regrets that hold together for each alpha."""
+    """Return the tables, with joint intervals of the regrets."""
     frames = {name: read_rows(paths) for name, paths in files.items()}
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
-    regrets = [
-        add_intervals(rows, errors, facts.confidence)
-        for _, rows in frames["batching"].groupby("alpha", sort=False)
-    ]
-    return {**frames, "batching": pd.concat(regrets, ignore_index=True)}
+    return {**frames, "batching": add_intervals(frames["batching"], errors, facts.confidence)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +95,10 @@ class PairedRuns:
 def _play(
     stream: GainStream, mu: float, study: Batching, seed: int
 ) -> Mapping[RWAdaBatch, PairedRuns]:
-    """Play RW-FTPL, and RW-AdaBatch with every alpha and bound, with the same noise."""
+    """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise."""
     time, columns = np.arange(stream.n_rounds), np.array(study.rounds) - 1
     blocks: dict[RWAdaBatch, list[PairedRuns]] = {
-        RWAdaBatch(alpha, bound): [] for alpha, bound in product(study.alphas, study.bounds)
+        RWAdaBatch(study.alpha, bound): [] for bound in study.bounds
     }
     for game in _blocks(stream, mu, study.replicates, seed):
         plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
@@ -133,7 +128,7 @@ def amplified_curves(
 ) -> pd.DataFrame:
     """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
-    There is a row per alpha, bound, round, kind and test, with `threshold` (log likelihood ratio,
+    There is a row per bound, round, kind and test, with `threshold` (log likelihood ratio,
     and also epsilon if not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at
     that epsilon, `epsilon_at_delta` at the given delta, and `mean_batch`.
 
@@ -203,7 +198,7 @@ def batching_regrets(
 ) -> pd.DataFrame:
     """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
 
-    There is a row per alpha, stream and bound, with mean regrets and the mean of their paired
+    There is a row per stream and bound, with mean regrets and the mean of their paired
     difference, standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
     (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
 
@@ -216,15 +211,15 @@ def batching_regrets(
     rows = []
     eta = math.sqrt(n) / mu
     limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
-    for alpha, label in product(study.alphas, played):
+    factor = 1 + study.alpha / 2
+    for label in played:
         best = synthetic_gains(study.n_rounds, n)[label].sum(axis=0).max()
-        factor = 1 + alpha / 2
         for bound in study.bounds:
-            games = played[label][RWAdaBatch(alpha, bound)]
+            games = played[label][RWAdaBatch(study.alpha, bound)]
             extra = games.plain - games.batched
             row = {
                 "stream": label,
-                "alpha": alpha,
+                "alpha": study.alpha,
                 "bound": bound,
                 "mean_batch": float(games.mean_sizes.mean()),
                 "ftpl_regret": best - games.plain.mean(),

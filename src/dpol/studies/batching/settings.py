@@ -27,14 +27,8 @@ class Batching(Settings):
     """Rounds t whose protection is computed.
 
     The figure shows the first."""
-    alphas: Annotated[
-        list[Annotated[float, Field(gt=0, le=1e6)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ] = [0.1, 0.01]
-    """Tolerances for batching.
-
-    The figure shows the first. The paper's experiments have 0.01."""
+    alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.1
+    """Tolerance for batching; the paper's experiments have 0.01."""
     bounds: Annotated[
         list[Literal["borell-tis", "reflection"]],
         Field(min_length=1),

@@ -1,4 +1,4 @@
-"""Amplified privacy and the regret that batching costs: a figure and three tables."""
+"""Amplified privacy and the regret that batching costs: a figure and two tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
     """Build the table of epsilon: not amplified, by analytic bounds, and by Monte Carlo."""
     key = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
     curves = frames["amplification"][[*key, "epsilon_at_delta", "mean_batch"]].drop_duplicates(key)
-    curves, first = _of_first_alpha(curves), curves.iloc[0]
+    first = curves.iloc[0]
     amplified = curves.loc[curves["kind"] != "un-amplified", ["bound", "kind"]]
     shown = list(amplified.drop_duplicates().itertuples(index=False, name=None))
 
@@ -70,7 +70,7 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
 def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
     """Build the table of regret of RW-AdaBatch and RW-FTPL, with the bound of Corollary 2."""
-    costs = _of_first_alpha(frames["batching"])
+    costs = frames["batching"]
     bounds = list(costs["bound"].unique())
     first = costs.iloc[0]
 
@@ -108,64 +108,6 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
     )
 
 
-def tolerance(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """Build the table of amplified epsilon and of the largest extra regret, by alpha."""
-    curves, costs = frames["amplification"], frames["batching"]
-    first, bounds, key = curves.iloc[0], list(costs["bound"].unique()), ["n", "mu", "alpha"]
-    analytic = curves[(curves["kind"] == "analytic") & (curves["t"] == first["t"])]
-    analytic = analytic.drop_duplicates([*key, "bound"])[
-        [*key, "T", "bound", "epsilon_at_delta", "mean_batch"]
-    ]
-    most = costs.loc[costs.groupby([*key, "bound"])["extra_regret"].idxmax()]
-    regrets = most[[*key, "bound", "stream", "extra_regret", "extra_half_width"]]
-    numbers = analytic.merge(regrets, on=[*key, "bound"])
-
-    def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
-        cells = []
-        for _, row in rows.set_index("bound").loc[bounds].iterrows():
-            batch = f"mean batch {row['mean_batch']:.1f}"
-            cells.append(TableCell(rounded_up(row["epsilon_at_delta"], 4), (batch,)))
-            cells.append(TableCell(_extra(row)))
-        return tuple(cells)
-
-    return Table(
-        caption="What the tolerance α changes: amplified ε and extra regret of RW-AdaBatch",
-        name="tolerance",
-        corner=("experts", "privacy of one round", "tolerance"),
-        headers=tuple(
-            header
-            for bound in bounds
-            for header in (f"ε, {name_of(bound).marked}", f"extra, {name_of(bound).marked}")
-        ),
-        sections=_sections(
-            numbers,
-            "mu",
-            lambda mu: mu_title(float(str(mu))),
-            entries,
-            line="alpha",
-            named=lambda alpha: f"α = {alpha:g}",
-        ),
-        footers=(
-            f"ε at δ = {first['delta_reported']:g} of round t = {first['t']} by the analytic bound."
-            " Extra: regret above RW-FTPL with the same noise, on the stream where it is largest.",
-            footers.describe_interval(
-                costs["confidence"].iloc[0],
-                costs["ci_comparisons"].iloc[0],
-                "regrets of one α",
-                _COVERS,
-            ),
-            f"Method: {PAPER}, section 3.1; section A.2 remarks on α. Its experiments have"
-            f" α = 0.01. {OURS}.",
-        ),
-        numbers=numbers,
-    )
-
-
-def _of_first_alpha(frame: pd.DataFrame) -> pd.DataFrame:
-    rows: pd.DataFrame = frame[frame["alpha"] == frame["alpha"].iloc[0]]
-    return rows
-
-
 def _extra(row: pd.Series) -> str:
     """Format the extra regret of a row, with its half-width."""
     if row["extra_regret"] == row["extra_half_width"] == 0:
@@ -179,15 +121,11 @@ def _sections(
     group: str,
     title: Callable[[object], str],
     entries: Callable[[pd.DataFrame], tuple[TableCell, ...]],
-    *,
-    line: str = "mu",
-    named: Callable[[float], str] = mu_title,
 ) -> tuple[Section, ...]:
-    """Return a section per number of experts, a group per `group`, a line per mu or alpha."""
+    """Return a section per number of experts, a group per `group`, a line per mu."""
 
     def lines(rows: pd.DataFrame) -> tuple[Line, ...]:
-        parts = rows.groupby(line)
-        return tuple((named(float(str(value))), entries(part)) for value, part in parts)
+        return tuple((mu_title(float(str(mu))), entries(part)) for mu, part in rows.groupby("mu"))
 
     def groups(rows: pd.DataFrame) -> tuple[Group, ...]:
         parts = rows.groupby(group, sort=False)
@@ -200,12 +138,9 @@ def _sections(
 
 
 def draw_amplification(frames: Frames, settings: Batching, facts: Facts) -> Figure:
-    """Draw epsilon at every level as a share of epsilon without amplification.
-
-    The figure shows the first round t and the first alpha of the table `amplification`.
-    """
+    """Draw epsilon at every level as a share of epsilon without amplification, at the first t."""
     curves = frames["amplification"]
-    shown = curves[(curves[["t", "alpha"]] == curves[["t", "alpha"]].iloc[0]).all(axis=1)]
+    shown = curves[curves["t"] == curves["t"].iloc[0]]
     first, looks = shown.iloc[0], looks_of(_ALGORITHMS.values())
     studied = {key: name for key, name in _ALGORITHMS.items() if key in set(shown["bound"])}
     colours = {bound: looks[name].colour for bound, name in studied.items()}
@@ -290,11 +225,6 @@ SECTIONS = {
                 build=batching,
                 title="What batching costs",
                 place="folded",
-            ),
-            "tolerance": TableSpec(
-                build=tolerance,
-                title="What the tolerance α changes",
-                place="file",
             ),
         },
     ),

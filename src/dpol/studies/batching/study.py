@@ -29,7 +29,7 @@ STUDY = Study(
             " allow.",
             results=("amplification", "batching"),
             figures=("amplification",),
-            tables=("amplification", "batching", "tolerance"),
+            tables=("amplification", "batching"),
         ),
     ),
     points=points,
