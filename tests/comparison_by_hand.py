@@ -12,7 +12,6 @@ import pandas as pd
 
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.comparison.ablation import ablate
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.run_totals import RunTotals
 from dpol.studies.comparison.settings import Aim, Comparison, Rival, System
@@ -20,13 +19,9 @@ from dpol.studies.study import Facts
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
-PAPER = System(algorithm="meta", noise="isotropic", learners="ridge")
-OURS = System(algorithm="bayes", noise="capacity", learners="kalman")
-AIMS = [
-    Aim(ours="high", against="baseline", at="low"),
-    Aim(ours="low", against="best-learner", at="none"),
-]
-COMPARISON = Comparison(baseline=PAPER, ours=OURS, aims=AIMS)
+PAPER = System(algorithm="meta", noise="isotropic")
+OURS = System(algorithm="bayes", noise="capacity")
+COMPARISON = Comparison(baseline=PAPER, ours=OURS, aims=[Aim(ours="high", at="low")])
 TUNED = [System(algorithm=name, noise="isotropic") for name in ("ridge-a", "ridge-b")]
 RIVALS = [
     Rival(name="the baseline with our noise", systems=[System(algorithm="meta", noise="capacity")]),
@@ -53,7 +48,7 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
         sampler="none" if mu == INF else "seeded",
     )
     level = next(label for label, its in LEVELS.items() if its == mu)
-    about = {"stream": "nm", "family": label, "ours": is_ours(noise)} | facts
+    about = {"stream": "nm", "ours": is_ours(noise)} | facts
     return RunTotals(
         **about,
         algorithm=label,
@@ -68,15 +63,14 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
 
 SIZE = {"n_experts": 2, "n_rounds": 2}
 SIZE |= {"uniform_gain": 3.0, "best_fixed_gain": 5.0, "oracle_gain": 20.0}
-# Gain without noise, family, whether it is ours, and distance of both replicates from the mean with
-# noise.
+# Gain without noise, whether it is ours, and distance of both replicates from the mean with noise.
 _RUNS = {
-    "meta": (14.0, "meta", False, 0.5),
-    "bayes": (18.0, "bayes", True, -0.5),
-    "ridge-a": (17.0, "ridge", False, 1.0),
-    "ridge-b": (16.0, "ridge", False, 0.25),
-    "kalman-a": (18.5, "kalman", True, 1.5),
-    "kalman-b": (17.5, "kalman", True, 0.5),
+    "meta": (14.0, False, 0.5),
+    "bayes": (18.0, True, -0.5),
+    "ridge-a": (17.0, False, 1.0),
+    "ridge-b": (16.0, False, 0.25),
+    "kalman-a": (18.5, True, 1.5),
+    "kalman-b": (17.5, True, 0.5),
 }
 
 
@@ -89,10 +83,10 @@ def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[RunTo
     runs = []
     for mu, cost in ((INF, 0.0), (1.0, 2.0), (0.25, 6.0)):
         for noise, share in (("isotropic", 1.0), ("capacity", 0.5)):
-            for label, (gain, family, ours, half) in _RUNS.items():
+            for label, (gain, ours, half) in _RUNS.items():
                 mean, half = gain - share * cost, half * spread * (mu < INF)
                 totals, facts = [mean - half, mean + half] * times, {"stream": stream}
-                facts |= {"family": family, "ours": ours or is_ours(noise)}
+                facts["ours"] = ours or is_ours(noise)
                 runs.append(cell(label, noise, mu, totals, **facts))
         tree = [8.5 - spread / 2, 8.5 + spread / 2] * times
         runs.append(cell("tree", "isotropic", mu, tree, model="central", stream=stream))
@@ -102,10 +96,11 @@ def cells(stream: str = "nm", spread: float = 1.0, times: int = 1) -> list[RunTo
 
 def summary_of(runs: Sequence[RunTotals]) -> pd.DataFrame:
     """Return the columns of the summary that tables and figures of the comparison need."""
-    names = "stream", "algorithm", "family", "noise", "level", "mu", "ours"
+    names = "stream", "algorithm", "noise", "level", "mu", "ours"
     rows = [
         {
             **{name: getattr(run, name) for name in names},
+            "family": run.algorithm.partition("-")[0],
             **SIZE,
             **run.privacy,
             **NO_PRIVACY.stay_columns(),
@@ -120,9 +115,8 @@ def summary_of(runs: Sequence[RunTotals]) -> pd.DataFrame:
 def frames(
     runs: Sequence[RunTotals], comparison: Comparison = COMPARISON
 ) -> dict[str, pd.DataFrame]:
-    """Return the comparison, the ablation and the summary of runs of two experts and rounds."""
+    """Return the comparison and the summary of runs of two experts and rounds."""
     return {
         "comparison": compare(runs, comparison, LEVELS, CONFIDENCE),
-        "ablation": ablate(runs, comparison, LEVELS, CONFIDENCE),
         "summary": summary_of(runs),
     }

@@ -53,12 +53,10 @@ suites:
   trusted: {algorithms: [tree-ftpl-min-noise]}
   open: {algorithms: [follow-the-leader]}
 comparison:
-  baseline: {algorithm: rw-meta, noise: isotropic, learners: ridge}
-  ours: {algorithm: empirical-bayes, noise: capacity, learners: kalman}
-  ablations: [{algorithm: rw-ftpl, noise: capacity, learners: kalman}]
+  baseline: {algorithm: rw-meta, noise: isotropic}
+  ours: {algorithm: empirical-bayes, noise: capacity}
   aims:
-    - {ours: high, against: baseline, at: none}
-    - {ours: high, against: best-learner, at: none}
+    - {ours: high, at: none}
 report: {algorithms: [rw-ftpl], noise: capacity}
 """)
 DELETED = object()

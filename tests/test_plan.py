@@ -138,7 +138,7 @@ def test_the_result_tables_are_made_from_what_points_write_and_read() -> None:
     files = {study.name: small.inputs_of_results(study, block) for study, block in small.studies}
     assert files["games"].keys() == {"scores", "curves", "rounds", "stream"}
     assert files["games"]["stream"] == [f"{small.folder}/streams/NM.parquet"]
-    assert files["comparison"].keys() == {"comparison", "ablation", "memory"} | {
+    assert files["comparison"].keys() == {"comparison", "memory"} | {
         "summary",
         "totals",
         "stream",

@@ -76,7 +76,7 @@ def play(uses, stream, members, noise="isotropic-constant", mu=1.0, seed=1, repl
         play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
-SYSTEM = {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"}
+SYSTEM = {"algorithm": "rw-meta", "noise": "isotropic"}
 MEMORY = {"weeks": [1, 2], "mus": [0.5, 1]}
 
 

@@ -44,8 +44,8 @@ STUDIES: dict[str, Any] = {
     "audits": {},
     "claims": {},
     "comparison": {
-        "baseline": {"algorithm": "rw-meta", "noise": "isotropic", "learners": "ridge"},
-        "ours": {"algorithm": "rw-meta", "noise": "capacity", "learners": "ridge"},
+        "baseline": {"algorithm": "rw-meta", "noise": "isotropic"},
+        "ours": {"algorithm": "rw-meta", "noise": "capacity"},
     },
 }
 CLAIMS = (
@@ -196,7 +196,6 @@ def write_run(folder: Path) -> None:
         "replay": replay(),
         "totals": pd.DataFrame(index=[0]),
         "comparison": pd.DataFrame(index=[0]),
-        "ablation": pd.DataFrame(index=[0]),
         "claims": claims(),
         "audits": audits(),
     }

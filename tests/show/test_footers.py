@@ -109,18 +109,18 @@ def test_levels_are_in_the_order_of_the_table() -> None:
 @pytest.mark.parametrize("runs", [pd.DataFrame([run(INF)]), column(model="none")])
 def test_no_guarantee_without_noise(runs: pd.DataFrame) -> None:
     none = ["Guarantee: none; no run adds privacy noise."]
-    assert describe_guarantee({"a": runs}) == none
+    assert describe_guarantee(runs) == none
     assert mechanisms_table({"a": runs}, list(EPSILON), name="mechanisms") is None
 
 
 def test_the_sentences_name_unit_adjacency_public_data_and_the_source_of_noise() -> None:
     one, other = column(taken_as_public="the list"), column(taken_as_public="the list")
-    first, public, last = describe_guarantee({"a": one, "b": other})
+    first, public, last = describe_guarantee(pd.concat([one, other]))
     assert first.startswith("Guarantee: μ-Gaussian differential privacy of one person. Adjacent")
     assert "one elsewhere" in first
     assert public == "Taken as public, and not covered by any μ: the list."
     assert last.startswith("Noise: seeded")
-    assert len(describe_guarantee({"a": column()})) == 2
+    assert len(describe_guarantee(column())) == 2
 
 
 def stays(mechanism: str = "Noise", carried_weeks: float = math.nan, **factors: float) -> Any:

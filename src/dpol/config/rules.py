@@ -53,7 +53,7 @@ def groups(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def levels(config: Config, members: Members) -> Iterator[Problem]:
-    """Require different levels, and a level without noise if a suite or comparison needs it."""
+    """Require different levels, and a level without noise if a suite has no privacy."""
     place, given = ("privacy", "levels"), config.privacy.levels
     first: dict[float, str] = {}
     for label, mu in given.items():
@@ -64,9 +64,6 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
         for label, made in members.items()
         if any(member.algorithm.model == "none" for member in made)
     ]
-    compared = _compared(config)
-    if compared is not None and compared.ablated:
-        reasons.append("comparison splits losses relative to no noise")
     if reasons and math.inf not in given.values():
         yield Problem(place, given, f"must have a level .inf because {' and '.join(reasons)}")
 
@@ -151,9 +148,6 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem(where, compared.ours.algorithm, "must differ from comparison.ours")
     allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
     for index, aim in enumerate(compared.aims):
-        if aim.against == "best-learner" and not compared.ablated:
-            allowed = "must be baseline unless every system names its learners"
-            yield Problem(("comparison", "aims", index, "against"), aim.against, allowed)
         for key, level in (("ours", aim.ours), ("at", aim.at)):
             if level not in config.privacy.levels:
                 yield Problem(("comparison", "aims", index, key), level, allowed)
@@ -278,7 +272,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def systems(config: Config, members: Members) -> Iterator[Problem]:
-    """Require that suites play each compared system, and its learners, under its noise."""
+    """Require that suites play each compared system under its noise."""
     if (compared := _compared(config)) is None:
         return
     runs = list(_private_runs(config, members))
@@ -289,14 +283,6 @@ def systems(config: Config, members: Members) -> Iterator[Problem]:
             allowed = f"no private suite plays it with {system.noise} noise"
             allowed += did_you_mean(system.algorithm, known)
             yield Problem((*place, "algorithm"), system.algorithm, allowed)
-        independent = find_noise(system.noise).independent or system.noise
-        for family, noise in {
-            compared.baseline.learners: independent,
-            system.learners: system.noise,
-        }.items():
-            if family and (family, noise) not in {(member.family, name) for member, name in runs}:
-                allowed = f"no private suite plays this family with {noise} noise"
-                yield Problem((*place, "learners"), family, allowed)
         if not find_noise(system.noise).none_at_infinity:
             allowed = "must be a noise that vanishes at the level .inf"
             yield Problem((*place, "noise"), system.noise, allowed)
@@ -309,8 +295,6 @@ def _systems_of(compared: Comparison) -> Iterator[tuple[tuple[str | int, ...], S
     for index, rival in enumerate(compared.rivals):
         for number, system in enumerate(rival.systems):
             yield ("comparison", "rivals", index, "systems", number), system
-    for index, system in enumerate(compared.ablations):
-        yield ("comparison", "ablations", index), system
 
 
 def _compared(config: Config) -> Comparison | None:

@@ -63,7 +63,6 @@ class Noise:
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: dependence on earlier noise: `none`, or the kind of `Chains` or `SumsMemory`.
-        independent: name of the independent noise of its kind; its own name if empty.
     """
 
     name: str
@@ -76,7 +75,6 @@ class Noise:
     none_at_infinity: bool = True
     central: bool = False
     memory: MemoryKind = "none"
-    independent: str = ""
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
@@ -161,7 +159,6 @@ MEMORY = replace(
     " (`privacy.memory`)",
     central=False,
     memory="chains",
-    independent=CAPACITY.name,
 )
 SUMS = replace(
     MEMORY,

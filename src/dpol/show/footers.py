@@ -101,13 +101,8 @@ def describe_best(column: str, family: str) -> str:
     )
 
 
-def describe_guarantee(columns: Mapping[str, pd.DataFrame]) -> list[str]:
-    """State the privacy guarantee; `dpol.show.mechanisms` has the table of the mechanisms.
-
-    Args:
-        columns: rows of the summary, by title of the table's column that shows them.
-    """
-    runs = pd.concat(columns)
+def describe_guarantee(runs: pd.DataFrame) -> list[str]:
+    """State the guarantee of rows of the summary; `dpol.show.mechanisms` has the mechanisms."""
     private = runs[(runs["model"] != "none") & (runs["epsilon"] < float("inf"))]
     if private.empty:
         return ["Guarantee: none; no run adds privacy noise."]

@@ -23,7 +23,7 @@ STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
 QUESTIONS = {"share": "share", "large": "share of the large", "patients": "patients"}
 STREAMS = {f"{state}-{question}": (state, question) for state in STATES for question in QUESTIONS}
 ASKED = {label: question for label, (_, question) in STREAMS.items()}
-AIMS = [Aim(ours=level, against="baseline", at="low") for level in ("low", "high")]
+AIMS = [Aim(ours=level, at="low") for level in ("low", "high")]
 SETTINGS = Comparison(baseline=PAPER, ours=OURS, aims=AIMS)
 FORMS = [System(algorithm=name, noise="isotropic") for name in ("a", "b")]
 WITH_RIVAL = SETTINGS.model_copy(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from dpol.studies.comparison.compute import run
 from dpol.studies.comparison.run_totals import count_replicates, find_run, run_totals
-from dpol.studies.comparison.settings import Comparison, System
+from dpol.studies.comparison.settings import System
 from dpol.studies.games.summary import conclude, schema, summarize, totals_of
-from dpol.studies.study import Inputs
-from replays import LEVELS, MAIN, facts_of, games, stream_of
+from replays import MAIN, facts_of, games, stream_of
 
 STREAM = stream_of(6, 3)
 PLAYED = games(STREAM, replicates=3)
@@ -37,7 +34,7 @@ def test_a_cell_has_the_total_gains_and_the_guarantee_of_its_runs(
     assert count_replicates(cells) == 3
     for cell, played in zip(cells, PLAYED, strict=True):
         assert (cell.algorithm, cell.noise, cell.mu) == (played.label, played.noise, played.mu)
-        assert (cell.family, cell.ours) == (played.family, played.ours)
+        assert cell.ours == played.ours
         assert cell.totals.tolist() == played.totals.tolist()
         assert cell.privacy == played.guarantee.as_columns()
 
@@ -50,29 +47,12 @@ def test_total_gains_and_their_means_agree(tables: tuple[pd.DataFrame, pd.DataFr
     assert list(means.index) == list(summary[keys].itertuples(index=False, name=None))
 
 
-@pytest.mark.parametrize("learners", ["", "persistence"])
-def test_losses_are_split_only_if_every_system_names_its_learners(
-    tables: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path, learners: str
-) -> None:
-    files = {name: tmp_path / f"{name}.parquet" for name in ("summary", "totals")}
-    for path, frame in zip(files.values(), tables, strict=True):
-        frame.to_parquet(path)
-    comparison = Comparison(
-        baseline=System(algorithm="rw-ftpl", noise="isotropic", learners="rw-ftpl"),
-        ours=System(algorithm="persistence", noise="capacity", learners=learners),
-    )
-    point = {"comparison": comparison.model_dump(), "levels": LEVELS, "confidence": 0.95}
-    made = run({**point, "asked": {}}, Inputs(seed=1, memory_mb=math.inf, files=files))
-    assert len(made["comparison"]) > 0
-    assert len(made["ablation"]) == (2 * len(LEVELS) if learners else 0)
-
-
 def test_a_system_whose_noise_is_too_weak_is_not_compared(
     tables: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:
     summary, totals = tables
     noisy = summary[(summary["model"] == "local") & (summary["mu"] < math.inf)].iloc[0]
-    system = System(algorithm=noisy["algorithm"], noise=noisy["noise"], learners="ridge")
+    system = System(algorithm=noisy["algorithm"], noise=noisy["noise"])
     runs = run_totals(summary, totals)
     assert find_run(runs, system, noisy["mu"]).keeps_level
     weaker = summary.assign(guaranteed_mu=2 * summary["guaranteed_mu"])

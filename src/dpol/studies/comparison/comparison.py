@@ -20,7 +20,6 @@ from dpol.studies.comparison.run_totals import (
     by_stream,
     count_replicates,
     find_run,
-    runs_of_family,
 )
 from dpol.studies.comparison.settings import Comparison, verdict_of_aim
 
@@ -52,7 +51,6 @@ def compare(
     pairs = [pair for own in streams for pair in _pairs(own, comparison, levels)]
     comparisons = len(pairs) + len({id(run) for _, _, *both in pairs for run in both})
     replicates, half = count_replicates(runs), half_widths(confidence, comparisons)
-    families = (comparison.baseline.learners, comparison.ours.learners)
     rows = [
         {
             "stream": ours.stream,
@@ -61,7 +59,6 @@ def compare(
             **_side("", ours, half),
             **_side("other_", other, half),
             "other_ours": other.ours,
-            "other_learner": other.family in families,
             "common_noise": _shares_noise(ours, other),
             **_difference(ours, other, half),
         }
@@ -90,15 +87,8 @@ def _pairs(
                 yield "other", "", ours, run
     for aim in of.aims:
         ours, mu = find_run(runs, of.ours, levels[aim.ours]), levels[aim.at]
-        if aim.against == "baseline":
-            for rival, run in _named(runs, of, mu):
-                yield "aim-rival" if rival else "aim-baseline", rival, ours, run
-            continue
-        # A row for each learner: choosing the best of them then costs no confidence.
-        systems = of.ours, *of.ablations, of.baseline
-        for family, noise in {system.learners: system.noise for system in systems}.items():
-            for run in runs_of_family(runs, family, noise, mu):
-                yield "aim-learner", "", ours, run
+        for rival, run in _named(runs, of, mu):
+            yield "aim-rival" if rival else "aim-baseline", rival, ours, run
 
 
 def _named(runs: Sequence[RunTotals], of: Comparison, mu: float) -> Iterator[tuple[str, RunTotals]]:

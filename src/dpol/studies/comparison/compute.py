@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 
 from dpol.core.schemas import read_frame
-from dpol.studies.comparison.ablation import ablate
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
 from dpol.studies.comparison.questions import compare_questions
@@ -25,7 +24,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
         DataError: a table of the main study is missing or does not match its schema.
         ValueError: a system of the comparison was not played.
     """
-    tables = dict.fromkeys(("comparison", "ablation", "questions", "memory"), NOTHING)
+    tables = dict.fromkeys(("comparison", "questions", "memory"), NOTHING)
     if "stream" in inputs.files:
         return tables | {"memory": play_memories(point, inputs)}
     summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
@@ -33,8 +32,6 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     comparison = Comparison.model_validate(point["comparison"])
     levels, confidence = point["levels"], point["confidence"]
     tables["comparison"] = compare(runs, comparison, levels, confidence)
-    if comparison.ablated:
-        tables["ablation"] = ablate(runs, comparison, levels, confidence)
     if asked := point["asked"]:
         tables["questions"] = compare_questions(
             runs, summary, comparison, levels, asked, confidence
@@ -44,7 +41,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the result tables; the intervals of all games with correlated noise hold jointly."""
-    asked = ("comparison", "ablation", "questions", "memory")
+    asked = ("comparison", "questions", "memory")
     tables = {name: read_rows(files[name]) for name in asked if name in files}
     if settings.memory:
         tables["memory"] = compare_memories(

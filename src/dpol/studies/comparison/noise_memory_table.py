@@ -113,5 +113,5 @@ def _footers(frame: pd.DataFrame, times: float, facts: Facts) -> Iterator[str]:
     )
     yield footers.describe_intervals_behind(frame)
     yield footers.describe_data(facts.simulated)
-    yield from footers.describe_guarantee(_by_noise(frame))
+    yield from footers.describe_guarantee(pd.concat(_by_noise(frame)))
     yield f"{OURS}."

@@ -23,7 +23,6 @@ class RunTotals:
     Args:
         stream: label of the stream.
         algorithm: label of the algorithm.
-        family: registered name of the algorithm.
         noise: scaling of the noise.
         level: label of the privacy level.
         mu: requested privacy level.
@@ -35,7 +34,6 @@ class RunTotals:
 
     stream: str
     algorithm: str
-    family: str
     noise: str
     level: str
     mu: float
@@ -51,7 +49,7 @@ def run_totals(summary: pd.DataFrame, totals: pd.DataFrame) -> list[RunTotals]:
         key: own.sort_values("replicate")["total_gain"].to_numpy()
         for key, own in totals.groupby(_KEY, sort=False, observed=True)
     }
-    facts = ("stream", "algorithm", "family", "noise", "level", "mu", "ours")
+    facts = ("stream", "algorithm", "noise", "level", "mu", "ours")
     rows = summary.assign(keeps_level=keeps_level(summary)).to_dict("records")
     return [
         RunTotals(
@@ -102,13 +100,3 @@ def find_run(runs: Sequence[RunTotals], system: System, mu: float) -> RunTotals:
     raise ValueError(
         f"no runs of {system.algorithm} with {system.noise} noise at mu {mu:g}; run them"
     )
-
-
-def runs_of_family(
-    runs: Sequence[RunTotals], family: str, noise: str, mu: float
-) -> list[RunTotals]:
-    """Find a family among the runs of one stream. Raises ValueError if there are none."""
-    members = [run for run in runs if (run.family, run.noise, run.mu) == (family, noise, mu)]
-    if not members:
-        raise ValueError(f"no runs of family {family} with {noise} noise at mu {mu:g}")
-    return members

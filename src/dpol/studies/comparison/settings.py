@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
-from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.games.settings import BASELINE, OURS, NoiseName
 
@@ -17,17 +17,12 @@ REACHED, MISSED = "reached", "not reached"
 
 
 class System(Settings):
-    """A private system: an algorithm, its noise and its learners."""
+    """A private system: an algorithm and its noise."""
 
     algorithm: Label
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
     """Noise of the algorithm."""
-    learners: LabelOrNone = ""
-    """Family of learners that the algorithm selects from or averages.
-
-    The best of them in hindsight is the oracle selector, which the algorithm's own selection is
-    compared with. If every system names its learners, the table of ablations splits the losses."""
 
 
 def _not_a_role(name: str) -> str:
@@ -46,16 +41,12 @@ class Rival(Settings):
 
 
 class Aim(Settings):
-    """Ours at one privacy level compared with a reference at another level."""
+    """Ours at one privacy level compared with the baseline and each rival at another level."""
 
     ours: Label
     """Privacy level of ours."""
-    against: Literal["baseline", "best-learner"]
-    """The reference: the baseline and each rival, or the best learner of all systems in hindsight.
-
-    Each learner plays under the noise of its system."""
     at: Label
-    """Privacy level of the reference."""
+    """Privacy level of the baseline and the rivals."""
 
 
 def verdict_of_aim(verdicts: Collection[str]) -> str:
@@ -95,7 +86,7 @@ def _names_differ(rivals: list[Rival]) -> list[Rival]:
 
 
 class Comparison(Settings):
-    """Comparison of the baseline with ours, and the sources of their losses."""
+    """Comparison of the baseline and its rivals with ours."""
 
     baseline: System
     """The baseline."""
@@ -106,8 +97,6 @@ class Comparison(Settings):
     """Ours."""
     chosen_on: str = ""
     """Data on which ours was chosen, in words; the head of the page says so."""
-    ablations: Annotated[list[System], AfterValidator(all_different)] = []
-    """Systems between the two, in the table of ablations."""
     aims: Annotated[list[Aim], AfterValidator(all_different)] = []
     """Comparisons across privacy levels, each with a verdict."""
     memory: NoiseMemories | None = None
@@ -126,8 +115,3 @@ class Comparison(Settings):
             role: [(system.algorithm, system.noise) for system in systems]
             for role, systems in self.roles.items()
         }
-
-    @property
-    def ablated(self) -> bool:
-        """Whether losses are split into parts: every system names its learners."""
-        return all(system.learners for system in (self.baseline, self.ours, *self.ablations))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpol.studies.comparison.noise_memory_figure import draw_memory
 from dpol.studies.comparison.noise_memory_table import memory_table
 from dpol.studies.comparison.questions_shown import draw_questions, questions_table
-from dpol.studies.comparison.tables import ablation_table, comparison_table
+from dpol.studies.comparison.tables import comparison_table
 from dpol.studies.showing import FigureSpec, SectionSpec, TableSpec
 
 SECTIONS = {
@@ -40,11 +40,6 @@ SECTIONS = {
             "comparison": TableSpec(
                 build=comparison_table,
                 title="The baseline and ours",
-            ),
-            "ablation": TableSpec(
-                build=ablation_table,
-                title="Losses by cause",
-                place="file",
             ),
         },
     ),

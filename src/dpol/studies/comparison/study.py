@@ -56,7 +56,6 @@ def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
 def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
     """Return the names of the result tables that the run does not ask for."""
     asked = {
-        "ablation": settings.ablated,
         "questions": facts.asks_several,
         "memory": settings.memory is not None,
     }
@@ -68,7 +67,7 @@ STUDY = Study(
     title="Comparison of the baseline with ours",
     settings=Comparison,
     package="dpol.studies.comparison",
-    results=("comparison", "ablation", "memory", "questions"),
+    results=("comparison", "memory", "questions"),
     sections=(
         Section(
             name="questions",
@@ -82,10 +81,9 @@ STUDY = Study(
         Section(
             name="beyond",
             title="Beyond the paper, at equal privacy for one round",
-            about="The baseline compared with ours at each level, and the losses to noise,"
-            " learners and selection.",
-            results=("summary", "comparison", "ablation"),
-            tables=("comparison", "ablation"),
+            about="The baseline and its rivals compared with ours at each level.",
+            results=("summary", "comparison"),
+            tables=("comparison",),
         ),
         Section(
             name="memory",

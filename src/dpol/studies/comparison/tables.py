@@ -1,7 +1,4 @@
-"""Tables of the comparison: the baseline and ours, and the losses of each system.
-
-The functions return numbers; the words are in `templates/`.
-"""
+"""Table of the comparison: the baseline, its rivals and ours. The words are in `templates/`."""
 
 from __future__ import annotations
 
@@ -14,12 +11,10 @@ import pandas as pd
 
 from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.show import footers
-from dpol.show.mechanisms import mechanisms_table
-from dpol.show.names import OURS, name_of
+from dpol.show.names import OURS
 from dpol.show.pages import load_template
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
-from dpol.studies.comparison.ablation import TERMS
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.systems import describe_stream, holds_for_stays
 from dpol.studies.study import Facts, Frames
@@ -53,13 +48,6 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         sections.append(one_section(lines, title, _size(summary, label)))
     baseline = comparison[comparison["kind"] == "baseline"]
     first = baseline.to_dict("records")[0]
-    runs = _runs(summary, first)
-    mechanisms = mechanisms_table(
-        runs,
-        list(facts.levels.values()),
-        name="comparison-mechanisms",
-        title="Guarantees of the baseline and ours",
-    )
     return Table(
         caption="The baseline and ours at the same privacy: total gain",
         name="comparison",
@@ -73,12 +61,11 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
                 common=baseline.loc[baseline["mu"] < math.inf, "common_noise"].all(),
                 intervals=footers.describe_intervals_behind(comparison),
                 data=footers.describe_data(facts.simulated),
-                guarantees=footers.describe_guarantee(runs),
+                guarantees=footers.describe_guarantee(_of_systems(summary, first)),
                 mark=OURS,
             )
         ),
         numbers=comparison,
-        following=(mechanisms,) if mechanisms else (),
     )
 
 
@@ -121,10 +108,10 @@ def _aim(words: Any, aim: pd.DataFrame) -> Line:
     """Return the line of an aim, with the numbers of the largest row that it names."""
     *_, row = aim.sort_values("other_mean_gain", kind="stable").to_dict("records")
     largest, *others = _amounts(row)
-    if row["kind"] != "aim-baseline":
+    if row["kind"] == "aim-rival":
         largest = TableCell(largest.text, (row["other_algorithm"],))
     notes = ("The interval contains 0.",) if row["aim_verdict"] == UNDECIDED else ()
-    (label,) = _paragraphs(words.aim(row, len(aim)))
+    (label,) = _paragraphs(words.aim(row))
     return label, (largest, *others, TableCell(row["aim_verdict"], notes))
 
 
@@ -136,57 +123,11 @@ def _amounts(row: _Row) -> tuple[TableCell, TableCell, TableCell]:
     )
 
 
-def _runs(summary: pd.DataFrame, baseline: _Row) -> dict[str, pd.DataFrame]:
-    """Return the rows of the summary by system: the baseline, ours, and each correlated noise."""
-    runs = {}
-    for title, side in (("baseline", "other_"), ("ours", "")):
-        of_algorithm = summary[summary["algorithm"] == baseline[f"{side}algorithm"]]
-        runs[title] = of_algorithm[of_algorithm["noise"] == baseline[f"{side}noise"]]
-    for noise, own in summary[summary["noise_memory"] != ""].groupby("noise"):
-        runs[name_of(str(noise)).long] = own
-    return runs
-
-
-def ablation_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """Build the table of each system's losses: noise, learners, selection, total.
-
-    Args:
-        frames: the summary and the ablation.
-        settings: settings of the comparison, which say what system is ours.
-        facts: titles of the streams and levels, in the order of the sections.
-    """
-    ablation, words, sections = frames["ablation"], _words("ablation.txt.j2"), []
-    ours = settings.ours.algorithm, settings.ours.noise
-    for stream, title in facts.streams.items():
-        for mu in facts.levels.values():
-            rows = ablation[(ablation["stream"] == stream) & (ablation["mu"] == mu)]
-            lines = []
-            for row in rows.to_dict("records"):
-                (label,) = _paragraphs(words.system(row, (row["algorithm"], row["noise"]) == ours))
-                lines.append((label, _losses(row)))
-            best = rows.to_dict("records")[0]
-            (note,) = _paragraphs(words.size(_size(frames["summary"], stream), best))
-            sections.append(one_section(lines, f"{title}, {privacy_title(mu)}", note))
-    names = ("gain", "noise", "learner", "selection", "total loss", "own noise")
-    return Table(
-        caption="Loss against the best of the paper's learners without noise, by cause",
-        name="ablation",
-        corner=("stream", "system"),
-        headers=(*names, Column("best learner", prose=True)),
-        sections=tuple(sections),
-        footers=_paragraphs(
-            words.footers(
-                intervals=footers.describe_intervals_behind(ablation),
-                replicates=ablation["replicates"].iloc[0],
-            )
-        ),
-        numbers=ablation,
-    )
-
-
-def _losses(row: _Row) -> tuple[TableCell, ...]:
-    terms = [TableCell(footers.amount(row[name], row[f"{name}_half_width"])) for name in TERMS]
-    return TableCell(f"{row['mean_gain']:.2f}"), *terms, TableCell(row["best_learner"])
+def _of_systems(summary: pd.DataFrame, baseline: _Row) -> pd.DataFrame:
+    """Return the rows of the summary of the baseline, of ours, and with correlated noise."""
+    compared = [(baseline[f"{x}algorithm"], baseline[f"{x}noise"]) for x in ("other_", "")]
+    systems = summary.set_index(["algorithm", "noise"]).index
+    return summary[systems.isin(compared) | (summary["noise_memory"] != "")]
 
 
 def _size(summary: pd.DataFrame, stream: str) -> str:

@@ -321,7 +321,7 @@ def _footers(
             yield footers.describe_best(column.title, column.best_of)
     yield footers.describe_data(facts.simulated)
     yield from footers.describe_guarantee(
-        {column.title: _frame_of(column, noises, summary, facts) for column in columns}
+        pd.concat([_frame_of(column, noises, summary, facts) for column in columns])
     )
     if len(runs) < len(cells):
         yield "—: not run."
