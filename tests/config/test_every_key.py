@@ -47,7 +47,7 @@ BASES: dict[str, dict[str, Any]] = {
         "questions": {"share": {}, "patients": {"of": "count", "bound": 100}},
         "privacy.unit": {},
     },
-    "web": {"dataset.source": {**WEB, "whole": {"file": "whole.csv", "sha256": "0" * 64}}},
+    "web": {"dataset.source": WEB},
     "gains": GAINS,
 }
 """Good configs that hold every block between them."""

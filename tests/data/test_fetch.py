@@ -626,39 +626,6 @@ def test_when_no_endpoint_delivers_each_is_named_with_the_ways_out(
     assert all(line.isprintable() for line in lines)
 
 
-def test_the_whole_table_that_the_user_has_is_packed_and_nothing_is_fetched(
-    server: Server, fetch: Fetch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    mine, body = Path("mine.csv"), as_csv(ROWS)
-    whole = {"file": str(mine), "sha256": hashlib.sha256(body).hexdigest()}
-    assert fetch(server.at("rows"), whole=whole) == WANTED, "it is not there"
-    asked = len(server.log)
-    mine.write_bytes(body)
-    assert fetch(server.at("rows"), whole=whole) == ROWS
-    record = fetch.record()
-    assert (record["file"], record["rows"], record["query"]) == ("mine.csv", len(ROWS), None)
-    assert record["sha256_unpacked"] == whole["sha256"]
-    assert record["sha256"] == hashlib.sha256(fetch.table.read_bytes()).hexdigest()
-    assert not must_fetch(QUERY, fetch.table)
-
-    mine.write_bytes(body + b"one,more,row,1\n")
-    said = fetch.refused(server.at("rows"), whole=whole)
-    assert said.startswith("mine.csv has SHA-256 ")
-    assert f"instead of {whole['sha256']}, so it is not the table" in said
-    assert "delete the file, to fetch the table" in said
-    other = b"a,b\n1,2\n"
-    mine.write_bytes(other)
-    whole["sha256"] = hashlib.sha256(other).hexdigest()
-    said = fetch.refused(server.at("rows"), whole=whole)
-    assert said.startswith("mine.csv: no column named hospital")
-    assert len(server.log) == asked
-
-    mine.unlink()
-    said = fetch.refused({"kind": "file", "url": "http://127.0.0.1:9/t.csv"}, whole=whole)
-    assert f"place it at mine.csv (SHA-256 {whole['sha256']}); or" in said
-
-
 def test_a_redirect_is_recorded_and_may_not_give_up_encryption(
     server: Server, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
-import shutil
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +24,7 @@ from dpol.core.logs import error_in
 from dpol.core.shipped import pipeline
 from dpol.core.words import counted, printable
 from dpol.data.query import Query, refuse_unasked
-from dpol.data.settings import WebSource, WholeTable
+from dpol.data.settings import WebSource
 from dpol.data.sources import Endpoint
 
 SILENCE = 60  # seconds: longest silence of a server
@@ -42,23 +41,16 @@ def fetch_table(
 ) -> None:
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers it.
 
-    Nothing is fetched if the user has the whole table, `source.whole`.
     `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
     ones failed. A `file` is fetched whole. A second call waits for the first. A try fails after a
     silence of `SILENCE` seconds, or if the body of an answer takes longer than `LONGEST`.
 
     Raises:
-        FetchError: no endpoint delivers the table, or the whole table is another one.
+        FetchError: no endpoint delivers the table.
         OutputError: the table cannot be written.
     """
     failures: list[str] = []
-    whole = source.whole
     with locked(destination), atomic_path(destination) as table, _Session() as session:
-        if whole and Path(whole.file).exists():
-            log(f"taking {whole.file}")
-            facts = {"file": whole.file, "query": None, **_take_whole(whole, query, table)}
-            _record(destination, table, facts)
-            return
         for endpoint in source.places:
             log(f"fetching {endpoint.url}")
             try:
@@ -72,61 +64,22 @@ def fetch_table(
                 "failed_before": failures,
                 "query": query.soql if endpoint.kind == "socrata" else None,
                 **delivered,
+                "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                "sha256": sha256(table),
+                "dpol": importlib.metadata.version("dpol"),
             }
-            _record(destination, table, facts)
+            write_json(f"{destination}.provenance.json", facts)
             log(f"{delivered['rows']:,} rows from {endpoint.url}")
             return
         raise FetchError(
             "\n  ".join([f"cannot fetch {destination}; {_NONE}:", *failures]) + "\n"
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
-            f"{_way_of(whole) if whole else ''}"
             f"- get the table on another machine and place it at {destination}, a gzip-compressed"
             f" CSV file\n  with the columns {', '.join(query.columns)};\n"
             f"  needed rows: {query.where or 'all'}; or\n"
             f"- use the hospitals that come with dpol, without a network: {offline_command()}"
         )
-
-
-def _record(destination: Path, table: Path, facts: Mapping[str, Any]) -> None:
-    """Record where a table comes from that will be in place at `destination`."""
-    when = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    common = {
-        "retrieved": when,
-        "sha256": sha256(table),
-        "dpol": importlib.metadata.version("dpol"),
-    }
-    write_json(f"{destination}.provenance.json", {**facts, **common})
-
-
-def _take_whole(whole: WholeTable, query: Query, table: Path) -> dict[str, Any]:
-    """Pack the whole table that the user has.
-
-    Returns:
-        Facts for the provenance: number of rows, and the checksum before packing.
-
-    Raises:
-        FetchError: it is another file, or not a table with the columns.
-    """
-    from dpol.data.raw_table import read_table
-
-    if (digest := sha256(whole.file)) != whole.sha256:
-        raise FetchError(
-            f"{whole.file} has SHA-256 {digest} instead of {whole.sha256}, so it is not the table"
-            " that the config means. Get that table again; or delete the file, to fetch the table;"
-            " or, if you want this one, set dataset.source.whole.sha256 to its SHA-256"
-        )
-    try:
-        read = read_table(whole.file, query.columns or query.period, query.form)
-    except DataError as error:
-        raise FetchError(str(error)) from None
-    with Path(whole.file).open("rb") as stream, packed_file(table) as packed:
-        shutil.copyfileobj(stream, packed)
-    return {"rows": len(read.cells), "sha256_unpacked": digest}
-
-
-def _way_of(whole: WholeTable) -> str:
-    return f"- if you have the whole table, place it at {whole.file} (SHA-256 {whole.sha256}); or\n"
 
 
 def offline_command() -> str:

@@ -29,15 +29,6 @@ from dpol.data.table_format import DEFAULT, EARLIEST, LATEST, Format
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 
 
-class WholeTable(Settings):
-    """The whole table, on this machine."""
-
-    file: Annotated[str, AfterValidator(ends_in(".csv")), AfterValidator(relative)]
-    """Where you put it (`.csv`)."""
-    sha256: Digest
-    """Its SHA-256; any other file is refused."""
-
-
 class WebSource(Settings):
     """A table that is fetched once and kept."""
 
@@ -49,8 +40,6 @@ class WebSource(Settings):
     """Your own endpoints, tried in order before the endpoints of `table`."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
-    whole: WholeTable | None = None
-    """The whole table, if you have it; it is packed into `file`, and nothing is fetched."""
     max_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
     """Largest table to fetch, in MB (10^6 bytes) of CSV; a larger one is refused as it arrives."""
 
