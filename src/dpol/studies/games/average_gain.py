@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -49,7 +50,6 @@ _ON_OWN_NOISE = (
     f"“{OWN_NOISE}”, and μ = ∞ without “no privacy”: noise is added even where no privacy is"
     " requested."
 )
-_ABSENT = TableCell("—")
 WEAKER = "not at this level: μ ="
 """Beginning of the note to a number whose guarantee is weaker than the level of its line."""
 _ON_WEAKER = f"“{WEAKER}”: the noise guarantees only this μ, which is weaker than the line’s."
@@ -64,54 +64,34 @@ Run = Mapping[Any, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnSpec:
-    """A column of the table.
+class _Column:
+    """A column of the tables.
 
     Args:
-        label: label of the algorithm; for a family, a name for its best member.
-        best_of: family whose best member is shown; empty for a single algorithm.
+        title: its header, without a mark: an algorithm, or the best of a family.
+        best_of: the family whose best member it shows; empty for a single algorithm.
+        runs: rows of the summary of the algorithm, or of all members, with `shown_at`: the noise
+            whose table shows them.
         model: `local`, `central`, `central/local`, or `none`.
         ours: whether the header bears the mark †.
         noises: noises whose tables have the column; empty for an algorithm without noise.
-        runs: runs of the algorithm, or of all members of the family, at every level.
     """
 
-    label: str
+    title: str
     best_of: str
+    runs: pd.DataFrame
     model: str
     ours: bool
     noises: Sequence[str]
-    runs: Sequence[Run]
 
     @property
-    def title(self) -> str:
-        """The header without a mark."""
-        return self.label.replace("-", " ") if self.best_of else self.label
+    def header(self) -> str:
+        """The header."""
+        return marked(self.title, self.ours)
 
 
-@dataclass(frozen=True)
-class CellKey:
-    """Place of a cell: labels of its stream, noise, privacy level and column."""
-
-    stream: str
-    noise: str
-    level: str
-    column: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell that is not empty.
-
-    Args:
-        key: its place.
-        column: its column.
-        run: the run it shows; None if nothing was run.
-    """
-
-    key: CellKey
-    column: ColumnSpec
-    run: Run | None
+Cells = Mapping[tuple[str, str, str, str], Run | None]
+"""Runs by stream, noise, level and title of the column; None where a table has no number."""
 
 
 def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
@@ -123,14 +103,11 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
         facts: streams and levels in the order of the lines, and whether the data are simulated.
     """
     summary = frames["summary"]
-    rows = summary.to_dict("records")
-    sizes = {row["stream"]: row for row in reversed(rows)}  # for n, T and references by stream
-    groups = _runs_by_column(rows, main)
-    noises = _noises(groups, facts)
-    columns = [
-        _column(label, best_of, runs=runs, noises=noises, facts=facts)
-        for (label, best_of), runs in groups.items()
-    ]
+    sizes = summary.drop_duplicates("stream").set_index("stream").to_dict("index")
+    of_title = _runs_by_title(summary, main, facts)
+    played = {noise for _, runs in of_title.values() for noise in runs["noise"]}
+    noises = in_order(played - {NO_NOISE}) or [NO_NOISE]
+    columns = [_column(title, *own, noises=noises) for title, own in of_title.items()]
     cells = _cells(columns, noises, facts)
     tables = [
         _table(cells, [column for column in columns if noise in column.noises], noise, sizes, facts)
@@ -138,142 +115,123 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     ]
     if plain := [column for column in columns if not column.noises]:
         tables.append(_without_noise(cells, plain, facts))
-    shown = {column.title: _frame_of(column, noises, summary, facts) for column in columns}
-    mechanisms = mechanisms_table(shown, list(facts.levels.values()), name="mechanisms")
+    mechanisms = mechanisms_table(
+        {column.title: column.runs for column in columns},
+        list(facts.levels.values()),
+        name="mechanisms",
+    )
     first, *others = tables
+    footers_ = _footers(cells, columns, noises=noises, summary=summary, main=main, facts=facts)
     return replace(
         first,
         name="average-gain",
-        footers=tuple(
-            _footers(cells, columns, noises=noises, summary=summary, main=main, facts=facts)
-        ),
-        numbers=_numbers(cells, sizes, main, facts),
+        footers=tuple(footers_),
+        numbers=_numbers(cells, columns, sizes, main, facts),
         following=(*others, *([mechanisms] if mechanisms else [])),
     )
 
 
+def _runs_by_title(
+    summary: pd.DataFrame, main: Games, facts: Facts
+) -> dict[str, tuple[str, pd.DataFrame]]:
+    """Return the family whose best member a column shows, if any, and its runs, by its title."""
+    levels = list(facts.levels.values())
+    runs = summary[summary["stream"].isin(facts.streams) & summary["mu"].isin(levels)]
+    report = main.report
+    of_title = {label: ("", runs[runs["algorithm"] == label]) for label in report.algorithms}
+    family = report.envelope
+    if len(members := runs[runs["family"] == family]):
+        label = BEST_LINEAR if family == "ridge" else f"best-{family}"
+        of_title[label.replace("-", " ")] = family, members
+    return of_title
+
+
+def _column(title: str, best_of: str, runs: pd.DataFrame, *, noises: Sequence[str]) -> _Column:
+    runs = runs.assign(shown_at=runs["noise"].where(runs["noise"] != NO_NOISE, noises[0]))
+    runs = runs.sort_values("shown_at", key=lambda it: it.map(noises.index), kind="stable")
+    models = sorted({*runs["model"]} - {"none"})
+    # If nothing was played with noise, there is only one table.
+    plain = not models and list(noises) != [NO_NOISE]
+    # With several noises, the noises bear the marks.
+    marking = runs if len(noises) == 1 else runs.loc[[not name_of(it).ours for it in runs["noise"]]]
+    return _Column(
+        title=title,
+        best_of=best_of,
+        runs=runs,
+        model="/".join(models) or "none",
+        ours=title not in ACCOUNTED and bool(marking["ours"].any()),
+        noises=[] if plain else list(dict.fromkeys(runs["shown_at"])) or noises[:1],
+    )
+
+
+def _cells(columns: Sequence[_Column], noises: Sequence[str], facts: Facts) -> Cells:
+    best: dict[tuple[str, str, str, str], Run] = {}
+    for column in columns:
+        for run in column.runs.to_dict("records"):
+            key = run["stream"], run["shown_at"], facts.labels[run["mu"]], column.title
+            if key not in best or run["mean_gain"] > best[key]["mean_gain"]:
+                best[key] = run
+    return {
+        key: best.get(key)
+        for stream, noise, level in product(facts.streams, noises, facts.levels)
+        for column in columns
+        if (key := (stream, noise, level, column.title)) in best or noise in column.noises
+    }
+
+
 def _table(
-    cells: Sequence[Cell],
-    columns: Sequence[ColumnSpec],
+    cells: Cells,
+    columns: Sequence[_Column],
     noise: str,
-    sizes: Mapping[str, Run],
+    sizes: Mapping[Any, Run],
     facts: Facts,
 ) -> Table:
     """Build the table of one noise: a section per stream, a line per level."""
-    by_key = {cell.key: cell for cell in cells}
     sections = []
     for stream, title in facts.streams.items():
-        lines = []
-        for level, mu in facts.levels.items():
-            keys = (CellKey(stream, noise, level, column.label) for column in columns)
-            lines.append(_line(mu, [by_key.get(key) for key in keys]))
+        lines = [
+            _line(mu, [cells[stream, noise, level, it.title] for it in columns], columns)
+            for level, mu in facts.levels.items()
+        ]
         sections.append(one_section(lines, title, describe_stream(sizes[stream])))
     name = "" if noise == NO_NOISE else f", {marked(f'{noise} noise', name_of(noise).ours)}"
     return Table(
         caption=f"Average total gain{name}",
         name=f"average-gain-{noise}",
         corner=("stream", "privacy"),
-        headers=tuple(marked(column.title, column.ours) for column in columns),
+        headers=tuple(column.header for column in columns),
         sections=tuple(sections),
     )
 
 
-def _without_noise(cells: Sequence[Cell], columns: Sequence[ColumnSpec], facts: Facts) -> Table:
+def _without_noise(cells: Cells, columns: Sequence[_Column], facts: Facts) -> Table:
     """Build the table of the algorithms that never have noise: a line per stream."""
-    played = {(cell.key.stream, cell.key.column): cell for cell in cells if cell.run}
-    title = privacy_title(math.inf)
+    played = {(stream, title): run for (stream, _, _, title), run in cells.items()}
     lines = []
-    for stream in facts.streams:
-        of_stream = [played.get((stream, column.label)) for column in columns]
-        entries = tuple(_entry(cell, title) if cell else _ABSENT for cell in of_stream)
-        lines.append((facts.streams[stream], entries))
+    for stream, title in facts.streams.items():
+        runs = [played.get((stream, column.title)) for column in columns]
+        lines.append((title, _line(math.inf, runs, columns)[1]))
     return Table(
         caption="Average total gain, algorithms without noise or privacy",
         name="average-gain-none",
         corner=("stream",),
-        headers=tuple(marked(column.title, column.ours) for column in columns),
+        headers=tuple(column.header for column in columns),
         sections=(one_section(lines),),
     )
 
 
-def _runs_by_column(rows: Sequence[Run], main: Games) -> dict[tuple[str, str], list[Run]]:
-    """Group the runs by column: its label, and the family whose best member it shows."""
-    report = main.report
-    by_column = {
-        (label, ""): [row for row in rows if row["algorithm"] == label]
-        for label in report.algorithms
-    }
-    if members := [row for row in rows if row["family"] == report.envelope]:
-        best = BEST_LINEAR if report.envelope == "ridge" else f"best-{report.envelope}"
-        by_column[best, report.envelope] = members
-    return by_column
-
-
-def _is_shown(run: Run, facts: Facts) -> bool:
-    """Return whether the table has a line for the stream and the level of a run."""
-    return run["stream"] in facts.streams and run["mu"] in facts.levels.values()
-
-
-def _noises(groups: Mapping[Any, Sequence[Run]], facts: Facts) -> list[str]:
-    runs = [run for own in groups.values() for run in own if _is_shown(run, facts)]
-    return in_order({run["noise"] for run in runs} - {NO_NOISE}) or [NO_NOISE]
-
-
-def _row_noise(run: Run, noises: Sequence[str]) -> str:
-    """Return the noise whose table shows a run: the first for a run without noise."""
-    return noises[0] if run["noise"] == NO_NOISE else str(run["noise"])
-
-
-def _column(
-    label: str, best_of: str, *, runs: Sequence[Run], noises: Sequence[str], facts: Facts
-) -> ColumnSpec:
-    models = sorted({run["model"] for run in runs} - {"none"})
-    played = {_row_noise(run, noises) for run in runs if _is_shown(run, facts)}
-    # If nothing was played with noise, there is only one table.
-    plain = not models and list(noises) != [NO_NOISE]
-    # With several noises, the noises bear the marks.
-    marking = [run for run in runs if len(noises) == 1 or not name_of(run["noise"]).ours]
-    return ColumnSpec(
-        label=label,
-        best_of=best_of,
-        model="/".join(models) or "none",
-        ours=label not in ACCOUNTED and any(run["ours"] for run in marking),
-        noises=[] if plain else [name for name in noises if name in played] or noises[:1],
-        runs=runs,
-    )
-
-
-def _cells(columns: Sequence[ColumnSpec], noises: Sequence[str], facts: Facts) -> list[Cell]:
-    best: dict[CellKey, Run] = {}
-    for column in columns:
-        for run in column.runs:
-            if _is_shown(run, facts) and (run["best_of_family"] or not column.best_of):
-                level = facts.labels[run["mu"]]
-                key = CellKey(run["stream"], _row_noise(run, noises), level, column.label)
-                if key not in best or run["mean_gain"] > best[key]["mean_gain"]:
-                    best[key] = run
-    return [
-        Cell(key, column, best.get(key))
-        for stream in facts.streams
-        for noise in noises
-        for level in facts.levels
-        for column in columns
-        if (key := CellKey(stream, noise, level, column.label)) in best or noise in column.noises
-    ]
-
-
-def _line(mu: float, cells: Sequence[Cell | None]) -> Line:
+def _line(mu: float, runs: Sequence[Run | None], columns: Sequence[_Column]) -> Line:
     """Return the line of a level; it is "no privacy" only if the noise can be switched off."""
-    guaranteed = {cell.run["guaranteed_mu"] for cell in cells if cell and cell.run}
+    guaranteed = {run["guaranteed_mu"] for run in runs if run}
     noisy = any(value < math.inf for value in guaranteed) and math.inf not in guaranteed
     title = mu_title(mu) if noisy else privacy_title(mu)
-    return title, tuple(_entry(cell, title) if cell else _ABSENT for cell in cells)
+    pairs = zip(runs, columns, strict=True)
+    return title, tuple(_entry(run, title, column.best_of) for run, column in pairs)
 
 
-def _entry(cell: Cell, title: str) -> TableCell:
-    run = cell.run
+def _entry(run: Run | None, title: str, best_of: str) -> TableCell:
     if run is None:
-        return _ABSENT
+        return TableCell("—")
     notes = [] if math.isnan(run["gain_share"]) else [percent(run["gain_share"])]
     if title == privacy_title(math.inf) and run["guaranteed_mu"] < math.inf:
         notes.append(OWN_NOISE)
@@ -285,22 +243,22 @@ def _entry(cell: Cell, title: str) -> TableCell:
         mus = ", ".join(rounded_up(run[name], 3) for name in MU_OF_STAYS)
         notes.append(f"μ for {', '.join(map(str, STAYS))} rounds: {mus}")
     gain = run["mean_gain"]
-    member = run["algorithm"] if cell.column.best_of else ""
+    member = run["algorithm"] if best_of else ""
     return TableCell(
         footers.amount(gain, run["ci_half_width"]), tuple(notes), order=gain, hint=member
     )
 
 
 def _footers(
-    cells: Sequence[Cell],
-    columns: Sequence[ColumnSpec],
+    cells: Cells,
+    columns: Sequence[_Column],
     *,
     noises: Sequence[str],
     summary: pd.DataFrame,
     main: Games,
     facts: Facts,
 ) -> Iterator[str]:
-    runs = [cell.run for cell in cells if cell.run]
+    runs = [run for run in cells.values() if run]
     replicates = sorted({run["replicates"] for run in runs}) or [0]
     number = " to ".join(f"{count}" for count in dict.fromkeys((replicates[0], replicates[-1])))
     yield (
@@ -320,47 +278,40 @@ def _footers(
         if column.best_of:
             yield footers.describe_best(column.title, column.best_of)
     yield footers.describe_data(facts.simulated)
-    yield from footers.describe_guarantee(
-        pd.concat([_frame_of(column, noises, summary, facts) for column in columns])
-    )
+    yield from footers.describe_guarantee(pd.concat([column.runs for column in columns]))
     if len(runs) < len(cells):
         yield "—: not run."
     ours = [f"{name} noise" for name in noises if len(noises) > 1 and name_of(name).ours]
     yield from explain_mark([*ours, *(column.title for column in columns if column.ours)])
-    accounted = [column.label for column in columns if column.label in ACCOUNTED]
-    yield from (f"{label}: {ACCOUNTED[label]}." for label in accounted)
-
-
-def _frame_of(
-    column: ColumnSpec, noises: Sequence[str], summary: pd.DataFrame, facts: Facts
-) -> pd.DataFrame:
-    """Return the rows of the summary that a column shows, in the order of the noises."""
-    runs = [run for run in column.runs if _is_shown(run, facts)]
-    runs.sort(key=lambda run: noises.index(_row_noise(run, noises)))
-    return pd.DataFrame(runs, columns=summary.columns).astype(summary.dtypes)
+    accounted = [column.title for column in columns if column.title in ACCOUNTED]
+    yield from (f"{title}: {ACCOUNTED[title]}." for title in accounted)
 
 
 def _numbers(
-    cells: Sequence[Cell], sizes: Mapping[str, Run], main: Games, facts: Facts
+    cells: Cells,
+    columns: Sequence[_Column],
+    sizes: Mapping[Any, Run],
+    main: Games,
+    facts: Facts,
 ) -> pd.DataFrame:
     of_stream = ("n_experts", "n_rounds", "simulated", "ci_comparisons", *REFERENCE_TOTALS.values())
     of_run = ("algorithm", "replicates", "mean_gain", "ci_half_width", "gain_share", "ours")
-    rows = []
-    for cell in cells:
-        key, column, size = cell.key, cell.column, sizes[cell.key.stream]
+    of_title, rows = {column.title: column for column in columns}, []
+    for (stream, noise, level, title), run in cells.items():
+        column = of_title[title]
         row = {
-            "stream": key.stream,
-            "stream_title": facts.streams[key.stream],
-            "level": key.level,
-            "mu": facts.levels[key.level],
-            "column": column.title,
+            "stream": stream,
+            "stream_title": facts.streams[stream],
+            "level": level,
+            "mu": facts.levels[level],
+            "column": title,
             "best_of": column.best_of,
-            "noise": "none" if column.model == "none" else key.noise,
+            "noise": "none" if column.model == "none" else noise,
             "model": column.model,
             "confidence": main.report.confidence,
         }
-        row |= {name: size[name] for name in of_stream}
-        row |= {name: cell.run[name] if cell.run else None for name in of_run}
+        row |= {name: sizes[stream][name] for name in of_stream}
+        row |= {name: run[name] if run else None for name in of_run}
         rows.append(row)
     return pd.DataFrame(rows, columns=list(CSV_COLUMNS)).astype(
         {"replicates": "Int64", "ours": "boolean"}
