@@ -122,7 +122,7 @@ def test_figures_have_numbers_and_their_findings(whole: str) -> None:
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 3, "three are only files"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 2, "two are only files"
 
 
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
@@ -194,7 +194,7 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 NEEDED = (
     *("summary.parquet", "replay.parquet"),
     *("data/cleaning.json", "tables/average-gain.fragment.html", "tables/batching.fragment.html"),
-    *("figures/privacy-utility.svg", "figures/labels-hospitals.svg"),
+    *("figures/privacy-utility.svg", "figures/labels-risk.svg"),
 )
 
 
@@ -238,11 +238,11 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
 
 
 def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(folder: Path) -> None:
-    text = page(folder, "labels")
-    assert "figure-labels-hospitals" not in text
-    section = text[text.index('<section id="labels"') :]
+    text = page(folder, "batching")
+    assert "figure-amplification" not in text
+    section = text[text.index('<section id="batching"') :]
     assert '<p class="intro">12 of 34' in section
-    assert "../figures/labels-hospitals.svg" in Elements(
+    assert "../figures/amplification.svg" in Elements(
         section[: section.index("</section>")] + "</section>"
     ).values("href")
 

@@ -204,11 +204,7 @@ def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
     for place, guess in enumerate(guesses):
         if guess == 1:
             ax.axvspan(place - 0.5, place + 0.5, color=BAND, linewidth=0, zorder=0)
-    set_groups(ax, ["none" if guess == 1 else f"{100 * guess:.0f}%" for guess in guesses])
-
-
-def set_groups(ax: Axes, names: Sequence[str]) -> None:
-    """Set groups of points at 0, 1, 2, ..., with their names below."""
+    names = ["none" if guess == 1 else f"{100 * guess:.0f}%" for guess in guesses]
     ax.set_xticks(range(len(names)), names)
     ax.set_xlim(-0.5, len(names) - 0.5)
     ax.grid(visible=False, axis="x")

@@ -110,31 +110,3 @@ def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> Non
             end, names = guide[-1], names_of_lines(ax).items()
             (named,) = [name for name, text in names if text.xy == pytest.approx(end)]
             assert named.startswith(title)
-
-
-def test_features_show_risks_side_by_side() -> None:
-    (ax,) = drawn("features").axes
-    for name, (colour, marker) in LOOKS.items():
-        (line,) = lines(ax, colour, "None", marker)
-        rows = RISKS[(RISKS["sweep"] == "features") & (RISKS["algorithm"] == name)]
-        rows = rows[rows["sensitivity_rule"] == "exact"].sort_values("features")
-        means = rows["mean_kl_risk"].tolist()
-        assert [y for _, y in points(line)] == means
-        assert [round(x) for x, _ in points(line)] == [0, 1]
-        assert [y for _, y in dots(ax, colour)] == [run for mean in means for run in of_runs(mean)]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["adversarial", "cyclic"]
-
-
-def test_hospitals_show_the_excess_per_patient() -> None:
-    for ax, stream in zip(drawn("hospitals").axes, ("PA", "NM"), strict=True):
-        for name, (colour, marker) in LOOKS.items():
-            (line,) = lines(ax, colour, "None", marker)
-            means = [mean for _, mean in expected("hospitals", stream, name, "exact")]
-            xs, ys = np.array(points(line)).T
-            np.testing.assert_allclose(ys, (np.array(means) - 50) / 1000)
-            assert np.round(xs).tolist() == [0, 1]  # nearest to the tick of its epsilon
-            runs = (np.array([of_runs(mean) for mean in means]) - 50) / 1000
-            np.testing.assert_allclose([y for _, y in dots(ax, colour)], runs.ravel())
-    assert drawn("hospitals").get_suptitle().startswith("Real data")
-    simulated = draw("hospitals", RISKS, simulated=True)
-    assert simulated.get_suptitle().startswith("Simulated data, not measurements")

@@ -1,10 +1,10 @@
-"""Figures of learning a distribution from locally private labels: risk, selection, hospitals."""
+"""Figures of learning a distribution from locally private labels: risk and selection."""
 
 from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import starmap
@@ -16,10 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.core.rounding import rounded_up
 from dpol.labels.registry import LEARNERS, title_of
 from dpol.show import panels
-from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, RULE, Look, looks_of
+from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, Look, looks_of
 from dpol.show.names import OURS
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.labels.settings import COLUMN_OF, Labels
@@ -98,88 +97,11 @@ def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
     return drawn.figure
 
 
-def features(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Draw KL risk by how the features of the rounds are chosen."""
-    risks = frames["labels"]
-    rows = risks[(risks["sweep"] == "features") & (risks["sensitivity_rule"] == "exact")]
-    rows = rows.assign(cost=rows[_RISK], costs=rows["kl_runs"])
-    with panels.panels(1, 1, (6.0, 2.4), "KL risk (nats)") as drawn:
-        (ax,) = drawn.axes
-        ax.set_yscale("log")
-        _draw_groups(ax, rows, "features", str)
-        panels.set_powers(ax.yaxis)
-        ax.set_title(f"random class: {fixed(rows.iloc[0], 'features', power)}", loc="left")
-        ax.set_xlabel("features of the rounds (points are side by side)")
-        drawn.legend(ax.get_legend_handles_labels()[0])
-        what = f"KL risk if a round shows one of {study.n_features} features: always the same, all"
-        what += " in turn (cyclic), or the worst one for the learner (adversarial)."
-        drawn.describe(_title(rows, what, "Exact sensitivity (ours)."))
-        least = _private(rows).groupby("features")[_RISK].min()
-        costs = ", ".join(f"{least[kind]:.3g} ({kind})" for kind in sorted(least.index))
-        drawn.find(f"Lowest KL risk with privacy, by the features of the rounds: {costs} nats.")
-    return drawn.figure
-
-
-def hospitals(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Draw mean log loss above the best forecast in hindsight, a panel per stream."""
-    risks = frames["labels"]
-    rows = risks[(risks["sweep"] == "hospitals") & (risks["sensitivity_rule"] == "exact")]
-    runs = zip(rows["kl_runs"], rows["best_kl"], rows["T"], strict=True)
-    rows = rows.assign(
-        cost=(rows[_RISK] - rows["best_kl"]) / rows["T"],
-        costs=[(np.asarray(risks) - best) / T for risks, best, T in runs],
-    )
-    streams = list(rows.groupby("hypotheses", sort=False))
-    size, y_label = (6.0, 1.8), "extra log loss (nats per patient)"
-    with panels.panels(len(streams), 1, size, y_label, sharex=True, sharey=True) as drawn:
-        for ax, (stream, of_stream) in zip(drawn.axes, streams, strict=True):
-            _draw_groups(ax, of_stream, "epsilon", panels.short)
-            ax.axhline(0, zorder=1, **REFERENCES["best-forecast"].line)
-            first = of_stream.iloc[0]
-            title = f"{facts.streams[str(stream)]}: {first['M']} hospitals, {first['T']:,} patients"
-            ax.set_title(title, loc="left", parse_math=False)
-        drawn.axes[-1].set_xlabel("privacy ε of one message (points of one ε are side by side)")
-        drawn.legend(drawn.axes[0].get_legend_handles_labels()[0])
-        what = f"{panels.data_title(facts.simulated)}: in which hospital is a random patient?"
-        what += f" {rows['K'].iloc[0]} forecasts, none exactly right. Extra log loss is relative to"
-        what += " the best forecast in hindsight; below 0, a mixture beats its best member."
-        farthest = rows["cost"].abs().max()
-        drawn.describe(_title(rows, what, "Exact sensitivity (ours)."))
-        drawn.find(
-            "In which hospital is a random patient? Every learner’s mean log loss is within"
-            f" {rounded_up(farthest, 2)} nats per patient of the best forecast in hindsight, at"
-            " every ε and on every stream."
-        )
-    return drawn.figure
-
-
 def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     """Return the title, which explains how the runs are drawn."""
     runs = rows["replicates"].iloc[0]
     means = f"Large markers: means over {runs} runs; dots: single runs, not an interval."
     return f"{what} {means} {how} {OURS}."
-
-
-def _draw_groups(
-    ax: Axes, rows: pd.DataFrame, column: str, name_group: Callable[[Any], str]
-) -> None:
-    """Draw `cost` and the `costs` of runs; points of one value of a column are side by side."""
-    values = sorted(set(rows[column]))
-    step = 0.78 / len(LEARNERS)
-    for number, (name, look) in enumerate(_LOOKS.items()):
-        means = rows[rows["algorithm"] == name].sort_values(column)
-        if means.empty:
-            continue
-        # The values are at places 0, 1, 2, ..., so any set of values is legible.
-        side = step * (number - (len(LEARNERS) - 1) / 2)
-        means = means.assign(x=means[column].map(values.index) + side)
-        ax.plot(means["x"], means["cost"], **look.points, label=title_of(name))
-        # Dots are to the right of the mean, which would hide them.
-        runs = means.explode("costs")
-        ax.plot(runs["x"] + 0.3 * step, runs["costs"], color=look.colour, **_DOTS)
-    panels.set_groups(ax, list(map(name_group, values)))
-    for border in range(1, len(values)):
-        ax.axvline(border - 0.5, color=RULE, lw=0.6)
 
 
 # ---- panels of sweeps ----------------------------------------------------------------------------

@@ -33,23 +33,6 @@ SECTIONS = {
                 " for each run; black lines show the slopes T^(−1/4) and T^(−1/2).",
                 place="folded",
             ),
-            "labels-features": FigureSpec(
-                draw=figures.features,
-                title="KL risk by features",
-                description="KL risk in nats, on a logarithmic axis, if the features of the rounds"
-                " are constant, come in turn, or are chosen by an adversary. Each algorithm has a"
-                " marker for its mean and a dot for each run.",
-                place="folded",
-            ),
-            "labels-hospitals": FigureSpec(
-                draw=figures.hospitals,
-                title="In which hospital is a random patient?",
-                description="Log loss minus the log loss of the best forecast in hindsight, in nats"
-                " per patient. There is a panel for each stream and a group of points for each ε."
-                " Each algorithm has a marker for its mean and a dot for each run. Runs differ only"
-                " in their noise; they do not cover other states or years.",
-                place="file",
-            ),
         },
         tables={
             "labels": TableSpec(

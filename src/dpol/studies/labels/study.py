@@ -74,9 +74,7 @@ def not_asked(settings: Labels, facts: Facts) -> frozenset[str]:
         "labels-risk": bool(settings.sweeps.labels or settings.sweeps.epsilons),
         "labels-risk-others": bool(settings.sweeps.rounds or settings.sweeps.hypotheses),
         "labels-selection": bool(settings.sweeps.rounds),
-        "labels-features": bool(settings.sweeps.features),
         "labels-slopes": has_slopes(settings),
-        "labels-hospitals": settings.patients_per_week is not None,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
@@ -97,8 +95,6 @@ STUDY = Study(
                 "labels-risk",
                 "labels-risk-others",
                 "labels-selection",
-                "labels-features",
-                "labels-hospitals",
             ),
             tables=("labels", "labels-slopes"),
         ),
