@@ -92,6 +92,7 @@ PLAIN = "2021-01-03,{},5,30", "2021-01-10,{},6,30", "2021-01-17,{},4,30"
     [
         ("d,town,sick,beds", PLAIN, {"days": 7, "count": "sick", "capacity": "beds"}),
         ("d,town,sick,n", PLAIN, {"count": "sick", "capacity": "n"}),  # n never changes
+        ("d,town,absentPupils,pupils", PLAIN, {"count": "absentPupils", "capacity": "pupils"}),
         ("d,town,n,beds", ("2021-01-03,{},5,30", "2021-01-10,{},6,31", "2021-01-17,{},4,30"),
          {"count": "n", "capacity": "beds", "days": 7}),
         ("d,town,sick,beds", tuple(line.replace("-", "/") for line in PLAIN), {"date": "YYYY/M/D"}),
@@ -138,7 +139,7 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
          "--at-most: without capacities, sick needs a bound, above which counts are clipped;",
          {"at_most": 20}, {"of": "count", "bound": 20}),
         ("d,town,loans,seats", ("2021-01-03,{},50,5", "2021-01-10,{},60,5"),
-         "--at-most: loans may exceed seats ('50' of '5'), so loans per seat needs a bound",
+         "--at-most: loans may exceed seats (50 of 5), so loans per seat needs a bound",
          {"at_most": 20}, {"at_most": 20}),
         ("d,town,a,b", ("2021-01-03,{},5,30", "2021-01-10,{},6,31"),
          "--count and --capacity: which of the columns a, b? --capacity none if",
@@ -156,7 +157,7 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
          "--date: '01-03-2022', '01-10-2022' may be D-M-YYYY or M-D-YYYY",
          {"date": "M-D-YYYY"}, {"days": 7}),
         ("d,town,sick,beds", ("2009-10,{},5,30", "2010-11,{},5,30"),
-         "--date: '2009-10', '2010-11' may be months or years that begin in one year and end in",
+         "--date: '2009-10', '2010-11' may be YYYY-M or years that begin in one year and end in",
          {"date": "YYYY-M"}, {"months": 13}),
         ("d,town,sick,beds", ("2009,{},5,30", "2010,{},5,30"),
          "--period: which of the columns d holds the dates?",
@@ -166,6 +167,8 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
          " that dpol reads: YYYY-MM-DD, ", {}, {}),
         ("d,town,sick,beds", PLAIN, "--count ill: no such column; the table has d, town, sick",
          {"count": "ill"}, {}),
+        ("d,town,sick,beds", PLAIN, "--capacity sick: another option has this name; choose a new",
+         {"count": "sick", "capacity": "sick"}, {}),
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
@@ -233,7 +236,7 @@ def test_questions_that_seldom_depend_on_each_other_are_asked_at_once(tmp_path: 
     assert keys == ["--period:", "--count", "--date:", "--decimal:"]
     said = asked("d,town,n,beds", "1/2/2022,{},1.230,2", "8/3/2022,{},1.100,2")
     assert options(said) == ["--date:", "--decimal:", "--at-most:"]
-    assert "--at-most: with --decimal , n may exceed beds ('1.230' of '2')" in said
+    assert "--at-most: with --decimal , n may exceed beds (1230 of 2)" in said
     said = asked("d,town,n,beds", "1/2/2022,{},1.230,3000", "8/3/2022,{},1.100,3000")
     assert options(said) == ["--date:", "--decimal:"]
 
@@ -254,7 +257,8 @@ def test_an_hourly_table_says_so_and_is_never_cut_to_its_last_rows(here: Path, c
         "--each-day: the table has 24 rows for each sensor_id and day: hourly ('2024-03-01 00:00',"
         " '2024-03-01 01:00'). dpol plays days at the finest; give sum, mean, max or last"
     ) in said
-    assert "--at-most: with --each-day sum carsIn may exceed beds" in said
+    assert "With sum also --per-person N: in how many of these rows one person may be" in said
+    assert "and --at-most N, a public bound, if a sum may exceed the capacity" in said
     assert not Path("t.yaml").exists()
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
@@ -274,7 +278,7 @@ def test_a_sum_of_rows_needs_the_number_of_them_that_may_count_one_person(
     Path("t.csv").write_text(hourly())
     assert main(["new", "dataset", "t.csv", "--each-day", "sum"]) == 1
     said = capsys.readouterr().err
-    assert "--per-person: the rows of a day are summed; in how many of them may" in said
+    assert "With sum also --per-person N: in how many of these rows one person may be" in said
     assert "--at-most: carsIn may exceed beds (" in said
     told = ["--each-day", "sum", "--per-person", "3", "--at-most", "24"]
     assert main(["new", "dataset", "t.csv", *told]) == 0
@@ -342,7 +346,9 @@ def test_the_config_names_the_columns_in_plain_words(here: Path, capsys) -> None
     columns = load_experiment("t.yaml").config.dataset.needed_columns
     called = [columns.called(key) for key in ("entity", "count", "capacity")]
     assert called == ["station", "bikes out", "docks"]
-    assert "titles: {entity: station, capacity: docks}" in Path("t.yaml").read_text()
+    assert (
+        "titles: {entity: station, count: bikes out, capacity: docks}" in Path("t.yaml").read_text()
+    )
 
 
 def test_small_games_of_a_new_config_share_a_job(here: Path) -> None:
@@ -405,7 +411,7 @@ def test_a_column_per_period_may_have_groups(here: Path) -> None:
     text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
     Path("t.csv").write_text(text)
     seen = look_at(Path("t.csv"), {})
-    assert (seen.columns["group"], seen.groups) == ("land", ["N", "S"])
+    assert (seen.columns["group"], seen.groups) == ("land", {"N": 3, "S": 3})
     assert seen.cleaning["drop_where"] == {"town": ["Total"]}
     assert seen.periods == {"months": 1}
 

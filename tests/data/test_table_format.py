@@ -257,7 +257,7 @@ def test_bytes_of_excel_are_told_with_all_keys_at_once(tmp_path: Path) -> None:
         read_table(tmp_path / "t.csv", ["Ort"])
     for key in ('encoding: "cp1252"', 'delimiter: ";"', 'decimal: ","'):
         assert key in str(caught.value)
-    with pytest.raises(DataError, match=r"is not UTF-16 text.*{encoding: \"utf-8\""):
+    with pytest.raises(DataError, match=r"is not UTF-16 text.*{encoding: \"cp1252\""):
         read_table(tmp_path / "t.csv", ["Ort"], Format(encoding="utf-16"))
 
 

@@ -7,6 +7,8 @@ the number of cells it touched, and every entity dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -21,15 +23,27 @@ from dpol.data.filling import (
     refuse_swapped,
     refuse_swapped_calendar,
 )
-from dpol.data.panel import RULES, CleanPanel, StreamReport
+from dpol.data.panel import RULES, CleanPanel, StreamReport, provenance_of, report_as_dict
 from dpol.data.parse import KINDS
-from dpol.data.raw_table import RawTable
+from dpol.data.raw_table import RawTable, read_capacities, read_counts
 from dpol.data.selection import choose, refuse_unknown, selection_of
 from dpol.data.settings import Dataset, Stream
 from dpol.data.several_rows import one_row_each
 from dpol.data.typed_rows import drop_rows, read_rows
 
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
+
+
+def clean_table(
+    file: Path | str, dataset: Dataset, streams: Mapping[str, Stream], at_most: float
+) -> tuple[CleanPanel, dict[str, Any]]:
+    """Read a table with its capacities, and return its panel and the report; see `clean_panel`."""
+    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
+    panel = clean_panel(raw, dataset, streams, capacities, at_most)
+    provenance = provenance_of(file, simulated=dataset.simulated)
+    for second in dataset.capacity_files:
+        provenance["capacities"] = provenance_of(second, simulated=dataset.simulated)
+    return panel, report_as_dict(panel, provenance)
 
 
 def clean_panel(

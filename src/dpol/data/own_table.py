@@ -153,26 +153,21 @@ def _parse(place: str, raw: dict[str, Any]) -> _Asked:
 
 def _stream_of(asked: _Asked, label: str, count_sensitivity: float, stay: int) -> GainStream:
     """Do what the jobs `clean_panel` and `build_stream` of a run do."""
-    from dpol.data.cleaning import clean_panel
-    from dpol.data.panel import provenance_of, provenance_of_stream, report_as_dict
-    from dpol.data.raw_table import read_capacities, read_counts
+    from dpol.data.cleaning import clean_table
+    from dpol.data.panel import provenance_of_stream
 
     dataset, gain = asked.dataset, asked.gain
     file = dataset.source.file  # type: ignore[union-attr]
-    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
     streams = {label: Stream(groups=asked.groups or ["all"])}
     at_most = gain.largest if gain.of == "share" else 1.0
-    panel = clean_panel(raw, dataset, streams, capacities, at_most)
+    panel, report = clean_table(file, dataset, streams, at_most)
     for line in _changes(panel):
         LOGGER.warning("%s: stream %s: %s", file, label, line)
-    provenance = provenance_of(file, simulated=False)
-    for second in dataset.capacity_files:
-        provenance["capacities"] = provenance_of(second, simulated=False)
     return build_stream(
         panel.table,
         label,
         count_sensitivity,
-        provenance_of_stream(report_as_dict(panel, provenance), label),
+        provenance_of_stream(report, label),
         stay=stay,
         gain=gain,
         max_clipped=dataset.cleaning.max_clipped,
@@ -182,16 +177,12 @@ def _stream_of(asked: _Asked, label: str, count_sensitivity: float, stay: int) -
 
 def _changes(panel: CleanPanel) -> Iterator[str]:
     """Yield what the cleaning of the only stream left out or changed, a line each."""
-    from dpol.data.panel import RULES
-
     (report,) = panel.reports
     if panel.rows_dropped:
         yield f"rows left out by dataset.cleaning.drop_where: {panel.rows_dropped:,}"
     if panel.rows_outside:
         yield f"rows outside the chosen groups and periods: {panel.rows_outside:,}"
-    for rule, text in RULES.items():
-        if report.cells[rule]:
-            yield f"{text}: {report.cells[rule]:,}"
+    yield from report.changes()
     if report.dropped:
         named = [f"{shortened(it['entity'])} ({it['reason']})" for it in report.dropped[:_NAMED]]
         if more := len(report.dropped) - len(named):

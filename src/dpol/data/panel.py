@@ -82,6 +82,10 @@ class StreamReport:
     smallest_of_periods: tuple[float, float] | None
     largest_density: float | None
 
+    def changes(self) -> list[str]:
+        """Return the rules that touched cells, with the number of cells of each."""
+        return [f"{text}: {self.cells[rule]:,}" for rule, text in RULES.items() if self.cells[rule]]
+
     def to_check(self) -> Iterator[str]:
         """Yield what the owner of the table should check, a line each."""
         for what, texts in (

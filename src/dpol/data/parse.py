@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -54,6 +54,7 @@ _PIVOT = 69
 """The first year of two digits that is of the last century, as in POSIX."""
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 """Characters that look like a thousands separator, by that separator."""
+_FORMS = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES}
 _NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _NAME = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -129,16 +130,25 @@ def without_time(text: str) -> tuple[str, str]:
     return day, "" if re.fullmatch(f"[0:.]+{_ZONE}?", time) else time
 
 
-def date_formats(texts: Collection[str]) -> list[Dates]:
-    """Return the formats in which every text is a date; none if there is no text.
+def date_formats(texts: Iterable[str], least: float = 1.0) -> list[Dates]:
+    """Return the formats in which the most texts are dates.
+
+    Args:
+        texts: the texts; empty ones are left out.
+        least: the smallest share of texts that are dates.
 
     >>> date_formats(["2021-01", "2021-02"]), date_formats(["1/2/2021", "3/2/2021"])
     (['YYYY-M'], ['D/M/YYYY', 'M/D/YYYY'])
     >>> date_formats(["01/03/22"]), date_formats(["Jan 2019", "February 2019"])
     (['D/M/YY', 'M/D/YY', 'YY/M/D'], ['Mon YYYY'])
+    >>> date_formats(["2021-01", "Total"]), date_formats(["2021-01", "Total"], least=0.5)
+    ([], ['YYYY-M'])
     """
-    forms = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES} if texts else {}
-    return [like for like, form in forms.items() if all(parse_date(text, form) for text in texts)]
+    held, forms = [text for text in texts if text], _FORMS.items()
+    likely = [like for like, form in forms if any(parse_date(text, form) for text in held[:50])]
+    dated = {like: sum(bool(parse_date(text, _FORMS[like])) for text in held) for like in likely}
+    most = max(dated.values(), default=0)
+    return [like for like, n in dated.items() if n == most >= least * len(held)]
 
 
 @cache

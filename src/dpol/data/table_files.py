@@ -249,16 +249,28 @@ def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys)
     )
 
 
+def likely_encoding(data: bytes) -> str:
+    """Return the encoding of a CSV table that its bytes show, or else `cp1252`."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
 def _undecoded(path: Path, form: Format, keys: Keys) -> DataError:
     """Return the error for a wrong encoding, and a wrong delimiter if the first line shows one."""
     with open_table(path) as binary:
-        start = binary.readline(1 << 24)
+        data = binary.read()
+    start = data.partition(b"\n")[0]
     if start.startswith(_WORKBOOKS):
         return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
-    likely = "cp1252" if form.encoding == "utf-8" else "utf-8"
-    utf_16 = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     semicolons = _SEMICOLONS if b";" in start and b"," not in start else {}
-    wanted: dict[str, str | int] = {"encoding": "utf-16" if utf_16 else likely, **semicolons}
+    likely = likely_encoding(data)
+    likely = likely if likely != form.encoding else "utf-8"
+    wanted: dict[str, str | int] = {"encoding": likely, **semicolons}
     return _unlike(path, f"is not {form.encoding.upper()} text", wanted, keys)
 
 
