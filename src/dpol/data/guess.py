@@ -503,8 +503,9 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
         once, rows_of_one = (1, person) if rules.get("several_rows") == "sum" else (person, 1)
         change = rows_of_one * largest_change(once, read_as=value, least=least, step=step)
         look.count_sensitivity = int(change) if change == int(change) else change
-    most = f"one person changes a count by at most {look.count_sensitivity:g}"
-    look.guess(f"{most}, with suppressed counts" if hidden else most)
+    why = ", since some are suppressed" if look.count_sensitivity != person else ""
+    more = "" if "per_person" in look.told else "; if more, give --per-person N"
+    look.guess(f"one person changes a count by at most {look.count_sensitivity:g}{why}{more}")
 
 
 def _bounds(rows: pd.DataFrame, forms: Sequence[Format], look: Look) -> None:
