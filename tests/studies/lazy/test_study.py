@@ -105,7 +105,7 @@ def test_a_row_is_what_its_parameters_give():
             game = losses, mu_of_epsilon(row.epsilon, 1e-6)
             ((total, redraws),) = play_leaders(row.algorithm, [game], coins)
         elif row.algorithm == BLOCKS:
-            ((total, redraws),) = play_blocks(losses, [(row.epsilon, coins)])
+            ((total, redraws),) = play_blocks(losses, [(row.epsilon, coins)], "random")
         else:
             total = np.full(4, weights_loss(losses))
         totals = matrix(losses).sum(axis=0)
