@@ -124,7 +124,9 @@ def test_the_exact_epsilon_of_small_games_is_below_the_accounted_ones():
                 limit = int(most_redraws(name, game, B, eta, p))
                 claim = account(game, B, eta, p)
                 if 0 < claim < math.inf:
-                    exact = worst_epsilon(d, rest, law_of(B, eta, p), values, delta=delta, limit=limit)
+                    exact = worst_epsilon(
+                        d, rest, law_of(B, eta, p), values, delta=delta, limit=limit
+                    )
                     shares[name] = max(shares[name], exact / claim)
     assert 1 / 1.19 < shares["sound"] <= 1
     assert shares["published"] <= 1

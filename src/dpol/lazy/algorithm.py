@@ -61,6 +61,13 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Name of the mechanism in privacy records."""
     delta: float
     accountant: Accountant
+    largest_batch: int | None
+
+    def __post_init__(self) -> None:
+        check_number("delta", self.delta, "(0, 1)")
+        check_choice("accountant", self.accountant, ACCOUNTANTS)
+        if self.largest_batch is not None:
+            check_whole("largest_batch", self.largest_batch)
 
     @abstractmethod
     def best_for(self, game: LazyGame, epsilon: float, n_experts: int) -> AccountedParameters:
@@ -181,12 +188,9 @@ class LazyWeights(LazyExperts):
     largest_batch: int | None = None
 
     def __post_init__(self) -> None:
-        check_number("delta", self.delta, "(0, 1)")
-        check_choice("accountant", self.accountant, ACCOUNTANTS)
+        super().__post_init__()
         check_choice("normaliser", self.normaliser, NORMALISERS)
         check_choice("objective", self.objective, OBJECTIVES)
-        if self.largest_batch is not None:
-            check_whole("largest_batch", self.largest_batch)
 
     @property
     def origin(self) -> Origin:

@@ -1,4 +1,4 @@
-"""L2P or the dartboard over multiplicative weights for many games on the same losses; only redraws cost time.
+"""L2P or the dartboard for many games on the same losses; only redraws cost time.
 
 A batch can redraw x or y only if a uniform number passes a bound that holds for all x and y.
 All games jump together from one such batch to the next, over blocks of rounds.

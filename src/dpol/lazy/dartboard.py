@@ -14,9 +14,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from dpol.core.arguments import check_choice, check_number, check_whole
 from dpol.lazy.accounting import (
-    ACCOUNTANTS,
     Accountant,
     AccountantFunction,
     LazyGame,
@@ -82,14 +80,14 @@ def most_redraws(
     return upper_quantile(-(-T // B) - 1, redraw, 1 / T)
 
 
-_EPSILONS: Mapping[str, AccountantFunction] = {
-    "published": theorem_5_epsilon,
-    "sound": dartboard_epsilon,
+_OF_ACCOUNTANT: Mapping[str, tuple[AccountantFunction, Objective]] = {
+    "published": (
+        theorem_5_epsilon,
+        Objective(lambda T, B, eta: eta * T * B, lambda T, B, eta: T * B),
+    ),
+    "sound": (dartboard_epsilon, OBJECTIVES["sound"]),
 }
-_WITHOUT_PRIVACY: Mapping[str, Objective] = {
-    "published": Objective(lambda T, B, eta: eta * T * B, lambda T, B, eta: T * B),
-    "sound": OBJECTIVES["sound"],
-}
+"""epsilon, and the bound on regret without privacy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,12 +141,13 @@ def choose_dartboard(
     >>> chosen.batch_size, round(chosen.eta, 4), chosen.limit
     (7, 0.0135, 231)
     """
+    account, objective = _OF_ACCOUNTANT[accountant]
     goal = _Goal(
         game=game,
         epsilon=epsilon,
         n_experts=n_experts,
-        account=_EPSILONS[accountant],
-        objective=_WITHOUT_PRIVACY[accountant],
+        account=account,
+        objective=objective,
         accountant=accountant,
     )
     return best_for(goal, accountant, largest_batch)
@@ -177,12 +176,6 @@ class ShrinkingDartboard(LazyExperts):
     _: KW_ONLY
     accountant: Accountant = "sound"
     largest_batch: int | None = None
-
-    def __post_init__(self) -> None:
-        check_number("delta", self.delta, "(0, 1)")
-        check_choice("accountant", self.accountant, ACCOUNTANTS)
-        if self.largest_batch is not None:
-            check_whole("largest_batch", self.largest_batch)
 
     @property
     def origin(self) -> Origin:

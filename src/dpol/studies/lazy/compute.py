@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -32,7 +32,6 @@ from dpol.studies.lazy.settings import (
     BLOCKS,
     DARTBOARD,
     LEADERS,
-    LIMITED,
     MATRIX,
     ONE_ROUND,
     ONLY_STOCHASTIC,
@@ -153,7 +152,7 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
 def _played(
     settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of weights, L2P and the dartboard at every epsilon that some parameters reach."""
+    """Yield the rows of weights, L2P and the dartboard at every epsilon they reach."""
     losses, delta = sequence.losses, settings.delta
     # The expected loss has no randomness, so every replicate is the same.
     weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
@@ -182,16 +181,14 @@ def _played(
         yield sequence.row(settings, epsilon, algorithm, result)
 
 
-_PREFIXES: Mapping[str, Prefix] = {BLOCKS: "random", LIMITED: "whole"}
-
-
 def _in_blocks(
     settings: Lazy, algorithm: str, sequence: _Sequence, seed: int
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of private blocks or limited updates at every epsilon, which is pure."""
     losses, replicates = sequence.losses, range(settings.replicates)
     key = type(losses).__name__, losses.n_rounds, losses.n_experts
-    purpose, prefix = f"algorithm {algorithm}", _PREFIXES[algorithm]
+    prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
+    purpose = f"algorithm {algorithm}"
     games = [
         (epsilon, replicate_generators(seed, (*key, float(epsilon)), replicates, purpose))
         for epsilon in sequence.epsilons
