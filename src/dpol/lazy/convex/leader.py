@@ -77,7 +77,7 @@ class CoupledLeader:
             bend, vector = one.link.bend(one.residuals(points))[:, 0], one.vectors[0]
             solved = np.linalg.solve(self.hessian(batch, points), vector[:, None])[..., 0]
             moved += np.log1p(bend * (solved @ vector))
-        return np.clip(moved, -log_phi, log_phi) - log_phi
+        return np.asarray(np.clip(moved, -log_phi, log_phi) - log_phi)
 
     def loss(self, batch: int, points: Floats) -> Floats:
         return np.asarray(self.losses.value(batch, points))
@@ -226,4 +226,7 @@ def choose_coupled(game: ConvexGame, beta: float, *, epsilon: float) -> CoupledP
         largest_within(partial(of_eta, eta), epsilon, low=1e-12, high=1e3, ratio=1.001)
         for eta in (best_eta * np.geomspace(1e-4, 1, 33)).tolist()
     ]
-    return min(filter(None, reached), key=lambda parameters: parameters.objective)
+    best = min(filter(None, reached), key=lambda parameters: parameters.objective, default=None)
+    if best is None:
+        raise ValueError(f"CTRL cannot be ({epsilon:g}, {game.delta:g})-private by Theorem 6")
+    return best
