@@ -133,6 +133,7 @@ class _Sequence:
             "uniform_regret": float(self._totals.mean()) - self.least,
             "delta": settings.delta,
             "algorithm": algorithm,
+            "limit": math.nan,
             **result,
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import cast
@@ -79,6 +80,8 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
                 "epsilon": epsilon,
                 "still_regret": still,
                 "delta": settings.delta,
+                "limit": math.nan,
+                "sigma": math.nan,
             }
             accountant = "sound" if algorithm.startswith("l2p") else ""
             accountant = "published" if algorithm == COUPLED else accountant
