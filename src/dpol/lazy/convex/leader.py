@@ -23,9 +23,17 @@ _MOST_STEPS = 500
 
 @dataclass(frozen=True, kw_only=True)
 class CoupledParameters(AccountedParameters):
-    """Parameters of CTRL, with the bound on regret of Theorem 4 as `objective`.
+    """Parameters of CTRL.
 
     Args:
+        batch_size: 1.
+        eta: learning rate, 1 / (2 eta) is the weight of `|x|^2`.
+        fake_switch: p, probability of a fake switch.
+        normaliser: not used.
+        shadow: False.
+        limit: most redraws.
+        epsilon: epsilon by Theorem 6.
+        objective: bound on regret by Theorem 4.
         sigma: standard deviation of Z.
         log_phi: logarithm of Phi.
     """
