@@ -56,7 +56,7 @@ def dartboard_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
 
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> round(dartboard_epsilon(game, 10, 0.001, 0.1), 3)
-    0.051
+    0.055
     """
     if fake_switch <= 0:
         return math.inf
@@ -139,7 +139,7 @@ def choose_dartboard(
     >>> game = LazyGame(n_rounds=10_000, delta=1e-6)
     >>> chosen = choose_dartboard(game, epsilon=1.0, n_experts=300)
     >>> chosen.batch_size, round(chosen.eta, 4), chosen.limit
-    (7, 0.0135, 231)
+    (6, 0.0116, 248)
     """
     account, objective = _OF_ACCOUNTANT[accountant]
     goal = _Goal(

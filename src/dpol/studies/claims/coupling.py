@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
+import numpy as np
 from scipy import stats
 
 from dpol.core.randomness import replicate_generators
 from dpol.lazy.convex.accounting import ConvexGame
 from dpol.lazy.convex.bodies import Ball
 from dpol.lazy.convex.leader import CoupledLeader, choose_coupled, theorem_6
-from dpol.lazy.convex.losses import drifting_losses, linked_losses
+from dpol.lazy.convex.losses import LINKS, LinearLosses, LinkedLosses
 from dpol.lazy.transform import play
-from dpol.studies.claims.core import Findings, of_mean, of_number
+from dpol.studies.claims.core import Findings, generator, of_mean, of_number
 
 DELTA = 1e-6
 
@@ -25,8 +27,14 @@ def game_of(T: int, d: int) -> ConvexGame:
 def played(seed: int) -> Findings:
     """Check regret and switches: with little noise, and at epsilon = 4 by Theorem 6."""
     for T, d, loss in ((200, 2, "linear"), (200, 2, "logistic"), (1000, 10, "linear")):
-        game, body, linear = game_of(T, d), Ball(d, 2.0), drifting_losses(T, d, 1.0, seed)
-        losses = linear if loss == "linear" else linked_losses("logistic", linear, body, seed)
+        game, body = game_of(T, d), Ball(d, 2.0)
+        vectors = generator(seed, "vectors of CTRL", loss, d).standard_normal((T, d))
+        vectors *= 0.7 / np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors[:, 0] += 0.3
+        losses: LinearLosses | LinkedLosses = LinearLosses(vectors, 1.0)
+        if loss == "logistic":
+            given: dict[str, Any] = {"vectors": vectors, "targets": np.zeros(T), "lipschitz": 1.0}
+            losses = LinkedLosses(link=LINKS["logistic"], **given)
         private, beta = d > 2, 0.25 * (loss == "logistic")
         chosen = theorem_6(game, beta, 1 / math.sqrt(T), sigma=3.0)
         if private:

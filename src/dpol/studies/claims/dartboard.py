@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
-from dpol.core.randomness import replicate_generators
+from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import LazyGame, composed_epsilon
-from dpol.lazy.adversaries import GapLosses, total_losses
+from dpol.lazy.adversaries import ExpertLosses
 from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraws, theorem_5_epsilon
 from dpol.lazy.exact import LazyLaw, worst_epsilon
 from dpol.lazy.leaders import play_blocks
@@ -25,6 +28,24 @@ from dpol.studies.claims.lazy import expected_loss, games_of_experts
 DELTA, LOG_TERM = 1e-6, math.log(1e6)
 GRID = ((10**3, 10**4, 10**6), (10, 300), (0.01, 0.1, 1.0))
 """T, d and epsilon of the corollaries."""
+
+
+@dataclass(frozen=True)
+class Gap(ExpertLosses):
+    """Fair coins, except for expert 0, whose coin falls on 1 with probability 0.4."""
+
+    seed: int
+    purpose: str
+
+    @cached_property
+    def rounds(self) -> Floats:
+        """The (T, d) losses."""
+        rng = generator(self.seed, "losses with a gap", self.purpose, self.n_experts)
+        chances = 0.5 - 0.1 * (np.arange(self.n_experts) == 0)
+        return np.asarray(rng.random((self.n_rounds, self.n_experts)) < chances, dtype=float)
+
+    def _blocks(self) -> Iterator[Floats]:
+        yield self.rounds
 
 
 def bound(T: int, d: int, B: int, p: float, eta: float) -> float:
@@ -58,10 +79,8 @@ def regret(seed: int) -> Findings:
 def against_uniform(seed: int) -> Findings:
     """Check the least bound of Theorems 2 and 5 against the regret of uniform choice."""
     T, d = 10_000, 300
-    (losses,), totals = (
-        GapLosses(T, d, 0.1, seed).batches(T),
-        total_losses(GapLosses(T, d, 0.1, seed)),
-    )
+    losses = Gap(T, d, seed, "uniform choice").rounds
+    totals = losses.sum(axis=0)
     for epsilon, largest in ((1.0, 1), (1.0, None), (4.0, None)):
         best = choose_dartboard(
             LazyGame(T, DELTA),
@@ -158,18 +177,17 @@ def updates(seed: int) -> Findings:
         )
         yield of_number("updates-regret", stated, exact, case)
         yield of_number("updates-half", half + 1, exact, case)
-    T, sizes = 10_000, list(itertools.product((10, 300), (0.1, 1.0)))
-    for d, epsilon in sizes:
-        losses = GapLosses(T, d, 0.1, seed)
-        coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")
-        totals, ((lost, _),) = (
-            total_losses(losses),
-            play_blocks(losses, [(epsilon, coins)], "whole"),
-        )
-        rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
-        about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
-        about["trivial"] = float(totals.mean() - totals.min())
-        yield of_mean("updates-rate", rate, lost - totals.min(), len(sizes), **about)
+    T = 10_000
+    for d in (10, 300):
+        losses = Gap(T, d, seed, "limited updates")
+        totals = losses.rounds.sum(axis=0)
+        for epsilon in (0.1, 1.0):
+            coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")
+            ((lost, _),) = play_blocks(losses, [(epsilon, coins)], "whole")
+            rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
+            about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
+            about["trivial"] = float(totals.mean() - totals.min())
+            yield of_mean("updates-rate", rate, lost - totals.min(), 4, **about)
 
 
 def successor(_: int) -> Findings:
