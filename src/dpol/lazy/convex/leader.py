@@ -91,12 +91,16 @@ class CoupledLeader:
         return np.asarray(self.losses.value(batch, points))
 
     def leader(self, n_rounds: int, noise: Floats) -> Floats:
-        """Return the (R, d) leaders after some rounds for (R, d) Z, by damped Newton steps.
+        """Return the (R, d) leaders after some rounds for (R, d) Z.
+
+        They are found by bisection for linear losses, and then by damped Newton steps.
 
         Raises:
             ArithmeticError: 500 steps were not enough.
         """
         x = self._without_curvature(noise + self.slope(n_rounds, np.zeros_like(noise)))
+        if isinstance(self.losses, LinearLosses):
+            return x
         for _ in range(_MOST_STEPS):
             slope = self.slope(n_rounds, x) + noise
             step = np.linalg.solve(self.hessian(n_rounds, x), slope[..., None])[..., 0]
