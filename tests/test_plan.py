@@ -110,7 +110,11 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
         ("lazy", {"largest_tree": 600}, {"T300-d3"}),
         ("labels", {"patients_per_week": 30}, {"hospitals-NM"}),
         ("labels", {"groups": 7}, {"rounds-0", "labels", "hypotheses"}),
-        ("claims", {"papers": ["labels", "lazy"]}, {"experts", "experts-in-this-run"}),
+        (
+            "claims",
+            {"papers": ["labels", "lazy"]},
+            {"experts", "experts-in-this-run", "dartboard", "coupling"},
+        ),
     ],
 )
 def test_a_change_of_a_study_reruns_only_the_points_that_it_changes(

@@ -11,37 +11,40 @@ import pytest
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
-from dpol.experts.private_blocks import PrivateBlocks, implied_mu, pure_epsilon
+from dpol.experts.private_blocks import MECHANISMS, PrivateBlocks, implied_mu, pure_epsilon
 from dpol.privacy.gaussian_dp import delta_of_epsilon
 from lazy_plain import Tape
 
 
-def plain(gains, uniforms, scale):
+def plain(gains, uniforms, scale, kind):
     """Return the actions of one game; each block reads n uniform numbers, then one more."""
     T, n = gains.shape
     tape, actions, seen = iter(uniforms), [], np.zeros(n)
     while len(actions) < T:
         noise = [-math.log(-math.log(1 - next(tape))) for _ in range(n)]
         length = 2 ** (len(actions) + 1).bit_length() // 2
-        prefix = 1 + int(length * next(tape))
+        drawn = 1 + int(length * next(tape))
+        prefix = drawn if kind == "random" else length
         chosen = max(range(n), key=lambda i: seen[i] + scale * noise[i])
         seen = gains[len(actions) : len(actions) + prefix].sum(axis=0)
         actions += [chosen] * min(length, T - len(actions))
     return actions
 
 
+@pytest.mark.parametrize("prefix", MECHANISMS)
 @pytest.mark.parametrize(("mu", "T", "r"), [(0.3, 40, 1.0), (2.0, 7, 4.0), (math.inf, 20, 1.0)])
-def test_it_keeps_an_expert_for_a_block_and_draws_by_a_prefix(make_stream, mu, T, r):
+def test_it_keeps_an_expert_for_a_block_and_draws_by_a_prefix(make_stream, prefix, mu, T, r):
     gains = r * np.random.default_rng(1).random((T, 4))
     stream = make_stream(gains, 5.0, gain_range=r)
     tapes = [np.random.default_rng(k).random(60).tolist() for k in range(30)]
     source = RawGains(stream, mu, 30)
-    actions = play_rounds(PrivateBlocks(), source, ReplicateGenerators(tuple(map(Tape, tapes))))
+    algorithm = PrivateBlocks(prefix)
+    actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(map(Tape, tapes))))
     scale = 2 * setup_of(source).largest_change / pure_epsilon(mu)
-    assert actions.tolist() == [plain(gains, tape, scale) for tape in tapes]
+    assert actions.tolist() == [plain(gains, tape, scale, prefix) for tape in tapes]
     # There is no horizon: a shorter game is the beginning of a longer one.
     short = RawGains(make_stream(gains[:5], 5.0, gain_range=r), mu, 30)
-    again = play_rounds(PrivateBlocks(), short, ReplicateGenerators(tuple(map(Tape, tapes))))
+    again = play_rounds(algorithm, short, ReplicateGenerators(tuple(map(Tape, tapes))))
     np.testing.assert_array_equal(actions[:, :5], again)
 
 
@@ -63,6 +66,10 @@ def test_noise_follows_what_a_person_can_move_in_the_range_of_gains():
 
 def uniform(block):
     return [(1 / len(block), length) for length in range(1, len(block) + 1)]
+
+
+def whole(block):
+    return [(1.0, len(block))]
 
 
 def widest(block):
@@ -100,10 +107,11 @@ def worst_epsilon(exponent, prefixes, d=4, epsilon=1.0):
 def test_the_exact_epsilon_of_small_games_is_below_the_claimed_one():
     """The lower limit is by hand: in round 1 one of four experts loses alone, or all others do."""
     root = math.exp(0.5)
-    assert math.log((1 + 3 * root) / (1 + 3 / root)) <= worst_epsilon(0.5, uniform) <= 1.0
+    for prefixes in (uniform, whole):
+        assert math.log((1 + 3 * root) / (1 + 3 / root)) <= worst_epsilon(0.5, prefixes) <= 1.0
 
 
-@pytest.mark.parametrize(("exponent", "prefixes"), [(1.0, uniform), (0.5, widest)])
+@pytest.mark.parametrize(("exponent", "prefixes"), [(1.0, uniform), (1.0, whole), (0.5, widest)])
 def test_variants_without_the_factor_or_with_a_prefix_from_the_data_are_refused(exponent, prefixes):
     assert worst_epsilon(exponent, prefixes) > 1.0
 

@@ -193,7 +193,7 @@ def test_quantiles_are_the_smallest_that_are_exceeded_rarely_enough():
         (1, 2, 7, 100, 2500), (1e-9, 1e-3, 0.2, 0.7, 1 - 1e-9, 1.0), (2.5e-10, 2.5e-7, 0.025, 0.2)
     ):
         expected = plain.binomial_quantile(trials, probability, tail)
-        assert accounting._upper_quantile(trials, probability, tail) == expected
+        assert accounting.upper_quantile(trials, probability, tail) == expected
 
 
 @pytest.mark.parametrize("c", NORMALISERS)

@@ -22,6 +22,8 @@ PARAMETERS = [
     LazyParameters(7, 0.01, 0.0),
     LazyParameters(2, 0.01, 1.0),
     LazyParameters(500, 0.1, 0.5),  # one batch
+    LazyParameters(3, 0.05, 0.1, shadow=False, limit=20),
+    LazyParameters(1, 0.2, 0.0, shadow=False),
 ]
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.play import RawGains, play_rounds
-from dpol.experts.private_blocks import PrivateBlocks, implied_mu
+from dpol.experts.private_blocks import MECHANISMS, PrivateBlocks, implied_mu
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
 from dpol.lazy.leaders import NOISES, play_blocks, play_leaders
 from dpol.privacy.factorizations import prefix_sums
@@ -72,7 +72,8 @@ def test_games_together_are_those_alone(algorithm):
 
 
 @pytest.mark.parametrize("T", [1, 2, 17, 64])
-def test_private_blocks_agree_with_the_algorithm(T):
+@pytest.mark.parametrize("prefix", MECHANISMS)
+def test_private_blocks_agree_with_the_algorithm(T, prefix):
     """The algorithm plays gains 1 - loss round by round; here all draws come first."""
     losses, epsilons = GapLosses(T, 3, 0.1, 2), (0.5, 5.0)
     rounds = matrix(losses)
@@ -84,10 +85,10 @@ def test_private_blocks_agree_with_the_algorithm(T):
         periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
         given_sensitivity=np.ones(T),
     )
-    played = play_blocks(losses, [(epsilon, generators(10)) for epsilon in epsilons])
+    played = play_blocks(losses, [(epsilon, generators(10)) for epsilon in epsilons], prefix)
     for epsilon, (totals, switched) in zip(epsilons, played, strict=True):
         source = RawGains(stream, implied_mu(epsilon), 10)
-        actions = play_rounds(PrivateBlocks(), source, generators(10))
+        actions = play_rounds(PrivateBlocks(prefix), source, generators(10))
         np.testing.assert_allclose(totals, rounds[np.arange(T), actions].sum(axis=1))
         np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
 

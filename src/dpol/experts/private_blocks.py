@@ -1,16 +1,21 @@
-"""The pure-DP rival for stochastic losses: one expert per block, with blocks of doubling length."""
+"""Pure-DP rivals for stochastic losses: one expert per block, with blocks of doubling length."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import log_expit, log_ndtr, ndtri_exp
 
+from dpol.core.arguments import check_choice
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.privacy.guarantee import Guarantee, Origin
+
+Prefix = Literal["random", "whole"]
+"""How much of a block a draw sees."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +41,27 @@ class BlocksState:
 class PrivateBlocks(CentralAlgorithm[BlocksState]):
     """Keep an expert for a block of rounds; draw the next by the exponential mechanism.
 
-    Blocks have 1, 2, 4, ... rounds. The draw sees the gains of a prefix of the last block; the
-    prefix's length is uniform and drawn before the block. A round enters at most one draw, and each
+    Blocks have 1, 2, 4, ... rounds. The draw sees the gains of the last block, or of a prefix whose
+    length is uniform and drawn before the block. A round enters at most one draw, and each
     draw is epsilon-DP, so all actions together are. epsilon is the largest that implies mu-GDP. The
-    losses must be independent draws from one distribution; there is no promise for others. Source:
-    Cesari and Colomboni, "Optimal Gap-Dependent Regret for Private Stochastic Decision-Theoretic
-    Online Learning" (2026), as its abstract describes it.
+    losses must be independent draws from one distribution; there is no promise for others.
+
+    Args:
+        prefix: `random`, by Cesari and Colomboni, "Optimal Gap-Dependent Regret for Private
+            Stochastic Decision-Theoretic Online Learning" (2026), as its abstract describes it; or
+            `whole`, by "Private Online Prediction from Experts", Algorithm 2 (limited updates).
+
+    Raises:
+        ValueError: `prefix` is neither.
     """
 
     origin: ClassVar[Origin] = "standard"
     scales_noise: ClassVar[bool] = False
+
+    prefix: Prefix = "random"
+
+    def __post_init__(self) -> None:
+        check_choice("prefix", self.prefix, MECHANISMS)
 
     def init(self, setup: CuratorSetup) -> BlocksState:
         # A person moves the difference of two experts' sums by at most twice this much.
@@ -69,7 +85,7 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
         state = replace(state, rounds=rounds, sums=sums)
         if rounds & (rounds + 1):
             return state, state.played
-        noise, prefix = block_draws(generators, sums.shape[1], rounds + 1)
+        noise, prefix = block_draws(generators, sums.shape[1], rounds + 1, self.prefix)
         played = (sums + state.scale * noise).argmax(axis=1).astype(np.int32)
         return replace(state, played=played, prefix=prefix, sums=np.zeros_like(sums)), played
 
@@ -77,7 +93,7 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
         """Return the mu-GDP guarantee of the actions, which their pure epsilon implies."""
         epsilon = pure_epsilon(setup.mu)
         return Guarantee(
-            mechanism="exponential mechanism on prefixes of doubling blocks",
+            mechanism=MECHANISMS[self.prefix],
             **setup.neighbours.as_fields(lambda v: implied_mu(epsilon * v / setup.stay)),
             sensitivity=setup.largest_change,
             sensitivity_unit="L-infinity, gain",
@@ -87,14 +103,25 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
         )
 
 
-def block_draws(generators: ReplicateGenerators, n: int, length: int) -> tuple[Floats, Floats]:
+MECHANISMS: Mapping[Prefix, str] = {
+    "random": "exponential mechanism on prefixes of doubling blocks",
+    "whole": "exponential mechanism on doubling blocks",
+}
+"""Name of the mechanism in privacy records, by prefix."""
+
+
+def block_draws(
+    generators: ReplicateGenerators, n: int, length: int, prefix: Prefix
+) -> tuple[Floats, Floats]:
     """Draw the (R, n) Gumbel noise and the (R,) prefixes of a block.
 
-    Taking the largest sum after adding scaled Gumbel noise is the exponential mechanism. Prefixes
-    are uniform on 1, ..., `length`.
+    Taking the largest sum after adding scaled Gumbel noise is the exponential mechanism. Random
+    prefixes are uniform on 1, ..., `length`.
     """
     uniforms = generators.uniforms(n + 1)
-    return -np.log(-np.log1p(-uniforms[:, :n])), 1 + np.floor(length * uniforms[:, n])
+    share = uniforms[:, n] if prefix == "random" else np.nextafter(1.0, 0.0)
+    lengths = np.broadcast_to(1 + np.floor(length * share), len(uniforms))
+    return -np.log(-np.log1p(-uniforms[:, :n])), lengths
 
 
 def pure_epsilon(mu: float) -> float:

@@ -125,17 +125,33 @@ def account_redraws(
     p = fake_switch
     if p <= 0:
         return math.inf
-    # Pure epsilon of the indicator.
-    indicator = max(indicator_change, math.log1p((1 - p) * -math.expm1(-indicator_change) / p))
-    redraw = -math.expm1(math.log1p(-p) + log_keep) if p < 1 else 1.0
-    count = _upper_quantile(batches, redraw, delta / 4) + _upper_quantile(batches, p, delta / 4)
-    rho = count * redraw_zcdp
-    together = zcdp_epsilon(indicator**2 / 2 + rho, delta / 2)
-    return min(together, indicator + zcdp_epsilon(rho, delta / 2))
+    redraw = redraw_probability(p, log_keep)
+    count = upper_quantile(batches, redraw, delta / 4) + upper_quantile(batches, p, delta / 4)
+    return composed_epsilon(p, indicator_change, count * redraw_zcdp, delta / 2)
+
+
+def redraw_probability(fake_switch: float, log_keep: float) -> float:
+    """Return the largest probability of a redraw, given the least log probability of keeping x."""
+    return -math.expm1(math.log1p(-fake_switch) + log_keep) if fake_switch < 1 else 1.0
+
+
+def composed_epsilon(fake_switch: float, change: float, rho: float, delta: float) -> float:
+    """Return epsilon at `delta` of one indicator and of redraws that are rho-zCDP together.
+
+    Args:
+        fake_switch: p > 0, probability of a fake switch.
+        change: largest change of the log probability of keeping x.
+        rho: zCDP of all redraws.
+        delta: delta of the guarantee.
+    """
+    p = fake_switch
+    indicator = max(change, math.log1p((1 - p) * -math.expm1(-change) / p))  # pure epsilon
+    together = zcdp_epsilon(indicator**2 / 2 + rho, delta)
+    return min(together, indicator + zcdp_epsilon(rho, delta))
 
 
 @lru_cache(maxsize=65536)
-def _upper_quantile(trials: int, probability: float, tail: float) -> int:
+def upper_quantile(trials: int, probability: float, tail: float) -> int:
     """Return the smallest k with P(Bin(trials, probability) > k) <= tail."""
     p, below, k = min(max(probability, 0.0), 1.0), -1, trials
     while k - below > 1:

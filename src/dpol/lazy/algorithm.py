@@ -1,8 +1,9 @@
-"""L2P over multiplicative weights: private expert advice in the central model."""
+"""L2P over multiplicative weights, and what it shares with its predecessor (central model)."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
@@ -30,7 +31,7 @@ _parameters = lru_cache(maxsize=64)(choose_parameters)
 
 @dataclass(frozen=True, kw_only=True)
 class LazyWeightsState:
-    """State of L2P over multiplicative weights between rounds.
+    """State of a lazy algorithm over multiplicative weights between rounds.
 
     Args:
         measure: multiplicative weights.
@@ -49,63 +50,32 @@ class LazyWeightsState:
     rounds: int
 
 
-@dataclass(frozen=True)
-class LazyWeights(CentralAlgorithm[LazyWeightsState]):
-    """L2P: draw a new expert from multiplicative weights only when it must, or at random.
-
-    The parameters give the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
-    largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy
-    Algorithms", Algorithm 1 and section 3.1; the options `sound` and `tight` are ours.
-
-    Args:
-        delta: delta of the guarantee, in (0, 1).
-        accountant: `sound` (ours) or `published` (Theorem 3.2).
-        normaliser: `tight` (ours) or `published`.
-        objective: what the parameters minimise: `sound` (ours), a bound on regret, or `published`,
-            which is not a bound.
-        largest_batch: largest batch size in rounds; None for no limit.
-
-    Raises:
-        ValueError: a parameter is unknown or out of range.
-
-    >>> from dpol.experts.play import RawGains, guarantee_of
-    >>> from dpol.data.stream import GainStream
-    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
-    >>> beds = np.full((100, 2), 50.0)
-    >>> stream = GainStream(
-    ...     label="example",
-    ...     gains=np.full((100, 2), 0.2),
-    ...     capacity=beds,
-    ...     entities=("a", "b"),
-    ...     periods=periods,
-    ... )
-    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
-    >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # epsilon of 0.5-GDP
-    ('central', True)
-    """
+class LazyExperts(CentralAlgorithm[LazyWeightsState]):
+    """Multiplicative weights played lazily, batch by batch; a loss is (r - gain) / r."""
 
     scales_noise: ClassVar[bool] = False
     one_round: ClassVar[bool] = True
-
-    delta: float = 1e-6
-    accountant: Accountant = "sound"
-    _: KW_ONLY
-    normaliser: Normaliser = "tight"
-    objective: ObjectiveName = "sound"
-    largest_batch: int | None = None
+    name: ClassVar[str]
+    """Name in messages."""
+    mechanism: ClassVar[str]
+    """Name of the mechanism in privacy records."""
+    delta: float
+    accountant: Accountant
+    largest_batch: int | None
 
     def __post_init__(self) -> None:
         check_number("delta", self.delta, "(0, 1)")
         check_choice("accountant", self.accountant, ACCOUNTANTS)
-        check_choice("normaliser", self.normaliser, NORMALISERS)
-        check_choice("objective", self.objective, OBJECTIVES)
         if self.largest_batch is not None:
             check_whole("largest_batch", self.largest_batch)
 
-    @property
-    def origin(self) -> Origin:
-        options = {self.accountant, self.normaliser, self.objective}
-        return "paper" if options == {"published"} and self.largest_batch is None else "ours"
+    @abstractmethod
+    def best_for(self, game: LazyGame, epsilon: float, n_experts: int) -> AccountedParameters:
+        """Return the parameters for a game.
+
+        Raises:
+            ValueError: no parameters reach epsilon.
+        """
 
     def parameters_for(self, setup: CuratorSetup) -> AccountedParameters:
         """Return the parameters for a game.
@@ -115,28 +85,17 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
             DataError: no parameters make this game private enough.
         """
         if setup.n_experts < 2:
-            raise ValueError(f"L2P needs at least 2 experts, got {setup.n_experts}")
-        game = LazyGame(
-            setup.n_rounds,
-            self.delta,
-            largest_change=min(setup.largest_change / setup.gain_range, 1.0),
-            normaliser=NORMALISERS[self.normaliser],
-        )
+            raise ValueError(f"{self.name} needs at least 2 experts, got {setup.n_experts}")
+        change = min(setup.largest_change / setup.gain_range, 1.0)
+        game = LazyGame(setup.n_rounds, self.delta, largest_change=change)
         epsilon = epsilon_of_delta(self.delta, setup.mu)
         try:
-            return _parameters(
-                game,
-                epsilon=epsilon,
-                n_experts=setup.n_experts,
-                accountant=self.accountant,
-                objective=self.objective,
-                largest_batch=self.largest_batch,
-            )
+            return self.best_for(game, epsilon, setup.n_experts)
         except ValueError as error:
             raise DataError(
-                f"L2P at mu = {setup.mu:g}, which is epsilon = {epsilon:.4g} at delta ="
-                f" {self.delta:g}: {error}; take a larger mu, a smaller delta of l2p, or leave l2p"
-                " out of the suite"
+                f"{self.name} at mu = {setup.mu:g}, which is epsilon = {epsilon:.4g} at delta ="
+                f" {self.delta:g}: {error}; take a larger mu, a smaller delta of the algorithm, or"
+                " leave it out of the suite"
             ) from None
 
     def init(self, setup: CuratorSetup) -> LazyWeightsState:
@@ -172,8 +131,7 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
         parameters = self.parameters_for(setup)
         private = math.isfinite(parameters.epsilon)
         return Guarantee(
-            mechanism=f"lazy resampling from multiplicative weights (L2P), {self.accountant}"
-            " accountant",
+            mechanism=f"{self.mechanism}, {self.accountant} accountant",
             **setup.neighbours.as_fields(),
             sensitivity=setup.largest_change,
             sensitivity_unit="L-infinity, gain",
@@ -181,4 +139,70 @@ class LazyWeights(CentralAlgorithm[LazyWeightsState]):
             model="central",
             sampler="seeded",
             epsilon_delta=(parameters.epsilon, self.delta) if private else None,
+        )
+
+
+@dataclass(frozen=True)
+class LazyWeights(LazyExperts):
+    """L2P: draw a new expert from multiplicative weights only when it must, or at random.
+
+    The parameters give the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
+    largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy
+    Algorithms", Algorithm 1 and section 3.1; the options `sound` and `tight` are ours.
+
+    Args:
+        delta: delta of the guarantee, in (0, 1).
+        accountant: `sound` (ours) or `published` (Theorem 3.2).
+        normaliser: `tight` (ours) or `published`.
+        objective: what the parameters minimise: `sound` (ours), a bound on regret, or `published`,
+            which is not a bound.
+        largest_batch: largest batch size in rounds; None for no limit.
+
+    Raises:
+        ValueError: a parameter is unknown or out of range.
+
+    >>> from dpol.experts.play import RawGains, guarantee_of
+    >>> from dpol.data.stream import GainStream
+    >>> periods = np.datetime64("2021-01-01") + 7 * np.arange(100)
+    >>> beds = np.full((100, 2), 50.0)
+    >>> stream = GainStream(
+    ...     label="example",
+    ...     gains=np.full((100, 2), 0.2),
+    ...     capacity=beds,
+    ...     entities=("a", "b"),
+    ...     periods=periods,
+    ... )
+    >>> guarantee = guarantee_of(LazyWeights(), RawGains(stream, mu=0.5))
+    >>> guarantee.model, 0 < guarantee.epsilon(1e-6) <= 2.254  # epsilon of 0.5-GDP
+    ('central', True)
+    """
+
+    name: ClassVar[str] = "L2P"
+    mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
+
+    delta: float = 1e-6
+    accountant: Accountant = "sound"
+    _: KW_ONLY
+    normaliser: Normaliser = "tight"
+    objective: ObjectiveName = "sound"
+    largest_batch: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("normaliser", self.normaliser, NORMALISERS)
+        check_choice("objective", self.objective, OBJECTIVES)
+
+    @property
+    def origin(self) -> Origin:
+        options = {self.accountant, self.normaliser, self.objective}
+        return "paper" if options == {"published"} and self.largest_batch is None else "ours"
+
+    def best_for(self, game: LazyGame, epsilon: float, n_experts: int) -> AccountedParameters:
+        return _parameters(
+            replace(game, normaliser=NORMALISERS[self.normaliser]),
+            epsilon=epsilon,
+            n_experts=n_experts,
+            accountant=self.accountant,
+            objective=self.objective,
+            largest_batch=self.largest_batch,
         )

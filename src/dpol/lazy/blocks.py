@@ -1,4 +1,4 @@
-"""L2P over multiplicative weights for many games on the same losses; only redraws cost time.
+"""L2P or the dartboard for many games on the same losses; only redraws cost time.
 
 A batch can redraw x or y only if a uniform number passes a bound that holds for all x and y.
 All games jump together from one such batch to the next, over blocks of rounds.
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.adversaries import ExpertLosses
-from dpol.lazy.transform import NORMALISERS, LazyParameters, start
+from dpol.lazy.transform import LazyParameters, start
 from dpol.lazy.weights import WeightsMeasure
 
 Game = tuple[LazyParameters, ReplicateGenerators]
-"""Parameters of L2P, and a random generator for each replicate."""
+"""Parameters, and a random generator for each replicate."""
 _HELD = 2_000_000  # most losses of a block, and most batches of all rows in a block
 _Integers = NDArray[np.int64]
 
@@ -65,7 +65,7 @@ class _Rows:
         games: the games, in the order of the rows.
         widths: (games,) uniform numbers that a row of each game holds; multiples of 3.
         uniforms: uniform numbers of all rows, flat.
-        batch, eta, fake_switch, log_scale: (N,) parameters.
+        batch, eta, fake_switch, log_scale, shadowed, limit: (N,) parameters.
         begins: (N,) where a row's uniform numbers begin in `uniforms`.
         width: (N,) uniform numbers of a row.
         read: (N,) uniform numbers used so far.
@@ -83,6 +83,8 @@ class _Rows:
     eta: Floats
     fake_switch: Floats
     log_scale: Floats
+    shadowed: Floats
+    limit: Floats
     begins: _Integers
     width: _Integers
     read: _Integers
@@ -113,6 +115,8 @@ class _Rows:
             eta=each([rules.eta for rules, _ in games]),
             fake_switch=each([rules.fake_switch for rules, _ in games]),
             log_scale=each([rules.log_scale for rules, _ in games]),
+            shadowed=each([rules.shadow for rules, _ in games]),
+            limit=each([rules.limit for rules, _ in games]),
             begins=width.cumsum() - width,
             width=width,
             read=width.copy(),
@@ -184,10 +188,12 @@ class _Rows:
             point = points[rows]
             old = np.where(before >= 0, prefix[np.maximum(before, 0), point], carried[rows])
             ratios.append(-eta * (prefix[now, point] - old))
-        keep = np.exp(np.minimum(self.log_scale[rows] + (ratios[0] - ratios[1]), 0.0))
+        ratio = ratios[0] - self.shadowed[rows] * ratios[1]
+        keep = np.exp(np.minimum(self.log_scale[rows] + ratio, 0.0))
         fake = self.fake_switch[rows]
         of_x = (self.uniforms[at] >= keep) | (self.uniforms[at + 1] < fake)
-        of_y = self.uniforms[at + 2] < fake
+        of_x &= self.redraws[rows] < self.limit[rows]
+        of_y = self.uniforms[at + 2] < fake * self.shadowed[rows]
         self.following[rows] += self.batch[rows]
         self.read[rows] += 3 + of_x + of_y
         drawn = of_x | of_y
@@ -218,8 +224,9 @@ def _least_keep(parameters: LazyParameters) -> float:
 
     It allows for rounding in sums of fractional losses.
     """
-    c = NORMALISERS[parameters.normaliser]
-    return float(np.exp(-(c + 1) * parameters.batch_size * parameters.eta) * (1 - 1e-9))
+    # The loss of x, and with a shadow point the scale: at most B eta, and c B eta.
+    lost = parameters.batch_size * parameters.eta - parameters.log_scale
+    return float(np.exp(-lost) * (1 - 1e-9))
 
 
 def _width(parameters: LazyParameters, rounds: int) -> int:

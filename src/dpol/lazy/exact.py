@@ -1,4 +1,4 @@
-"""Exact privacy of small games of L2P for experts, by enumerating all outputs.
+"""Exact privacy of small games of L2P and the dartboard, by enumerating all outputs.
 
 The output is the expert played in every batch; the shadow point stays hidden. Source:
 "Private Online Learning via Lazy Algorithms", Algorithm 1 with multiplicative weights. Below,
@@ -52,14 +52,37 @@ def paths_and_shadow(sums: Floats, law: LazyLaw) -> Floats:
     for s in range(rest):
         batch = sums[:, s]
         total = total + batch
-        nu = np.exp(-eta * (total - total.min(axis=1, keepdims=True)))
-        nu /= nu.sum(axis=1, keepdims=True)
+        nu = _weights(total, eta)
         gap = batch[:, :, None] - batch[:, None, :]
         keep = (1 - p) * np.minimum(1.0, np.exp(log_scale - eta * gap))[..., None]  # n, x, y, .
         move_x = keep * np.eye(d)[None, :, None] + (1 - keep) * nu[:, None, None]
         move_y = (1 - p) * np.eye(d)[None] + p * nu[:, None]  # n, y, y'
         laws = np.einsum("nhxy,nxyz,nyw->nhxzw", laws, move_x, move_y).reshape(n, -1, d, d)
     return laws.reshape(n, -1, d)
+
+
+def dartboard_laws(sums: Floats, law: LazyLaw, limit: int) -> Floats:
+    """Return the (N, d^S) distributions of the points of the private shrinking dartboard.
+
+    Source: "Private Online Prediction from Experts", Algorithm 1; `limit` is the most redraws.
+    """
+    n, rest, d = sums.shape
+    laws = np.zeros((n, 1, d, limit + 1))  # sequences, (x_1..x_{s-1}), x_s, redraws so far
+    laws[..., 0] = 1 / d
+    for s in range(rest):
+        nu = _weights(sums[:, : s + 1].sum(axis=1), law.eta)
+        keep = (1 - law.fake_switch) * np.exp(-law.eta * sums[:, s])
+        kept = laws * keep[:, None, :, None]
+        kept[..., limit] = laws[..., limit]
+        after = np.einsum("nhxk,xz->nhxzk", kept, np.eye(d))
+        after[..., 1:] += np.einsum("nhxk,nx,nz->nhxzk", laws[..., :-1], 1 - keep, nu)
+        laws = after.reshape(n, -1, d, limit + 1)
+    return np.asarray(laws.sum(axis=-1).reshape(n, -1))
+
+
+def _weights(total: Floats, eta: float) -> Floats:
+    nu = np.exp(-eta * (total - total.min(axis=1, keepdims=True)))
+    return np.asarray(nu / nu.sum(axis=1, keepdims=True))
 
 
 def exact_epsilon(first: Floats, second: Floats, delta: float) -> Floats:
@@ -120,8 +143,11 @@ def worst_epsilon(
     *,
     delta: float,
     largest_change: float = 1.0,
+    limit: int | None = None,
 ) -> float:
     """Return the largest exact epsilon at `delta` over all pairs of `neighbours`.
+
+    The games are of L2P, or of the dartboard with at most `limit` redraws.
 
     Raises:
         ValueError: a value is not in [0, B].
@@ -132,5 +158,5 @@ def worst_epsilon(
     0.302
     """
     sequences, pairs = neighbours(n_experts, rest, law, values, largest_change)
-    laws = output_laws(sequences, law)
+    laws = output_laws(sequences, law) if limit is None else dartboard_laws(sequences, law, limit)
     return max(float(exact_epsilon(laws[a], laws[b], delta).max()) for a, b in pairs)

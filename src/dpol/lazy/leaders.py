@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.private_blocks import block_draws
+from dpol.experts.private_blocks import Prefix, block_draws
 from dpol.lazy.adversaries import ExpertLosses
 from dpol.privacy.factorizations import prefix_sums_times
 from dpol.privacy.tree_noise import tree_levels
@@ -85,7 +85,7 @@ NOISES: Mapping[str, Callable[[int, int, ReplicateGenerators], Iterator[Floats]]
 
 
 def play_blocks(
-    losses: ExpertLosses, games: Sequence[tuple[float, ReplicateGenerators]]
+    losses: ExpertLosses, games: Sequence[tuple[float, ReplicateGenerators]], prefix: Prefix
 ) -> list[tuple[Floats, Floats]]:
     """Return the (R,) total losses and (R,) switches of private blocks, for each game.
 
@@ -96,7 +96,7 @@ def play_blocks(
     T, d = losses.n_rounds, losses.n_experts
     edges = np.array([*(2**k - 1 for k in range(T.bit_length())), T])
     drawn = [
-        [block_draws(generators, d, length) for length in (edges[:-1] + 1).tolist()]
+        [block_draws(generators, d, length, prefix) for length in (edges[:-1] + 1).tolist()]
         for _, generators in games
     ]
     ends = [edges[:-1, None] + np.array([prefix for _, prefix in draws], int) for draws in drawn]

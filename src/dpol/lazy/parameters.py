@@ -1,4 +1,4 @@
-"""Parameters of L2P: the best ones for an epsilon, and the paper's Theorem 3.10."""
+"""Parameters of lazy algorithms for experts: the best for an epsilon, and Theorem 3.10 of L2P."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ from dpol.lazy.transform import NORMALISERS, LazyParameters
 
 @dataclass(frozen=True, kw_only=True)
 class AccountedParameters(LazyParameters):
-    """Parameters of L2P with the guarantee they give.
+    """Parameters of a lazy algorithm with the guarantee they give.
 
     Args:
         batch_size: B, rounds in a batch.
         eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
         normaliser: name of c.
+        shadow: whether a shadow point normalises the keep probability.
+        limit: most redraws.
         epsilon: accounted epsilon; inf without privacy.
         objective: value that was minimised: a bound on regret, or a stand-in for one.
     """
@@ -123,8 +125,8 @@ def least_objective(
         best = min(reached, key=lambda parameters: parameters.objective, default=None)
     if best is None:
         raise ValueError(
-            f"L2P cannot be ({goal[0]:g}, {goal[1]:g})-private over {n_rounds} rounds by"
-            f" the {accountant} accountant; take a larger epsilon or delta, or more rounds"
+            f"it cannot be ({goal[0]:g}, {goal[1]:g})-private over {n_rounds} rounds by the"
+            f" {accountant} accountant; take a larger epsilon or delta, or more rounds"
         )
     return best
 
@@ -171,8 +173,7 @@ def choose_parameters(
         accountant: `sound` (ours) or `published` (Theorem 3.2).
         objective: `sound` (ours), log(d)/eta + eta T B / 8, which bounds regret; or `published`,
             log(d)/eta + eta T / 2 + T B^2 eta^2, which does not (see `OBJECTIVES`).
-        largest_batch: largest batch size in rounds; None for T. 1 gives the regime of L2P's
-            predecessor, the private shrinking dartboard.
+        largest_batch: largest batch size in rounds; None for T.
 
     Raises:
         ValueError: epsilon is not positive, d < 2, or no parameters reach epsilon.
@@ -182,18 +183,23 @@ def choose_parameters(
     >>> chosen.batch_size, round(chosen.eta, 4), chosen.epsilon <= 1.0
     (11, 0.0088, True)
     """
-    goal = _Goal(
+    goal = Goal(
         game=game,
         epsilon=epsilon,
         n_experts=n_experts,
         account=ACCOUNTANTS[accountant],
         objective=OBJECTIVES[objective],
     )
-    if math.isinf(epsilon):
+    return best_for(goal, accountant, largest_batch)
+
+
+def best_for(goal: Goal, accountant: Accountant, largest_batch: int | None) -> AccountedParameters:
+    """Return the parameters of least objective that reach a goal; see `choose_parameters`."""
+    if math.isinf(goal.epsilon):
         return goal.at(1, goal.best_eta(1), 0.0)
     return least_objective(
-        game.n_rounds,
-        (epsilon, game.delta),
+        goal.game.n_rounds,
+        (goal.epsilon, goal.game.delta),
         partial(_candidates, goal),
         least=goal.least,
         sizes=25,
@@ -213,7 +219,7 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)
     eta = min(least, epsilon) ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))
     batch_size, p = max(1, round(1 / epsilon)), min(10 * eta / epsilon, 1.0)
-    goal = _Goal(
+    goal = Goal(
         game=game,
         epsilon=epsilon,
         n_experts=n_experts,
@@ -224,7 +230,7 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Goal:
+class Goal:
     """The goal of a search for parameters: the game, the epsilon to reach, and the accounting."""
 
     game: LazyGame
@@ -260,7 +266,7 @@ class _Goal:
         return self.objective(self.game, self.n_experts, batch_size, eta)
 
 
-def _candidates(goal: _Goal, batch_size: int) -> Iterator[AccountedParameters]:
+def _candidates(goal: Goal, batch_size: int) -> Iterator[AccountedParameters]:
     """Yield the best eta and p for a batch size: a grid over p, then a finer one at its best."""
     most = goal.best_eta(batch_size)
 

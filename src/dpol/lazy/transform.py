@@ -1,4 +1,4 @@
-"""The L2P transformation, one batch at a time for all replicates."""
+"""The L2P transformation and its predecessors, one batch at a time for all replicates."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Losses(Protocol):
 
 @dataclass(frozen=True)
 class LazyParameters:
-    """Parameters of L2P.
+    """Parameters of L2P, or of a predecessor that has no shadow point.
 
     Args:
         batch_size: B, rounds in a batch.
@@ -61,6 +61,9 @@ class LazyParameters:
         normaliser: name of c; keep probabilities are scaled by e^(-c B eta). c = 2 is `published`.
             c = 1 (`tight`, ours) switches less, and suffices if the ratio of x and y never
             exceeds e^(B eta), as for multiplicative weights.
+        shadow: whether a shadow point normalises the keep probability; if not, the keep
+            probability is the measure's own ratio, without a scale.
+        limit: most redraws of x, the first draw not counted.
 
     Raises:
         ValueError: a parameter is unknown or out of range.
@@ -71,6 +74,8 @@ class LazyParameters:
     fake_switch: float
     _: KW_ONLY
     normaliser: Normaliser = "tight"
+    shadow: bool = True
+    limit: float = math.inf
 
     def __post_init__(self) -> None:
         if not (isinstance(self.batch_size, int) and self.batch_size >= 1):
@@ -84,8 +89,8 @@ class LazyParameters:
 
     @property
     def log_scale(self) -> float:
-        """Logarithm of the scale of the keep probability, -c B eta."""
-        return -NORMALISERS[self.normaliser] * self.batch_size * self.eta
+        """Logarithm of the scale of the keep probability: -c B eta, or 0 without a shadow point."""
+        return -NORMALISERS[self.normaliser] * self.batch_size * self.eta * self.shadow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,14 +142,18 @@ def advance(
 
     Unless there is a fake switch, with probability p, x is kept with probability
     e^(-c B eta) [nu_s(x)/nu_{s-1}(x)] [nu_{s-1}(y)/nu_s(y)], capped at 1; y is kept with
-    probability 1 - p. A point that is not kept is drawn again from nu_s. Source: "Private Online
-    Learning via Lazy Algorithms", Algorithm 1.
+    probability 1 - p. A point that is not kept is drawn again from nu_s, unless x was redrawn as
+    often as the limit allows. Source: "Private Online Learning via Lazy Algorithms", Algorithm 1;
+    without y, "Private Online Prediction from Experts", Algorithm 1.
     """
     real, fake, shadow = generators.uniforms(3).T
-    ratio = measure.log_ratio(batch, state.played) - measure.log_ratio(batch, state.shadow)
+    ratio = measure.log_ratio(batch, state.played)
+    if parameters.shadow:
+        ratio = ratio - measure.log_ratio(batch, state.shadow)
     keep = np.exp(np.minimum(parameters.log_scale + ratio, 0.0))
     redraw = (real >= keep) | (fake < parameters.fake_switch)
-    redraw_shadow = shadow < parameters.fake_switch
+    redraw &= state.redraws < parameters.limit
+    redraw_shadow = parameters.shadow & (shadow < parameters.fake_switch)
     current = measure.absorb(state.measure, batch)
     return LazyState(
         measure=current,

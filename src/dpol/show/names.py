@@ -55,7 +55,9 @@ NAMES: Mapping[str, Name] = {
 }
 """Names of all labels that are not their own names."""
 
-ACCOUNTED: Mapping[str, str] = {"l2p": "the algorithm of its paper, with an accounting of ours"}
+ACCOUNTED: Mapping[str, str] = dict.fromkeys(
+    ("l2p", "dartboard"), "the algorithm of its paper, with an accounting of ours"
+)
 """Algorithms of the papers with an accounting of ours; they bear no mark."""
 
 OURS = "†: ours, not in the paper"

@@ -4,9 +4,16 @@ from collections.abc import Mapping
 
 EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"
 LAZY = "Private Online Learning via Lazy Algorithms"
+DARTBOARD = "Private Online Prediction from Experts: Separations and Faster Rates"
+COUPLING = "Differentially Private and Lazy Online Convex Optimization"
 DISTRIBUTIONS = "Online Distribution Learning with Local Privacy Constraints"
 
-ARXIV: Mapping[str, str] = {EXPERTS: "2512.06971", LAZY: "2406.03620", DISTRIBUTIONS: "2402.00315"}
+ARXIV: Mapping[str, str] = {
+    EXPERTS: "2512.06971",
+    LAZY: "2406.03620",
+    DARTBOARD: "2210.13537",
+    DISTRIBUTIONS: "2402.00315",
+}
 """arXiv numbers, by title."""
 
 

@@ -442,6 +442,14 @@ def test_l2p_with_too_few_fake_switches_loses_its_exact_claim(p, least, verdict,
     assert result.lower_bound >= least
 
 
+@pytest.mark.parametrize(("p", "verdict"), [(0.01, "consistent"), (0.001, "violated")])
+def test_the_dartboard_with_too_few_fake_switches_loses_its_exact_claim(p, verdict, monkeypatch):
+    """The claim is for p = 0.01."""
+    monkeypatch.setattr(lazy, "LazyLaw", lambda **law: LazyLaw(**{**law, "fake_switch": p}))
+    audited = lazy.audit_dartboard(SMALL)
+    assert (audited.verdict, audited.subject.mechanism) == (verdict, "dartboard")
+
+
 @pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
 def test_the_parameters_of_l2p_are_held_to_the_epsilon_of_mu(mu, monkeypatch):
     settings = Audits(mu=mu)
@@ -455,4 +463,5 @@ def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
     assert [each.subject.variant for each in audits if each.result.method == "exact"] == [
         "sound accountant",
         "published accountant",
+        "sound accountant",  # of the dartboard
     ]

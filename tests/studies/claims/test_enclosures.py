@@ -246,6 +246,80 @@ def switch_budget() -> Numbers:
     return arb(1), sums / largest(after)
 
 
+# ---- the dartboard and CTRL ------------------------------------------------------------------
+
+
+def dartboard_regret() -> Numbers:
+    """The limit of 3,999 redraws is reached but for a lower tail of the binomial."""
+    T, p, eta, m = 10**6, exact("0.001"), exact("0.01"), 400_000
+    switch = p + (1 - p) * eta
+    term = below = (1 - switch) ** m
+    for k in range(3998):
+        term *= switch / (1 - switch) * (m - k) / (k + 1)
+        below += term
+    bound = eta * T + arb(2).log() / eta + 2 * T * (-T * p / 3).exp()
+    return bound, (1 - below) * (T - m) / 2
+
+
+def theorem_5(T: int, B: int, p: arb, eta: arb) -> arb:
+    """Return epsilon; Theorem 2 if B = 1."""
+    root = ((12 if B > 1 else 1) * T * p / B * -DELTA.log()).sqrt()
+    return 5 * eta / (B * p) + 100 * T * p * eta**2 / B**3 + 20 * eta / B * root
+
+
+def dartboard_last_step() -> Numbers:
+    """T = 100, B = 1, p = 0.003, the worst of the grid."""
+    T, p = 100, exact("0.003")
+    eta = exact("0.99") * p
+    squares = (eta / p) ** 2 + 64 * T * p * eta**2
+    step = 3 * squares / 2 + (6 * squares * -DELTA.log()).sqrt()
+    return arb(1), step / theorem_5(T, 1, p, eta)
+
+
+def dartboard_pure() -> Numbers:
+    """T = 1,000 and 999 redraws."""
+    T, p, eta = 1000, exact("0.3"), exact("0.001")
+    each = ((3 - 2 * eta) / ((1 - eta) * (3 - eta))).log()
+    ratio = (1 + (1 - p) * eta / p).log() + 999 * each
+    return eta / p + 16 * T * p * eta**2, ratio
+
+
+def dartboard_corollary_6() -> Numbers:
+    """T = 1,000, d = 300, epsilon = 1, where B rounds to 2."""
+    T, B = 1000, 2
+    p = (B / (T * -DELTA.log())) ** exact("1/3")
+    return arb(1), theorem_5(T, B, p, B * p / 40)
+
+
+def updates_regret() -> Numbers:
+    """T = 64, epsilon = 4: round 1, phases of 2, 4, ..., 32 rounds, and one round more."""
+    excess = [1 / (1 + arb(2 * 2**i).exp()) for i in range(7)]
+    played = exact("1/2") + sum((2**i * excess[i - 1] for i in range(1, 6)), arb(0)) + excess[5]
+    return sum((2**i * excess[i] for i in range(1, 7)), arb(0)), played
+
+
+def ctrl_delta() -> Numbers:
+    """T = 100,000, d = 10, epsilon = 0.1, G = 1, beta = 1/4, D = 2."""
+    T, d, epsilon = arb(10**5), 10, exact("0.1")
+    cube, root = 1000 * T ** exact("1/3") / epsilon, (T / DELTA).log().sqrt()
+    second = 250 * T ** exact("5/12") * (d / epsilon).sqrt() * root
+    eta = 1 / largest([T.sqrt(), second, cube * d * root / 4])
+    sigma = cube * (d * (120 * T / DELTA).log()).sqrt()
+    far = (2 * d * (120 * T**2 / DELTA).log()).sqrt()
+    phi = 2 * (eta * d / 2 + (9 + 6 * sigma * far) / (2 * sigma**2))
+    return arb(1), 1 + 3 * T * (-T * (1 - (-2 * phi).exp())).exp() / DELTA
+
+
+def ctrl_budget() -> Numbers:
+    """T = 1,000, log Phi = 1/2."""
+    return arb(1), 3000 * (exact("0.1") + 1 - (-arb(1)).exp()) / (300 + 1000)
+
+
+def ctrl_past() -> Numbers:
+    """A point that stays outside of a set is never inside."""
+    return arb(1), arb(0)
+
+
 # ---- online distribution learning ------------------------------------------------------------
 
 
@@ -279,6 +353,14 @@ ENCLOSED: dict[str, Callable[[], Numbers]] = {
     "conditional-composition": conditional_composition,
     "normalised-ratio": normalised_ratio,
     "switch-budget": switch_budget,
+    "dartboard-regret": dartboard_regret,
+    "dartboard-last-step": dartboard_last_step,
+    "dartboard-pure": dartboard_pure,
+    "dartboard-corollary-6": dartboard_corollary_6,
+    "updates-regret": updates_regret,
+    "ctrl-delta": ctrl_delta,
+    "ctrl-budget": ctrl_budget,
+    "ctrl-past": ctrl_past,
     "cells": cells,
     "differences-of-outputs": differences_of_outputs,
 }

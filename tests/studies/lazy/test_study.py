@@ -14,6 +14,7 @@ from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
+from dpol.lazy.dartboard import dartboard_epsilon, most_redraws, theorem_5_epsilon
 from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
@@ -21,11 +22,23 @@ from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.jobs import compute
 from dpol.studies.lazy import study as package
 from dpol.studies.lazy.compute import weights_loss
-from dpol.studies.lazy.settings import BLOCKS, LEADERS, ONE_ROUND, TREE, WEIGHTS, Lazy
+from dpol.studies.lazy.settings import (
+    BLOCKS,
+    LEADERS,
+    LIMITED,
+    ONE_ROUND,
+    ONLY_STOCHASTIC,
+    TREE,
+    WEIGHTS,
+    Lazy,
+)
 from dpol.studies.study import Facts
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
+DARTBOARDS = "dartboard-sound", "dartboard-published"
+PLAYED = "l2p", "dartboard"
+"""Beginnings of the names of lazy algorithms."""
 ADVERSARIES: list[ExpertLosses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
 
 
@@ -70,8 +83,8 @@ def small() -> pd.DataFrame:
 
 def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
-    lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS)
-    names = {"stochastic": (*lazy, BLOCKS, *LEADERS), "lower-bound": (*lazy, *LEADERS)}
+    lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *DARTBOARDS, WEIGHTS)
+    names = {"stochastic": (*lazy, *ONLY_STOCHASTIC, *LEADERS), "lower-bound": (*lazy, *LEADERS)}
     games = itertools.product((12, 24), [3], (1.0, 4.0), ("stochastic", "lower-bound"))
     settings = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
     assert list(settings) == [(name, *game) for game in games for name in names[game[3]]]
@@ -80,7 +93,7 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
     reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
     assert reached == pytest.approx(leaders["epsilon"].tolist())
     assert leaders["sensitivity"].tolist() == pytest.approx(np.sqrt(leaders["d"]).tolist())
-    others = (table.index == BLOCKS) | table.index.str.startswith("l2p")
+    others = table.index.isin(ONLY_STOCHASTIC) | table.index.str.startswith(PLAYED)
     assert table.loc[others, "guaranteed_mu"].isna().all()
 
 
@@ -93,19 +106,26 @@ def test_a_row_is_what_its_parameters_give():
         key = (type(losses).__name__, row.T, row.d, row.epsilon)
         coins = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
         redraws = np.full(4, math.nan)
-        if row.algorithm.startswith("l2p"):
+        if row.algorithm.startswith(PLAYED):
             ours = row.algorithm in ("l2p-sound", ONE_ROUND)
             normaliser = "tight" if ours else "published"
+            shadow = row.algorithm not in DARTBOARDS
             parameters = LazyParameters(
-                int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
+                int(row.batch_size),
+                row.eta,
+                row.fake_switch,
+                normaliser=normaliser,
+                shadow=shadow,
+                limit=math.inf if shadow else row.limit,
             )
             total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, coins)
         elif row.algorithm in LEADERS:
             coins = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
             game = losses, mu_of_epsilon(row.epsilon, 1e-6)
             ((total, redraws),) = play_leaders(row.algorithm, [game], coins)
-        elif row.algorithm == BLOCKS:
-            ((total, redraws),) = play_blocks(losses, [(row.epsilon, coins)])
+        elif row.algorithm in ONLY_STOCHASTIC:
+            prefix = "random" if row.algorithm == BLOCKS else "whole"
+            ((total, redraws),) = play_blocks(losses, [(row.epsilon, coins)], prefix)
         else:
             total = np.full(4, weights_loss(losses))
         totals = matrix(losses).sum(axis=0)
@@ -120,12 +140,17 @@ def test_a_row_is_what_its_parameters_give():
 
 def test_accounted_epsilons_agree_with_the_parameters():
     table = small()
-    lazy, columns = table["algorithm"].str.startswith("l2p"), ["batch_size", "accounted_epsilon"]
+    lazy, columns = table["algorithm"].str.startswith(PLAYED), ["batch_size", "accounted_epsilon"]
     assert table.loc[~lazy, [*columns, "eta", "fake_switch"]].isna().all(axis=None)
+    assert (table["limit"].notna() == table["algorithm"].isin(DARTBOARDS)).all()
     for row in table[lazy].itertuples():
         ours = row.algorithm in ("l2p-sound", ONE_ROUND)
         game = LazyGame(row.T, 1e-6, largest_change=1.0, normaliser=1.0 if ours else 2.0)
-        account = published_epsilon if row.algorithm == "l2p-published" else sound_epsilon
+        account = {
+            "l2p-published": published_epsilon,
+            "dartboard-sound": dartboard_epsilon,
+            "dartboard-published": theorem_5_epsilon,
+        }.get(row.algorithm, sound_epsilon)
         parameters = int(row.batch_size), row.eta, row.fake_switch
         assert row.accounted_epsilon == account(game, *parameters)
         if row.algorithm == "l2p-theorem-3.10":
@@ -133,6 +158,9 @@ def test_accounted_epsilons_agree_with_the_parameters():
             assert parameters == (preset.batch_size, preset.eta, preset.fake_switch)
         else:
             assert 0.9 * row.epsilon < row.accounted_epsilon <= row.epsilon
+        if not math.isnan(row.limit):
+            rule = row.algorithm.removeprefix("dartboard-")
+            assert row.limit == most_redraws(rule, game, *parameters)
 
 
 def test_a_study_is_the_same_whatever_else_is_studied_and_a_seed_matters():
@@ -168,23 +196,24 @@ def test_what_was_not_asked_for_or_cannot_be_reached_has_no_row():
     assert set(table.loc[table["algorithm"] == TREE, "T"]) == {12}
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
-    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, BLOCKS}
-    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS, BLOCKS}
+    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, *ONLY_STOCHASTIC}
+    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}
+    reached |= {*DARTBOARDS, *ONLY_STOCHASTIC}
     assert set(table[1.0]) == reached
 
 
-def test_the_sound_accountant_has_less_regret_than_the_published_one():
-    """At T = 10^4, d = 300, eps = 1, by more than both intervals; private blocks have even less."""
+def test_the_order_of_regrets():
+    """At T = 10^4, d = 300, eps = 1, by more than both intervals."""
     game = {"n_rounds": [10_000], "n_experts": [300], "epsilons": [1.0]}
     table = study_lazy(config(**game, replicates=12, largest_tree=1), seed=1)
     rows = table[table["adversary"] == "stochastic"].set_index("algorithm")
     sound, published = rows.loc["l2p-sound"], rows.loc["l2p-published"]
-    gain = published["mean_regret"] - sound["mean_regret"]
-    assert gain > sound["ci_half_width"] + published["ci_half_width"]
     assert sound["eta"] > 6 * published["eta"]
-    blocks = rows.loc[BLOCKS]
-    gain = sound["mean_regret"] - blocks["mean_regret"]
-    assert gain > sound["ci_half_width"] + blocks["ci_half_width"]
+    order = [LIMITED, "dartboard-sound", "l2p-sound", "l2p-published"]
+    for less, more in itertools.pairwise([rows.loc[name] for name in order]):
+        gain = more["mean_regret"] - less["mean_regret"]
+        assert gain > less["ci_half_width"] + more["ci_half_width"]
+    assert rows.loc[BLOCKS, "mean_regret"] < sound["mean_regret"]
     without = rows.loc["multiplicative-weights"]
     assert without["mean_regret"] < sound["mean_regret"] - sound["ci_half_width"]
     assert without["ci_half_width"] == 0.0

@@ -14,6 +14,8 @@ from .comparators import NOISES as NOISES
 from .comparators import best_regulariser as best_regulariser
 from .comparators import gradient_descent as gradient_descent
 from .comparators import private_ftrl as private_ftrl
+from .leader import CoupledLeader as CoupledLeader
+from .leader import choose_coupled as choose_coupled
 from .losses import ConvexLosses as ConvexLosses
 from .losses import LinearLosses as LinearLosses
 from .losses import LinkedLosses as LinkedLosses

@@ -46,6 +46,8 @@ class ConvexParameters(AccountedParameters):
         eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
         normaliser: name of c.
+        shadow: True.
+        limit: inf, no limit.
         epsilon: accounted epsilon at the game's delta.
         objective: stand-in for regret that was minimised (see `choose_convex_parameters`).
         beta: inverse temperature.

@@ -98,6 +98,7 @@ class Link:
         smooth: returns value and slope of a smooth function that is nowhere larger than `value`
             and at most width / 2 smaller.
         steepness: returns the Lipschitz constant of the smooth slope for a width.
+        bend: returns the second derivative at residuals.
         sharp: whether the function is the absolute value.
     """
 
@@ -105,6 +106,7 @@ class Link:
     slope: Callable[[Floats], Floats]
     smooth: Callable[[Floats, float], tuple[Floats, Floats]]
     steepness: Callable[[float], float]
+    bend: Callable[[Floats], Floats] = np.zeros_like
     sharp: bool = False
 
 
@@ -130,6 +132,7 @@ LINKS: Mapping[LossName, Link] = {
         slope=scipy.special.expit,
         smooth=lambda residuals, _: (_softplus(residuals), scipy.special.expit(residuals)),
         steepness=lambda _: 0.25,
+        bend=lambda residuals: scipy.special.expit(residuals) * scipy.special.expit(-residuals),
     ),
 }
 """Links by name: `|r|`, and log(1 + e^r) for labels y in {-1, 1} if a includes the factor -y."""

@@ -1,4 +1,4 @@
-"""Audits of L2P for experts: its exact loss, and whether its code has the same distribution."""
+"""Audits of L2P for experts and the dartboard: exact loss, and whether L2P's code has its law."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, setup_of
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
+from dpol.lazy.dartboard import dartboard_epsilon, most_redraws
 from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
@@ -28,12 +29,16 @@ _LOSSES = np.array([[0.0, 2.0, 1.0, 0.5], [2.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 
 
 
 def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audit L2P for experts: each accountant's claim, its calibration, and its code."""
+    """Audit L2P for experts: each accountant's claim, its calibration, and its code.
+
+    Of the dartboard, audit the claim of the sound accountant.
+    """
     yield audit_lazy(settings, "sound", LazyParameters(2, 0.01, 0.001))
     eta = 0.5 / math.log(2 * _BATCHES / settings.delta)  # at the edge of its preconditions
     yield audit_lazy(
         settings, "published", LazyParameters(1, 0.999 * eta, 0.5, normaliser="published")
     )
+    yield audit_dartboard(settings)
     # At a large delta, a small mu has epsilon 0, which no parameters reach.
     if epsilon_of_delta(settings.delta, settings.mu) > 0:
         yield audit_calibration(settings)
@@ -48,6 +53,16 @@ def audit_lazy(settings: Audits, accountant: Accountant, parameters: LazyParamet
     claim = ACCOUNTANTS[accountant](game, B, parameters.eta, parameters.fake_switch)
     variant = f"{accountant} accountant"
     return _audit_loss(settings.delta, variant, parameters, _BATCHES, claim, claim)
+
+
+def audit_dartboard(settings: Audits) -> Audited:
+    """Audit the claim for the dartboard on two experts and four batches."""
+    B, eta, p = 2, 0.1, 0.01
+    game = LazyGame(_BATCHES * B, settings.delta)
+    limit = most_redraws("sound", game, B, eta, p)
+    claim = dartboard_epsilon(game, B, eta, p)
+    played = LazyParameters(B, eta, p, shadow=False, limit=limit)
+    return _audit_loss(settings.delta, "sound accountant", played, _BATCHES, claim, claim)
 
 
 def audit_calibration(settings: Audits) -> Audited:
@@ -68,7 +83,7 @@ def _audit_loss(
     delta: float, variant: str, played: LazyParameters, batches: int, asked: float, recorded: float
 ) -> Audited:
     subject = Subject(
-        mechanism="L2P for experts",
+        mechanism="L2P for experts" if played.shadow else "dartboard",
         variant=variant,
         code="none: dpol.lazy.exact computes the law",
         inputs=f"2 experts, {batches} batches; all neighbours on a grid of losses",
@@ -80,7 +95,9 @@ def _audit_loss(
     losses = np.arange(played.batch_size + 1).tolist()
     loss = 0.0  # the first point is drawn before any loss is known
     if batches > 1:
-        loss = worst_epsilon(2, batches - 1, _law_of(played), losses, delta=delta)
+        limit = None if played.shadow else int(played.limit)
+        law = _law_of(played)
+        loss = worst_epsilon(2, batches - 1, law, losses, delta=delta, limit=limit)
     result = audit_loss(loss, parameter="epsilon", claimed=subject.claimed, delta=delta)
     return Audited(subject, "epsilon of the worst pair", result)
 

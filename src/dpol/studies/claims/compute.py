@@ -14,13 +14,30 @@ from pydantic import TypeAdapter
 from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
-from dpol.show.papers import DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import adabatch, division, experts, gains, labels, lazy, lemmas, limit
+from dpol.show.papers import COUPLING, DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
+from dpol.studies.claims import (
+    adabatch,
+    coupling,
+    dartboard,
+    division,
+    experts,
+    gains,
+    labels,
+    lazy,
+    lemmas,
+    limit,
+)
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
 from dpol.studies.games.summary import schema
 from dpol.studies.study import Inputs, Values
 
-PAPERS = {"experts": EXPERTS, "lazy": LAZY, "labels": DISTRIBUTIONS}
+PAPERS = {
+    "experts": EXPERTS,
+    "lazy": LAZY,
+    "dartboard": DARTBOARD,
+    "coupling": COUPLING,
+    "labels": DISTRIBUTIONS,
+}
 """Titles by label. Each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
@@ -31,6 +48,8 @@ _MODULES = {
     "limit": limit,
     "division": division,
     "lazy": lazy,
+    "dartboard": dartboard,
+    "coupling": coupling,
     "lemmas": lemmas,
     "labels": labels,
 }

@@ -198,18 +198,22 @@ def batched_bound(seed: int) -> Findings:
     """Check the regret of L2P for experts against log(d)/eta + eta T B / 8."""
     rng, T = generator(seed, "losses of experts"), 400
     for d, B, eta in itertools.product((2, 10), (1, 4, 20), (0.01, 0.1, 0.5)):
-        in_turn = np.zeros((T, d))
-        in_turn[:, :2] = np.tile(np.repeat(np.eye(2), B, axis=0), (T // B, 1))[:T]
-        games = {
-            "in turn": in_turn,
-            "coins": (rng.random((T, d)) < np.linspace(0.1, 0.9, d)).astype(float),
-            "one good": np.tile(np.arange(d) > 0, (T, 1)).astype(float),
-        }
         bound = math.log(d) / eta + eta * T * B / 8
-        for label, losses in games.items():
+        for label, losses in games_of_experts(rng, T, d, B).items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
             case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
             yield of_number("batched-regret", bound, regret, case, numbers={"T": T})
+
+
+def games_of_experts(rng: np.random.Generator, T: int, d: int, B: int) -> dict[str, Floats]:
+    """Return the (T, d) losses of three games: in turn, by coins, and one good expert."""
+    in_turn = np.zeros((T, d))
+    in_turn[:, :2] = np.tile(np.repeat(np.eye(2), B, axis=0), (T // B, 1))[:T]
+    return {
+        "in turn": in_turn,
+        "coins": (rng.random((T, d)) < np.linspace(0.1, 0.9, d)).astype(float),
+        "one good": np.tile(np.arange(d) > 0, (T, 1)).astype(float),
+    }
 
 
 _ORDERS_OF_T = 16, 24

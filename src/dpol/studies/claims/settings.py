@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.settings import Settings, all_different
 
-Paper = Literal["experts", "lazy", "labels"]
+Paper = Literal["experts", "lazy", "dartboard", "coupling", "labels"]
 
 
 class Claims(Settings):

@@ -15,9 +15,12 @@ import pandas as pd
 
 from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
+from dpol.experts.private_blocks import MECHANISMS, Prefix
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
+from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.blocks import play_weights
+from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import NORMALISERS
@@ -27,6 +30,7 @@ from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
     BLOCKS,
+    DARTBOARD,
     LEADERS,
     MATRIX,
     ONE_ROUND,
@@ -44,7 +48,7 @@ from dpol.studies.study import Facts, FileLists, Inputs, Values
 def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per epsilon, adversary and algorithm of a point, without intervals.
 
-    There is no row if no parameters of L2P reach epsilon.
+    There is no row of an algorithm if none of its parameters reach epsilon.
     """
     settings = Lazy.model_validate(point["lazy"])
     (T,), (d,) = settings.n_rounds, settings.n_experts
@@ -58,7 +62,8 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
         lazy = [name for name in point["algorithms"] if name not in (*LEADERS, *ONLY_STOCHASTIC)]
         rows += _played(settings, sequence, lazy, inputs.seed)
         if sequence.adversary == STOCHASTIC:
-            rows += _in_blocks(settings, sequence, inputs.seed)
+            for algorithm in ONLY_STOCHASTIC:
+                rows += _in_blocks(settings, algorithm, sequence, inputs.seed)
     for algorithm in point["algorithms"]:
         if algorithm in LEADERS:
             rows += _led(settings, algorithm, sequences, inputs.seed)
@@ -128,6 +133,7 @@ class _Sequence:
             "uniform_regret": float(self._totals.mean()) - self.least,
             "delta": settings.delta,
             "algorithm": algorithm,
+            "limit": math.nan,
             **result,
         }
 
@@ -147,7 +153,7 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
 def _played(
     settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of weights and L2P at every epsilon that some parameters reach."""
+    """Yield the rows of weights, L2P and the dartboard at every epsilon they reach."""
     losses, delta = sequence.losses, settings.delta
     # The expected loss has no randomness, so every replicate is the same.
     weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
@@ -165,8 +171,9 @@ def _played(
         games.append((parameters, coins))
     outcomes = zip(lazy.items(), play_weights(losses, games), strict=True)
     for ((epsilon, algorithm), parameters), (total, redraws) in outcomes:
+        played = LazyWeights if parameters.shadow else ShrinkingDartboard
         guarantee = central_guarantee(
-            "lazy resampling from multiplicative weights (L2P)",
+            played.mechanism,
             1.0,
             "L-infinity, loss",
             epsilon_delta=(parameters.epsilon, delta),
@@ -175,25 +182,28 @@ def _played(
         yield sequence.row(settings, epsilon, algorithm, result)
 
 
-def _in_blocks(settings: Lazy, sequence: _Sequence, seed: int) -> Iterator[dict[str, object]]:
-    """Yield the rows of private blocks at every epsilon, which is pure."""
+def _in_blocks(
+    settings: Lazy, algorithm: str, sequence: _Sequence, seed: int
+) -> Iterator[dict[str, object]]:
+    """Yield the rows of private blocks or limited updates at every epsilon, which is pure."""
     losses, replicates = sequence.losses, range(settings.replicates)
     key = type(losses).__name__, losses.n_rounds, losses.n_experts
-    purpose = f"algorithm {BLOCKS}"
+    prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
+    purpose = f"algorithm {algorithm}"
     games = [
         (epsilon, replicate_generators(seed, (*key, float(epsilon)), replicates, purpose))
         for epsilon in sequence.epsilons
     ]
-    for (epsilon, _), outcome in zip(games, play_blocks(losses, games), strict=True):
+    for (epsilon, _), outcome in zip(games, play_blocks(losses, games, prefix), strict=True):
         total, switches = outcome
         guarantee = central_guarantee(
-            "exponential mechanism on prefixes of doubling blocks",
+            MECHANISMS[prefix],
             1.0,
             "L-infinity, loss",
             epsilon_delta=(epsilon, 0.0),
         )
         result = regret_row(total - sequence.least, switches, guarantee)
-        yield sequence.row(settings, epsilon, BLOCKS, result)
+        yield sequence.row(settings, epsilon, algorithm, result)
 
 
 def _led(
@@ -217,12 +227,14 @@ def _parameters(
     T: int, d: int, algorithm: str, epsilon: float, delta: float
 ) -> AccountedParameters | None:
     """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
-    rule: Accountant = "sound" if algorithm in ("l2p-sound", ONE_ROUND) else "published"
+    rule: Accountant = "sound" if algorithm.endswith(("-sound", ONE_ROUND)) else "published"
     c = NORMALISERS["tight" if rule == "sound" else "published"]
     game = LazyGame(T, delta, normaliser=c)
     if algorithm == PRESET:
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
     with suppress(ValueError):
+        if algorithm.startswith(DARTBOARD):
+            return choose_dartboard(game, epsilon=epsilon, n_experts=d, accountant=rule)
         return choose_parameters(
             game,
             epsilon=epsilon,

@@ -10,8 +10,8 @@ from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 
-PARAMETERS = ("batch_size", "eta", "fake_switch", "beta", "regulariser")
-"""Parameters of L2P that have a column in at least one of the studies."""
+PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "sigma", "beta", "regulariser")
+"""Parameters that have a column in at least one of the studies."""
 
 
 def central_guarantee(
@@ -50,7 +50,7 @@ def regret_row(
         regret: (R,) regret of each run.
         redraws: (R,) number of redraws or switches of the action, if they are counted.
         guarantee: privacy guarantee of the algorithm.
-        parameters: parameters of L2P.
+        parameters: parameters of L2P or of a predecessor.
     """
     row = {
         "replicates": len(regret),
@@ -62,6 +62,7 @@ def regret_row(
         row["redraws"] = redraws.mean()
     if parameters:
         values = asdict(parameters)
-        row |= {name: float(values[name]) for name in PARAMETERS if name in values}
+        of_row = {name: float(values[name]) for name in PARAMETERS if name in values}
+        row |= {name: value for name, value in of_row.items() if math.isfinite(value)}
         row["accounted_epsilon"] = parameters.epsilon
     return row

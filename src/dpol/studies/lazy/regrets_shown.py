@@ -19,7 +19,7 @@ from dpol.show import footers, panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
 from dpol.show.table import Group, Section, Table, TableCell
-from dpol.studies.lazy.settings import BLOCKS, STOCHASTIC
+from dpol.studies.lazy.settings import BLOCKS, LIMITED, STOCHASTIC
 from dpol.studies.study import Facts, Frames
 
 UNIFORM = "random-expert"
@@ -31,7 +31,11 @@ TITLES: Mapping[str, str] = {
     "l2p-one-round": "L2P, batches of one round †",
     "l2p-theorem-3.10": "L2P, Theorem 3.10",
     "l2p-theorem-3.12": "L2P, Theorem 3.12",
+    "dartboard-sound": "dartboard, sound accountant †",
+    "dartboard-published": "dartboard, published accountant",
+    "ctrl": "CTRL, published accountant",
     BLOCKS: "private blocks, pure ε",
+    LIMITED: "limited updates, pure ε",
     "tree-ftpl-min-noise": "tree, least noise",
     "mf-ftpl": "factorised sums",
     "dp-ftrl": "DP-FTRL",
@@ -42,8 +46,8 @@ TITLES: Mapping[str, str] = {
 }
 """Titles of algorithms, in the order of tables and figures."""
 _NOTES: Mapping[str, str] = {
-    BLOCKS: "Private blocks have a regret bound on stochastic losses only, so they are only played"
-    " there. Their ε is pure.",
+    BLOCKS: "Private blocks and limited updates have a regret bound on stochastic losses only, so"
+    " they are only played there. Their ε is pure.",
 }
 
 

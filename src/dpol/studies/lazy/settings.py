@@ -14,8 +14,10 @@ ADVERSARIES = (STOCHASTIC, LOWER_BOUND)
 """Adversaries that generate the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
 TREE, MATRIX = "tree-ftpl-min-noise", "mf-ftpl"
-BLOCKS = "private-blocks"
-ONLY_STOCHASTIC = (BLOCKS,)
+BLOCKS, LIMITED = "private-blocks", "limited-updates"
+DARTBOARD = "dartboard-"
+"""Beginning of the names of the dartboards, before their accountant."""
+ONLY_STOCHASTIC = (BLOCKS, LIMITED)
 """Algorithms without a guarantee on adversarial losses; not played there."""
 LEADERS = (TREE, MATRIX)
 """Algorithms that store noise for every expert and round; long games leave them out."""
@@ -51,7 +53,7 @@ class Lazy(Settings):
         "sound",
         "published",
     ]
-    """Accountants that choose the parameters of L2P."""
+    """Accountants that choose the parameters of L2P and of the shrinking dartboard."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
     largest_tree: PositiveInt = 3_000_000
@@ -61,4 +63,5 @@ class Lazy(Settings):
 def algorithms_of(settings: Lazy) -> tuple[str, ...]:
     """Return the algorithms in the order of the rows; `LEADERS` are last."""
     lazy = (f"l2p-{name}" for name in settings.accountants)
-    return (*lazy, ONE_ROUND, PRESET, WEIGHTS, BLOCKS, *LEADERS)
+    dartboards = (f"{DARTBOARD}{name}" for name in settings.accountants)
+    return (*lazy, ONE_ROUND, PRESET, *dartboards, WEIGHTS, *ONLY_STOCHASTIC, *LEADERS)

@@ -19,6 +19,7 @@ from dpol.lazy.convex.accounting import (
 )
 from dpol.lazy.convex.bodies import BODIES, Ball
 from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
+from dpol.lazy.convex.leader import CoupledLeader, choose_coupled
 from dpol.lazy.convex.losses import drifting_losses, linked_losses, total_loss
 from dpol.lazy.convex.measure import RegularisedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
@@ -194,3 +195,26 @@ def test_regrets_of_simple_play_agree_with_their_bound_and_definition() -> None:
 def test_a_simplex_in_one_dimension_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 2 dimensions; leave 1 out"):
         config(games=["linear-simplex"], dimensions=[1, 2])
+
+
+# ---- CTRL ----------------------------------------------------------------------------------------
+
+
+def test_ctrl_plays_smooth_losses_on_a_ball_and_a_box_if_t_is_large_enough() -> None:
+    asked = config(n_rounds=[170], games=["logistic-box", "absolute-ball", "linear-simplex"])
+    table = study_convex(asked, seed=5)
+    assert table.loc[table["algorithm"] == "ctrl", "body"].tolist() == ["box"]
+    (row,) = table[table["algorithm"] == "ctrl"].itertuples()
+    game = ConvexGame(n_rounds=170, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
+    chosen = choose_coupled(game, 0.5**2 / 4, epsilon=4.0)
+    assert (row.eta, row.sigma, row.limit) == (chosen.eta, chosen.sigma, chosen.limit)
+    assert (row.accounted_epsilon, row.accountant) == (chosen.epsilon, "published")
+    losses = linked_losses("logistic", drifting_losses(170, 2, 0.5, 5), BODIES["box"](2, 3.0), 5)
+    leader = CoupledLeader(losses=losses, body=BODIES["box"](2, 3.0), parameters=chosen)
+    key = ("convex", "logistic-box", 170, 2, 4.0)
+    total, redraws = play(
+        leader, chosen, leader, replicate_generators(5, key, range(3), "algorithm ctrl")
+    )
+    assert row.mean_regret == pytest.approx(total.mean() - losses.least_total(leader.body))
+    assert row.redraws == redraws.mean()
+    assert (table["limit"].notna() == (table["algorithm"] == "ctrl")).all()

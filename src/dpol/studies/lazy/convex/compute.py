@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import cast
@@ -24,6 +25,12 @@ from dpol.lazy.convex.comparators import (
     gradient_descent,
     private_ftrl,
 )
+from dpol.lazy.convex.leader import (
+    CoupledLeader,
+    CoupledParameters,
+    choose_coupled,
+    smoothness,
+)
 from dpol.lazy.convex.losses import (
     LinearLosses,
     LinkedLosses,
@@ -36,7 +43,7 @@ from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
-from dpol.studies.lazy.convex.settings import LINEAR, Convex
+from dpol.studies.lazy.convex.settings import COUPLED, LINEAR, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, FileLists, Inputs, Values
 
@@ -73,8 +80,11 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
                 "epsilon": epsilon,
                 "still_regret": still,
                 "delta": settings.delta,
+                "limit": math.nan,
+                "sigma": math.nan,
             }
             accountant = "sound" if algorithm.startswith("l2p") else ""
+            accountant = "published" if algorithm == COUPLED else accountant
             rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **row})
     return {"convex": pd.DataFrame(rows)}
 
@@ -106,24 +116,32 @@ def _private_rows(
         lipschitz=L,
         delta=delta,
     )
-    chosen: dict[str, ConvexParameters] = {}
+    chosen: dict[str, ConvexParameters | CoupledParameters] = {}
     for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
         with suppress(ValueError):  # No parameters reach epsilon.
             chosen[name] = choose_convex_parameters(
                 game, epsilon=epsilon, largest_batch=largest_batch
             )
     chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
+    with suppress(ValueError):  # Or it cannot play this game.
+        chosen[COUPLED] = choose_coupled(game, smoothness(losses, body), epsilon=epsilon)
     for name, parameters in chosen.items():
         guarantee = central_guarantee(
-            "lazy resampling from regularised multiplicative weights (L2P)",
+            "coupled minimisers of noisy sums of losses (CTRL)"
+            if name == COUPLED
+            else "lazy resampling from regularised multiplicative weights (L2P)",
             L,
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
-        measure = measure_for(
-            losses, body, beta=parameters.beta, regulariser=parameters.regulariser
-        )
-        total, redraws = play(measure, parameters, losses, generators(name))
+        if isinstance(parameters, CoupledParameters):
+            leader = CoupledLeader(losses=losses, body=body, parameters=parameters)
+            total, redraws = play(leader, parameters, leader, generators(name))
+        else:
+            measure = measure_for(
+                losses, body, beta=parameters.beta, regulariser=parameters.regulariser
+            )
+            total, redraws = play(measure, parameters, losses, generators(name))
         yield name, regret_row(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     for name, noise in NOISES.items():

@@ -23,6 +23,8 @@ GameName = Literal[
 """Games: a kind of losses and a convex body of points."""
 LINEAR: GameName = "linear-ball"
 """The hard case of the theorem."""
+COUPLED = "ctrl"
+"""L2P's predecessor; it plays smooth losses on a ball or a box."""
 Dimension = Annotated[int, Field(ge=1, le=10_000)]
 
 

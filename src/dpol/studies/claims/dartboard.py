@@ -1,0 +1,200 @@
+"""Checks of "Private Online Prediction from Experts: Separations and Faster Rates".
+
+p, eta and K are the paper's: eta is for the mean loss of a batch, and K counts the first draw.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.lazy.accounting import LazyGame, composed_epsilon
+from dpol.lazy.adversaries import ExpertLosses
+from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraws, theorem_5_epsilon
+from dpol.lazy.exact import LazyLaw, worst_epsilon
+from dpol.lazy.leaders import play_blocks
+from dpol.lazy.parameters import choose_parameters
+from dpol.studies.claims.core import Findings, generator, of_mean, of_number
+from dpol.studies.claims.lazy import expected_loss, games_of_experts
+
+DELTA, LOG_TERM = 1e-6, math.log(1e6)
+GRID = ((10**3, 10**4, 10**6), (10, 300), (0.01, 0.1, 1.0))
+"""T, d and epsilon of the corollaries."""
+
+
+@dataclass(frozen=True)
+class Gap(ExpertLosses):
+    """Fair coins, except for expert 0, whose coin falls on 1 with probability 0.4."""
+
+    seed: int
+    purpose: str
+
+    @cached_property
+    def rounds(self) -> Floats:
+        """The (T, d) losses."""
+        rng = generator(self.seed, "losses with a gap", self.purpose, self.n_experts)
+        chances = 0.5 - 0.1 * (np.arange(self.n_experts) == 0)
+        return np.asarray(rng.random((self.n_rounds, self.n_experts)) < chances, dtype=float)
+
+    def _blocks(self) -> Iterator[Floats]:
+        yield self.rounds
+
+
+def bound(T: int, d: int, B: int, p: float, eta: float) -> float:
+    """Return the bound on regret of Theorem 5, or of Theorem 2 if B = 1."""
+    return eta * T + B * math.log(d) / eta + 2 * T * math.exp(-T * p / (3 * B))
+
+
+def regret(seed: int) -> Findings:
+    """Check the bound on regret where eta > p and where eta <= p.
+
+    Where eta > p: two experts lose in each of the first m rounds, so every redraw is uniform. Then
+    only expert 2 loses. An expert that was redrawn K - 1 times in these rounds never changes again.
+    Where eta <= p: the regret of the weights, and T times the probability of the limit.
+    """
+    T, p, eta, m = 10**6, 1e-3, 0.01, 400_000
+    limit = math.ceil(4 * T * p) - 1
+    least = float(stats.binom.sf(limit - 1, m, p + (1 - p) * eta)) * (T - m) / 2
+    numbers = {"T": T, "p": p, "eta": eta, "m": m, "limit": limit}
+    yield of_number("dartboard-regret", bound(T, 2, 1, p, eta), least, numbers=numbers)
+    rng, T = generator(seed, "losses of the dartboard"), 400
+    for d, B, p, share in itertools.product((2, 10), (1, 4), (0.05, 0.3), (0.2, 1.0)):
+        eta, limit = share * p, math.ceil(4 * T * p / B) - 1
+        stop = T * float(stats.binom.sf(limit, T // B - 1, p + (1 - p) * eta))
+        for label, losses in games_of_experts(rng, T, d, B).items():
+            loss = expected_loss(losses, -math.log1p(-eta) / B, B) + stop
+            case = f"{label}, d = {d}, B = {B}, p = {p:g}, η = {eta:g}"
+            most = loss - float(losses.sum(axis=0).min())
+            yield of_number("dartboard-slower", bound(T, d, B, p, eta), most, case)
+
+
+def against_uniform(seed: int) -> Findings:
+    """Check the least bound of Theorems 2 and 5 against the regret of uniform choice."""
+    T, d = 10_000, 300
+    losses = Gap(T, d, seed, "uniform choice").rounds
+    totals = losses.sum(axis=0)
+    for epsilon, largest in ((1.0, 1), (1.0, None), (4.0, None)):
+        best = choose_dartboard(
+            LazyGame(T, DELTA),
+            epsilon=epsilon,
+            n_experts=d,
+            accountant="published",
+            largest_batch=largest,
+        )
+        lost = expected_loss(losses, best.eta, best.batch_size) - float(totals.min())
+        uniform = float(totals.mean() - totals.min())
+        name = f"dartboard-bound-{epsilon:g}" + ("-one" if largest else "")
+        about: dict[str, Any] = {"case": f"B = {best.batch_size}", "trivial": uniform}
+        yield of_number(name, best.objective, lost, **about)
+
+
+def corollaries(_: int) -> Findings:
+    """Check the privacy of Corollaries 3, 4 and 6 by the theorems and by our accounting."""
+    for T, d, epsilon in itertools.product(*GRID):
+        case, least = f"T = {T:,}, d = {d}, ε = {epsilon:g}", LOG_TERM ** (1 / 3) / T ** (1 / 6)
+        p = (T * LOG_TERM) ** (-1 / 3)
+        parameters = {"3": (1, p, p * min(epsilon / 2, least * math.sqrt(math.log(d))) / 20)}
+        widest = LOG_TERM ** (2 / 3) * math.log(d)
+        if widest / T <= epsilon <= widest / T ** (1 / 3):
+            B = max(1, round(LOG_TERM**0.4 * math.log(d) ** 0.6 / (T**0.2 * epsilon**0.6)))
+            p = (B / (T * LOG_TERM)) ** (1 / 3)
+            parameters["6"] = (B, p, B * p * epsilon / 40)
+        for number, (B, p, eta) in parameters.items():
+            theorem, ours = both_epsilons(T, B, p, eta)
+            if number == "3" or B > 1:
+                yield of_number(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
+            yield of_number("dartboard-corollaries", 1.0, ours / epsilon, case)
+        p = T**-0.5
+        eta = p * epsilon / 20
+        pure = math.log1p((1 - p) * eta / p) - 2 * (math.ceil(4 * T * p) - 1) * math.log1p(-eta)
+        yield of_number("dartboard-corollary-4", 1.0, pure / epsilon, case)
+
+
+def both_epsilons(T: int, B: int, p: float, eta: float) -> tuple[float, float]:
+    """Return epsilon of the theorems, and ours, at K = 4 T p / B."""
+    game, per_round = LazyGame(T, DELTA), -math.log1p(-eta) / B
+    rho = most_redraws("published", game, B, per_round, p) * per_round**2 / 2
+    return theorem_5_epsilon(game, B, per_round, p), composed_epsilon(p, per_round, rho, DELTA)
+
+
+def privacy(_: int) -> Findings:
+    """Check epsilon of Theorems 2 and 5 over ours, a step of their proofs, and small games."""
+    shares = np.geomspace(0.003, 0.99, 6).tolist()
+    for T, B, p, share in itertools.product(
+        (10**2, 10**4, 10**6), (1, 3, 30), (0.003, 0.03, 0.2, 0.499), shares
+    ):
+        eta, case = share * p, f"T = {T:,}, B = {B}, p = {p:g}, η = {share * p:.3g}"
+        theorem, ours = both_epsilons(T, B, p, eta)
+        yield of_number("dartboard-over-sound", 1.0, theorem / max(ours, 1e-9), case)
+        squares = (eta / (B * p)) ** 2 + 64 * T * p / B * (eta / B) ** 2
+        step = 1.5 * squares + math.sqrt(6 * squares * LOG_TERM)
+        yield of_number("dartboard-last-step", 1.0, step / theorem, case)
+    for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
+        game = LazyGame((6 - d) * B, DELTA)
+        law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
+        limit = int(most_redraws("sound", game, B, eta, p))
+        exact = worst_epsilon(d, 5 - d, law, range(B + 1), delta=DELTA, limit=limit)
+        case = f"d = {d}, B = {B}, η = {eta:g}, p = {p:g}"
+        yield of_number("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
+
+
+def pure(_: int) -> Findings:
+    """Check epsilon of Theorem 2 at delta = 0: the log ratio of one output.
+
+    Three experts; experts 1 and 2 lose round 1 in one world and only expert 3 in the other; then
+    nobody loses. Expert 3 is drawn first, and 2, 1, 2, 1, ... follow: a redraw in every round.
+    """
+    for T, p, eta in itertools.product((10, 1000), (0.3, 0.499), (0.001, 0.01, 0.1)):
+        each = math.log((3 - 2 * eta) / ((1 - eta) * (3 - eta)))
+        ratio = math.log1p((1 - p) * eta / p) + (min(T, math.ceil(4 * T * p)) - 1) * each
+        case = f"T = {T:,}, p = {p:g}, η = {eta:g}"
+        yield of_number("dartboard-pure", eta / p + 16 * T * p * eta**2, ratio, case)
+
+
+def updates(seed: int) -> Findings:
+    """Check Theorem 7 and Corollary 8 for the exponential mechanism.
+
+    Theorem 7: two experts, of whom the second loses in every round, so that regret is exact.
+    """
+    for k, epsilon in itertools.product((2, 6, 12), (0.1, 1.0, 4.0)):
+        phases, excess = (
+            2.0 ** np.arange(1, k + 1),
+            special.expit(-epsilon * 2.0 ** np.arange(k + 1) / 2),
+        )
+        stated, half = float(phases @ excess[1:]), float(phases @ excess[:-1])
+        # Round 1 is a guess, and only one round of the last phase is played.
+        exact, case = (
+            1 / 2 + half - (2**k - 1) * float(excess[k - 1]),
+            f"T = {2**k:,}, ε = {epsilon:g}",
+        )
+        yield of_number("updates-regret", stated, exact, case)
+        yield of_number("updates-half", half + 1, exact, case)
+    T = 10_000
+    for d in (10, 300):
+        losses = Gap(T, d, seed, "limited updates")
+        totals = losses.rounds.sum(axis=0)
+        for epsilon in (0.1, 1.0):
+            coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")
+            ((lost, _),) = play_blocks(losses, [(epsilon, coins)], "whole")
+            rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
+            about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
+            about["trivial"] = float(totals.mean() - totals.min())
+            yield of_mean("updates-rate", rate, lost - totals.min(), 4, **about)
+
+
+def successor(_: int) -> Findings:
+    """Check our least bound for the dartboard over ours for L2P, at the same (epsilon, delta)."""
+    for T, d, epsilon in itertools.product((10**3, 10**4), (10, 300), (0.1, 1.0, 4.0)):
+        game = LazyGame(T, DELTA)
+        one = choose_dartboard(game, epsilon=epsilon, n_experts=d).objective
+        other = choose_parameters(game, epsilon=epsilon, n_experts=d).objective
+        case = f"T = {T:,}, d = {d}, ε = {epsilon:g}"
+        yield of_number("dartboard-over-l2p", 1.0, one / other, case)

@@ -1,0 +1,273 @@
+"""The private shrinking dartboard: its plain version, exact laws, and variants without privacy."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import lazy_plain as plain
+from dpol.core.errors import DataError
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
+from dpol.lazy.accounting import LazyGame, composed_epsilon
+from dpol.lazy.dartboard import (
+    ShrinkingDartboard,
+    choose_dartboard,
+    dartboard_epsilon,
+    most_redraws,
+    theorem_5_epsilon,
+)
+from dpol.lazy.exact import LazyLaw, dartboard_laws, exact_epsilon, worst_epsilon
+from dpol.lazy.parameters import choose_parameters
+from dpol.lazy.transform import LazyParameters, advance, start
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+
+# A sound library fails a statistical test with at most this probability.
+ERROR = 1e-6
+
+
+def law_of(B, eta, p):
+    return LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
+
+
+def by_paths(sums, *, eta, p, limit):
+    """Return {(x_1, ..., x_S): probability} of Algorithm 1 by following every draw."""
+    d = len(sums[0])
+    total, law = [0.0] * d, {((x,), 0): 1 / d for x in range(d)}
+    for batch in sums:
+        total = [a + b for a, b in zip(total, batch, strict=True)]
+        weights, after = plain.weights(total, eta), {}
+        for (xs, k), chance in law.items():
+            keep = (1 - p) * math.exp(-eta * batch[xs[-1]]) if k < limit else 1.0
+            moves = [((*xs, xs[-1]), k, keep)]
+            moves += [((*xs, x), k + 1, (1 - keep) * weights[x]) for x in range(d)]
+            for path, redraws, share in moves:
+                after[path, redraws] = after.get((path, redraws), 0.0) + chance * share
+        law = after
+    outputs = {}
+    for (xs, _), chance in law.items():
+        outputs[xs] = outputs.get(xs, 0.0) + chance
+    return outputs
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+@pytest.mark.parametrize(("d", "eta", "p"), [(2, 0.3, 0.2), (3, 1.5, 0.0), (3, 0.1, 1.0)])
+def test_laws_agree_with_following_every_draw(d, eta, p, limit):
+    sums = np.random.default_rng(0).uniform(0, 2, size=(2, 3, d))
+    for row, law in zip(sums, dartboard_laws(sums, law_of(2, eta, p), limit), strict=True):
+        expected = by_paths(row.tolist(), eta=eta, p=p, limit=limit)
+        outputs = itertools.product(range(d), repeat=4)
+        assert law == pytest.approx([expected.get(xs, 0.0) for xs in outputs], rel=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_marginals_are_the_weights_unless_the_limit_is_reached(d):
+    sums = np.random.default_rng(1).uniform(0, 1, size=(5, 3, d))
+    for limit, exact in ((3, True), (2, False)):
+        for row, law in zip(sums, dartboard_laws(sums, law_of(1, 0.9, 0.1), limit), strict=True):
+            nu = [plain.weights(row[:s].sum(axis=0).tolist(), 0.9) for s in range(4)]
+            off = float(np.abs(plain.marginals(law, d) - nu).max())
+            assert off < 1e-12 if exact else off > 1e-5
+
+
+def played(stream, mu, algorithm, r):
+    """Return whether 30 replicates are Algorithm 1 on (r - gain) / r, by the numbers they read."""
+    tapes = [plain.Tape(np.random.default_rng(k).random(400).tolist()) for k in range(30)]
+    source = RawGains(stream, mu, 30)
+    actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(tapes)))
+    rules, losses = algorithm.parameters_for(setup_of(source)), (r - stream.gains) / r
+    B, eta = rules.batch_size, rules.eta
+    for tape, chosen in zip(tapes, actions.tolist(), strict=True):
+        numbers, total, redraws = iter(tape.numbers), np.zeros(losses.shape[1]), 0
+        x, _, expected = plain.draw(plain.weights(total, eta), next(numbers)), next(numbers), []
+        for first in range(0, len(losses), B):
+            if first:
+                batch = losses[first - B : first].sum(axis=0)
+                total = total + batch
+                real, fake, _ = next(numbers), next(numbers), next(numbers)
+                switch = real >= math.exp(-eta * batch[x]) or fake < rules.fake_switch
+                if switch and redraws < rules.limit:
+                    x, redraws = plain.draw(plain.weights(total, eta), next(numbers)), redraws + 1
+            expected += [x] * len(losses[first : first + B])
+        if expected != chosen:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(("mu", "T"), [(0.02, 90), (0.5, 40), (math.inf, 20)])
+def test_it_plays_algorithm_one_on_losses(make_stream, mu, T):
+    gains = 4 * np.random.default_rng(T).random((T, 4))
+    stream = make_stream(gains, 5.0, gain_range=4.0)
+    assert played(stream, mu, ShrinkingDartboard(1e-3), 4.0)
+    assert not played(stream, mu, ShrinkingDartboard(1e-3), 8.0)  # power
+
+
+# ---- privacy -------------------------------------------------------------------------------------
+
+GAMES = [(2, 3, (0, 1), 1), (2, 3, (0, 1, 2), 2), (2, 2, (0, 0.5, 1), 1), (3, 2, (0, 1), 1)]
+
+
+def test_the_exact_epsilon_of_small_games_is_below_the_accounted_ones():
+    """On the grid the sound one is at most 1.07 times the exact one somewhere, so it is tight."""
+    shares = {"sound": 0.0, "published": 0.0}
+    for (d, rest, values, B), eta, p in itertools.product(
+        GAMES, (0.01, 0.1, 0.69, 2.0), (0.001, 0.03, 0.3, 1.0)
+    ):
+        for delta in (1e-12, 1e-6, 0.1):
+            game = LazyGame((rest + 1) * B, delta)
+            for name, account in (("sound", dartboard_epsilon), ("published", theorem_5_epsilon)):
+                limit = int(most_redraws(name, game, B, eta, p))
+                claim = account(game, B, eta, p)
+                if 0 < claim < math.inf:
+                    exact = worst_epsilon(
+                        d, rest, law_of(B, eta, p), values, delta=delta, limit=limit
+                    )
+                    shares[name] = max(shares[name], exact / claim)
+    assert 1 / 1.07 < shares["sound"] <= 1
+    assert shares["published"] <= 1
+
+
+def distance(one, other, *, B, eta, p, limit, delta):
+    """Return the exact epsilon of two sequences of batch sums."""
+    laws = dartboard_laws(np.array([one, other], float), law_of(B, eta, p), limit)
+    both = exact_epsilon(laws[:1], laws[1:], delta), exact_epsilon(laws[1:], laws[:1], delta)
+    return float(np.max(both))
+
+
+def test_without_fake_switches_it_is_refused():
+    game, rules = LazyGame(4, 1e-6), {"B": 1, "eta": 0.1, "limit": 3, "delta": 1e-6}
+    one, other = [[1, 0], [0, 0], [0, 0]], [[0, 1], [0, 0], [0, 0]]
+    claim = dartboard_epsilon(game, 1, 0.1, 0.3)
+    assert distance(one, other, p=0.3, **rules) < claim < distance(one, other, p=0.0, **rules)
+
+
+def test_without_the_limit_it_is_refused():
+    """Ten batches that all redraw, accounted for two redraws."""
+    one, other = np.zeros((2, 9, 2))
+    one[0], other[0] = (1, 0), (0, 1)
+    rules = {"B": 1, "eta": 0.5, "p": 1.0, "delta": 1e-3}
+    claim = composed_epsilon(1.0, 0.5, 2 * 0.5**2 / 2, 1e-3)
+    assert distance(one, other, limit=2, **rules) < claim < distance(one, other, limit=9, **rules)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_a_round_that_counts_in_two_batches_is_refused(d):
+    """The paper's sum from round Bt to round B(t + 1) counts the last round of a batch twice."""
+    once, twice, none = np.zeros((3, 3, d))
+    once[0], twice[:2] = 1, 1
+    game = LazyGame(8, 1e-6)
+    rules = {"B": 2, "eta": 0.3, "p": 0.01, "delta": 1e-6}
+    claim = dartboard_epsilon(game, 2, 0.3, 0.01)
+    rules["limit"] = int(most_redraws("sound", game, 2, 0.3, 0.01))
+    assert distance(once, none, **rules) < claim < distance(twice, none, **rules)
+
+
+def fits(sums, rules, law, runs=20_000):
+    """Return whether the points of running code have the computed law, up to `ERROR`."""
+    coins = replicate_generators(3, ("dartboard",), range(runs), "algorithm")
+    measure = WeightsMeasure(sums.shape[1], rules.eta)
+    state = start(measure, coins)
+    code = state.played.astype(int)
+    for batch in sums:
+        state = advance(measure, rules, state, batch, coins)
+        code = code * sums.shape[1] + state.played
+    expected = runs * law[0]
+    counts, seen = np.bincount(code, minlength=len(expected)), expected > 5
+    rest = runs - counts[seen].sum(), runs - expected[seen].sum()
+    observed, means = np.append(counts[seen], rest[0]), np.append(expected[seen], rest[1])
+    kept = means > 1e-9
+    if observed[~kept].any():
+        return False
+    return bool(stats.chisquare(observed[kept], means[kept]).pvalue > ERROR)
+
+
+def test_running_code_has_the_computed_law_and_no_other():
+    """Broken once each: no fake switches, no limit, and batches of twice the losses."""
+    sums = np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 0.5], [0.0, 1.0, 2.0]])
+
+    def rules(p, limit):
+        return LazyParameters(2, 0.4, p, shadow=False, limit=limit)
+
+    law = dartboard_laws(sums[None], law_of(2, 0.4, 0.2), 2)
+    assert fits(sums, rules(0.2, 2), law)
+    assert not fits(sums, rules(0.0, 2), law)
+    assert not fits(sums, rules(0.2, math.inf), law)
+    assert not fits(2 * sums, rules(0.2, 2), law)
+    # The shadow point and the scale of L2P give another law.
+    assert not fits(sums, LazyParameters(2, 0.4, 0.2, limit=2), law)
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+def test_theorems_2_and_5_by_hand():
+    """5 eta/(Bp) + 100 T p eta^2/B^3 + 20 eta/B sqrt(12 T p/B log(1/delta)), 12 only in batches."""
+    game, log_term = LazyGame(1000, math.exp(-9)), 9.0
+    eta = -math.log(0.99)
+    assert theorem_5_epsilon(game, 1, eta, 0.1) == pytest.approx(0.5 + 1.0 + 0.2 * 30)
+    batched = 0.25 + 100 * 1000 * 0.1 * 1e-4 / 8 + 0.1 * math.sqrt(12 * 50 * log_term)
+    assert theorem_5_epsilon(game, 2, eta / 2, 0.1) == pytest.approx(batched)
+    assert most_redraws("published", game, 2, eta / 2, 0.1) == 199
+    for step, p in ((0.01, 0.5), (0.5, 0.4), (0.2, 0.1), (0.01, 0.0)):
+        assert theorem_5_epsilon(game, 1, -math.log(1 - step), p) == math.inf
+
+
+@pytest.mark.parametrize("accountant", ["sound", "published"])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_chosen_parameters_reach_epsilon_with_the_stated_bound(accountant, epsilon):
+    game = LazyGame(10_000, 1e-6)
+    best = choose_dartboard(game, epsilon=epsilon, n_experts=300, accountant=accountant)
+    B, eta, p = best.batch_size, best.eta, best.fake_switch
+    account = {"sound": dartboard_epsilon, "published": theorem_5_epsilon}[accountant]
+    assert 0.98 * epsilon < account(game, B, eta, p) == best.epsilon <= epsilon
+    assert best.limit == most_redraws(accountant, game, B, eta, p)
+    assert (best.shadow, best.log_scale) == (False, 0.0)
+    bound = math.log(300) / eta + eta * 10_000 * B / 8 + 1
+    if accountant == "published":
+        step = 1 - math.exp(-B * eta)
+        bound = step * 1e4 + B * math.log(300) / step + 2e4 * math.exp(-1e4 * p / (3 * B))
+    assert best.objective == pytest.approx(bound)
+    if accountant == "sound":  # less than L2P at the same guarantee
+        assert bound < 0.8 * choose_parameters(game, epsilon=epsilon, n_experts=300).objective
+
+
+def test_the_limit_is_reached_with_probability_at_most_one_over_t():
+    game, B, eta, p = LazyGame(500, 1e-6), 2, 0.02, 0.1
+    limit = most_redraws("sound", game, B, eta, p)
+    redraws = stats.binom(249, 1 - (1 - p) * math.exp(-B * eta))
+    assert redraws.sf(limit) <= 1 / 500 < redraws.sf(limit - 1)
+
+
+def test_the_record_is_the_accounted_epsilon(random_stream):
+    stream = random_stream(60, 4)
+    algorithm, source = ShrinkingDartboard(1e-5), RawGains(stream, 0.1, 3)
+    best = algorithm.parameters_for(setup_of(source))
+    game = LazyGame(60, 1e-5, largest_change=1 / stream.capacity.min())
+    epsilon = dartboard_epsilon(game, best.batch_size, best.eta, best.fake_switch)
+    guarantee = guarantee_of(algorithm, source)
+    assert guarantee.epsilon_delta == (epsilon, 1e-5)
+    assert epsilon <= epsilon_of_delta(1e-5, 0.1)
+    assert guarantee.mechanism.endswith("(dartboard), sound accountant")
+    assert [ShrinkingDartboard(accountant=a).origin for a in ("sound", "published")] == [
+        "ours",
+        "paper",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("delta", 0.0), ("accountant", "hopeful"), ("largest_batch", 0)]
+)
+def test_wrong_parameters_are_refused(name, wrong):
+    with pytest.raises(ValueError, match=name):
+        ShrinkingDartboard(**{name: wrong})
+
+
+def test_a_mu_that_cannot_be_reached_is_an_error(random_stream):
+    source = RawGains(random_stream(3, 4), 4e-9, 1)
+    with pytest.raises(DataError, match="the shrinking dartboard at mu = 4e-09"):
+        ShrinkingDartboard(accountant="published", delta=1e-9).parameters_for(setup_of(source))
