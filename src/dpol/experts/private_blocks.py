@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import log_expit, log_ndtr, ndtri_exp
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
+from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
 from dpol.privacy.guarantee import Guarantee, Origin
 
 
@@ -95,20 +95,3 @@ def block_draws(generators: ReplicateGenerators, n: int, length: int) -> tuple[F
     """
     uniforms = generators.uniforms(n + 1)
     return -np.log(-np.log1p(-uniforms[:, :n])), 1 + np.floor(length * uniforms[:, n])
-
-
-def pure_epsilon(mu: float) -> float:
-    """Return the largest epsilon such that pure epsilon-DP implies mu-GDP.
-
-    The trade-off curve of pure DP has one corner, which must lie on the curve of mu-GDP. Source:
-    Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
-
-    >>> round(pure_epsilon(1.0), 4), round(implied_mu(pure_epsilon(1.0)), 9)
-    (0.807, 1.0)
-    """
-    return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
-
-
-def implied_mu(epsilon: float) -> float:
-    """Return the least mu such that pure epsilon-DP implies mu-GDP."""
-    return float(-2 * ndtri_exp(log_expit(-epsilon)))

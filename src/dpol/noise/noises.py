@@ -20,8 +20,11 @@ import numpy as np
 from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
+from dpol.noise import event_streams
+from dpol.noise.event_streams import Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
 from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.guarantee import Origin
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
@@ -50,7 +53,7 @@ def known_memory(value: object, name: str = "") -> MemoryChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """A kind of Gaussian noise on gain vectors: its scale and its memory.
+    """A kind of noise on gain vectors: its scale and its memory; Gaussian without a mechanism.
 
     Args:
         name: name in configs, files and keys of random numbers.
@@ -64,6 +67,8 @@ class Noise:
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: dependence on earlier noise: `none`, or the kind of `Chains` or `SumsMemory`.
         independent: name of the independent noise of its kind; its own name if empty.
+        mechanism: mechanism that releases counts with Laplace noise; then `scale` is that of a
+            release in every round with an equal part of epsilon.
     """
 
     name: str
@@ -77,9 +82,13 @@ class Noise:
     central: bool = False
     memory: MemoryKind = "none"
     independent: str = ""
+    mechanism: Mechanism | None = None
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
+        if self.mechanism is not None:
+            unit = "L1, persons" if stream.count_sensitivity == 1 else "L1, counts"
+            return 2 * stream.count_sensitivity, unit
         if self.on_counts:
             unit = "L2, persons" if stream.count_sensitivity == 1 else "L2, counts"
             return math.sqrt(2.0) * stream.count_sensitivity, unit
@@ -104,6 +113,17 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
 
 
+def _laplace(stream: GainStream, mu: float) -> Floats:
+    each = holder_epsilon(mu) / stream.stay
+    capacity = stream.capacities_for("noise on counts")
+    return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (each * capacity))
+
+
+def holder_epsilon(mu: float) -> float:
+    """Return the epsilon of one holder's releases: a person is in the counts of two at most."""
+    return pure_epsilon(mu) / 2
+
+
 def memory_of(
     noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice
 ) -> NoiseMemory | None:
@@ -112,7 +132,7 @@ def memory_of(
     Raises:
         ValueError: the chosen memory does not exist, or is out of range.
     """
-    if noise.memory == "none" or mu == math.inf:
+    if noise.memory in ("none", "releases") or mu == math.inf:
         return None
     if noise.memory == "sums":
         return SumsMemory(prefix_sums(stream.n_rounds))
@@ -170,9 +190,53 @@ SUMS = replace(
     " `rw-ftpl`)",
     memory="sums",
 )
+UNIFORM = Noise(
+    name="laplace-uniform",
+    title="√2 w · 2 / (ε · capacity of i): Laplace noise, w the unit in rounds, ε the largest that"
+    " implies μ; so for the five below if they released every round",
+    origin="standard",
+    scale=_laplace,
+    needs_capacities=True,
+    on_counts=True,
+    mechanism=event_streams.UNIFORM,
+)
+SAMPLE = replace(
+    UNIFORM,
+    name="laplace-sample",
+    title="one release in w rounds, repeated until the next",
+    memory="releases",
+    mechanism=event_streams.SAMPLE,
+)
+DISTRIBUTION = replace(
+    SAMPLE,
+    name="budget-distribution",
+    title="a release when the count has moved, with half of the ε that is left in w rounds",
+    mechanism=event_streams.BUDGET_DISTRIBUTION,
+)
+ABSORPTION = replace(
+    SAMPLE,
+    name="budget-absorption",
+    title="a release when the count has moved, with the ε of the rounds without one",
+    mechanism=event_streams.BUDGET_ABSORPTION,
+)
+FAST = replace(
+    SAMPLE,
+    name="fast",
+    title="a Kalman filter of samples, taken when a controller expects change",
+    mechanism=event_streams.FAST,
+)
+PEGASUS = replace(
+    SAMPLE,
+    name="pegasus",
+    title="medians of groups of rounds that seem to be alike",
+    mechanism=event_streams.PEGASUS,
+)
+EVENT_STREAMS = UNIFORM, SAMPLE, DISTRIBUTION, ABSORPTION, FAST, PEGASUS
+"""Mechanisms for streams, each run by every holder alone."""
 
 NOISES: dict[str, Noise] = {
-    noise.name: noise for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS)
+    noise.name: noise
+    for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS, *EVENT_STREAMS)
 }
 """Noises of dpol by name."""
 NOISE_GROUP = "dpol.noises"

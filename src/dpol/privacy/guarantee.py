@@ -173,6 +173,8 @@ STAY = (
 """Adjacency where people stay for several rounds."""
 STAY_UNIT = "one person in at most {} rounds in a row"
 """Unit of `STAY`."""
+AT_ONE_PLACE = ", and at no more than one place in each stream"
+"""Added to `STAY` where noise adapts to each place's data, so that its cost in a round is its own."""
 WHOLE_LOSSES = "two loss sequences that differ in one round"
 """Adjacency where all losses of one round may change."""
 GIVEN_CHANGE = (
