@@ -19,8 +19,8 @@ from dpol.core.extras import needs_pipeline
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
 from dpol.core.words import called
 from dpol.data.stream import MAKE_STREAM, GainStream
-from dpol.noise.neighbours import neighbours_of
 from dpol.noise.event_streams import Mechanism
+from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import MemoryChoice, find_noise, holder_epsilon, known_memory, memory_of
 from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory
