@@ -412,7 +412,8 @@ def test_a_broken_mechanism_is_violated(name, fault):
     """The power is above 0.99: on 25 further seeds the bound was always beyond the claim.
 
     Its mean was at least 4.8 of its standard deviations beyond (EXP3 noise x 0.9; releases
-    6.5 or more, all others 7.8 or more), with 3,000 runs (10,000 for L2P and releases). The study has 20,000.
+    5.3 or more, all others 7.8 or more), with 3,000 runs (10,000 for L2P and releases). The study
+    has 20,000.
     """
     audit, _, faults = AUDITS[name]
     assert refuted(audit(SEED, faults[fault]))
