@@ -5,7 +5,8 @@ as `package.module:NAME`.
 
 Delta_t is the L2 sensitivity of round t, c_ti are the capacities, s is the count sensitivity and
 r the gain range. The isotropic noises are the paper's: "Prediction with Expert Advice under Local
-Differential Privacy", sections 2.2 and A.2. The noises on counts are ours.
+Differential Privacy", sections 2.2 and A.2. The Gaussian noises on counts are
+ours; the mechanisms for streams are in `dpol.noise.event_streams`.
 """
 
 from __future__ import annotations
@@ -192,8 +193,8 @@ SUMS = replace(
 )
 UNIFORM = Noise(
     name="laplace-uniform",
-    title="√2 w · 2 / (ε · capacity of i): Laplace noise, w the unit in rounds, ε the largest that"
-    " implies μ; so for the five below if they released every round",
+    title="2√2 w / (ε · capacity of i): Laplace noise, w the unit in rounds, ε the largest that"
+    " implies μ",
     origin="standard",
     scale=_laplace,
     needs_capacities=True,
@@ -203,32 +204,32 @@ UNIFORM = Noise(
 SAMPLE = replace(
     UNIFORM,
     name="laplace-sample",
-    title="one release in w rounds, repeated until the next",
+    title="Laplace noise on one release in w rounds, repeated until the next",
     memory="releases",
     mechanism=event_streams.SAMPLE,
 )
 DISTRIBUTION = replace(
     SAMPLE,
     name="budget-distribution",
-    title="a release when the count has moved, with half of the ε that is left in w rounds",
+    title="a release when the count has moved, with half of the ε left (Kellaris et al.)",
     mechanism=event_streams.BUDGET_DISTRIBUTION,
 )
 ABSORPTION = replace(
     SAMPLE,
     name="budget-absorption",
-    title="a release when the count has moved, with the ε of the rounds without one",
+    title="a release when the count has moved, with the ε of the rounds without one (the same)",
     mechanism=event_streams.BUDGET_ABSORPTION,
 )
 FAST = replace(
     SAMPLE,
     name="fast",
-    title="a Kalman filter of samples, taken when a controller expects change",
+    title="a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
     mechanism=event_streams.FAST,
 )
 PEGASUS = replace(
     SAMPLE,
     name="pegasus",
-    title="medians of groups of rounds that seem to be alike",
+    title="medians of groups of rounds that seem to be alike (Chen et al.)",
     mechanism=event_streams.PEGASUS,
 )
 EVENT_STREAMS = UNIFORM, SAMPLE, DISTRIBUTION, ABSORPTION, FAST, PEGASUS
