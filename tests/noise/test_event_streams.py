@@ -88,6 +88,19 @@ def test_pegasus_by_hand():
     assert one_holder("pegasus", counts[:3], draws[:3], 1.0, 1)[0].tolist() == [0, 5, 10]
 
 
+@given(
+    st.lists(st.integers(0, 50), min_size=1, max_size=8),
+    st.integers(0, 7),
+    st.sampled_from([-1, 1]),
+)
+def test_one_person_moves_a_deviation_by_less_than_two(counts, place, change):
+    """The noise of the grouper is for 2: Laplace 4 / epsilon on thresholds, 8 on deviations."""
+    x = np.array(counts, dtype=float)[:, None]
+    moved = x + change * (np.arange(len(x)) == place % len(x))[:, None]
+    one, other = event_streams._deviations(x), event_streams._deviations(moved)
+    assert np.abs(one - other).max() < 2
+
+
 # ---- budgets -------------------------------------------------------------------------------------
 
 
