@@ -168,11 +168,13 @@ def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     if config.dataset.source.kind == "gains":
         yield Problem(place, "a block", f"{NOT_OF_GAINS}, without capacities")
     readers = [((*place, "algorithm"), asked.algorithm, MEMORY.name)]
+    played = [(CAPACITY.name, asked.algorithm), (MEMORY.name, asked.algorithm)]
     for index, rival in enumerate(asked.rivals):
         where: tuple[str | int, ...] = (*place, "rivals", index)
         readers.append(((*where, "algorithm"), rival.algorithm, rival.noise))
-        if rival.algorithm == asked.algorithm and rival.noise in (CAPACITY.name, MEMORY.name):
+        if (rival.noise, rival.algorithm) in played:
             yield Problem((*where, "noise"), rival.noise, "is compared already with this algorithm")
+        played.append((rival.noise, rival.algorithm))
     for where, spec, noise in readers:
         try:
             member, *others = make_members(spec)

@@ -274,6 +274,8 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
          " must support correlated noise"),
         ({"rivals": [{"noise": "capacity", "algorithm": "empirical-bayes"}]}, "rivals[0].noise ="
          " 'capacity': is compared already with this algorithm"),
+        ({"rivals": [{"noise": "fast"}, {"noise": "fast"}]}, "rivals[1].noise = 'fast': is compared"
+         " already with this algorithm"),
         ({"weeks": [2, 2]}, "weeks = [2, 2]: must not hold 2 twice"),
         ({"weeks": [0]}, "weeks[0] = 0: must be greater than or equal to 1"),
         ({"times": 1}, "times = 1: must be greater than 1"),
