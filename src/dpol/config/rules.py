@@ -168,13 +168,9 @@ def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     if config.dataset.source.kind == "gains":
         yield Problem(place, "a block", f"{NOT_OF_GAINS}, without capacities")
     readers = [((*place, "algorithm"), asked.algorithm, MEMORY.name)]
-    played = [(CAPACITY.name, asked.algorithm), (MEMORY.name, asked.algorithm)]
     for index, rival in enumerate(asked.rivals):
-        where: tuple[str | int, ...] = (*place, "rivals", index)
-        readers.append(((*where, "algorithm"), rival.algorithm, rival.noise))
-        if (rival.noise, rival.algorithm) in played:
-            yield Problem((*where, "noise"), rival.noise, "is compared already with this algorithm")
-        played.append((rival.noise, rival.algorithm))
+        readers.append(((*place, "rivals", index, "algorithm"), rival.algorithm, rival.noise))
+    played: set[tuple[str, str]] = set()
     for where, spec, noise in readers:
         try:
             member, *others = make_members(spec)
@@ -187,7 +183,11 @@ def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
             allowed = "must be a local algorithm, which sees noisy gains"
         elif not can_read(member.algorithm.reads_noise, find_noise(noise).memory):
             allowed = "must support correlated noise; this algorithm assumes independent noise"
+        elif (noise, member.label) in played:
+            allowed = f"is compared already with {noise} noise; give it another label"
         else:
+            both = [] if played else [CAPACITY.name]  # the first is read with both noises
+            played |= {(name, member.label) for name in (noise, *both)}
             continue
         yield Problem(where, spec, allowed)
 
