@@ -206,13 +206,16 @@ def _even(stay: int) -> float:
     return 1 / stay
 
 
-UNIFORM = Mechanism(release=uniform, draws=1, most=_even, adapts=False, repeats=False)
-SAMPLE = Mechanism(release=sample, draws=1, most=lambda stay: 1.0, adapts=False)
-BUDGET_DISTRIBUTION = Mechanism(
-    release=budget_distribution, draws=2, most=lambda stay: 1 / 4 + 1 / (2 * stay)
-)
-BUDGET_ABSORPTION = Mechanism(
-    release=budget_absorption, draws=2, most=lambda stay: 1 / 2 + 1 / (2 * stay)
-)
-FAST = Mechanism(release=fast, draws=1, most=lambda stay: 1 / samples_of(stay))
-PEGASUS = Mechanism(release=pegasus, draws=3, most=_even, adapts=False)
+MECHANISMS = {
+    "laplace-uniform": Mechanism(release=uniform, draws=1, most=_even, adapts=False, repeats=False),
+    "laplace-sample": Mechanism(release=sample, draws=1, most=lambda stay: 1.0, adapts=False),
+    "budget-distribution": Mechanism(
+        release=budget_distribution, draws=2, most=lambda stay: 1 / 4 + 1 / (2 * stay)
+    ),
+    "budget-absorption": Mechanism(
+        release=budget_absorption, draws=2, most=lambda stay: 1 / 2 + 1 / (2 * stay)
+    ),
+    "fast": Mechanism(release=fast, draws=1, most=lambda stay: 1 / samples_of(stay)),
+    "pegasus": Mechanism(release=pegasus, draws=3, most=_even, adapts=False),
+}
+"""Mechanisms by the name of their noise."""

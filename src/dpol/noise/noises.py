@@ -21,8 +21,7 @@ import numpy as np
 from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
-from dpol.noise import event_streams
-from dpol.noise.event_streams import Mechanism
+from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
 from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.gaussian_dp import pure_epsilon
@@ -199,40 +198,24 @@ UNIFORM = Noise(
     scale=_laplace,
     needs_capacities=True,
     on_counts=True,
-    mechanism=event_streams.UNIFORM,
+    mechanism=MECHANISMS["laplace-uniform"],
 )
-SAMPLE = replace(
+_TITLES = {
+    "laplace-sample": "Laplace noise on one release in w rounds, repeated until the next",
+    "budget-distribution": "a release when the count has moved, with half of the ε left (Kellaris"
+    " et al.)",
+    "budget-absorption": "a release when the count has moved, with the ε of the rounds without one"
+    " (the same)",
+    "fast": "a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
+    "pegasus": "medians of groups of rounds that seem to be alike (Chen et al.)",
+}
+EVENT_STREAMS = (
     UNIFORM,
-    name="laplace-sample",
-    title="Laplace noise on one release in w rounds, repeated until the next",
-    memory="releases",
-    mechanism=event_streams.SAMPLE,
+    *(
+        replace(UNIFORM, name=name, title=title, memory="releases", mechanism=MECHANISMS[name])
+        for name, title in _TITLES.items()
+    ),
 )
-DISTRIBUTION = replace(
-    SAMPLE,
-    name="budget-distribution",
-    title="a release when the count has moved, with half of the ε left (Kellaris et al.)",
-    mechanism=event_streams.BUDGET_DISTRIBUTION,
-)
-ABSORPTION = replace(
-    SAMPLE,
-    name="budget-absorption",
-    title="a release when the count has moved, with the ε of the rounds without one (the same)",
-    mechanism=event_streams.BUDGET_ABSORPTION,
-)
-FAST = replace(
-    SAMPLE,
-    name="fast",
-    title="a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
-    mechanism=event_streams.FAST,
-)
-PEGASUS = replace(
-    SAMPLE,
-    name="pegasus",
-    title="medians of groups of rounds that seem to be alike (Chen et al.)",
-    mechanism=event_streams.PEGASUS,
-)
-EVENT_STREAMS = UNIFORM, SAMPLE, DISTRIBUTION, ABSORPTION, FAST, PEGASUS
 """Mechanisms for streams, each run by every holder alone."""
 
 NOISES: dict[str, Noise] = {
