@@ -33,7 +33,7 @@ BASES: dict[str, dict[str, Any]] = {
         "comparison.rivals": [
             {"name": "a rival", "systems": [{"algorithm": "careful", "noise": "capacity"}]}
         ],
-        "comparison.memory": {"mus": [0.5]},
+        "comparison.memory": {"mus": [0.5], "rivals": [{"noise": "fast"}]},
         "report.rivals": ["rw-ftpl"],
     },
     "blocks": {

@@ -15,7 +15,7 @@ from dpol.core.settings import MISSING, Problem, Settings
 from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read, forecasts_gains
 from dpol.experts.registry import REGISTRY, make_members
-from dpol.noise import CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
+from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.comparison.settings import Comparison, System
 from dpol.studies.games.settings import Members
 from dpol.studies.games.study import n_blocks, runs_of
@@ -158,23 +158,32 @@ def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     compared = _compared(config)
     if compared is None or (asked := compared.memory) is None:
         return
-    place = ("comparison", "memory")
+    place: tuple[str | int, ...] = ("comparison", "memory")
     if config.dataset.source.kind == "gains":
         yield Problem(place, "a block", f"{NOT_OF_GAINS}, without capacities")
-    try:
-        member, *others = make_members(asked.algorithm)
-    except ValueError as error:
-        yield Problem((*place, "algorithm"), asked.algorithm, str(error))
-        return
-    allowed = ""
-    if others:
-        allowed = f"must be one algorithm; {member.family} is a family, one for each learner"
-    elif member.algorithm.model != "local":
-        allowed = "must be a local algorithm, which sees noisy gains"
-    elif not can_read(member.algorithm.reads_noise, MEMORY.memory):
-        allowed = "must support correlated noise; this algorithm assumes independent noise"
-    if allowed:
-        yield Problem((*place, "algorithm"), asked.algorithm, allowed)
+    readers = [((*place, "algorithm"), asked.algorithm, MEMORY.name)]
+    for index, rival in enumerate(asked.rivals):
+        readers.append(((*place, "rivals", index, "algorithm"), rival.algorithm, rival.noise))
+    played: set[tuple[str, str]] = set()
+    for where, spec, noise in readers:
+        try:
+            member, *others = make_members(spec)
+        except ValueError as error:
+            yield Problem(where, spec, str(error))
+            continue
+        if others:
+            allowed = f"must be one algorithm; {member.family} is a family, one for each learner"
+        elif member.algorithm.model != "local":
+            allowed = "must be a local algorithm, which sees noisy gains"
+        elif not can_read(member.algorithm.reads_noise, find_noise(noise).memory):
+            allowed = "must support correlated noise; this algorithm assumes independent noise"
+        elif (noise, member.label) in played:
+            allowed = f"is compared already with {noise} noise; give it another label"
+        else:
+            both = [] if played else [CAPACITY.name]  # the first is read with both noises
+            played |= {(name, member.label) for name in (noise, *both)}
+            continue
+        yield Problem(where, spec, allowed)
 
 
 def jobs(config: Config, members: Members) -> Iterator[Problem]:

@@ -318,12 +318,14 @@ def _refuse(algorithm: AnyAlgorithm, source: Source, generators: ReplicateGenera
             f"{name} protects a person in one round, but here a person may stay {stay} rounds;"
             " leave it out, or take a stay of 1"
         )
-    memory = source.memory if isinstance(source, NoisyGains) else None
-    if memory is not None and not can_read(algorithm.reads_noise, memory.kind):
+    noisy = source if isinstance(source, NoisyGains) else None
+    if noisy and not can_read(algorithm.reads_noise, noisy.memory_kind):
         raise ValueError(
             f"{name} takes noise as independent from round to round, but this noise is"
             " correlated; leave it out, or take the noise capacity"
         )
+    if algorithm.constant_noise and noisy and noisy.mechanism is not None:
+        raise ValueError(f"{name} needs Gaussian noise; use the noise isotropic-constant")
     if generators.n_replicates != source.n_replicates:
         raise ValueError(
             f"{name} plays {source.n_replicates} replicates and needs one generator for each, got"

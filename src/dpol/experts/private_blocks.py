@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.special import log_expit, log_ndtr, ndtri_exp
 
 from dpol.core.arguments import check_choice
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
+from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
 from dpol.privacy.guarantee import Guarantee, Origin
 
 Prefix = Literal["random", "whole"]
@@ -122,20 +122,3 @@ def block_draws(
     share = uniforms[:, n] if prefix == "random" else np.nextafter(1.0, 0.0)
     lengths = np.broadcast_to(1 + np.floor(length * share), len(uniforms))
     return -np.log(-np.log1p(-uniforms[:, :n])), lengths
-
-
-def pure_epsilon(mu: float) -> float:
-    """Return the largest epsilon such that pure epsilon-DP implies mu-GDP.
-
-    The trade-off curve of pure DP has one corner, which must lie on the curve of mu-GDP. Source:
-    Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
-
-    >>> round(pure_epsilon(1.0), 4), round(implied_mu(pure_epsilon(1.0)), 9)
-    (0.807, 1.0)
-    """
-    return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
-
-
-def implied_mu(epsilon: float) -> float:
-    """Return the least mu such that pure epsilon-DP implies mu-GDP."""
-    return float(-2 * ndtri_exp(log_expit(-epsilon)))

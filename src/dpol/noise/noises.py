@@ -5,7 +5,8 @@ as `package.module:NAME`.
 
 Delta_t is the L2 sensitivity of round t, c_ti are the capacities, s is the count sensitivity and
 r the gain range. The isotropic noises are the paper's: "Prediction with Expert Advice under Local
-Differential Privacy", sections 2.2 and A.2. The noises on counts are ours.
+Differential Privacy", sections 2.2 and A.2. The Gaussian noises on counts are
+ours; the mechanisms for streams are in `dpol.noise.event_streams`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ import numpy as np
 from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
+from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
 from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.guarantee import Origin
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
@@ -50,7 +53,7 @@ def known_memory(value: object, name: str = "") -> MemoryChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """A kind of Gaussian noise on gain vectors: its scale and its memory.
+    """A kind of noise on gain vectors: its scale and its memory; Gaussian without a mechanism.
 
     Args:
         name: name in configs, files and keys of random numbers.
@@ -63,6 +66,8 @@ class Noise:
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: dependence on earlier noise: `none`, or the kind of `Chains` or `SumsMemory`.
+        mechanism: mechanism that releases counts with Laplace noise; then `scale` is that of a
+            release in every round with an equal part of epsilon.
     """
 
     name: str
@@ -75,9 +80,13 @@ class Noise:
     none_at_infinity: bool = True
     central: bool = False
     memory: MemoryKind = "none"
+    mechanism: Mechanism | None = None
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
+        if self.mechanism is not None:
+            unit = "L1, persons" if stream.count_sensitivity == 1 else "L1, counts"
+            return 2 * stream.count_sensitivity, unit
         if self.on_counts:
             unit = "L2, persons" if stream.count_sensitivity == 1 else "L2, counts"
             return math.sqrt(2.0) * stream.count_sensitivity, unit
@@ -102,6 +111,17 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
 
 
+def _laplace(stream: GainStream, mu: float) -> Floats:
+    each = holder_epsilon(mu) / stream.stay
+    capacity = stream.capacities_for("noise on counts")
+    return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (each * capacity))
+
+
+def holder_epsilon(mu: float) -> float:
+    """Return the epsilon of one holder's releases: a person is in the counts of two at most."""
+    return pure_epsilon(mu) / 2
+
+
 def memory_of(
     noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice
 ) -> NoiseMemory | None:
@@ -110,7 +130,7 @@ def memory_of(
     Raises:
         ValueError: the chosen memory does not exist, or is out of range.
     """
-    if noise.memory == "none" or mu == math.inf:
+    if noise.memory in ("none", "releases") or mu == math.inf:
         return None
     if noise.memory == "sums":
         return SumsMemory(prefix_sums(stream.n_rounds))
@@ -167,9 +187,37 @@ SUMS = replace(
     " `rw-ftpl`)",
     memory="sums",
 )
+UNIFORM = Noise(
+    name="laplace-uniform",
+    title="2√2 w / (ε · capacity of i): Laplace noise, w the unit in rounds, ε the largest that"
+    " implies μ",
+    origin="standard",
+    scale=_laplace,
+    needs_capacities=True,
+    on_counts=True,
+    mechanism=MECHANISMS["laplace-uniform"],
+)
+_TITLES = {
+    "laplace-sample": "Laplace noise on one release in w rounds, repeated until the next",
+    "budget-distribution": "a release when the count has moved, with half of the ε left (Kellaris"
+    " et al.)",
+    "budget-absorption": "a release when the count has moved, with the ε of the rounds without one"
+    " (the same)",
+    "fast": "a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
+    "pegasus": "medians of groups of rounds that seem to be alike (Chen et al.)",
+}
+EVENT_STREAMS = (
+    UNIFORM,
+    *(
+        replace(UNIFORM, name=name, title=title, memory="releases", mechanism=MECHANISMS[name])
+        for name, title in _TITLES.items()
+    ),
+)
+"""Mechanisms for streams, each run by every holder alone."""
 
 NOISES: dict[str, Noise] = {
-    noise.name: noise for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS)
+    noise.name: noise
+    for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS, *EVENT_STREAMS)
 }
 """Noises of dpol by name."""
 NOISE_GROUP = "dpol.noises"

@@ -1,4 +1,4 @@
-"""Gaussian noise on gain vectors: the input of a local algorithm in place of raw gains.
+"""Noise on gain vectors: the input of a local algorithm in place of raw gains.
 
 Source: "Prediction with Expert Advice under Local Differential Privacy", sections 3 and A.2.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,13 @@ from dpol.core.extras import needs_pipeline
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
 from dpol.core.words import called
 from dpol.data.stream import MAKE_STREAM, GainStream
+from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
-from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
+from dpol.noise.noises import MemoryChoice, find_noise, holder_epsilon, known_memory, memory_of
 from dpol.noise.seeds import Seeds
-from dpol.privacy.chains import Chains, NoiseMemory, SumsMemory
-from dpol.privacy.guarantee import Guarantee
+from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory
+from dpol.privacy.gaussian_dp import implied_mu
+from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class NoisyGains:
         memory: dependence of the noise on earlier noise; None for independent noise.
         fresh_scale: (T, n) standard deviation of the noise's fresh part; None if all is fresh.
         capacity: (T, n) public capacities; None where gains are not shares of people.
+        mechanism: mechanism that released them with Laplace noise; None for Gaussian noise. Then
+            `noise_scale` is that of a release in every round with an equal part of epsilon.
     """
 
     initial: Floats
@@ -58,6 +62,7 @@ class NoisyGains:
     memory: NoiseMemory | None = None
     fresh_scale: Floats | None = None
     capacity: Floats | None = None
+    mechanism: Mechanism | None = None
 
     def __repr__(self) -> str:
         made = self.seeds
@@ -67,6 +72,13 @@ class NoisyGains:
             f"mu {self.guarantee.mu:.4g}",
             f"{self.n_replicates} replicates x {self.n_rounds} rounds x {self.n_experts} experts",
         )
+
+    @property
+    def memory_kind(self) -> MemoryKind:
+        """Kind of dependence on earlier noise."""
+        if self.mechanism is not None and self.mechanism.repeats:
+            return "releases"
+        return "none" if self.memory is None else self.memory.kind
 
     @property
     def n_replicates(self) -> int:
@@ -118,9 +130,10 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
         DataError: the stream lacks the capacities that the noise needs, or the noise is not
             finite.
     """
-    scale_of = find_noise(noise).scale
+    made = find_noise(noise)
     check_mu(mu)
-    return _finite(scale_of(stream, mu / math.sqrt(stream.stay)), stream, noise, mu)
+    one_round = mu / math.sqrt(stream.stay) if made.mechanism is None else mu
+    return _finite(made.scale(stream, one_round), stream, noise, mu)
 
 
 def _finite(scale: Floats, stream: GainStream, noise: str, mu: float) -> Floats:
@@ -213,18 +226,25 @@ def privatize(
         replicates=replicate_numbers(replicates),
     )
     fresh, kept = _law(stream, noise, mu, memory)
-    initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
+    mechanism = find_noise(noise).mechanism
+    if mechanism is None:
+        initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
+    else:
+        initial, gains = _released(stream, mechanism, mu, seeds.local_noise())
     return NoisyGains(
         initial=_frozen(initial),
         gains=_frozen(gains).transpose(1, 0, 2),
         noise_scale=_frozen(fresh if kept is None else fresh * kept.deviations(*fresh.shape)),
         gain_range=stream.gain_range,
-        guarantee=_guarantee(stream, noise, fresh, kept),
+        guarantee=_guarantee(stream, noise, fresh, kept)
+        if mechanism is None
+        else _guarantee_of_releases(stream, noise, mechanism, mu),
         seeds=seeds,
         stay=stream.stay,
         memory=kept,
         fresh_scale=None if kept is None else _frozen(fresh),
         capacity=stream.capacity,
+        mechanism=mechanism,
     )
 
 
@@ -275,6 +295,30 @@ def _draw(
     return initial, gains
 
 
+def _released(
+    stream: GainStream, mechanism: Mechanism, mu: float, generators: ReplicateGenerators
+) -> tuple[Floats, Floats]:
+    """Draw the (T, R, n) releases of a mechanism, as gains; no initial noise, (R, n)."""
+    rounds, n = stream.gains.shape
+    replicates = generators.n_replicates
+    initial = np.zeros((replicates, n))
+    if mu == math.inf:
+        return initial, np.repeat(stream.gains[:, None], replicates, axis=1)
+    draws = np.empty((rounds, mechanism.draws, replicates, n))
+    for r, generator in enumerate(generators.generators):
+        draws[:, :, r] = generator.laplace(size=(rounds, mechanism.draws, n))
+    capacity = stream.capacities_for("noise on counts")
+    of_one = stream.count_sensitivity / capacity
+    made = mechanism.release(
+        stream.gains / of_one,
+        capacity[0] / stream.count_sensitivity,
+        draws,
+        holder_epsilon(mu),
+        stream.stay,
+    )
+    return initial, made.counts * of_one[:, None]
+
+
 def _guarantee(
     stream: GainStream, noise: str, fresh: Floats, memory: NoiseMemory | None
 ) -> Guarantee:
@@ -288,6 +332,31 @@ def _guarantee(
         model="local",
         sampler="seeded",
         memory=_remembered(memory),
+    )
+
+
+def _guarantee_of_releases(
+    stream: GainStream, noise: str, mechanism: Mechanism, mu: float
+) -> Guarantee:
+    """Return the record of pure epsilon-DP, by the mu that it implies.
+
+    A stay of w rounds spends epsilon / 2 at each of two holders at most. A person counted in v
+    rounds, wherever they are, costs at most the dearest round v times.
+    """
+    near, most = neighbours_of(stream), mechanism.most(stream.stay)
+    if stream.stay > 1 and mechanism.adapts:
+        near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
+    sensitivity, unit = find_noise(noise).sensitivity(stream)
+    epsilon = 2 * holder_epsilon(mu)
+    return Guarantee(
+        mechanism=f"{noise}, Laplace noise on counts",
+        **near.as_fields(lambda rounds: implied_mu(epsilon * most * rounds)),
+        sensitivity=sensitivity,
+        sensitivity_unit=unit,
+        mu=implied_mu(epsilon),
+        model="local",
+        sampler="seeded",
+        memory="of its own releases" if mechanism.repeats else "",
     )
 
 

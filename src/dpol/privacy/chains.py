@@ -37,8 +37,9 @@ _STEPS = 600  # Weeks until the variance of a prediction has settled to 8 digits
 
 Number = TypeVar("Number", Floats, Fraction)
 
-MemoryKind = Literal["none", "chains", "sums"]
-"""Kind of dependence on earlier noise: `none`, or the `kind` of a class of this module."""
+MemoryKind = Literal["none", "chains", "sums", "releases"]
+"""Kind of dependence on earlier noise: `none`, the `kind` of a class of this module, or `releases`
+of a mechanism that may repeat or combine them."""
 
 
 class NoiseMemory(Protocol):

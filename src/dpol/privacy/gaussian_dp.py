@@ -134,6 +134,23 @@ def mu_of_shifts(shifts: Floats) -> float:
     return float(np.sqrt(worst_two.sum(axis=-1).max()))
 
 
+def pure_epsilon(mu: float) -> float:
+    """Return the largest epsilon such that pure epsilon-DP implies mu-GDP.
+
+    The trade-off curve of pure DP has one corner, which must lie on the curve of mu-GDP. Source:
+    Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
+
+    >>> round(pure_epsilon(1.0), 4), round(implied_mu(pure_epsilon(1.0)), 9)
+    (0.807, 1.0)
+    """
+    return float(scipy.special.log_ndtr(mu / 2) - scipy.special.log_ndtr(-mu / 2))
+
+
+def implied_mu(epsilon: float) -> float:
+    """Return the least mu such that pure epsilon-DP implies mu-GDP."""
+    return float(-2 * scipy.special.ndtri_exp(scipy.special.log_expit(-epsilon)))
+
+
 def _check_mu(mu: ArrayLike) -> None:
     if not np.all(np.asarray(mu) >= 0):
         raise ValueError(f"mu must not be negative, got {np.min(mu)}")

@@ -36,6 +36,12 @@ NAMES: Mapping[str, Name] = {
     "capacity": Name("capacity", "capacity noise", ours=True),
     "capacity-memory": Name("memory", "capacity correlated noise", ours=True),
     "capacity-prefix-sums": Name("prefix sums", "capacity noise made for prefix sums", ours=True),
+    "laplace-uniform": Name("Laplace", "Laplace noise in every round"),
+    "laplace-sample": Name("Laplace sample", "Laplace noise on one round in w"),
+    "budget-distribution": Name("budget distribution", "budget distribution"),
+    "budget-absorption": Name("budget absorption", "budget absorption"),
+    "fast": Name("FAST", "FAST"),
+    "pegasus": Name("PeGaSus", "PeGaSus"),
     # bounds on switches of RW-AdaBatch
     "borell-tis": Name("Borell-TIS", "Borell-TIS bound"),
     "reflection": Name("reflection", "reflection bound", ours=True),

@@ -31,7 +31,7 @@ def study(once):
 
 def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
     """Amplification promises nothing for streams that are not fixed beforehand."""
-    assert set(NOISES) < set(study.variant)
+    assert set(NOISES) < set(study.variant.str.removesuffix(", stays of 3 rounds"))
     violated = study[study.verdict == "violated"]
     columns = ["mechanism", "variant", "method"]
     assert violated[columns].to_numpy().tolist() == [
@@ -123,7 +123,7 @@ def test_outputs_that_exceed_an_unpromised_parameter_break_no_claim():
 # ---- inputs and outputs --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("noise", [name for name in NOISES if NOISES[name].mechanism is None])
 def test_the_two_streams_of_hospitals_differ_as_much_as_one_person_can_cause(noise):
     one, other = experts.hospitals()
     gap = other.gains - one.gains

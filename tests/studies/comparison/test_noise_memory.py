@@ -18,7 +18,7 @@ from dpol.experts.games import play
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.privacy.chains import chain_norm
-from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
@@ -30,7 +30,7 @@ from dpol.studies.comparison.noise_memory import (
     compare_memories,
     play_units,
 )
-from dpol.studies.comparison.settings import Comparison, NoiseMemories
+from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import STUDY, games_with_memory, points
 from dpol.studies.study import Facts, schemas_of
 from legible import assert_legible
@@ -40,6 +40,8 @@ from tables_by_hand import has_footer, lines
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
 SETTINGS = Comparison(baseline=PAPER, ours=OURS, memory=ASKED)
+OF_ONE = NoiseMemories(weeks=[3], mus=[0.5], times=2.0)
+SETTINGS_OF_ONE = SETTINGS.model_copy(update={"memory": OF_ONE})
 
 
 def compared(
@@ -153,7 +155,8 @@ def test_one_aim_is_judged_over_all_units_and_the_other_by_unit(
         for mu, (mean, spread) in zip((0.2, 0.4), differences, strict=True):
             games[INDEPENDENT, mu] = [-mean + spread * step for step in (-2, -1, 0, 1, 2)]
         for (noise, mu), gains in games.items():
-            facts = {"stream": "nm", "weeks": weeks, "noise": noise, "mu": mu, "guaranteed_mu": mu}
+            facts = {"stream": "nm", "weeks": weeks, "algorithm": "a", "noise": noise}
+            facts |= {"mu": mu, "guaranteed_mu": mu}
             parts.append(pd.DataFrame({**facts, "replicate": range(5), "total_gain": gains}))
     table = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
     rows = table[table["noise"] == INDEPENDENT]
@@ -168,7 +171,8 @@ def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() 
     asked = NoiseMemories(weeks=[1], mus=[0.2], times=2.0)
     gains, parts = np.array([3.0, 1.0, 4.0, 1.5, 9.0]), []
     for noise, mu, order in ((REMEMBERED, 0.2, 1), (INDEPENDENT, 0.2, -1), (INDEPENDENT, 0.4, -1)):
-        facts = {"stream": "nm", "weeks": 1, "noise": noise, "mu": mu, "guaranteed_mu": 0.9 * mu}
+        facts = {"stream": "nm", "weeks": 1, "algorithm": "a", "noise": noise}
+        facts |= {"mu": mu, "guaranteed_mu": 0.9 * mu}
         runs = {"replicate": range(5), "total_gain": gains + (noise == REMEMBERED)}
         parts.append(pd.DataFrame({**facts, **runs})[::order])
     table = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
@@ -208,11 +212,47 @@ def test_each_stream_and_unit_has_a_point() -> None:
     point = jobs["pa/noise-memory/3-weeks"]
     assert (point.settings["weeks"], point.settings["replicates"]) == (3, 5)
     assert point.inputs == {"stream": "streams/pa.parquet"}
-    assert point.settings["games"][3:] == [
-        [REMEMBERED, 0.2],
-        [INDEPENDENT, 0.2],
-        [INDEPENDENT, 0.4],
+    ((algorithm, games),) = point.settings["readers"]
+    assert algorithm == "empirical-bayes"
+    assert games[3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
+
+
+def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: GainStream) -> None:
+    """Laplace noise at epsilon(1e-6) of mu-GDP; Gaussian noise has both at mu."""
+    rivals = [NoiseRead(noise="budget-absorption"), NoiseRead(noise="capacity")]
+    asked = NoiseMemories(weeks=[3], mus=[0.5], times=2.0, rivals=rivals)
+    settings = SETTINGS.model_copy(update={"memory": asked})
+    jobs = points(settings, FACTS)
+    *_, point = jobs.values()
+    assert "dpol.noise.noises" in point.code
+    assert "dpol.experts.persistence" in point.code
+    played = [
+        play_units(stream, 3, make_members(spec), games, seed=1, replicates=range(5))
+        for spec, games in point.settings["readers"]
     ]
+    frame = compare_memories(pd.concat(played), asked, delta=1e-6, confidence=0.9)
+    rows = frame[frame["algorithm"] == "persistence"]
+    assert rows["noise"].tolist() == ["budget-absorption", "budget-absorption", "capacity"]
+    level = implied_mu(epsilon_of_delta(1e-6, 0.5))
+    assert rows["mu"].tolist() == [0.5, level, 0.5]
+    assert rows["times"].tolist() == [1.0, level / 0.5, 1.0]
+    long = replace(stream, stay=3, label="nm, stays of 3")
+    totals = [
+        play("persistence", privatize(long, noise, mu, seed=1, replicates=5)).gains(long).sum(1)
+        for noise, mu in (("budget-absorption", 0.5), ("budget-absorption", level))
+    ]
+    assert rows["mean_gain"].tolist()[:2] == pytest.approx([each.mean() for each in totals])
+    checked = schemas_of(STUDY)["memory"].check(frame, "memory")
+    table = noise_memory_table.memory_table({"memory": checked}, settings, FACTS)
+    further = table.following[0]
+    (line,) = further.sections[0].groups[0].lines
+    texts = [cell.text.partition(" ")[0] for cell in line[1]]
+    means = frame.iloc[[0, 3, 5]]["mean_gain"]
+    assert texts == [f"{mean:.2f}" for mean in means]
+    assert line[1][1].notes == (f"same ε: {totals[1].mean():.2f}, {rows.iloc[1]['verdict']}",)
+    # The table of the two noises, and their figure, are the same without rivals.
+    alone = noise_memory_table.memory_table({"memory": checked[:3]}, SETTINGS_OF_ONE, FACTS)
+    assert lines(table) == lines(alone)
 
 
 SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
@@ -228,6 +268,14 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
         ({"algorithm": "noisy-max"}, "algorithm = 'noisy-max': must be a local algorithm, which"
          " sees noisy gains"),
         ({"algorithm": "kalmann"}, "algorithm = 'kalmann': algorithm 'kalmann' is not one of"),
+        ({"rivals": [{"noise": "fast", "algorithm": "kalman"}]}, "rivals[0].algorithm = 'kalman':"
+         " must be one algorithm"),
+        ({"rivals": [{"noise": "fast", "algorithm": "rw-meta"}]}, "rivals[0].algorithm = 'rw-meta':"
+         " must support correlated noise"),
+        ({"rivals": [{"noise": "capacity", "algorithm": "empirical-bayes"}]}, "rivals[0].algorithm"
+         " = 'empirical-bayes': is compared already with capacity noise; give it another label"),
+        ({"rivals": [{"noise": "fast"}, {"noise": "fast"}]}, "rivals[1]: algorithm is not given,"
+         " so it is 'persistence': is compared already with fast noise"),
         ({"weeks": [2, 2]}, "weeks = [2, 2]: must not hold 2 twice"),
         ({"weeks": [0]}, "weeks[0] = 0: must be greater than or equal to 1"),
         ({"times": 1}, "times = 1: must be greater than 1"),

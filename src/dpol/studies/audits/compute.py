@@ -8,7 +8,13 @@ import pandas as pd
 
 from dpol.studies.audits.adabatch import audit_adabatch, audit_reactions
 from dpol.studies.audits.core import Audited
-from dpol.studies.audits.experts import audit_noises, audit_stays, audit_sums, audit_trees
+from dpol.studies.audits.experts import (
+    audit_noises,
+    audit_stays,
+    audit_streams,
+    audit_sums,
+    audit_trees,
+)
 from dpol.studies.audits.labels import audit_messages
 from dpol.studies.audits.lazy import audit_lazies
 from dpol.studies.audits.settings import Audits
@@ -20,13 +26,14 @@ AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "tree": audit_trees,
     "sums": audit_sums,
     "stays": audit_stays,
+    "streams": audit_streams,
     "rw-adabatch": audit_adabatch,
     "reactions": audit_reactions,
     "l2p": audit_lazies,
     "labels": audit_messages,
 }
 """Functions from settings and root seed to audits, by auditor."""
-SAMPLED = 53
+SAMPLED = 59
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 

@@ -1,4 +1,4 @@
-"""Audits of Gaussian noise on gains, on nodes of a tree, and on sums of a matrix mechanism."""
+"""Audits of noise on gains, on nodes of a tree, and on sums of a matrix mechanism."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import (
     CAPACITY,
     CENTRAL_NOISES,
+    EVENT_STREAMS,
     ISOTROPIC,
     MEMORY,
     NOISES,
@@ -26,10 +27,12 @@ from dpol.noise import (
     NoisyGains,
     privatize,
 )
+from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.matrix_mechanism import Silo
 from dpol.privacy.tree_noise import tree_nodes
-from dpol.studies.audits.core import Audited, Subject, gaussian_audits, replicates_of
+from dpol.studies.audits.core import Audited, Subject, by_event, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
 
 FIRST, LAST = 0, 5
@@ -43,8 +46,9 @@ BEDS = "audit: beds", [[2, 2, 2, 2, 4, 2]] * 5, 2.0
 
 def audit_noises(settings: Audits, seed: int) -> Iterator[Audited]:
     """Audit every local Gaussian noise."""
-    for noise in NOISES:
-        yield from audit_noise(settings, seed, noise)
+    for name, noise in NOISES.items():
+        if noise.mechanism is None:
+            yield from audit_noise(settings, seed, name)
 
 
 def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Iterator[Audited]:
@@ -73,6 +77,43 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
         changes=np.pad(changes_of(streams[0]), ((0, 0), no_change, (0, 0))),
         settings=settings,
     )
+
+
+def audit_streams(settings: Audits, seed: int) -> Iterator[Audited]:
+    """Audit every mechanism for streams, for stays of three rounds."""
+    for noise in EVENT_STREAMS:
+        yield from audit_releases(settings, seed, noise.name)
+
+
+def audit_releases(settings: Audits, seed: int, noise: str, stay: int = 3) -> Iterator[Audited]:
+    """Audit all releases of a mechanism for streams: the privacy loss of a whole stay, by an event.
+
+    The event is one of the log odds of Laplace noise, summed over the releases that the person is
+    in; of another linear combination; or of how many releases repeat the last.
+    """
+    streams = hospitals(stay, 3)
+    moved = streams[1].gains - streams[0].gains
+    gains, odds, repeats = [], [], []
+    for stream, replicates in zip(streams, replicates_of(settings), strict=True):
+        noisy = privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
+        apart = (noisy.gains - streams[0].gains)[:, moved != 0] / moved[moved != 0]
+        odds.append(np.clip(2 * apart - 1, -1, 1).sum(axis=1))
+        repeats.append((np.diff(noisy.gains, axis=1) == 0).sum(axis=(1, 2)).astype(float))
+        gains.append(noisy.gains.reshape(len(noisy.gains), -1))
+    subject = subject_of(
+        "releases of a stream",
+        noise,
+        "dpol.noise.privatize",
+        streams[0],
+        noisy.guarantee,
+        settings,
+    )
+    subject = dataclasses.replace(
+        subject, asked=pure_epsilon(subject.asked), recorded=pure_epsilon(subject.recorded)
+    )
+    event = "an event of the log odds, of a linear combination, or of the number of repeats"
+    statistics = [odds, with_fitted_direction(*gains), repeats]
+    yield by_event(subject, event, statistics, settings, "epsilon")
 
 
 def _telling(noisy: NoisyGains, moved: Floats) -> Floats:

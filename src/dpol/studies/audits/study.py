@@ -5,7 +5,10 @@ from __future__ import annotations
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Point, Section, Study
 
-_AUDITORS = ("noisy-gains", "tree", "sums", "stays", "rw-adabatch", "reactions", "l2p", "labels")
+_AUDITORS = (
+    *("noisy-gains", "tree", "sums", "stays", "streams"),
+    *("rw-adabatch", "reactions", "l2p", "labels"),
+)
 
 
 def points(settings: Audits, facts: Facts) -> dict[str, Point]:

@@ -35,15 +35,19 @@ def play_memories(point: Values, inputs: Inputs) -> pd.DataFrame:
     Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
     """
     stream = read_stream(inputs.files["stream"])
-    return play_units(
-        stream,
-        point["weeks"],
-        make_members(point["algorithm"]),
-        point["games"],
-        seed=inputs.seed,
-        replicates=range(point["replicates"]),
-        memory_mb=inputs.memory_mb,
-    )
+    frames = [
+        play_units(
+            stream,
+            point["weeks"],
+            make_members(algorithm),
+            games,
+            seed=inputs.seed,
+            replicates=range(point["replicates"]),
+            memory_mb=inputs.memory_mb,
+        )
+        for algorithm, games in point["readers"]
+    ]
+    return pd.concat(frames, ignore_index=True)
 
 
 def play_units(
@@ -130,21 +134,33 @@ def compare_memories(
 
 
 def _rows(totals: pd.DataFrame, asked: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
-    """Yield rows for correlated noise, then independent at mu and `times` mu; no half-widths."""
-    games = dict(iter(totals.groupby(["noise", "mu"], sort=False)))
+    """Yield rows for correlated noise, independent at mu and `times` mu, rivals; no half-widths."""
+    reader = totals["algorithm"].iloc[0]
+    games = dict(iter(totals.groupby(["algorithm", "noise", "mu"], sort=False)))
     for mu in asked.mus:
-        remembered = games[REMEMBERED, mu]
+        remembered = games[reader, REMEMBERED, mu]
         yield {"level": mu, "times": 1.0, **_side(remembered, delta)}
-        for times in (1.0, asked.times):
-            independent = games[INDEPENDENT, times * mu]
-            ahead = _gains(remembered) - _gains(independent)
+        others = [(times, (reader, INDEPENDENT, times * mu)) for times in (1.0, asked.times)]
+        for rival in asked.rivals:
+            (member,) = make_members(rival.algorithm)
+            for level in rival.levels(mu, delta):
+                others.append((level / mu, (member.label, rival.noise, level)))
+        for times, key in others:
+            ahead = _gains(remembered) - _gains(games[key])
             yield {
                 "level": mu,
                 "times": times,
-                **_side(independent, delta),
+                **_side(games[key], delta),
                 "difference": float(ahead.mean()),
                 "difference_error": float(standard_error(ahead)),
             }
+
+
+def of_reader(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of correlated and independent noise for one reader, without the rivals."""
+    own = frame["algorithm"].eq(frame["algorithm"].iloc[0])
+    rows: pd.DataFrame = frame[own & frame["noise"].isin((INDEPENDENT, REMEMBERED))]
+    return rows
 
 
 def _gains(game: pd.DataFrame) -> Floats:
@@ -179,6 +195,7 @@ def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
     frame["verdict"] = verdicts.where(frame["difference"].notna(), "")
     # The aims: not worse in any unit, or as good as `times` mu in this one.
     of_aim = frame["weeks"].where(frame["times"] > 1, 0)
-    key = [frame["stream"], frame["noise"], frame["level"], frame["times"], of_aim]
+    same = frame[["stream", "algorithm", "noise", "level", "times"]]
+    key = [*(same[name] for name in same), of_aim]
     aims = frame.groupby(key)["verdict"].transform(lambda own: verdict_of_aim(own.tolist()))
     return frame.assign(aim_verdict=aims.where(frame["verdict"] != "", ""))

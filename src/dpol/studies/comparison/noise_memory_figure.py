@@ -12,7 +12,7 @@ from dpol.privacy.stays import STAYS
 from dpol.show import panels
 from dpol.show.looks import GREY, REFERENCES, Look
 from dpol.show.words import mu_title
-from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED
+from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED, of_reader
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
@@ -21,7 +21,7 @@ _FACTORS = (0.25, 0.5, 1, 2, 4, 8)  # ticks of the lower panels, in multiples of
 
 def draw_memory(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     """Draw the extra gain against mu (top) and mu against the stay (bottom), by stream."""
-    frame, count, asked = frames["memory"], len(facts.streams), settings.memory
+    frame, count, asked = of_reader(frames["memory"]), len(facts.streams), settings.memory
     assert asked is not None, "the figure is made only where memories are compared"
     with panels.panels(2 * count, count, (2.45, 2.2)) as drawn:
         for place in (*range(1, count), *range(count + 1, 2 * count)):

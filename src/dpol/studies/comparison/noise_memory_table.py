@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from dpol.core.words import counted
-from dpol.privacy.guarantee import MU_OF_STAYS, STAY, STAY_UNIT
+from dpol.privacy.guarantee import AT_ONE_PLACE, MU_OF_STAYS, STAY, STAY_UNIT
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import OURS, name_of
-from dpol.show.table import Column, Group, Line, Section, Table, TableCell
-from dpol.show.words import mu_title
-from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED
+from dpol.show.table import Column, Group, Line, Section, Table, TableCell, one_section
+from dpol.show.words import mu_title, power
+from dpol.studies.comparison.noise_memory import INDEPENDENT, REMEMBERED, of_reader
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Frames
 
@@ -24,8 +25,9 @@ _Row = Mapping[Any, Any]
 
 def memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     """Build the table: a section per stream, a group per mu, a line per unit of privacy."""
-    frame, asked = frames["memory"], settings.memory
+    every, asked = frames["memory"], settings.memory
     assert asked is not None, "the table is made only where memories are compared"
+    frame = of_reader(every)
     sections = []
     for label, title in facts.streams.items():
         rows = frame[frame["stream"] == label]
@@ -36,8 +38,9 @@ def memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
         sections.append(Section(title, size, tuple(groups)))
     mus = sorted(set(frame["mu"]), reverse=True)
     mechanisms = mechanisms_table(
-        _by_noise(frame), mus, name="memory-mechanisms", title="Guarantees of both noises"
+        _by_noise(every), mus, name="memory-mechanisms", title="Guarantees of the noises"
     )
+    rivals = [_rivals_table(every, asked, facts)] if asked.rivals else []
     return Table(
         caption="Independent and correlated noise: total gain, and μ for longer stays",
         name="memory",
@@ -52,14 +55,51 @@ def memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
         ),
         sections=tuple(sections),
         footers=tuple(_footers(frame, asked.times, facts)),
-        numbers=frame,
-        following=(mechanisms,) if mechanisms else (),
+        numbers=every,
+        following=(*rivals, *filter(None, [mechanisms])),
+    )
+
+
+def _rivals_table(frame: pd.DataFrame, asked: NoiseMemories, facts: Facts) -> Table:
+    """Build the table of the further noises: a section per stream, a line per mu and unit."""
+    keys = ["stream", "level", "weeks"]
+    correlated = dict(iter(frame[frame["noise"] == REMEMBERED].groupby(keys)))
+    further = frame.drop(of_reader(frame).index).groupby(["noise", "algorithm"], sort=False)
+    of_rival = {title: dict(iter(rows.groupby(keys))) for title, rows in further}
+    sections = []
+    for label, title in facts.streams.items():
+        lines = []
+        for mu, weeks in product(asked.mus, asked.weeks):
+            (ours,) = correlated[label, mu, weeks].to_dict("records")
+            cells = [TableCell(footers.amount(ours["mean_gain"], ours["ci_half_width"]))]
+            for rival in of_rival.values():
+                first, *more = rival[label, mu, weeks].sort_values("times").to_dict("records")
+                gain = footers.amount(first["mean_gain"], first["ci_half_width"])
+                notes = (f"same ε: {row['mean_gain']:.2f}, {row['verdict']}" for row in more)
+                cells.append(TableCell(f"{gain}, {first['verdict']}", tuple(notes)))
+            lines.append((f"{mu_title(mu)}, {counted(weeks, 'week')}", tuple(cells)))
+        sections.append(one_section(lines, title))
+    return Table(
+        caption="Noise that adapts to the data: total gain",
+        name="memory-rivals",
+        corner=("stream", "privacy and unit"),
+        headers=(
+            f"{REMEMBERED}, {frame['algorithm'].iloc[0]} †",
+            *(Column(", ".join(map(str, title)), prose=True) for title in of_rival),
+        ),
+        sections=tuple(sections),
+        footers=(
+            "Verdict: whether correlated noise gains more. Laplace noise has the ε at δ = 0 that"
+            " implies μ: an attacker’s best guess is the same as for Gaussian noise. Same ε: it"
+            f" has the ε that μ has at δ = {power(facts.delta)}, and guesses are right more often.",
+        ),
     )
 
 
 def _by_noise(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Group the rows by noise, with w for the unit, which has a column of its own."""
-    shown = frame.assign(adjacency=STAY.format("w"), unit=STAY_UNIT.format("w"))
+    ends = frame["adjacency"].str.endswith(AT_ONE_PLACE).map({True: AT_ONE_PLACE, False: ""})
+    shown = frame.assign(adjacency=STAY.format("w") + ends, unit=STAY_UNIT.format("w"))
     return {name_of(str(noise)).long: own for noise, own in shown.groupby("noise", sort=False)}
 
 

@@ -9,6 +9,8 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.noise import find_noise
+from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.games.settings import BASELINE, OURS, NoiseName
 
@@ -60,6 +62,21 @@ def verdict_of_aim(verdicts: Collection[str]) -> str:
     return REACHED if set(verdicts) <= {ABOVE, EQUAL} else UNDECIDED
 
 
+class NoiseRead(Settings):
+    """A noise, and the algorithm that reads it."""
+
+    noise: NoiseName
+    """Noise of the gains."""
+    algorithm: AlgorithmSpec = "persistence"
+    """One algorithm that can use the noise, as in a suite."""
+
+    def levels(self, mu: float, delta: float) -> list[float]:
+        """Return mu, and for Laplace noise also the level with the epsilon that mu has at delta."""
+        if find_noise(self.noise).mechanism is None:
+            return [mu]
+        return [mu, implied_mu(epsilon_of_delta(delta, mu))]
+
+
 class NoiseMemories(Settings):
     """Comparison of designed correlated noise with independent noise, for units of several
     weeks."""
@@ -78,6 +95,11 @@ class NoiseMemories(Settings):
     Second aim: at every mu, not worse than independent noise for any unit."""
     algorithm: AlgorithmSpec = "empirical-bayes"
     """One algorithm that can use correlated noise, as in a suite."""
+    rivals: list[NoiseRead] = []
+    """Further noises, each with its reader: mechanisms for streams, which adapt to the data.
+
+    A mechanism with Laplace noise plays twice, at the same best guess of an attacker (the same μ)
+    and at the same ε at `privacy.delta`."""
 
 
 def _names_differ(rivals: list[Rival]) -> list[Rival]:

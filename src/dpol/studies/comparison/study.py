@@ -26,18 +26,25 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
         )
     }
     if memories := settings.memory:
-        code = *modules_of(memories.algorithm), *map(module_of_noise, (MEMORY.name, CAPACITY.name))
+        readers = [[memories.algorithm, games_with_memory(memories)]]
+        for rival in memories.rivals:
+            levels = [level for mu in memories.mus for level in rival.levels(mu, facts.delta)]
+            readers.append([rival.algorithm, [[rival.noise, level] for level in levels]])
+        code = [
+            module
+            for spec, games in readers
+            for module in (*modules_of(spec), *(module_of_noise(noise) for noise, _ in games))
+        ]
         for stream in facts.streams:
             for weeks in memories.weeks:
                 jobs[f"{stream}/noise-memory/{weeks}-weeks"] = Point(
                     settings={
-                        "algorithm": memories.algorithm,
-                        "games": games_with_memory(memories),
+                        "readers": readers,
                         "weeks": weeks,
                         "replicates": facts.replicates,
                     },
                     inputs={"stream": f"streams/{stream}.parquet"},
-                    code=code,
+                    code=tuple(dict.fromkeys(code)),
                     seconds=4.0,
                 )
     return jobs

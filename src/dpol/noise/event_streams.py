@@ -1,0 +1,221 @@
+"""Counts released under w-event privacy: noise that each holder adapts to its own past releases.
+
+A window of w rounds spends at most epsilon, so a person who stays up to w rounds at one holder has
+epsilon there. Every mechanism maps the counts (T, n) of n holders, in units of what one person can
+change, to R replicates of their releases. A holder's releases use its own counts, its own draws
+(standard Laplace, (T, k, R, n)) and public numbers only.
+
+Sources: uniform, sample, budget distribution and budget absorption are from Kellaris, Papadopoulos,
+Xiao and Papadias, "Differentially Private Event Sequences over Infinite Streams" (VLDB 2014); FAST
+is from Fan and Xiong, "Adaptively Sharing Time-Series with Differential Privacy" (arXiv
+1202.3461); PeGaSus from Chen, Machanavajjhala, Hay and Miklau, "PeGaSus: Data-Adaptive
+Differentially Private Stream Processing" (CCS 2017). The first release of all is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+
+CHANGE = 0.05
+"""Standard deviation of a holder's change in a round that FAST assumes, over its capacity.
+
+In the first 20 weeks of three states of config/beyond.yaml it is 0.053 to 0.058.
+"""
+PROPORTIONAL, INTEGRAL, LAST_ERRORS = 0.9, 0.1, 5
+SLOWER, SET_POINT = 10.0, 0.1
+"""FAST's control of its sampling, as published: gains, errors in the integral, theta and xi."""
+SAMPLED_SHARE = 0.15
+"""Share of the rounds of a window that FAST may sample, as published for a whole series."""
+PERTURBED_SHARE = 0.8
+"""Share of the budget of PeGaSus that its perturber spends; the grouper has the rest."""
+THRESHOLD = 100.0
+"""Deviation at which PeGaSus closes a group, over the scale of the perturber's noise.
+
+Of 5, 30, 100 and 300, 100 and 300 did best on these 20 weeks.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """Releases of all holders.
+
+    Args:
+        counts: (T, R, n) released counts, in units of what one person can change.
+        spent: (T, R, n) epsilon that a round spends on one person at this holder.
+    """
+
+    counts: Floats
+    spent: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism:
+    """A mechanism for streams.
+
+    Args:
+        release: maps counts (T, n), capacities (n,), draws (T, k, R, n), epsilon and w to releases.
+        draws: k, number of draws of a holder in a round.
+        most: maps w to the largest share of epsilon that a single round can spend.
+        adapts: whether the rounds that spend epsilon depend on the holder's data. If so, a person
+            of the unit is at one holder: the expensive rounds of several holders could add up.
+        repeats: whether a release may repeat or combine earlier ones.
+    """
+
+    release: Callable[[Floats, Floats, Floats, float, int], Release]
+    draws: int
+    most: Callable[[int], float]
+    adapts: bool = True
+    repeats: bool = True
+
+
+def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+    """Release every round with noise for epsilon / w."""
+    counts = x[:, None] + draws[:, 0] * (stay / epsilon)
+    return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+
+
+def sample(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+    """Release one round in w with noise for epsilon, and repeat it until the next."""
+    rounds = np.arange(len(x))
+    counts = (x[:, None] + draws[:, 0] / epsilon)[rounds - rounds % stay]
+    spends = (rounds % stay == 0)[:, None, None]
+    return Release(counts=counts, spent=np.where(spends, epsilon, np.zeros_like(counts)))
+
+
+def budget_distribution(
+    x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
+) -> Release:
+    """Publish with half of what the window has left, if the count has moved by more than the noise.
+
+    Half of epsilon decides whether to publish, by the noisy distance to the last publication.
+    """
+    counts, spent = np.zeros((2, *draws[:, 0].shape))
+    for t in range(len(x)):
+        left = epsilon / 2 - spent[max(t - stay + 1, 0) : t].sum(axis=0)
+        publish, counts[t] = _published(t, x, counts, draws, left / 2, epsilon / (2 * stay))
+        spent[t] = np.where(publish, left / 2, 0.0)
+    return Release(counts=counts, spent=spent + epsilon / (2 * stay))
+
+
+def budget_absorption(
+    x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
+) -> Release:
+    """Publish with the budget of all rounds since the last publication, at most w of them.
+
+    A publication that absorbed k rounds is followed by k - 1 rounds without one. Half of epsilon
+    decides whether to publish, as in `budget_distribution`.
+    """
+    each = epsilon / (2 * stay)
+    counts, spent = np.zeros((2, *draws[:, 0].shape))
+    used = np.full(counts.shape[1:], -1.0)  # the last round whose budget is used or void
+    for t in range(len(x)):
+        rounds = np.clip(t - used, 0, stay)
+        publish, counts[t] = _published(t, x, counts, draws, each * rounds, each)
+        spent[t] = np.where(publish, each * rounds, 0.0)
+        used = np.where(publish, t + rounds - 1, used)
+    return Release(counts=counts, spent=spent + each)
+
+
+def _published(
+    t: int, x: Floats, counts: Floats, draws: Floats, budget: Floats, decide: float
+) -> tuple[Floats, Floats]:
+    """Return where round t is published with its budget, and the (R, n) releases of the round."""
+    last = counts[t - 1] if t else np.zeros_like(counts[0])
+    error = 1 / np.maximum(budget, 1e-300)  # no publication without a budget
+    publish = np.abs(x[t] - last) + draws[t, 0] / decide > error
+    return publish, np.where(publish, x[t] + draws[t, 1] * error, last)
+
+
+def fast(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+    """Sample when a controller expects change; release what a Kalman filter makes of the samples.
+
+    A window of w rounds has a sampled share of rounds at most, each with an equal part of epsilon;
+    a sample that is due waits until its window has room. The derivative's gain is 0, as published.
+    """
+    most = samples_of(stay)
+    noise, process = 2 * (most / epsilon) ** 2, (CHANGE * capacity) ** 2
+    counts, spent = np.zeros((2, *draws[:, 0].shape))
+    estimate, due = np.zeros((2, *counts.shape[1:]))
+    variance = np.full_like(estimate, 1e12 * noise)  # nothing is known before the first sample
+    errors, interval = np.zeros((LAST_ERRORS, *estimate.shape)), np.ones_like(estimate)
+    for t in range(len(x)):
+        used = (spent[max(t - stay + 1, 0) : t] > 0).sum(axis=0)
+        now = (t >= due) & (used < most)
+        variance = variance + process
+        gain = np.where(now, variance / (variance + noise), 0.0)
+        after = estimate + gain * (x[t] + draws[t, 0] * (most / epsilon) - estimate)
+        variance = np.where(now, gain * noise, variance)
+        error = np.abs(after - estimate) / np.maximum(after, 1.0)
+        errors = np.where(now, np.concatenate([errors[1:], error[None]]), errors)
+        signal = PROPORTIONAL * errors[-1] + INTEGRAL * errors.mean(axis=0)
+        slower = SLOWER * -np.expm1(np.minimum((signal - SET_POINT) / SET_POINT, 50.0))
+        interval = np.where(now, np.maximum(1.0, interval + slower), interval)
+        due = np.where(now, t + interval, due)
+        counts[t] = estimate = after
+        spent[t] = np.where(now, epsilon / most, 0.0)
+    return Release(counts=counts, spent=spent)
+
+
+def samples_of(stay: int) -> int:
+    """Return how many rounds FAST may sample in a window of w rounds."""
+    return math.ceil(SAMPLED_SHARE * stay)
+
+
+def pegasus(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+    """Release the median of the noisy counts of a group of rounds that seem to be alike.
+
+    A round joins the open group if the group's deviation, with noise, is below a noisy threshold;
+    otherwise the group is closed, and the round is a group of its own. The epsilon of PeGaSus is
+    for one count, so each round has epsilon / w.
+    """
+    perturb, decide = (share * epsilon / stay for share in (PERTURBED_SHARE, 1 - PERTURBED_SHARE))
+    noisy, deviation = x[:, None] + draws[:, 0] / perturb, _deviations(x)
+    counts, holders = np.zeros_like(noisy), np.arange(x.shape[1])
+    threshold, first = np.zeros((2, *counts.shape[1:]))
+    first, is_open = first.astype(int), np.zeros(first.shape, dtype=bool)
+    for t in range(len(x)):
+        together = deviation[first, t, holders] + draws[t, 2] * (8 / decide)
+        joins = is_open & (together < threshold)
+        opens = ~is_open
+        fresh = THRESHOLD / perturb + draws[t, 1] * (4 / decide)
+        threshold = np.where(opens, fresh, threshold)
+        first, is_open = np.where(joins, first, t), joins | opens
+        for start in np.unique(first):
+            own = first == start
+            counts[t][own] = np.median(noisy[start : t + 1, own], axis=0)
+    return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+
+
+def _deviations(x: Floats) -> Floats:
+    """Return the (T, T, n) sums of absolute deviations from the mean of rounds s to t."""
+    out = np.zeros((len(x), *x.shape))
+    for s in range(len(x)):
+        for t in range(s, len(x)):
+            group = x[s : t + 1]
+            out[s, t] = np.abs(group - group.mean(axis=0)).sum(axis=0)
+    return out
+
+
+def _even(stay: int) -> float:
+    return 1 / stay
+
+
+MECHANISMS = {
+    "laplace-uniform": Mechanism(release=uniform, draws=1, most=_even, adapts=False, repeats=False),
+    "laplace-sample": Mechanism(release=sample, draws=1, most=lambda stay: 1.0, adapts=False),
+    "budget-distribution": Mechanism(
+        release=budget_distribution, draws=2, most=lambda stay: 1 / 4 + 1 / (2 * stay)
+    ),
+    "budget-absorption": Mechanism(
+        release=budget_absorption, draws=2, most=lambda stay: 1 / 2 + 1 / (2 * stay)
+    ),
+    "fast": Mechanism(release=fast, draws=1, most=lambda stay: 1 / samples_of(stay)),
+    "pegasus": Mechanism(release=pegasus, draws=3, most=_even, adapts=False),
+}
+"""Mechanisms by the name of their noise."""

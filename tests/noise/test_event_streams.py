@@ -1,0 +1,364 @@
+"""Streams under w-event privacy: cases by hand, budgets, and what outputs prove about a person."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.core.errors import DataError
+from dpol.experts.adabatch import RWAdaBatch
+from dpol.experts.games import play
+from dpol.experts.meta import RWMeta
+from dpol.experts.persistence import Persistence
+from dpol.noise import EVENT_STREAMS, NOISES, event_streams, privatize
+from dpol.privacy.auditing.bounds import audit_runs
+from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
+from dpol.privacy.guarantee import AT_ONE_PLACE, STAY
+
+NAMES = [noise.name for noise in EVENT_STREAMS]
+EACH = pytest.mark.parametrize("name", NAMES)
+BEDS = 100.0
+
+
+def one_holder(name, counts, draws, epsilon, stay):
+    """Return the releases and the epsilon spent, (T,) each, of one holder; draws (T, k)."""
+    mechanism = NOISES[name].mechanism
+    x, drawn = np.array(counts, dtype=float)[:, None], np.array(draws, dtype=float)
+    made = mechanism.release(x, np.array([BEDS]), drawn[:, :, None, None], epsilon, stay)
+    return made.counts[:, 0, 0], made.spent[:, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "draws", "released", "spent"),
+    [
+        ("laplace-uniform", [3, 5], [[1], [-2]], [4, 3], [1, 1]),
+        ("laplace-sample", [3, 5, 7], [[1], [9], [-1]], [3.5, 3.5, 6.5], [2, 0, 2]),
+        # A publication needs a move of more than 1 / budget: 2, then 4, then 2 again.
+        ("budget-distribution", [3, 8, 8], [[0, 1]] * 3, [5, 5, 10], [1, 0.5, 1]),
+        # The decision's noise of scale 2 keeps the first count back; the budget is left for later.
+        ("budget-distribution", [3, 3], [[-0.6, 1], [0, 1]], [0, 5], [0.5, 1]),
+        # Two rounds of budget make the scale 1 in round 2, which voids round 3.
+        ("budget-absorption", [1, 3, 99, 99], [[0, 1]] * 4, [0, 4, 4, 101], [0.5, 1.5, 0.5, 1]),
+        # At most w rounds are absorbed.
+        ("budget-absorption", [0, 0, 0, 9], [[0, 1]] * 4, [0, 0, 0, 10], [0.5, 0.5, 0.5, 1.5]),
+    ],
+)
+def test_releases_by_hand(name, counts, draws, released, spent):
+    made = one_holder(name, counts, draws, 2.0, 2)
+    np.testing.assert_allclose(made, [released, spent], rtol=1e-12)
+
+
+def test_fast_by_hand():
+    """Round 1 is sampled whole, round 2 by the Kalman gain 27 / 29; then nothing is expected.
+
+    With process variance 25 and noise variance 2. Without an error the interval is
+    1 + 10 (1 - e^-0.8) = 6.5, so the next sample is in round 9.
+    """
+    counts = [50, 50, 80, 80, 80, 80, 80, 80, 80]
+    released, spent = one_holder("fast", counts, [[0]] * 9, 1.0, 1)
+    assert np.flatnonzero(spent).tolist() == [0, 1, 8]
+    assert set(spent) == {0.0, 1.0}
+    kept = 2 * 27 / 29 + 7 * 25
+    gain = kept / (kept + 2)
+    np.testing.assert_allclose(released, [50] * 8 + [50 + 30 * gain], rtol=1e-9)
+    noisy, _ = one_holder("fast", [50, 50], [[0], [2]], 1.0, 1)
+    assert noisy[1] == pytest.approx(50 + 2 * 27 / 29)
+
+
+def test_pegasus_by_hand():
+    """The noise of counts has scale 1.25, so the threshold is 125; a closed group stands alone."""
+    counts = [0, 10, 20, 400, 400, 400, 400]
+    draws = np.zeros((7, 3))
+    draws[1, 0], draws[5, 0] = 8, 8
+    released, spent = one_holder("pegasus", counts, draws, 1.0, 1)
+    np.testing.assert_allclose(released, [0, 10, 20, 400, 400, 405, 400])
+    assert (spent == 1).all()
+    # Deviations 10 and 20; thresholds 125 + 20 (-5.3) = 19 of the group, and 40 times a draw.
+    draws[0, 1] = -5.3
+    assert one_holder("pegasus", counts, draws, 1.0, 1)[0][2] == 20
+    draws[1, 0], draws[2, 2] = 0, 0.2
+    assert one_holder("pegasus", counts[:3], draws[:3], 1.0, 1)[0].tolist() == [0, 5, 20]
+    draws[2, 2] = -0.2
+    assert one_holder("pegasus", counts[:3], draws[:3], 1.0, 1)[0].tolist() == [0, 5, 10]
+
+
+@given(
+    st.lists(st.integers(0, 50), min_size=1, max_size=8),
+    st.integers(0, 7),
+    st.sampled_from([-1, 1]),
+)
+def test_one_person_moves_a_deviation_by_less_than_two(counts, place, change):
+    """The noise of the grouper is for 2: Laplace 4 / epsilon on thresholds, 8 on deviations."""
+    x = np.array(counts, dtype=float)[:, None]
+    moved = x + change * (np.arange(len(x)) == place % len(x))[:, None]
+    one, other = event_streams._deviations(x), event_streams._deviations(moved)
+    assert np.abs(one - other).max() < 2
+
+
+# ---- budgets -------------------------------------------------------------------------------------
+
+
+def largest_window(spent, stay):
+    """Return the largest sum of w rounds in a row."""
+    total = np.concatenate([np.zeros((1, *spent.shape[1:])), spent.cumsum(axis=0)])
+    return (total[stay:] - total[:-stay]).max()
+
+
+def accounted(name, stay, epsilon=2.0, told=None, rounds=24, replicates=40):
+    """Run on jumping counts, and account for each round by its noise.
+
+    A release that changed is a publication. Its scale is its error over the draw that was put in,
+    and a publication of scale b costs 1 / b. The decisions to publish cost half of epsilon in w
+    rounds, by their scale in `test_releases_by_hand`; a grouper's cost is given by its scales in
+    `test_pegasus_by_hand`.
+    """
+    mechanism = NOISES[name].mechanism
+    rng = np.random.default_rng(0)
+    x = rng.choice([0.0, 30.0, 3000.0], (rounds, 3))
+    draws = rng.laplace(size=(rounds, mechanism.draws, replicates, 3))
+    made = mechanism.release(x, np.full(3, BEDS), draws, epsilon, told or stay)
+    before = np.concatenate([np.zeros_like(made.counts[:1]), made.counts[:-1]])
+    moved = made.counts != before
+    published = draws[:, 1 if name.startswith("budget") else 0]
+    if name == "pegasus":
+        scale = ((made.counts - x[:, None]) / published)[0]
+        return made.spent, np.broadcast_to(1.25 / scale, moved.shape)
+    if name == "fast":  # the first sample is released as it is; later ones are filtered
+        scale = ((made.counts - x[:, None]) / published)[0]
+        return made.spent, moved / scale
+    if name == "laplace-sample":
+        moved = np.isclose(made.counts - x[:, None], published / epsilon)
+    decisions = epsilon / (2 * (told or stay)) if name.startswith("budget") else 0.0
+    cost = published / np.where(moved, made.counts - x[:, None], np.inf)
+    return made.spent, cost + decisions
+
+
+@EACH
+@pytest.mark.parametrize("stay", [1, 2, 5, 8])
+def test_no_window_spends_more_than_epsilon(name, stay):
+    spent, cost = accounted(name, stay)
+    np.testing.assert_allclose(spent, cost, rtol=1e-5)
+    assert largest_window(cost, stay) <= 2.0 * (1 + 1e-5)
+    most = NOISES[name].mechanism.most(stay)
+    assert cost.max() <= 2.0 * most * (1 + 1e-5)
+    if name not in ("budget-distribution", "fast"):  # nothing is wasted
+        assert largest_window(cost, stay) > 1.9
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "budget-distribution"])
+def test_a_window_too_short_is_refused(name):
+    """Noise for stays of 3, accounted for stays of 4."""
+    _, cost = accounted(name, 4, told=3)
+    assert largest_window(cost, 4) > 2.0
+
+
+def test_a_window_too_short_is_refused_where_half_of_the_rest_is_kept():
+    """Budget distribution has some of its budget to spare, so one round too few shows nothing."""
+    _, cost = accounted("budget-distribution", 8, told=4)
+    assert largest_window(cost, 8) > 2.0
+
+
+@pytest.fixture
+def uncharged(monkeypatch):
+    """Publish without charging the budget."""
+    sound = event_streams._published
+
+    def published(*arguments):
+        publish, counts = sound(*arguments)
+        return np.zeros_like(publish), counts
+
+    monkeypatch.setattr(event_streams, "_published", published)
+
+
+@pytest.mark.parametrize("name", ["budget-distribution", "budget-absorption"])
+def test_a_budget_that_is_never_charged_is_refused(name, uncharged):
+    _, cost = accounted(name, 5)
+    assert largest_window(cost, 5) > 2.2
+
+
+# ---- what outputs prove --------------------------------------------------------------------------
+
+RUNS = 40_000
+
+
+def proved(
+    name, counts, moves, statistics, *, epsilon=1.0, stay=1, told=None, change=None, beds=BEDS
+):
+    """Return the lower bound on epsilon that releases with and without one person prove.
+
+    A sound mechanism's bound is above its epsilon with probability 1e-6.
+    """
+    mechanism, rng = NOISES[name].mechanism, np.random.default_rng(3)
+    columns = []
+    for sign in (0, 1):
+        x = (np.array(counts) + sign * np.array(moves))[:, None].astype(float)
+        draws = rng.laplace(size=(len(x), mechanism.draws, RUNS, 1))
+        if change:
+            change(draws)
+        made = mechanism.release(x, np.array([beds]), draws, epsilon, told or stay)
+        columns.append(np.column_stack(statistics(made.counts[:, :, 0].T)))
+    return audit_runs(
+        *columns, parameter="epsilon", claimed=epsilon, confidence=1 - 1e-6
+    ).lower_bound
+
+
+def log_odds(counts, moves, budget):
+    """Return a statistic: the log odds of the person in publications with this epsilon each."""
+
+    def of(released):
+        x, moved = np.array(counts, dtype=float), np.array(moves, dtype=float)
+        odds = np.clip(2 * (released - x) - moved, -moved, moved)
+        return [budget * odds[:, moved > 0].sum(axis=1)]
+
+    return of
+
+
+JUMPS = [10**6 * (t % 2) for t in range(8)]
+
+
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("name", ["laplace-uniform", "laplace-sample"])
+def test_a_window_too_short_is_proved(name, broken):
+    """A stay of 2 rounds, with noise for 2 or for 1; epsilon is 1."""
+    moves = [1, 1]
+    told = 1 if broken else 2
+    bound = proved(name, [5, 5], moves, log_odds([5, 5], moves, 1.0 / told), stay=2, told=told)
+    assert (bound > 1) == broken
+
+
+@pytest.mark.parametrize("name", ["budget-distribution", "budget-absorption"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_budget_that_is_never_charged_is_proved(request, name, broken):
+    """Counts jump every round, so that every round is published if it has a budget."""
+    if broken:
+        request.getfixturevalue("uncharged")
+    moves = [0] * 8 + [1] * 8
+    counts = JUMPS * 2
+    epsilon = 3.0
+    bound = proved(
+        name, counts, moves, log_odds(counts, moves, epsilon / 4), epsilon=epsilon, stay=8
+    )
+    assert (bound > epsilon) == broken
+
+
+def test_a_sample_for_each_of_two_rounds_is_proved():
+    """FAST with its window forgotten: in a stay of 2 rounds it samples both, with epsilon each."""
+    counts, moves = [20, 20], [1, 1]
+    run = partial(proved, "fast", counts, moves, log_odds(counts, moves, 1.0), stay=2)
+    # So large a holder changes so much that the filter forgets the first sample.
+    assert run(beds=1e5) <= 1 < run(beds=1e5, told=1)
+
+
+def grouped(released):
+    """Return a statistic: whether the third release is a median of the first three counts.
+
+    The first release is the first count, the second the mean of two. So the group can be read from
+    the releases if one of these two is their median, as happens two times in three.
+    """
+    first, second, third = released.T[:3]
+    return [np.isclose(third, first) | np.isclose(third, 2 * second - first)]
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_groups_of_raw_counts_are_proved(broken):
+    """The deviation 4 / 3 x 94 is above the threshold of 125, and with one person less below."""
+    counts, moves = [0.0, 0.0, 94.0], [0, 0, -1]
+
+    def no_noise(draws):
+        draws[:, 1:] = 0.0
+
+    bound = proved("pegasus", counts, moves, grouped, change=no_noise if broken else None)
+    assert (bound > 1) == broken
+
+
+# ---- as noises -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stream(random_stream):
+    return random_stream(12, 4)
+
+
+@EACH
+@pytest.mark.parametrize("stay", [1, 3])
+def test_the_record_says_what_is_protected(stream, name, stay):
+    mechanism = NOISES[name].mechanism
+    staying = dataclasses.replace(stream, stay=stay, count_sensitivity=2.0)
+    record = privatize(staying, name, 0.5, seed=1, replicates=1).guarantee
+    assert record.mu == pytest.approx(0.5)
+    assert (record.sensitivity, record.sensitivity_unit) == (4.0, "L1, counts")
+    # A person in any v rounds, at any places, costs at most the dearest round v times.
+    dearest = pure_epsilon(0.5) * mechanism.most(stay)
+    assert record.stays == pytest.approx([implied_mu(v * dearest) for v in (1, 2, 4, 8)])
+    assert record.adjacency.endswith(AT_ONE_PLACE) == (mechanism.adapts and stay > 1)
+    if stay > 1:
+        told = STAY.format(stay).replace("person", "person with up to 2 counts")
+        assert record.adjacency.removesuffix(AT_ONE_PLACE) == told
+
+
+@EACH
+def test_releases_are_the_mechanisms_on_counts(stream, name):
+    """Half of epsilon for each of two holders; counts in units of what one person can change."""
+    staying = dataclasses.replace(stream, stay=3, count_sensitivity=2.0)
+    noisy = privatize(staying, name, 1.0, seed=1, replicates=[4, 2])
+    generators, k = noisy.seeds.local_noise().generators, NOISES[name].mechanism.draws
+    draws = np.stack([g.laplace(size=(12, k, 4)) for g in generators], axis=2)
+    units = stream.capacity / 2.0
+    epsilon = math.log(0.6914624612740131 / 0.3085375387259869) / 2
+    made = NOISES[name].mechanism.release(stream.gains * units, units[0], draws, epsilon, 3)
+    np.testing.assert_allclose(noisy.gains.transpose(1, 0, 2), made.counts / units[:, None])
+    assert not noisy.initial.any()
+    if name == "laplace-uniform":  # the scale says how far the noise goes
+        expected = math.sqrt(2) * 3 / epsilon / units
+        np.testing.assert_allclose(noisy.noise_scale, expected)
+
+
+@EACH
+@given(seed=st.integers(0, 50), holder=st.integers(0, 3))
+def test_a_holder_reads_its_own_counts_only(stream, name, seed, holder):
+    others = np.arange(4) != holder
+    moved = np.where(others, stream.gains, np.random.default_rng(seed).random(12)[:, None])
+    one, other = (
+        privatize(dataclasses.replace(stream, gains=each, stay=2), name, 1.0, seed=1, replicates=3)
+        for each in (stream.gains, moved)
+    )
+    np.testing.assert_array_equal(one.gains[:, :, others], other.gains[:, :, others])
+
+
+@EACH
+def test_no_release_looks_ahead(stream, name):
+    changed = stream.gains.copy()
+    changed[7:] = 1 - changed[7:]
+    one, other = (
+        privatize(dataclasses.replace(stream, gains=each, stay=2), name, 1.0, seed=1, replicates=3)
+        for each in (stream.gains, changed)
+    )
+    np.testing.assert_array_equal(one.gains[:, :7], other.gains[:, :7])
+
+
+def test_only_algorithms_that_assume_nothing_read_releases(stream):
+    noisy = privatize(stream, "budget-absorption", 1.0, seed=1, replicates=2)
+    assert play(Persistence(), noisy).actions.shape == (2, 12)
+    with pytest.raises(ValueError, match="takes noise as independent"):
+        play(RWMeta(), noisy)
+    play(RWMeta(), privatize(stream, "laplace-uniform", 1.0, seed=1, replicates=2))
+
+
+def test_batches_are_not_amplified_by_laplace_noise(stream):
+    """Amplification adds up Gaussian noise, even where Laplace noise has one scale."""
+    equal = dataclasses.replace(stream, capacity=np.full((12, 4), 9.0))
+    noisy = privatize(equal, "laplace-uniform", 1.0, seed=1, replicates=2)
+    with pytest.raises(ValueError, match="needs Gaussian noise"):
+        play(RWAdaBatch(), noisy)
+
+
+def test_releases_need_counts(stream):
+    gains = dataclasses.replace(stream, capacity=None, given_sensitivity=np.full(12, 0.1))
+    with pytest.raises(DataError, match="needs capacities"):
+        privatize(gains, "fast", 1.0, seed=1, replicates=1)
