@@ -504,7 +504,8 @@ def _rules(rows: pd.DataFrame, form: Format, look: Look) -> None:
         change = rows_of_one * largest_change(once, read_as=value, least=least, step=step)
         look.count_sensitivity = int(change) if change == int(change) else change
     most = f"one person changes a count by at most {look.count_sensitivity:g}"
-    look.guess(f"{most}, with suppressed counts" if hidden else most)
+    most += ", since some are suppressed" if look.count_sensitivity != person else ""
+    look.guess(most if "per_person" in look.told else f"{most}; if more, give --per-person N")
 
 
 def _bounds(rows: pd.DataFrame, forms: Sequence[Format], look: Look) -> None:
