@@ -20,6 +20,7 @@ from dpol.noise import EVENT_STREAMS, NOISES, event_streams, privatize
 from dpol.privacy.auditing.bounds import audit_runs
 from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
 from dpol.privacy.guarantee import AT_ONE_PLACE, STAY
+from dpol.show.names import name_of
 
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
@@ -362,3 +363,9 @@ def test_releases_need_counts(stream):
     gains = dataclasses.replace(stream, capacity=None, given_sensitivity=np.full(12, 0.1))
     with pytest.raises(DataError, match="needs capacities"):
         privatize(gains, "fast", 1.0, seed=1, replicates=1)
+
+
+@EACH
+def test_tables_have_a_name_for_it(name):
+    """The table of right guesses has a section per noise, by its long name."""
+    assert name_of(name).long
