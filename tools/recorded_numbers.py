@@ -317,6 +317,39 @@ def correlated_noise() -> str:
     return table(("noise", "μ = 1", "μ = 0.5", "μ = 0.25", "μ = 0.1"), rows)
 
 
+def long_stays() -> str:
+    """Share of the possible gain in percent, by noise, reader, level and unit of several weeks."""
+    games, of_stream = recorded("stays", "memory"), recorded("stays", "summary").set_index("stream")
+    uniform, oracle = (of_stream[f"{name}_gain"] for name in ("uniform", "oracle"))
+    least, most = games["stream"].map(uniform), games["stream"].map(oracle)
+    games = games.assign(share=100 * (games["mean_gain"] - least) / (most - least))
+    shares = games.groupby(["noise", "algorithm", "level", "weeks", "times"])["share"].mean()
+    readers = {
+        ("capacity", "random-effects"): "independent †, `random-effects` †",
+        ("capacity-memory", "random-effects"): "correlated †, `random-effects` †",
+        ("capacity", "cautious-mean"): "independent †, `cautious-mean`",
+        ("capacity", "persistence"): "independent †, `persistence`",
+        ("laplace-uniform", "random-effects"): "Laplace in every week, `random-effects` †",
+        ("laplace-uniform", "persistence"): "Laplace in every week",
+        ("laplace-sample", "persistence"): "Laplace in one week of w",
+        ("budget-distribution", "persistence"): "budget distribution",
+        ("budget-absorption", "persistence"): "budget absorption",
+        ("fast", "persistence"): "FAST",
+        ("pegasus", "persistence"): "PeGaSus",
+    }
+    rows = []
+    for reader, title in readers.items():
+        cells = []
+        for mu, weeks in product((1.0, 0.25), (1, 4, 8)):
+            same, *more = shares[(*reader, mu, weeks)].sort_index()
+            laplace = more and not reader[0].startswith("capacity")
+            cells.append(f"{same:.1f}{f' ({more[-1]:.1f})' if laplace else ''}".replace("-", "−"))
+        rows.append((title, *cells))
+    units = product(("μ = 1", "μ = 0.25"), ("1 week", "4 weeks", "8 weeks"))
+    names = [f"{mu}: {weeks}" if weeks == "1 week" else weeks for mu, weeks in units]
+    return table(("noise, reader", *names), rows)
+
+
 def divided_help(every: pd.DataFrame) -> str:
     """Share of the avoidable unmet need that each rule avoids in percent, and interval over weeks.
 
@@ -403,6 +436,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "lazy-regret": lazy_regret,
     "california": california,
     "correlated-noise": correlated_noise,
+    "long-stays": long_stays,
     "slips": slips,
 }
 

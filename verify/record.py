@@ -31,8 +31,9 @@ RECORDED = {
         *("gain_share", "gain_share_half_width"),
     ],
     "memory": [
-        "stream", "weeks", "level", "times", "noise", "difference", "difference_half_width",
-        "verdict", "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
+        "stream", "weeks", "level", "times", "noise", "algorithm", "mean_gain", "ci_half_width",
+        "difference", "difference_half_width", "verdict",
+        "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],
     "allocation": [
         *("stream", "need", "units_follow", "units_share", "rule", "algorithm", "noise", "mu"),
@@ -78,6 +79,7 @@ OF_RUN = {
         "allocation": "stream == ''",
     },
     "central-texas": {"shares": EVERY, "summary": KEPT["summary"]},
+    "stays": {"memory": EVERY, "summary": "algorithm == 'random-effects' and mu == 1"},
     "held-out": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
 }
 """Tables to record for a run instead of all, with their queries."""

@@ -107,7 +107,7 @@ def test_a_share_may_be_above_1_up_to_a_public_bound():
     assert made.gain_range == 30
     assert made.provenance[GAIN] == {"of": "share", "at_most": 30, "left_out": 0, "clipped": 0}
     unit = privatize(made, "capacity", MU, seed=1, replicates=1).guarantee.unit
-    assert unit == "one person with up to 2 loans in one round"
+    assert unit == "one person who changes a count of loans by up to 2 in one round"
     trick = stream(rows=panel(loans, 30 * BEDS))
     for noise in ("isotropic", "capacity"):
         per_seat, in_thirtieths = (

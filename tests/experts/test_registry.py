@@ -168,7 +168,7 @@ def test_a_person_in_four_counts_gets_four_times_the_noise(member, noise):
     np.testing.assert_equal(
         *((told.mu, told.epsilon_delta, told.stays) for _, told in (once, often))
     )
-    assert often[1].unit == "one person with up to 4 counts in one round"
+    assert often[1].unit == "one person who changes a count by up to 4 in one round"
     assert (played(gains)[0] != once[0]).any(), "less noise is noticed"
 
 

@@ -98,7 +98,7 @@ def test_one_person_moves_a_deviation_by_less_than_two(counts, place, change):
     """The noise of the grouper is for 2: Laplace 4 / epsilon on thresholds, 8 on deviations."""
     x = np.array(counts, dtype=float)[:, None]
     moved = x + change * (np.arange(len(x)) == place % len(x))[:, None]
-    one, other = event_streams._deviations(x), event_streams._deviations(moved)
+    one, other = event_streams._deviation(x), event_streams._deviation(moved)
     assert np.abs(one - other).max() < 2
 
 
@@ -299,7 +299,7 @@ def test_the_record_says_what_is_protected(stream, name, stay):
     assert record.stays == pytest.approx([implied_mu(v * dearest) for v in (1, 2, 4, 8)])
     assert record.adjacency.endswith(AT_ONE_PLACE) == (mechanism.adapts and stay > 1)
     if stay > 1:
-        told = STAY.format(stay).replace("person", "person with up to 2 counts")
+        told = STAY.format(stay).replace("person", "person who changes a count by up to 2")
         assert record.adjacency.removesuffix(AT_ONE_PLACE) == told
 
 

@@ -163,8 +163,10 @@ def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise):
     guarantee = noisy.guarantee
     assert guarantee.mu == achieved_mu(stream, fresh, noisy.memory)
     assert noise in guarantee.mechanism
-    assert guarantee.unit == "one person with up to 3 counts in one round"
-    assert guarantee.adjacency == ONE_PERSON.replace("person", "person with up to 3 counts")
+    assert guarantee.unit == "one person who changes a count by up to 3 in one round"
+    assert guarantee.adjacency == ONE_PERSON.replace(
+        "person", "person who changes a count by up to 3"
+    )
     assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
     in_counts = NOISES[noise].on_counts
     assert guarantee.sensitivity == pytest.approx(3 * ROOT2 / (1 if in_counts else 5))

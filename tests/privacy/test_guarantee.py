@@ -36,7 +36,10 @@ def test_a_guarantee_survives_a_table():
 
 def test_a_person_who_may_be_counted_more_than_once_is_told_apart():
     assert [in_words(UNIT, most, "loans") for most in (0.5, 1.0)] == [UNIT, UNIT]
-    assert in_words(UNIT, 1.5, "loans") == "one person with up to 1.5 loans in one round"
+    assert (
+        in_words(UNIT, 1.5, "loans")
+        == "one person who changes a count of loans by up to 1.5 in one round"
+    )
 
 
 def test_no_privacy_guarantees_nothing():

@@ -175,12 +175,14 @@ def pegasus(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: in
     for one count, so each round has epsilon / w.
     """
     perturb, decide = (share * epsilon / stay for share in (PERTURBED_SHARE, 1 - PERTURBED_SHARE))
-    noisy, deviation = x[:, None] + draws[:, 0] / perturb, _deviations(x)
-    counts, holders = np.zeros_like(noisy), np.arange(x.shape[1])
+    noisy = x[:, None] + draws[:, 0] / perturb
+    counts = np.zeros_like(noisy)
     threshold, first = np.zeros((2, *counts.shape[1:]))
     first, is_open = first.astype(int), np.zeros(first.shape, dtype=bool)
     for t in range(len(x)):
-        together = deviation[first, t, holders] + draws[t, 2] * (8 / decide)
+        together = draws[t, 2] * (8 / decide)
+        for start in np.unique(first):
+            together += np.where(first == start, _deviation(x[start : t + 1]), 0.0)
         joins = is_open & (together < threshold)
         opens = ~is_open
         fresh = THRESHOLD / perturb + draws[t, 1] * (4 / decide)
@@ -192,14 +194,9 @@ def pegasus(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: in
     return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
 
 
-def _deviations(x: Floats) -> Floats:
-    """Return the (T, T, n) sums of absolute deviations from the mean of rounds s to t."""
-    out = np.zeros((len(x), *x.shape))
-    for s in range(len(x)):
-        for t in range(s, len(x)):
-            group = x[s : t + 1]
-            out[s, t] = np.abs(group - group.mean(axis=0)).sum(axis=0)
-    return out
+def _deviation(group: Floats) -> Floats:
+    """Return the (n,) sums of absolute deviations from the mean of rounds (k, n)."""
+    return np.asarray(np.abs(group - group.mean(axis=0)).sum(axis=0))
 
 
 def _even(stay: int) -> float:

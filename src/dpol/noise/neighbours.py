@@ -35,7 +35,7 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     adjacency, unit = ONE_PERSON, UNIT
     if stream.stay > 1:
         adjacency, unit = STAY.format(stream.stay), STAY_UNIT.format(stream.stay)
-    counted = str(stream.provenance.get(COUNTED, "counts"))
+    counted = str(stream.provenance.get(COUNTED, ""))
     public = [_CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), "")]
     if suppressed := stream.provenance.get(SUPPRESSED):
         public.append(_SUPPRESSED.format(**suppressed))

@@ -152,14 +152,17 @@ class Guarantee:
 
 
 def in_words(text: str, count_sensitivity: float, counted: str) -> str:
-    """Return a text on one person, for a person who may be counted several times in one round.
+    """Return a text on one person, for a person who may change a count by more than 1.
 
     >>> in_words(UNIT, 1, "loans"), in_words(UNIT, 20, "loans")
-    ('one person in one round', 'one person with up to 20 loans in one round')
+    ('one person in one round', 'one person who changes a count of loans by up to 20 in one round')
     """
     if count_sensitivity <= 1:
         return text
-    return text.replace("one person", f"one person with up to {count_sensitivity:g} {counted}", 1)
+    of = f"a count of {counted}" if counted else "a count"
+    return text.replace(
+        "one person", f"one person who changes {of} by up to {count_sensitivity:g}", 1
+    )
 
 
 ONE_PERSON = "two streams that differ in one person in one round, counted elsewhere or nowhere"
