@@ -76,6 +76,7 @@ IN_THE_LEDGER = {
     "rw-meta": "meta-of-thirteen",
     "mf-ftpl": "regret-of-mf-ftpl",
     "l2p": "batched-regret",
+    "dartboard": "dartboard-ours",
 }
 
 
