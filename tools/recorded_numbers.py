@@ -273,6 +273,8 @@ def lazy_regret() -> str:
         "l2p-one-round": "batches of one round",
         "l2p-published": "L2P, published",
         "l2p-theorem-3.10": "Theorem 3.10",
+        "dartboard-sound": "dartboard, our accounting",
+        "limited-updates": "limited updates",
         "tree-ftpl-min-noise": "tree, least noise",
         "mf-ftpl": "factorised sums",
         "multiplicative-weights": "no privacy",
