@@ -113,7 +113,10 @@ def build_page(
     )
 
 
-_PERIODS = {(1, "day"): "day", (7, "day"): "week", (1, "month"): "month"}
+_PERIODS = {
+    **{(1, "day"): "day", (7, "day"): "week"},
+    **{(1, "month"): "month", (3, "month"): "quarter", (12, "month"): "year"},
+}
 
 
 def page_facts(config: Config) -> PageFacts:
