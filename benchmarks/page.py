@@ -198,6 +198,16 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
             for row in found["filters"]
         ),
         "",
+        "A game of rivals, n = 300, T = 100, 50 replicates, μ = 0.25: curators, and releases by all"
+        " hospitals for a unit of four weeks:",
+        "",
+        "| rival | time | over the drawing of `capacity` noise |",
+        "|---|---:|---:|",
+        *(
+            "| `{rival}` | {ms:.0f} ms | {over_noise:.1f}× |".format(**row)
+            for row in found["rivals"]
+        ),
+        "",
         "Start of a job, CPU time of its imports (NumPy alone: {numpy_alone_s:.2f} s):"
         " `study_point` {study_point_s:.2f} s, {study_point_over_numpy:.1f}× NumPy; the slowest"
         " script, `{slowest}`, {slowest_s:.2f} s, {slowest_over_numpy:.1f}×.".format(**starts),

@@ -39,6 +39,7 @@ from scale import (
     time_country,
     time_filters,
     time_learners,
+    time_rivals,
     time_scaling,
     time_starts,
 )
@@ -219,6 +220,7 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "starts": time_starts,
     "learners": lambda: time_learners(simulated_california()),
     "filters": time_filters,
+    "rivals": time_rivals,
     "country": lambda: in_own_process(partial(time_country, 5_000, 148)),
     "scaling": time_scaling,
     "grid": time_grid,

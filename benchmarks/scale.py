@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,10 @@ from dpol.experts.games import play
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, largest_eigenvalues
-from dpol.experts.play import rounds
+from dpol.experts.play import RawGains, rounds
 from dpol.experts.registry import Member, make_members
 from dpol.noise import privatize
+from dpol.noise.noises import EVENT_STREAMS
 from dpol.studies.games.compute import parts, play_suite
 from dpol.studies.games.scores import rounds_of
 from labels import peak_mb
@@ -184,6 +186,27 @@ def time_filters() -> list[dict[str, Any]]:
             row = {"learner": name, "experts": n, "us": 1e6 * played / noisy.gains[:, :, 0].size}
             rows.append({**row, "over_noise": played / noise})
     return rows
+
+
+def time_rivals() -> list[dict[str, Any]]:
+    """CPU time of games of curators' rivals, and of releases under w-event privacy.
+
+    n = 300, T = 100, 50 replicates at mu = 0.25, and w = 4 for releases, over the drawing of `capacity` noise.
+    """
+    stream, replicates = replace(simulated(300, 100), stay=4), range(50)
+    draw = partial(privatize, stream, mu=0.25, seed=1, replicates=replicates)
+    raw = RawGains(replace(stream, stay=1), 0.25, replicates, seed=1)
+    works = {
+        name: partial(play, name, raw)
+        for name in ("l2p", "dartboard", "private-blocks", "limited-updates")
+    }
+    works |= {noise.name: partial(draw, noise.name) for noise in EVENT_STREAMS}
+    noise = cpu_seconds(partial(draw, "capacity"))
+    times = {name: cpu_seconds(work) for name, work in works.items()}
+    return [
+        {"rival": name, "ms": 1e3 * took, "over_noise": took / noise}
+        for name, took in times.items()
+    ]
 
 
 def time_starts() -> dict[str, Any]:
