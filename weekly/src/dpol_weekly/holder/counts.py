@@ -90,7 +90,9 @@ def read_counts(
 def in_time(
     counts: list[Count], deployment: Deployment, today: datetime.date | None = None
 ) -> list[Count]:
-    """Return the counts in periods when their entity takes part, in the order of the periods.
+    """Return the counts in periods when their entity takes part, by period and entity.
+
+    The order of the table's rows goes no further: a table may be sorted by its counts.
 
     Args:
         counts: counts of a table.
@@ -117,7 +119,7 @@ def in_time(
             f"{counts[0].where}, and further lines: no row is within the dates of its entity in"
             f" the deployment {deployment.name}; check the dates, or agree on others"
         )
-    return sorted(kept, key=lambda count: count.period)
+    return sorted(kept, key=lambda count: (count.period, count.entity))
 
 
 def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
