@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import random
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import openpyxl
 import pytest
 
+from dpol_weekly import sqlite
 from dpol_weekly.holder import ledger as ledger_module
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.keys import make_key
-from dpol_weekly.sampler import SeededNoise
 from releases import COLUMNS, NOISY, deployment, hospital, newest
+from seeded import SeededNoise
 
 WARDS = "abcde"
 WEEKS = "2021-01-01", "2021-01-08"
@@ -28,7 +31,15 @@ MADE = deployment(entities={ward: {} for ward in WARDS})
 
 @pytest.fixture(autouse=True)
 def one_key(monkeypatch):
-    """Every release has the same key and the same ids."""
+    """Every release has the same key, the same ids and the same time."""
+
+    class Now(datetime.datetime):
+        @classmethod
+        def now(cls, zone):
+            return cls(2024, 1, 1, tzinfo=zone)
+
+    clock = SimpleNamespace(datetime=Now, UTC=datetime.UTC)
+    monkeypatch.setattr(sqlite, "datetime", clock)
     make_key(Path("kept.key"))
     monkeypatch.setattr(ledger_module.secrets, "token_hex", lambda size: "0" * 2 * size)
 
