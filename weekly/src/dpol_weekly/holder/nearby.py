@@ -32,7 +32,7 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
     """
     heads, begin_after = heads_of(ledger), ledger.begin_after
     keys = {key, *(it for (it,) in ledger.execute("SELECT key FROM run"))}
-    own = {*map(alike, request.hospital.texts)}
+    own, unknown = {*map(alike, request.hospital.texts)}, list[tuple[str, Path]]()
     for report in releases_near(ledger, base):
         if report.ledger == ledger.id and report.key in keys:
             if any(heads.get(number) != head for number, head in report.heads.items()):
@@ -43,18 +43,19 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
                     " --begin-after and the last period that was released, or today's date"
                 )
         elif report.ledger != ledger.id and (report.key in keys or not heads):
-            unknown = [
-                row.period
+            unknown += [
+                (row.period, report.file)
                 for row in report.rows
                 if row.period > begin_after and (report.key in keys or alike(row.entity) in own)
             ]
-            if unknown:
-                raise DataError(
-                    f"{report.file}: was released from another ledger than {ledger.path}, which"
-                    f" does not know of it; it holds {max(unknown)}. Name the right ledger in"
-                    " ledger, or put its newest copy back. If it is lost, move the new one away, if"
-                    f" there is one, and begin one with --begin-after {max(unknown)} or later"
-                )
+    if unknown:
+        last, file = max(unknown)
+        raise DataError(
+            f"{file}: was released from another ledger than {ledger.path}, which does not know of"
+            f" it; it holds {last}. Name the right ledger in ledger, or put its newest copy back."
+            " If it is lost, move the new one away, if there is one, and begin one with"
+            f" --begin-after {last} or later"
+        )
 
 
 def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
