@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from dpol_weekly.coordinator.log import Log, open_log
-from dpol_weekly.released.read import Report, Reported
-from dpol_weekly.released.row import released_row
+from dpol_weekly.released.read import Report
+from dpol_weekly.released.row import Released
 from weekly import agreed, day, identity, parts, public, report, signed
 
 AIMS = {"country": (15.0, 2_000.0), "state": (2.0, 2_000.0), "collect": (30.0, 2_000.0)}
@@ -60,22 +60,16 @@ def _report_all(log: Log, names: list[str], week: int) -> None:
     """One report of all entities, whose shares differ."""
     noise = log.deployment.count_noise()
     counts = np.random.default_rng(week).normal(20, 4, len(names)).tolist()
-    cells = {"period": day(week), "capacity": "100", "noise": noise}
-    rows = [
-        released_row(entity=name, noisy_count=f"{count:.{noise.decimals}f}", **cells)
+    rows = tuple(
+        Released(name, day(week), f"{count:.{noise.decimals}f}", "100")
         for name, count in zip(names, counts, strict=True)
-    ]
+    )
     whole = Report(
-        file=Path("noisy.zip"),
+        file=Path("noisy.json"),
         sha256=f"{week:064}",
-        deployment=log.deployment.name,
-        agreement=log.deployment.sha256(),
-        ledger="0" * 16,
-        output="0" * 16,
+        facts={"ledger": {"id": "0" * 16, "output": "0" * 16}, "key": "0" * 64},
         heads={week: f"{week:064}"},
-        key="0" * 64,
-        guarantee={},
-        rows=tuple(Reported(line=line, cells=row) for line, row in enumerate(rows, start=2)),
+        rows=rows,
     )
     log.add_report(whole, whole.file.name, whole.rows)
 
@@ -84,14 +78,15 @@ def _time_collect(folder: Path, n: int) -> tuple[float, float]:
     """A report of one row from each of n holders."""
     names = [f"H{it:04}" for it in range(n)]
     deployment = agreed(folder, names)
-    table, facts = parts(report(folder / "one.zip", deployment, [(names[0], 0, "20", "100")]))
+    facts = parts(report(folder / "one.json", deployment, [(names[0], 0, "20", "100")]))
     (folder / "in").mkdir()
     for name in names:
-        own = facts | {"ledger": {"id": identity(name), "output": identity("O")}}
-        own["key"] = public(name)
-        file = folder / "in" / f"{name}.zip"
-        signed(file, table.replace(names[0].encode(), name.encode()), own, key=name)
-    options = "--into", folder / "log", "--deployment", deployment
+        ids = {"id": identity(name), "output": identity("O"), "begin_after": ""}
+        rows = [[name, *facts["rows"][0][1:]]]
+        signed(folder / "in" / f"{name}.json", facts | {"ledger": ids, "rows": rows}, key=name)
+    known = folder / "known.yaml"
+    known.write_text("".join(f'{name}: "{public(name)}"\n' for name in names))
+    options = "--into", folder / "log", "--deployment", deployment, "--known-keys", known
     return measured(sys.executable, "-m", "dpol", "collect", folder / "in", *options)
 
 

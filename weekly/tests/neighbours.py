@@ -103,7 +103,8 @@ def play(folder, command, rng, *, pairs, mu, weeks=WEEKS, at_once=1):
         rows += [f"{name},{day},{count:g}" for name, count in zip(names, raw[week], strict=True)]
         if (week + 1) % at_once == 0:
             table.write_text("\n".join(rows) + "\n")
-            command("privatize", *options)
+            begin = ["--begin-after", FIRST - datetime.timedelta(days=1)] * (week < at_once)
+            command("privatize", *options, *map(str, begin))
     released = [float(row["noisy_count"]) for row in output(newest(folder))]
     return Seen(np.array(released).reshape(weeks, 2 * pairs) - tables, worlds, mu)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import json
 import os
@@ -11,7 +10,6 @@ import pty
 import sqlite3
 import subprocess
 import sys
-import zipfile
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -27,8 +25,9 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import Key
 from dpol_weekly.noise import CountNoise
-from dpol_weekly.released.format import checksum, pack
-from dpol_weekly.sampler import SeededNoise
+from dpol_weekly.records import signed_text
+from dpol_weekly.released.row import Released
+from seeded import SeededNoise
 
 HALF = CountNoise(Decimal("0.5"))
 A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-01-01", "0")
@@ -64,8 +63,6 @@ USUAL = deployment()
 
 class Halted:
     """A sampler that is never to be asked for noise."""
-
-    name = "seeded"
 
     def discrete_gaussian(self, scale, size):
         assert size == 0, "noise was drawn before everything was checked"
@@ -143,46 +140,42 @@ def refuse(message, *rows, **options):
 
 def newest(to=NOISY):
     """The last release in a folder."""
-    return max(Path(to).glob("*.zip"))
-
-
-def parts(file):
-    """The files in a release."""
-    with zipfile.ZipFile(file) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def repack(file=None, **changed):
-    """Replace the table or the record in a release; None: leave it out."""
-    file = file or newest()
-    names = {"table": "table.csv", "record": "record.json"}
-    whole = parts(file) | {names[key]: content for key, content in changed.items()}
-    file.write_bytes(pack({name: it for name, it in whole.items() if it is not None}))
-
-
-def forge(file=None, *, table=None, key="dpol.key", **facts):
-    """Replace facts of the record, and the table; sign it all with a key."""
-    file, signer = file or newest(), Key(Path(key))
-    whole = record(file) | facts | {"key": signer.public}
-    table = parts(file)["table.csv"] if table is None else table
-    whole["sha256"] = checksum(table, whole)
-    whole["signature"] = signer.sign(whole["sha256"])
-    repack(file, table=table, record=json.dumps(whole).encode())
-
-
-def table(to=NOISY):
-    """The table of a release, or of the last one in a folder."""
-    return parts(newest(to) if Path(to).is_dir() else Path(to))["table.csv"]
-
-
-def output(to=NOISY):
-    """The rows of that table."""
-    return list(csv.DictReader(io.StringIO(table(to).decode(), newline="")))
+    return max(Path(to).glob("*.json"))
 
 
 def record(to=NOISY):
-    """The record of a release, or of the last one in a folder."""
-    return json.loads(parts(newest(to) if Path(to).is_dir() else Path(to))["record.json"])
+    """All that a release states, or the last one in a folder."""
+    return json.loads((newest(to) if Path(to).is_dir() else Path(to)).read_text())
+
+
+def table(to=NOISY):
+    """The rows of that release."""
+    return record(to)["rows"]
+
+
+def output(to=NOISY):
+    """The rows of that release, each by its cells."""
+    return [dict(zip(Released._fields, row, strict=True)) for row in table(to)]
+
+
+def repack(file=None, **changed):
+    """Replace facts of a release; None: leave it out."""
+    file = file or newest()
+    whole = record(file) | changed
+    file.write_text(json.dumps({key: it for key, it in whole.items() if it is not None}))
+
+
+def forge(file=None, *, key="dpol.key", **facts):
+    """Replace facts of a release, and sign it all with a key."""
+    file, signer = file or newest(), Key(Path(key))
+    whole = record(file) | facts | {"key": signer.public}
+    repack(file, **whole | {"signature": signer.sign(signed_text(whole))})
+
+
+def known_keys(*names, key="dpol.key", path="known.yaml"):
+    """The words that name a file of known keys: all of one holder."""
+    Path(path).write_text(json.dumps(dict.fromkeys(names, Key(Path(key)).public)))
+    return "--known-keys", path
 
 
 def files():
@@ -192,8 +185,22 @@ def files():
 
 
 def ask(question, path=LEDGER):
-    """The answer of a ledger to an SQL question."""
+    """The answer of a database to an SQL question."""
     with closing(sqlite3.connect(path)) as base:
-        answer = base.execute(question).fetchall()
+        return base.execute(question).fetchall()
+
+
+def tamper(*statements, path=LEDGER):
+    """Change a database behind its triggers, which are there again afterwards."""
+    with closing(sqlite3.connect(path)) as base:
+        held = base.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in held:
+            base.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            if not statement.startswith("DROP TRIGGER"):
+                base.execute(statement)
+        dropped = {text.split()[-1] for text in statements if text.startswith("DROP TRIGGER")}
+        for name, sql in held:
+            if name not in dropped:
+                base.execute(sql)
         base.commit()
-    return answer

@@ -7,7 +7,8 @@ import pytest
 from scipy import special
 
 from dpol.privacy.gaussian_dp import delta_of_epsilon
-from dpol_weekly.sampler import SecureNoise, SeededNoise
+from dpol_weekly.sampler import SecureNoise
+from seeded import SeededNoise
 
 # Secure draws differ in every run of the tests; each test of them fails with probability 1e-6.
 SAMPLERS = {"seeded": lambda: SeededNoise(np.random.default_rng(5)), "secure": SecureNoise}
@@ -107,16 +108,14 @@ def test_draws_are_plain_integers_of_the_number_asked_for(name):
         assert {type(draw) for draw in draws} <= {int}
     # At the largest scale 64 bits are still wide enough: no draw is cut off.
     assert max(map(abs, SAMPLERS[name]().discrete_gaussian(2**53, 200))) < 2**56
-    assert SAMPLERS[name]().name == name
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("scale", [0, -1, 2**53 + 1])
-def test_a_scale_out_of_range_is_refused(name, scale):
+def test_a_scale_out_of_range_is_refused(scale):
     with pytest.raises(ValueError, match=f"scale must be an integer from 1 to 2\\^53, got {scale}"):
-        SAMPLERS[name]().discrete_gaussian(scale, 1)
+        SecureNoise().discrete_gaussian(scale, 1)
     with pytest.raises(ValueError, match="size must not be negative, got -1"):
-        SAMPLERS[name]().discrete_gaussian(1, -1)
+        SecureNoise().discrete_gaussian(1, -1)
 
 
 # ---- Gaussian DP of the discrete Gaussian, by exact computation ----------------------------------

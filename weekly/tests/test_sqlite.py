@@ -7,14 +7,14 @@ import sqlite3
 import pytest
 
 from dpol.core.errors import DataError, OutputError
-from dpol_weekly.sqlite import Kind, opened, prepare, transaction
+from dpol_weekly.sqlite import Kind, add, head_of, link, opened, prepare, transaction
+from releases import tamper
 
 SCRIPT = """\
 -- A table; and a trigger.
-CREATE TABLE kept (number INTEGER);
-CREATE TRIGGER kept_same BEFORE UPDATE ON kept
-BEGIN SELECT RAISE(ABORT, 'kept; as it is'); END;
-INSERT INTO kept VALUES (1)
+CREATE TABLE kept (number INTEGER, received TEXT, text TEXT);
+CREATE TABLE part (kept INTEGER, text TEXT);
+CREATE VIEW seen AS SELECT * FROM kept;
 """
 
 
@@ -25,6 +25,9 @@ def kind(tmp_path):
     return Kind(
         name="list",
         script=script,
+        entered="SELECT number, CAST(json_array(received, text, (SELECT json_group_array(text)"
+        " FROM part WHERE kept = number)) AS BLOB) AS content FROM kept",
+        stray="SELECT 1 FROM part WHERE kept NOT IN (SELECT number FROM kept)",
         application=7,
         version=2,
         foreign="is no list",
@@ -32,18 +35,60 @@ def kind(tmp_path):
     )
 
 
-def test_every_statement_of_a_script_makes_its_part(tmp_path, kind):
-    with opened(tmp_path / "x", kind) as base, transaction(base):
-        assert prepare(base, tmp_path / "x", kind)
-    with opened(tmp_path / "x", kind) as base, transaction(base, write=False):
-        assert not prepare(base, tmp_path / "x", kind)
-        assert base.execute("SELECT * FROM kept").fetchall() == [(1,)]
-    with (
-        pytest.raises(sqlite3.IntegrityError, match="kept; as it is"),
-        opened(tmp_path / "x", kind) as base,
-        transaction(base),
-    ):
-        base.execute("UPDATE kept SET number = 2")
+def entered(path, kind, *texts):
+    """Enter texts, each with a part."""
+    with opened(path, kind) as base, transaction(base):
+        prepare(base, path, kind)
+        for text in texts:
+            number = add(base, "kept", text)
+            base.execute("INSERT INTO part VALUES (?, ?)", (number, f"part of {text}"))
+            link(base, kind, number)
+        return head_of(base)
+
+
+def test_what_is_entered_is_there_and_stays(tmp_path, kind):
+    path = tmp_path / "x"
+    first = entered(path, kind, "a")
+    assert entered(path, kind) == first
+    assert entered(path, kind, "b") != first
+    with opened(path, kind) as base, transaction(base, write=False):
+        assert not prepare(base, path, kind)
+        assert base.execute("SELECT number, text FROM seen").fetchall() == [(0, "a"), (1, "b")]
+        assert head_of(base, 0) == first
+    for change in ("UPDATE kept SET text = 'c'", "DELETE FROM part", "DELETE FROM link"):
+        with (
+            pytest.raises(sqlite3.IntegrityError, match="rows of the list are only ever added"),
+            opened(path, kind) as base,
+        ):
+            base.execute(change)
+
+
+CHANGES = {
+    "a changed row": "UPDATE kept SET text = 'c' WHERE number = 0",
+    "a number as text": "UPDATE kept SET text = 1 WHERE number = 0",
+    "a blob": "UPDATE part SET text = x'00' WHERE kept = 0",
+    "text that is not UTF-8": "UPDATE part SET text = CAST(x'ff' AS TEXT) WHERE kept = 0",
+    "a changed part": "UPDATE part SET text = 'c' WHERE kept = 0",
+    "an added part": "INSERT INTO part VALUES (0, 'c')",
+    "a part of nothing": "INSERT INTO part VALUES (9, 'c')",
+    "a removed row": "DELETE FROM kept WHERE number = 0",
+    "a removed last row": "DELETE FROM kept WHERE number = 1",
+    "a changed link": "UPDATE link SET head = 'c' WHERE number = 0",
+    "another order": "UPDATE kept SET number = number + 1",
+    "another view": "DROP VIEW seen; CREATE VIEW seen AS SELECT 0, 'then', 'a'",
+    "another table": "CREATE TABLE more (x)",
+    "a trigger": "CREATE TRIGGER more AFTER INSERT ON kept BEGIN SELECT 1; END",
+    "no trigger": "DROP TRIGGER kept_same",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_else_changes_it_is_noticed(tmp_path, kind, change):
+    path = tmp_path / "x"
+    entered(path, kind, "a", "b")
+    tamper(*(change.split("; ") if "BEGIN" not in change else [change]), path=path)
+    with pytest.raises(DataError, match=r"the list is damaged \("):
+        entered(path, kind)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import io
 import json
 import math
-import zipfile
 from collections import Counter
 from decimal import Decimal
 
@@ -16,11 +14,11 @@ import yaml
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dpol_weekly.coordinator.collect import collect
+from dpol_weekly.coordinator.decide import decide
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.released.format import HEADER, RECORD, STATEMENT, TABLE, checksum, pack
-from dpol_weekly.released.row import released_row
+from dpol_weekly.records import signed_text
 
 FIRST = datetime.date(2021, 1, 3)
 MU = Decimal("0.5")
@@ -80,60 +78,57 @@ def public(name):
 def report(path, deployment, rows, *, ledger="L", output="O", key=None, heads=None, **facts):
     """A report by hand: rows are (entity, number of the period, noisy count[, capacity]).
 
-    Facts replace the record's. Without a key, the ledger's key signs.
+    Facts replace those of the report. Without a key, the ledger's key signs.
     """
     made = read_deployment(deployment)
-    noise, lines = made.count_noise(), [HEADER]
+    noise, cells = made.count_noise(), []
     for entity, number, count, *rest in rows:
-        cells = released_row(
-            entity=entity,
-            period=day(number) if isinstance(number, int) else number,
-            noisy_count=f"{Decimal(count):.{noise.decimals}f}",
-            capacity=rest[0] if rest else "20",
-            noise=noise,
-        )
-        lines.append(",".join(cells))
+        period = day(number) if isinstance(number, int) else number
+        capacity = rest[0] if rest else "20"
+        cells.append([entity, period, f"{Decimal(count):.{noise.decimals}f}", capacity])
     heads = heads or {1: hashlib.sha256(ledger.encode()).hexdigest()}
     times = max(Counter(row[:2] for row in rows).values(), default=1)
-    mu = made.mu * math.sqrt(times)
-    stated = {
-        "noise": {
-            "mu": f"{noise.mu}",
-            "count_sensitivity": f"{noise.count_sensitivity.normalize():f}",
-            "decimals": noise.decimals,
-            "scale": noise.scale,
-        },
-        "mu": mu,
-        "longest_stay": made.longest_stay,
-        "mu_of_stay": mu * math.sqrt(made.longest_stay),
-        "budget_mu": made.budget_mu,
-    }
-    record = {
+    mu, first = made.mu * math.sqrt(times), min(heads)
+    runs = [
+        {"number": run, "date": day(9), "rows": len(rows) * (run == first), "head": head}
+        for run, head in heads.items()
+    ]
+    whole = {
+        "dpol_release": 1,
+        "words": ["In words."],
         "deployment": {"name": made.name, "sha256": made.sha256()},
-        "ledger": {"id": identity(ledger), "output": identity(output)},
-        "runs": [{"number": run, "date": day(9), "head": head} for run, head in heads.items()],
-        "rows": len(rows),
-        "guarantee": stated,
+        "ledger": {"id": identity(ledger), "output": identity(output), "begin_after": ""},
+        "runs": runs,
+        "guarantee": {
+            **dict.fromkeys(("mechanism", "adjacency", "unit", "not_protected"), "in words"),
+            "noise": {
+                "mu": f"{noise.mu}",
+                "count_sensitivity": f"{noise.count_sensitivity.normalize():f}",
+                "decimals": noise.decimals,
+                "scale": noise.scale,
+            },
+            "mu": mu,
+            "longest_stay": made.longest_stay,
+            "mu_of_stay": mu * math.sqrt(made.longest_stay),
+            "budget_mu": made.budget_mu,
+        },
+        "rows": cells,
     }
-    table = "\n".join([*lines, ""]).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
-    return signed(path, table, record | facts, key or ledger)
+    return signed(path, whole | facts, key or ledger)
 
 
-def signed(path, table, facts, key="L"):
-    """A release of a table and of facts, with its checksum and signature."""
-    facts = {"key": public(key), **facts}
-    facts["sha256"] = checksum(table, facts)
-    facts["signature"] = key_of(key).sign(facts["sha256"].encode()).hex()
-    members = {TABLE: table, RECORD: json.dumps(facts).encode(), STATEMENT: b"In words.\n"}
-    path.write_bytes(pack(members))
+def signed(path, facts, key="L"):
+    """A release of facts, with its signature."""
+    facts = {**facts, "key": facts.get("key", public(key))}
+    facts["signature"] = key_of(key).sign(signed_text(facts).encode()).hex()
+    path.write_text(json.dumps(facts))
     return path
 
 
 def parts(path):
-    """The table and the record of a release."""
-    with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
-        return archive.read(TABLE), json.loads(archive.read(RECORD))
+    """What a release holds, without its key."""
+    return {key: it for key, it in json.loads(path.read_text()).items() if key != "key"}
 
 
 class Coordinator:
@@ -152,17 +147,28 @@ class Coordinator:
     def file(self, *rows, name=None, **options):
         """A report: rows are (entity, number of the period, noisy count[, capacity])."""
         self.count += 1
-        path = self.base / "inbox" / (name or f"{self.count}.zip")
+        path = self.base / "inbox" / (name or f"{self.count}.json")
         return report(path, self.deployment, rows, **options)
 
     def collect(self, *files, **options):
         """The outcomes of collecting files."""
         return collect(files, self.folder, self.deployment, **options)
 
-    def put(self, *rows, new_ledgers=(), **options):
+    def put(self, *rows, new_ledgers=None, keys=None, **options):
         """The outcome of collecting one report."""
-        (done,) = self.collect(self.file(*rows, **options), new_ledgers=new_ledgers)
+        file = self.file(*rows, **options)
+        (done,) = self.collect(file, new_ledgers=new_ledgers, keys=keys)
         return done
+
+    def decide(self, period=None, **keys):
+        """A decision with other keys of the coordinator."""
+        self.choose(**keys)
+        return decide(self.folder, period)
+
+    def choose(self, **keys):
+        """Change the coordinator's own keys."""
+        path = self.folder / FILE
+        coordinates(self.folder, **(yaml.safe_load(path.read_text()) or {}) | keys)
 
     def rows(self, where="1"):
         """Rows of the log, periods as they are written."""
@@ -187,7 +193,7 @@ def released(folder, deployment, counts, capacity, names, *, holders=1, step=1):
                 for place in range(holder, len(names), holders)
                 if not np.isnan(noisy[week, place])
             ]
-            path = folder / f"{holder}-{start}.zip"
+            path = folder / f"{holder}-{start}.json"
             name = f"{holder}-{start}"
             files.append(report(path, deployment, rows, ledger=str(holder), output=name))
         done = collect(files, folder / "coordinator", deployment)

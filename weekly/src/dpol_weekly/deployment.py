@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
@@ -20,12 +21,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.names import fault_of, folded
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.rounding import rounded_up
-from dpol.core.settings import MISSING, Label, Problem, Settings
+from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.yaml_files import read_yaml
+from dpol_weekly.keys import is_key
 from dpol_weekly.noise import CountNoise, decimal_text
+from dpol_weekly.records import HEX, IDENTIFIER, Terms, alike
 
 MANUAL = "The template that dpol deployment new FILE writes"
 _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
@@ -50,6 +52,28 @@ def _affirmed(value: object) -> object:
     return value
 
 
+def _key(value: object) -> object:
+    """Return the public half of a key. Raises ValueError for anything else."""
+    if isinstance(value, str) and is_key(value):
+        return value
+    raise ValueError("must be 64 hex digits in small letters, as dpol privatize --init shows them")
+
+
+def _identifier(value: object) -> object:
+    """Return an identifier. Raises ValueError for anything else."""
+    if isinstance(value, str) and re.fullmatch(IDENTIFIER, value):
+        return value
+    raise ValueError(
+        "must have 1 to 40 letters a to z, digits, dots, dashes and underscores, and begin with a"
+        " letter or digit; names to show go into titles of coordinator.yaml, and a table may have"
+        " any text"
+    )
+
+
+Identifier = Annotated[str, BeforeValidator(_identifier)]
+"""An identifier of an entity or an agreement."""
+
+
 class Entity(Settings):
     """An entity that reports, such as a hospital."""
 
@@ -59,7 +83,7 @@ class Entity(Settings):
     """First date on which it reports and may be chosen; without it the first period."""
     until: datetime.date | None = None
     """Date from which on it does not; its past still counts. Without a date it stays."""
-    key: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    key: Annotated[str, BeforeValidator(_key)] | None = None
     """Public half of the holder's key; without it, the key of the first report binds."""
 
     @property
@@ -88,7 +112,7 @@ class Periods(Settings):
 class Amendment(Settings):
     """The agreement that this one supersedes."""
 
-    agreement: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    agreement: Annotated[str, Field(pattern=f"^{HEX}$")]
     """Its hash, as `dpol deployment check` shows it."""
     since: datetime.date
     """First period of the new one; earlier periods stay with the old one."""
@@ -97,11 +121,11 @@ class Amendment(Settings):
 class Deployment(Settings):
     """An agreement of hospitals and a coordinator."""
 
-    name: Label
+    name: Identifier
     """Name of the deployment; part of every release and decision."""
     periods: Periods
     """Periods in which counts are taken."""
-    entities: Annotated[dict[str, Entity], Field(min_length=1)]
+    entities: Annotated[dict[Identifier, Entity], Field(min_length=1)]
     """Identifier of each entity, and what is public of it."""
     mu: MuDecimal
     """Gaussian-DP parameter of one person in one period."""
@@ -124,14 +148,9 @@ class Deployment(Settings):
         for place, name in places.items():
             if name == "TODO":
                 yield Problem(place, name, "is still to be filled in")
-        alike: dict[str, str] = {}
+        spelled: dict[str, str] = {}
         for name, entity in self.entities.items():
-            if fault := fault_of(name):
-                yield Problem(("entities", name), name, f"is a name that {fault}")
-            if name != name.strip():
-                blank = "begins or ends with a blank, which no cell of a table does; take it out"
-                yield Problem(("entities", name), name, blank)
-            if (other := alike.setdefault(folded(name), name)) != name:
+            if (other := spelled.setdefault(alike(name), name)) != name:
                 wrong = f"differs from {other!r} in its spelling only; rename or leave out one"
                 yield Problem(("entities", name), name, wrong)
             if entity.since and entity.until and entity.until <= entity.since:
@@ -166,6 +185,17 @@ class Deployment(Settings):
     def sha256(self) -> str:
         """Return the hash of the agreement; order, comments and 1 or 1.0 do not matter."""
         return hashlib.sha256(self.agreement().encode()).hexdigest()
+
+    def terms(self) -> Terms:
+        """Return the numbers that a guarantee depends on."""
+        return Terms(
+            mu=Fraction(str(self.mu)),
+            count_sensitivity=Fraction(str(self.count_sensitivity)),
+            first=self.periods.first,
+            days=self.periods.days,
+            longest_stay=self.longest_stay,
+            budget_mu=Fraction(str(self.budget_mu)),
+        )
 
     def count_noise(self) -> CountNoise:
         """Return the noise on every count."""
@@ -257,8 +287,9 @@ def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
     if not (now.amends and now.amends.agreement == before.sha256()):
         raise ConfigError(
             f"{place}: is another agreement than {before.name} ({short(before.sha256())}), and does"
-            " not amend it; take that one, another folder, or write into this one"
-            f' amends: {{agreement: "{before.sha256()}", since: DATE}}'
+            " not amend it. Take that one; or amend it, and write into this one"
+            f' amends: {{agreement: "{before.sha256()}", since: DATE}}; or take the amendments'
+            " between the two first. Another deployment has another name and another folder"
         )
     since, problems = now.amends.since, []
     if before.amends and before.amends.since >= since:

@@ -1,16 +1,17 @@
 """Keys of holders: one signs each release, so that nobody reports for another.
 
 A key is a pair of Ed25519. The private half stays at the holder, in a file that nobody else can
-read. The public half is in the agreement, as 64 hex digits. What is signed is the checksum of a
-release, which covers its table and its record.
+read. The public half is in the agreement, as 64 hex digits. What is signed is all of a release.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
+from dpol_weekly.records import HEX
 
 
 def make_key(path: Path) -> str:
@@ -55,6 +56,7 @@ class Key:
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
         try:
+            mode = path.stat().st_mode
             key = load_pem_private_key(path.read_bytes(), None)
         except OSError as error:
             wrong = f"the key cannot be read ({error.strerror}); name its file in key"
@@ -63,6 +65,11 @@ class Key:
             key = None
         if not isinstance(key, Ed25519PrivateKey):
             raise DataError(f"{path}: is not a key of dpol; name its file in key")
+        if os.name == "posix" and mode & 0o077:
+            raise DataError(
+                f"{path}: others on this machine can read this key; chmod 600 {path}, and if one of"
+                " them may have read it, move it away and have the new one agreed"
+            )
         self._key = key
 
     @property
@@ -70,9 +77,9 @@ class Key:
         """The public half, 64 hex digits."""
         return self._key.public_key().public_bytes_raw().hex()
 
-    def sign(self, checksum: str) -> str:
-        """Return the signature of a checksum, 128 hex digits."""
-        return self._key.sign(checksum.encode()).hex()
+    def sign(self, text: str) -> str:
+        """Return the signature of a text, 128 hex digits."""
+        return self._key.sign(text.encode()).hex()
 
 
 _SMALL_ORDER = {
@@ -86,16 +93,22 @@ Under such a key one signature fits any text.
 """
 
 
-def verify(public: str, signature: str, checksum: str) -> bool:
-    """Return True if the key signed a checksum; False for a key of small order."""
+def is_key(public: str) -> bool:
+    """Return True for 64 hex digits in small letters that are no point of small order."""
+    small = re.fullmatch(HEX, public) and int.from_bytes(bytes.fromhex(public), "little") % 2**255
+    return small is not None and small not in _SMALL_ORDER
+
+
+def verify(public: str, signature: str, text: str) -> bool:
+    """Return True if the key signed a text; False for a key of small order."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
-        if int.from_bytes(bytes.fromhex(public), "little") % 2**255 in _SMALL_ORDER:
+        if not is_key(public):
             return False
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
-        key.verify(bytes.fromhex(signature), checksum.encode())
+        key.verify(bytes.fromhex(signature), text.encode())
     except (ValueError, InvalidSignature):
         return False
     return True

@@ -22,7 +22,6 @@ from fractions import Fraction
 from functools import cached_property
 
 from dpol.core.errors import DataError
-from dpol.core.intervals import NORMAL_95
 
 _FINEST = 2**20  # The scale is at least this many steps: the grid is far finer than the noise.
 
@@ -84,24 +83,13 @@ class CountNoise:
 
 
 def share_of(noisy_count: str, capacity: str) -> str:
-    """Return the noisy share as a row writes it."""
+    """Return the noisy share as text."""
     return f"{float(noisy_count) / float(capacity):.9g}"
 
 
 def deviation_of_share(deviation: float, capacity: str) -> str:
     """Return the standard deviation of the noise on a share, from the count's, as text."""
     return f"{deviation / float(capacity):.6g}"
-
-
-def interval(noisy: str, deviation: str) -> list[str]:
-    """Return the ends of a 95% interval, not cut off at 0; rounding is far below the noise.
-
-    >>> interval("0.126016260", "0.0114977")
-    ['0.10348', '0.14855']
-    """
-    centre, half = float(noisy), NORMAL_95 * float(deviation)
-    digits = max(0, 3 - math.floor(math.log10(float(deviation))))
-    return [f"{end:.{digits}f}" for end in (centre - half, centre + half)]
 
 
 def in_steps(number: str, decimals: int) -> int:

@@ -1,4 +1,4 @@
-"""Integer Gaussian noise behind one interface: reproducible for experiments, secure for releases.
+"""Integer Gaussian noise, exact and from the entropy of the operating system.
 
 The distribution is the discrete Gaussian: P(k) proportional to exp(-k^2 / (2 scale^2)) over all
 integers k (Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"). Noise
@@ -15,12 +15,8 @@ and far into the tails at large ones), which is below 1 / (scale - 1).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Protocol
 
 from dpol.core.errors import DpolError
 
@@ -29,10 +25,6 @@ _LARGEST_SCALE = 2**53  # All up to here are floats, and no draw comes near the 
 
 class NoiseSampler(Protocol):
     """A source of noise."""
-
-    @property
-    def name(self) -> Literal["seeded", "secure"]:
-        """Name of the sampler in a guarantee."""
 
     def discrete_gaussian(self, scale: int, size: int) -> list[int]:
         """Return independent draws with scale `scale`, from 1 to 2^53.
@@ -43,34 +35,8 @@ class NoiseSampler(Protocol):
 
 
 @dataclass(frozen=True)
-class SeededNoise:
-    """Noise from a NumPy generator: reproducible, so anyone with the seed can remove it."""
-
-    name: ClassVar[Literal["seeded"]] = "seeded"
-    generator: np.random.Generator
-
-    def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        """See `NoiseSampler`; Algorithm 3 of the paper, its probabilities rounded to floats.
-
-        >>> SeededNoise(np.random.default_rng(1)).discrete_gaussian(3, 6)
-        [-2, 0, 1, 4, -1, -3]
-        """
-        _check(scale, size)
-        kept: list[NDArray[np.int64]] = [np.empty(0, dtype=np.int64)]
-        while (missing := size - sum(map(len, kept))) > 0:
-            # Discrete Laplace noise of the same scale, thinned out to the Gaussian.
-            two = self.generator.geometric(-math.expm1(-1 / scale), size=(2, 2 * missing))
-            laplace = two[0] - two[1]
-            keep = np.exp(-(((np.abs(laplace) - scale) / scale) ** 2) / 2)
-            kept.append(laplace[self.generator.random(2 * missing) < keep][:missing])
-        return [int(draw) for draw in np.concatenate(kept)]
-
-
-@dataclass(frozen=True)
 class SecureNoise:
     """Exact noise from the operating system's entropy, drawn by OpenDP; it cannot be repeated."""
-
-    name: ClassVar[Literal["secure"]] = "secure"
 
     def discrete_gaussian(self, scale: int, size: int) -> list[int]:
         """See `NoiseSampler`; about 10 microseconds a draw.

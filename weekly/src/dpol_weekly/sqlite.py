@@ -1,7 +1,16 @@
-"""SQLite databases that runs share: one file, tables from a script, one writer at a time."""
+"""SQLite databases that runs share: rows that are only ever added, under one hash chain.
+
+Whatever is entered has the next number, and a link: the SHA-256 of the link before and of all that
+was entered. Each opening compares tables, views and triggers with those of this code, and computes
+the chain again, by queries of this code. So nothing that is verified is read through something that
+the file holds, and the head of the chain fixes every row.
+"""
 
 from __future__ import annotations
 
+import datetime
+import functools
+import hashlib
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -25,6 +34,8 @@ _REMEDIES = {
     "SQLITE_PROTOCOL": "the {} cannot be locked there; choose a local folder",
     "SQLITE_IOERR": "the {} could not be read or written; check the disk and run again",
 }
+_CHANGED = "SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_ERROR", "SQLITE_SCHEMA"
+_LINK = "CREATE TABLE link (number INTEGER PRIMARY KEY, head TEXT NOT NULL UNIQUE)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +45,18 @@ class Kind:
     Args:
         name: what messages call it.
         script: SQL file that makes the tables.
+        entered: query of all that was entered: its number, and its content as a BLOB.
+        stray: query of rows that belong to nothing that was entered.
         application: application number in the header of the files.
         version: version of the tables.
         foreign: message for any other file, with the remedy.
-        damaged: message for a damaged file, with the remedy.
+        damaged: message for a file that something else changed, with the remedy.
     """
 
     name: str
     script: Path
+    entered: str
+    stray: str
     application: int
     version: int
     foreign: str
@@ -101,33 +116,116 @@ def transaction(
                 base.execute("ROLLBACK")
 
 
+def is_empty(base: sqlite3.Connection) -> bool:
+    """Return True if a database was not made yet."""
+    (application,) = base.execute("PRAGMA application_id").fetchone()
+    (tables,) = base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    return not (application or tables)
+
+
 def prepare(base: sqlite3.Connection, path: Path, kind: Kind, *, new: bool = True) -> bool:
-    """Make the tables of an empty database if it may be `new`; return True if they were made.
+    """Make the tables of an empty database if it may be `new`, or verify it; True if it was made.
 
     Raises:
-        DataError: the database is of another kind or version.
+        DataError: the database is of another kind or version, or something else changed it.
     """
+    if new and is_empty(base):
+        _make(base, kind)
+        return True
     (application,) = base.execute("PRAGMA application_id").fetchone()
     (version,) = base.execute("PRAGMA user_version").fetchone()
-    (tables,) = base.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-    if new and not tables and not application:
-        statement = ""
-        for line in kind.script.read_text(encoding="utf-8").splitlines(keepends=True):
-            statement += line
-            if sqlite3.complete_statement(statement):
-                base.execute(statement)
-                statement = ""
-        base.execute(statement)  # what no semicolon ends
-        base.execute(f"PRAGMA application_id = {kind.application}")
-        base.execute(f"PRAGMA user_version = {kind.version}")
-        return True
     if application != kind.application:
         raise DataError(f"{path}: {kind.foreign}")
     if version != kind.version:
         raise DataError(
             f"{path}: was written by another version of dpol; run the version that wrote it"
         )
+    try:
+        fault = _fault(base, kind)
+    except sqlite3.Error as error:
+        if not _name(error).startswith(_CHANGED):
+            raise
+        fault = "it cannot be read as it was written"
+    if fault:
+        raise DataError(f"{path}: {kind.damaged} ({fault})")
     return False
+
+
+def add(base: sqlite3.Connection, table: str, *cells: str | int | None) -> int:
+    """Enter a row with the next number, and the time; `link` it when all of it is there."""
+    (number,) = base.execute("SELECT COUNT(*) FROM link").fetchone()
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    values = ", ".join("?" * (2 + len(cells)))
+    base.execute(f"INSERT INTO {table} VALUES ({values})", (number, now, *cells))
+    return int(number)
+
+
+def link(base: sqlite3.Connection, kind: Kind, number: int) -> str:
+    """Add what was entered to the hash chain, and return the new head."""
+    content = base.execute(f"SELECT content FROM ({kind.entered}) WHERE number = ?", (number,))
+    head = _next_head(head_of(base, number - 1), content.fetchone()[0])
+    base.execute("INSERT INTO link VALUES (?, ?)", (number, head))
+    return head
+
+
+def head_of(base: sqlite3.Connection, last: int = 2**62) -> str:
+    """Return the head of the chain after a number; empty before the first."""
+    found = "SELECT head FROM link WHERE number <= ? ORDER BY number DESC LIMIT 1"
+    return "".join(head for (head,) in base.execute(found, (last,)))
+
+
+def _fault(base: sqlite3.Connection, kind: Kind) -> str:
+    """Return what else than dpol has changed; empty if nothing was."""
+    if _schema(base) != _schema_of(kind):
+        return "its tables, views or triggers were changed"
+    heads = dict(base.execute("SELECT number, CAST(head AS BLOB) FROM link"))
+    head, number = "", -1
+    entered = base.cursor()
+    entered.row_factory = None
+    for number, (found, content) in enumerate(
+        entered.execute(f"SELECT number, content FROM ({kind.entered}) ORDER BY number")
+    ):
+        head = _next_head(head, content)
+        if found != number or heads.get(number) != head.encode():
+            return f"number {number} of what was entered was changed, removed or put elsewhere"
+    if len(heads) != number + 1 or base.execute(kind.stray).fetchone():
+        return "what was entered last was removed, or rows were added"
+    return ""
+
+
+def _make(base: sqlite3.Connection, kind: Kind) -> None:
+    """Make the tables, and triggers that let rows be added only."""
+    statement = ""
+    for line in kind.script.read_text(encoding="utf-8").splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            base.execute(statement)
+            statement = ""
+    base.execute(_LINK)
+    for (table,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        for name, event in (("kept", "DELETE"), ("same", "UPDATE")):
+            base.execute(
+                f"CREATE TRIGGER {table}_{name} BEFORE {event} ON {table}"
+                f" BEGIN SELECT RAISE(ABORT, 'rows of the {kind.name} are only ever added'); END"
+            )
+    base.execute(f"PRAGMA application_id = {kind.application}")
+    base.execute(f"PRAGMA user_version = {kind.version}")
+
+
+@functools.cache
+def _schema_of(kind: Kind) -> frozenset[tuple[object, ...]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as base:
+        _make(base, kind)
+        return _schema(base)
+
+
+def _schema(base: sqlite3.Connection) -> frozenset[tuple[object, ...]]:
+    columns = ", ".join(f"CAST({name} AS BLOB)" for name in ("type", "name", "tbl_name", "sql"))
+    return frozenset(map(tuple, base.execute(f"SELECT {columns} FROM sqlite_master")))
+
+
+def _next_head(before: str, content: bytes) -> str:
+    return hashlib.sha256(before.encode() + content).hexdigest()
 
 
 def _patiently(base: sqlite3.Connection, statement: str) -> None:

@@ -60,8 +60,6 @@ KEYS = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8")) | {
 class NoNoise:
     """A sampler whose noise is 0, so that every number can be compared."""
 
-    name = "secure"
-
     def discrete_gaussian(self, scale, size):
         return [0] * size
 
@@ -126,7 +124,8 @@ def privatize(folder, deployment=AGREED, answers=1):
         columns={"entity": "entity", "capacity": "capacity"},
         output=".",
     )
-    return said("privatize", own, "--agree", sha256, answers=answers)
+    begin = () if (folder / "dpol-ledger.sqlite").exists() else ("--begin-after", "2023-12-31")
+    return said("privatize", own, "--agree", sha256, *begin, answers=answers)
 
 
 def failures(campaign, numbers, of_a_case, accepted):
@@ -172,7 +171,7 @@ def _agreement_is_kept_or_refused(must):
     except DpolError:
         good = False
     code = privatize(folder, changed, answers=int(good))
-    assert (code == 0) == bool(list(folder.glob("*.zip")))
+    assert (code == 0) == bool(list(folder.glob("*.json")))
     assert good or code == 1
     assert not (must and good), "it is read as something else than it says"
     return good
@@ -224,7 +223,7 @@ def table(rng):
 
 def held(folder):
     """The releases in a folder, and the rows of its ledger."""
-    files = {file.name: file.read_bytes() for file in folder.glob("*.zip")}
+    files = {file.name: file.read_bytes() for file in folder.glob("*.json")}
     return files, ask("SELECT * FROM release ORDER BY number", folder / "dpol-ledger.sqlite")
 
 

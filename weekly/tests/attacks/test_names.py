@@ -11,7 +11,7 @@ from releases import COLUMNS, Halted, ask, deployment, put, refuse
 
 WEEK = "2021-01-01", "2021-01-08", "2021-01-15"
 N = deployment(entities={"n": {"capacity": 20}})
-RENAMED = "was released before under another name of its entity than"
+RENAMED = "are those that were released before under another name"
 
 
 def long(name):
@@ -25,7 +25,7 @@ def single(name):
 
 
 def play(made, own, *weeks, refused=None, **options):
-    rows = [("x", WEEK[week], "3") for week in weeks]
+    rows = [("x", WEEK[week], f"{3 + week}") for week in weeks]
     if refused:
         return refuse(refused, *rows, made=made, own=own, **options)
     return put(*rows, made=made, own=own, **options)
@@ -36,7 +36,7 @@ def test_a_new_name_in_another_agreement_releases_nothing_again(own):
     """A later week is another cell."""
     play(N, own("n"), 0, 1)
     other = deployment(name="v2", entities={"nord": {"capacity": 20}})
-    play(other, own("nord"), 0, 1, 2, refused=f"line 2: this cell {RENAMED} nord")
+    play(other, own("nord"), 0, 1, 2, refused=f"line 2: the counts of nord {RENAMED}")
     assert ask("SELECT COUNT(*) FROM release") == [(2,)]
     assert play(other, own("nord"), 2).added == 1
 
@@ -58,7 +58,7 @@ def test_a_new_name_in_an_amendment_releases_nothing_again():
 def test_two_files_of_a_holder_on_one_table_release_it_once():
     both = deployment(entities={"n": {"capacity": 20}, "n2": {"capacity": 20}})
     play(both, long("n"), 0)
-    play(both, long("n2"), 0, to=Path("there"), refused=f"this cell {RENAMED} n2")
+    play(both, long("n2"), 0, to=Path("there"), refused=f"the counts of n2 {RENAMED}")
 
 
 def test_a_split_is_confirmed_once_for_a_pair_of_names():

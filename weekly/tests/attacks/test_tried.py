@@ -16,7 +16,7 @@ import pytest
 
 from dpol_weekly import sampler
 from neighbours import agreed_on
-from releases import NOISY, ask, files, own_file, run
+from releases import LEDGER, NOISY, ask, files, own_file, run
 
 FIRST = "2024-01-07"
 KEYS = {
@@ -45,7 +45,8 @@ def privatize(*rows, to=NOISY, **keys):
     Path("raw.csv").write_text("\n".join(lines) + "\n")
     own = {"entities": [*KEYS["entities"]], "columns": {"entity": "entity"}, "output": to}
     own_file(deployment="agreed.yaml", table="raw.csv", **own)
-    return run("privatize", *options)
+    begin = () if LEDGER.exists() else ("--begin-after", "2023-12-31")
+    return run("privatize", *options, *begin)
 
 
 ROWS = [("north", date, "3") for date in DATES] + [(name, FIRST, "3") for name in NAMES]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from dpol_weekly.deployment import read_deployment
-from releases import own_file, run
+from releases import known_keys, own_file, run
 
 KEYS = {
     "name": "v",
@@ -31,19 +31,21 @@ def weekly(tmp_path_factory):
         Path("d.yaml").write_text(yaml.safe_dump(KEYS))
         own = {"table": "c.csv", "entities": ["n", "s"], "columns": {"entity": "entity"}}
         agreed = "--agree", read_deployment("d.yaml").sha256()
-        assert run("privatize", own_file(output="o", **own), *agreed)[0] == 0
+        assert run("privatize", own_file(output="o", **own), *agreed, *BEGIN)[0] == 0
+        known_keys("n", "s")
         yield
 
 
+BEGIN = "--begin-after", "2024-01-06"
 DECISION = {"deployment", "period", "last_period", "named", "missing", "outlooks", "spent"}
 COMMANDS = [
     ("privatize hospital.yaml", {"file", "ledger", "added", "periods", "differ", "mu_of_stay"}),
     ("history", {"ledger", "outputs", "stays"}),
-    ("collect o --into state --deployment d.yaml", {"reports"}),
+    ("collect o --into state --deployment d.yaml --known-keys known.yaml", {"reports"}),
     ("decide state", DECISION),
     ("decide state --check", {"same", *DECISION}),
     ("export state --to log.csv", {"table", "releases"}),
-    ("recompute o/v-2024-01-07.zip --deployment d.yaml", {"records"}),
+    ("recompute o/v-2024-01-07.json --deployment d.yaml", {"records"}),
 ]
 
 
@@ -68,9 +70,10 @@ def test_a_quiet_command_says_nothing_unless_something_is_wrong(command):
 
 def test_the_agreement_is_shown_apart_from_an_object():
     entities = {"entities": ["n", "s"], "columns": {"entity": "entity"}}
-    own = own_file("other.yaml", table="c.csv", output="o2", ledger="l2.sqlite", **entities)
+    Path("x").mkdir()
+    own = own_file("x/own.yaml", table="../c.csv", deployment="../d.yaml", **entities)
     agreed = "--agree", read_deployment("d.yaml").sha256()
-    code, out, err = run("privatize", own, *agreed, "--json")
+    code, out, err = run("privatize", own, *agreed, *BEGIN, "--json")
     assert (code, json.loads(out)["periods"]) == (0, ["2024-01-07"])
     assert "says what leaves your table" in err
 

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from dpol_weekly.deployment import read_deployment
-from releases import own_file, run
+from releases import known_keys, own_file, run
 
-FILE, SENT = "d.yaml", "v-2024-01-07.zip"
+FILE, SENT = "d.yaml", "v-2024-01-07.json"
 # Files of holders, and what is wrong in them.
 HOLDERS = {
     "q": {},
@@ -68,8 +68,9 @@ def weekly(tmp_path_factory):
         own["columns"] = {"entity": "entity", "capacity": "capacity"}
         for name, keys in HOLDERS.items():
             own_file(f"{name}.yaml", **own | keys)
-        assert run("privatize", "q.yaml", *agreed)[0] == 0
-        assert run(*["collect", SENT, "--into", "state", "--deployment", "d.yaml"])[0] == 0
+        assert run("privatize", "q.yaml", *agreed, "--begin-after", "2024-01-06")[0] == 0
+        words = ["collect", SENT, "--into", "state", "--deployment", "d.yaml"]
+        assert run(*words, *known_keys(*"nse"))[0] == 0
         yield
 
 
@@ -86,8 +87,8 @@ ONE_LINE = [
     (1, "privatize latin-deployment.yaml", "not UTF-8 text; save it as UTF-8"),
     (1, "privatize other.yaml", "has no entity 'N'; "),
     (1, f"{AGREED} 12345678", "--agree"),
-    (1, "recompute nope --deployment d.yaml", "cannot be read as the .zip of a release"),
-    (1, "recompute c.csv --deployment d.yaml", "cannot be read as the .zip of a release"),
+    (1, "recompute nope --deployment d.yaml", "is not there, or is not a file"),
+    (1, "recompute c.csv --deployment d.yaml", "is not a release of dpol"),
     (2, f"recompute {SENT}", "--deployment"),
     (2, "privatize q.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
     (1, "privatize q.yaml --init c.csv --deployment d.yaml", "exists already; move it away"),
@@ -107,7 +108,11 @@ ONE_LINE = [
     (1, "decide state --period 9999-12-26", "or give --period 2024-03-03 at most"),
     (1, "decide state --period 2024-01-07", "nothing was reported before 2024-01-07"),
     (1, "decide state --check --period 2024-02-04", "there is no such decision"),
-    (2, "decide state --check --names 2", "leave out what changes it"),
+    (2, "decide state --names 2", "unrecognized arguments"),
+    (1, f"collect {SENT} --into state --known-keys list.json", "must have a line NAME: KEY for"),
+    (1, f"collect {SENT} --into state --known-keys q.yaml", "must be the 64 digits of a key"),
+    (1, f"collect {SENT} --into state --new-ledger n=7", "needs the 64 digits of a key"),
+    (1, f"collect {SENT} --into state --new-ledger x", "x is not an entity of the deployment"),
     (1, "export state --to x.txt", "must end in .csv"),
     (1, "export nope --to x.csv", "there is no log yet"),
     (1, "deployment cost nope", "check the path"),

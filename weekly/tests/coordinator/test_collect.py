@@ -21,8 +21,16 @@ from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.log import LOG_NAME, open_log
 from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination
 from dpol_weekly.deployment import read_deployment
-from dpol_weekly.released.format import pack
-from weekly import agreed, day, report
+from releases import on_terminal
+from weekly import agreed, day, public, report
+
+
+def known(world, *entities, ledger="L"):
+    """The words that name a file of known keys."""
+    path = world.base / "known.yaml"
+    path.write_text(yaml.safe_dump(dict.fromkeys(entities, public(ledger))))
+    return ["--known-keys", str(path)]
+
 
 A0, A1, B0 = ("A", 0, "3.5"), ("A", 1, "-2.25"), ("B", 0, "7")
 
@@ -38,7 +46,7 @@ def test_new_rows_are_taken_once_as_they_were_released(world):
     ]
 
 
-@pytest.mark.parametrize("table", ["deployment", "report", "ledger_head", "release", "act", "link"])
+@pytest.mark.parametrize("table", ["deployment", "report", "release", "act", "link"])
 def test_rows_of_the_log_cannot_be_changed(world, table):
     world.put(A0)
     set_aside(world.folder, "A", "a test")
@@ -53,10 +61,10 @@ def test_rows_of_the_log_cannot_be_changed(world, table):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (("X", 1, "3"), "line 3: X is not an entity"),
-        (("A", "2021-01-04", "3"), "line 3: no period .* '2021-01-04'; they start every 7"),
+        (("X", 1, "3"), "row 2: X is not an entity"),
+        (("C", "2021-02-09", "3"), "row 2: no period .* '2021-02-09'; they start every 7"),
         (("A", "2020-12-27", "3"), "no period"),
-        (("A", 0, "4"), "line 3: A has reported 2021-01-03 already, with other numbers"),
+        (("A", 0, "4"), "row 2: A has reported 2021-01-03 already, with other numbers"),
         (("C", 1, "3", "21"), "its capacity is 21, and the deployment says 20"),
         (("D", 0, "3"), "D does not take part in"),
         (("E", 1, "3"), "E does not take part in"),
@@ -84,25 +92,12 @@ def test_a_correction_supersedes_where_it_is_agreed_and_counts(world):
 
 
 def test_a_ledger_older_than_what_was_collected_is_refused(world):
-    world.put(A0, A1, name="first.zip")
+    world.put(A0, A1, name="first.json")
     (line,) = world.put(A0, ("A", 2, "9")).refused
-    assert f"1 row of A: the table lacks what was reported for {day(1)} (first.zip, " in line
+    assert f"1 row of A: it lacks what was reported for {day(1)} (first.json, " in line
     assert "ask the holder" in line
     assert world.put(A0).known == 1, "an older copy without news is known"
     assert world.put(A0, ("A", 2, "9"), output="P").taken == 1, "another output is another table"
-
-
-def test_a_report_whose_run_has_another_head_is_refused(world):
-    """The ledger was put back, and went on: it lacks run 2, or has another one in its place."""
-    one, two, other = "1" * 64, "2" * 64, "3" * 64
-    world.put(A0, heads={1: one})
-    world.put(A0, A1, heads={1: one, 2: two})
-    rows = A0, A1, ("A", 2, "9")
-    for heads in ({1: one}, {1: one, 2: other}, {1: one, 3: other}):
-        (line,) = world.put(*rows, heads=heads).refused
-        assert "does not go on from what it reported before (run 2)" in line
-        assert "--new-ledger" in line
-    assert world.put(*rows, heads={1: one, 2: two, 5: other}).taken == 1
 
 
 def test_a_folder_keeps_its_deployment(world):
@@ -154,7 +149,7 @@ def test_log_and_reports_go_on_over_an_amendment(world):
     before = decide(world.folder)
     entities = {"A": {"capacity": 30}, "B": {"until": day(2)}, "C": {}, "D": {"since": day(2)}}
     old, world.deployment = world.deployment, amended(world, entities)
-    late = report(world.base / "late.zip", old, [A0, A1, ("A", 2, "9")])
+    late = report(world.base / "late.json", old, [A0, A1, ("A", 2, "9")])
     (line,) = world.put(A0, ("A", 1, "-2.25", "30")).refused
     assert "its capacity is 30, and the deployment says 20" in line
     assert world.collect(late)[0].taken == 2, "with the beds that were agreed before"
@@ -229,29 +224,29 @@ def test_nothing_begins_without_a_good_deployment(world):
 
 
 def test_the_command_tells_what_it_refused_and_takes_the_rest(world, capsys):
-    good, missing = world.file(A0, ("X", 0, "1")), world.base / "missing.zip"
-    into = "--into", str(world.folder)
+    good, missing = world.file(A0, ("X", 0, "1")), world.base / "missing.json"
+    into = "--into", str(world.folder), *known(world, *"AB")
     deployment = "--deployment", str(world.deployment)
     assert main(["collect", str(missing), str(good), *into, *deployment]) == 1
     told = capsys.readouterr()
     with open_log(world.folder) as log:
         assert told.out == f"{good}: 1 new, 0 known\nThe head of the log is {log.head}\n"
     lines = told.err.splitlines()
-    assert "missing.zip: is not there" in lines[0]
-    assert "line 3: X is not an entity" in lines[1]
+    assert "missing.json: is not there" in lines[0]
+    assert "row 2: X is not an entity" in lines[1]
     assert lines[2] == "error: refused: 2, see above; collected: 1 new, 0 known"
     assert main(["collect", str(world.file(B0, output="P")), *into]) == 0
 
 
 def test_files_that_are_ignored_are_named(world, capsys):
-    """A zip in a zip is seen to be left; a file on the command line that is no release is wrong."""
+    """A file on the command line that is no release is wrong."""
     inbox = world.base / "inbox"
-    inner = world.file(B0)
-    (inbox / "mail.zip").write_bytes(pack({"inner.zip": inner.read_bytes()}))
-    inner.unlink()
+    inbox.mkdir()
+    (inbox / "mail.zip").write_bytes(b"PK")
     for number in range(22):
         (inbox / f"note-{number:02}.txt").write_text("Dear coordinator\n")
     words = ["--into", str(world.folder), "--deployment", str(world.deployment)]
+    words += known(world, "A")
     assert main(["collect", str(inbox), *words]) == 0
     told = capsys.readouterr().out
     assert f"23 other files ignored, not a release: {inbox / 'mail.zip'}, " in told
@@ -280,6 +275,7 @@ def test_two_runs_wait_for_each_other(world):
     holder = sqlite3.connect(world.folder / LOG_NAME, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     command = [sys.executable, "-m", "dpol", "collect", "--into", str(world.folder)]
+    command += known(world, *"BC")
     runs = [subprocess.Popen([*command, str(file)]) for file in files]
     time.sleep(1.5)
     assert [run.poll() for run in runs] == [None, None], "a run did not wait"
@@ -297,9 +293,9 @@ class Missing:
             raise ImportError(f"{name} is not installed")
 sys.meta_path.insert(0, Missing())
 from dpol.cli import main
-file, deployment, state = sys.argv[1:]
+file, deployment, state, *known = sys.argv[1:]
 for words in (
-    ("collect", file, "--into", state, "--deployment", deployment),
+    ("collect", file, "--into", state, "--deployment", deployment, *known),
     ("decide", state),
     ("decide", state, "--check"),
     ("set-aside", state, "--entity", "A", "--reason", "a test"),
@@ -311,7 +307,7 @@ for words in (
 
 def test_a_coordinator_needs_none_of_the_pipelines_libraries(world):
     given = str(world.file(A0, B0)), str(world.deployment), str(world.folder)
-    command = [sys.executable, "-c", LIGHT, *given]
+    command = [sys.executable, "-c", LIGHT, *given, *known(world, *"AB")]
     ran = subprocess.run(command, check=False, capture_output=True, text=True, cwd=world.base)
     assert ran.returncode == 0, ran.stderr
 
@@ -322,7 +318,7 @@ def test_releases_are_found_by_what_they_hold(world, tmp_path):
     for name, other in (("A", "attachment"), ("B", "noisy (1).dat"), ("C", "c")):
         world.file((name, 0, "3"), ledger=name).rename(inbox / other)
     (inbox / "letter.txt").write_text("Dear coordinator\n")
-    (inbox / "photos.zip").write_bytes(pack({"letter.txt": b"Dear coordinator\n"}))
+    (inbox / "photos.zip").write_bytes(b"PK")
     done = world.collect(inbox.parent)
     assert [it.refused for it in done] == [()] * 5
     assert sorted(row["entity"] for row in world.rows()) == [*"ABC"]
@@ -348,3 +344,51 @@ def test_a_release_is_checked_before_it_is_sent(world, capsys):
     assert not (world.folder / LOG_NAME).exists()
     assert main(["collect", "--check", str(good)]) == 1
     assert "name the agreed file with --deployment" in capsys.readouterr().err
+
+
+# ---- the key of a first report -------------------------------------------------------------------
+
+
+def test_a_script_takes_a_first_report_with_a_known_key_only(world, capsys):
+    """A stranger's mail comes first in the folder, and is about all hospitals."""
+    inbox = world.base / "inbox"
+    world.file(A0, B0, ledger="X", name="a.json")
+    world.file(A0, ledger="L", name="b.json")
+    words = ["collect", str(inbox), "--into", str(world.folder)]
+    words += ["--deployment", str(world.deployment)]
+    assert main(words) == 1
+    told = capsys.readouterr().err
+    assert f"it is the first report of A, and nobody has confirmed its key, {public('X')}" in told
+    assert "with --known-keys FILE, in which a line says A: KEY" in told
+    assert world.rows() == []
+    assert main([*words, *known(world, "A")]) == 1
+    told = capsys.readouterr().err
+    assert f"signed with the key {public('X')}, and the known one is {public('L')}; ask A" in told
+    assert [row["entity"] for row in world.rows()] == ["A"]
+    # What is in the log needs no list.
+    world.file(A0, A1, ledger="L", name="b.json")
+    (inbox / "a.json").unlink()
+    assert main(words) == 0
+    assert len(world.rows()) == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "taken"), [("yes\nno\n", "A"), ("no\nyes\n", "B"), ("\n\n", "")]
+)
+def test_on_a_terminal_the_coordinator_is_asked_for_each_key(world, answers, taken):
+    world.file(A0, B0, ledger="L", name="a.json")
+    words = ["--into", str(world.folder), "--deployment", str(world.deployment)]
+    code, said, _ = on_terminal(answers, "collect", str(world.base / "inbox"), *words)
+    assert said.count(public("L")) == 2
+    assert "Has A read out this key? Type yes, or nothing: " in said
+    assert (code, "".join(row["entity"] for row in world.rows())) == (1, taken)
+    assert f"a.json: {len(taken)} new" in said or not taken
+
+
+def test_a_key_of_the_agreement_needs_no_answer(world, capsys):
+    world.agree({"A": {"key": public("L")}, "B": {}})
+    words = ["--into", str(world.folder), "--deployment", str(world.deployment)]
+    assert main(["collect", str(world.file(A0)), *words]) == 0
+    world.file(B0, ledger="L")
+    assert main(["collect", str(world.base / "inbox"), *words]) == 1
+    assert "the first report of B" in capsys.readouterr().err

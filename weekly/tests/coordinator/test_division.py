@@ -147,10 +147,13 @@ def world(tmp_path):
     return world
 
 
-@pytest.mark.parametrize("question", [[], ["--by-count", "500", "--min-capacity", "50"]])
+COUNTS = {"of": "count", "bound": 500, "min_capacity": 50}
+
+
+@pytest.mark.parametrize("question", [{"of": "share"}, COUNTS])
 def test_units_are_divided_stated_and_checked(world, capsys, question):
-    words = ["--units", "40", "--own-staff", "0.05", *question]
-    assert main(["decide", str(world.folder), *words]) == 0
+    world.choose(units=40, own_staff=0.05, question=question)
+    assert main(["decide", str(world.folder)]) == 0
     told = capsys.readouterr().out
     made = read_decision(world.decision(8))
     given = {one.entity: one.units for one in made.outlooks}
@@ -180,7 +183,7 @@ def test_units_are_divided_stated_and_checked(world, capsys, question):
 
 def test_the_law_is_the_games(world):
     """The deviation of the people who come includes the change of the level."""
-    made = decide(world.folder, units=25)
+    made = world.decide(units=25)
     with open_log(world.folder) as log:
         reports = read_evidence(log, 8).reports
     *_, last = play(algorithm_of("empirical-bayes"), reports, name="test")
@@ -191,7 +194,7 @@ def test_the_law_is_the_games(world):
     assert (law.deviation > 1.001 * law.apart).all(), "another law that it could have been"
 
 
-def test_old_decisions_are_read_and_nothing_is_added_without_units(world):
+def test_nothing_is_added_without_units(world):
     decide(world.folder)
     path = world.decision(8)
     facts, table = json.loads(path.read_text()), path.with_suffix(".csv").read_text()
@@ -199,69 +202,71 @@ def test_old_decisions_are_read_and_nothing_is_added_without_units(world):
     assert "units" not in facts["outlooks"][0].keys() | facts["coordination"].keys()
     assert table.splitlines()[0].endswith(",reports,silent")
     assert "unit" not in world.page()
-    # As it was written before units could be divided.
-    del facts["coordination"]["guaranteed"], facts["coordination"]["own_staff"]
-    path.write_text(json.dumps(facts))
-    assert check(world.folder) == decide(world.folder)
     with pytest.raises(DataError, match=r"decided with other choices \(units\)"):
-        decide(world.folder, units=3)
-    assert decide(world.folder, date(9), units=3).division
+        world.decide(units=3)
+    assert world.decide(date(9), units=3).division
 
 
 @pytest.mark.parametrize("algorithm", ["rw-ftpl", "persistence"])
 def test_an_algorithm_without_a_law_divides_nothing(world, capsys, algorithm):
     world.agree("ABCW", algorithm=algorithm)
-    assert main(["decide", str(world.folder), "--units", "9"]) == 1
+    world.choose(units=9)
+    assert main(["decide", str(world.folder)]) == 1
     told = capsys.readouterr().err
     assert f"units = 9: {algorithm} predicts no intervals to divide by" in told
     assert "take empirical-bayes, or leave out units" in told
     assert not world.decision(8).exists()
-    assert decide(world.folder).division is None
+    assert world.decide(units=None).division is None
     world.agree("ABCW", algorithm="random-effects")
-    assert decide(world.folder, date(9), units=9).division
+    assert world.decide(date(9), units=9).division
 
 
-def test_units_from_the_file_and_out_of_range(world, capsys):
+def test_units_from_the_file_and_out_of_range(world):
     coordinates(world.folder, units=5, guaranteed=0.5)
     assert decide(world.folder).coordination.units == 5
-    assert main(["decide", str(world.folder), "--check", "--units", "4"]) == 2
-    assert "--units" in capsys.readouterr().err
     for wrong in ({"units": -1}, {"units": 2.5}, {"guaranteed": 1.1}, {"own_staff": -0.1}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
-            decide(world.folder, date(9), **wrong)
+            world.decide(date(9), **{"units": 5, "guaranteed": 0.5, "own_staff": 0} | wrong)
 
 
-@pytest.mark.parametrize("key", ["guaranteed", "own-staff"])
-def test_a_choice_about_units_is_refused_where_none_are_divided(world, capsys, key):
-    assert main(["decide", str(world.folder), f"--{key}", "0.5"]) == 1
-    told = capsys.readouterr().err
-    assert f"{key.replace('-', '_')} = 0.5: changes nothing, since no units are divided" in told
-    assert not world.decision(8).exists()
-    coordinates(world.folder, units=5)
-    assert main(["decide", str(world.folder), f"--{key}", "0.5"]) == 0
+def test_units_stop_at_the_beds_and_the_rest_is_left():
+    """Beds are 100, 40 and 20; the second would get more than its beds."""
+    assert helped(5_000)[3].left == 5_000 - 160
+    assert helped(5_000)[0] == [100, 40, 20]
+    small = known(0, capacity=3.0, share=10 / 3, low=9 / 3, high=10 / 3 + NORMAL_90 / 3)
+    given, free, _, sums = helped(12, small, known(1), known(2))
+    assert (given[0], free[0], sum(given), sum(free), sums.left) == (3, 3, 12, 12, 0)
+
+
+def test_the_page_says_what_is_left(world):
+    made = world.decide(units=5_000)
+    assert [one.units for one in made.outlooks] == [30, 120, 200, 0]
+    assert "4,650 units are left: a hospital gets no more units than it has beds." in world.page()
+    world.decide(date(9), units=40)
+    assert "left" not in world.page()
 
 
 def test_no_unit_and_more_than_are_needed(world):
-    made = decide(world.folder, units=0)
+    made = world.decide(units=0)
     assert [one.units for one in made.outlooks] == [0, 0, 0, 0]
     assert made.division.unmet == made.division.need > 0
     page = world.page()
     assert "Divide 0 units of help Nobody gets a unit." in page
     assert "fewer than half as many units as people" in page
-    made = decide(world.folder, date(9), units=round(made.division.need))
+    made = world.decide(date(9), units=round(made.division.need))
     page = world.page()
     assert "half of" not in page
     assert 0 < made.division.unmet < made.division.need / 2
-    made = decide(world.folder, date(10), units=3 * made.coordination.units)
+    made = world.decide(date(10), units=3 * made.coordination.units)
     assert sum(one.units for one in made.outlooks) == made.coordination.units
     assert made.division.unmet < 0.1 * made.division.need
     assert "more than half of the units are expected to stay unused." in world.page()
 
 
 def test_who_is_silent_for_weeks_gets_units_by_a_wider_interval(world):
-    first = decide(world.folder, units=60)
+    first = world.decide(units=60)
     world.report(*range(8, 12), entities="AB")
-    made = decide(world.folder, units=60)
+    made = world.decide(units=60)
     near, far = (each.outlooks[2] for each in (first, made))
     assert (far.silent, far.units > 0) == (4, True)
     assert far.high - far.low > near.high - near.low
@@ -272,7 +277,7 @@ def test_who_is_silent_for_weeks_gets_units_by_a_wider_interval(world):
 
 
 def test_the_page_says_who_gets_what_and_why(world):
-    made = decide(world.folder, units=40, own_staff=0.05)
+    made = world.decide(units=40, own_staff=0.05)
     page, division = world.page(), made.division
     assert f"test, {day(8)}: divide help test · week of" in page
     given = ", ".join(f"{one.title} {one.units}" for one in made.helped)
@@ -289,7 +294,7 @@ def test_the_page_says_who_gets_what_and_why(world):
     for one in made.outlooks[:3]:
         assert f"{one.units} units of help" in page
     assert page.count("chance to fall short: ") == 3
-    decide(world.folder, date(9), units=40, guaranteed=0)
+    world.decide(date(9), units=40, guaranteed=0)
     assert "Nothing is guaranteed" in world.page()
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from dpol.cli import main
 from faults import in_child
-from weekly import agreed, day, report
+from weekly import agreed, day, public, report
 
 HOLDERS = "A", "B", "C"
 TIMES = int(os.environ.get("DPOL_KILLS", "20"))  # of each command
@@ -99,11 +99,13 @@ def world(work, monkeypatch):
     deployment = agreed(case, HOLDERS)
     monkeypatch.chdir(case)
     for week in range(WEEKS):
-        tables = [Path(f"{name}.zip") for name in HOLDERS]
+        tables = [Path(f"{name}.json") for name in HOLDERS]
         for name, table in zip(HOLDERS, tables, strict=True):
             rows = [(name, k, str(10 + k)) for k in range(week + 1)]
             report(table, deployment, rows, ledger=name, output=name)
-        into = "--into", "state", "--deployment", "agreed.yaml"
+        keys = Path("known.yaml")
+        keys.write_text("".join(f'{name}: "{public(name)}"\n' for name in HOLDERS))
+        into = "--into", "state", "--deployment", "agreed.yaml", "--known-keys", str(keys)
         for command in (
             ["collect", *map(str, tables), *into],
             ["decide", "state", "--period", day(week + 1)],

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpol.cli import main
+from dpol_weekly.coordinator.collect import collect
 from weekly import COORDINATORS, agreed, coordinates, day, report
 
 LONG = "University Medical Center Bernalillo-Sandoval, Department of Infectious Diseases (North)"
@@ -21,9 +22,7 @@ def decided(folder, weeks, **keys):
     coordinates(folder, **own)
     for number in range(len(weeks) - 3, len(weeks)):
         rows = [row for week in weeks[: number + 1] for row in week]
-        file = report(folder / "in.zip", deployment, rows)
-        words = "--into", str(folder), "--deployment", str(deployment)
-        assert main(["collect", str(file), *words]) == 0
+        collect([report(folder / "in.json", deployment, rows)], folder, deployment)
         assert main(["decide", str(folder), "--period", day(number + 1)]) == 0
     return folder / "index.html"
 
@@ -57,7 +56,7 @@ def many(folder):
 
 def hard(folder, algorithm="empirical-bayes", names=5, **keys):
     """Missing and corrected reports, one that closed, new ones, titles that are long or HTML."""
-    ids = ["A", "B", "C", "D", "E", "F", "an-identifier-without-a-title-and-without-end-" * 3]
+    ids = ["A", "B", "C", "D", "E", "F", "an-identifier-without-a-title-" + "x" * 10]
     titles = {name: f"{LONG} {name * 3}" for name in ids[:-1]}
     titles |= {"E": "Éire's <i>new</i> & small", "F": '"><script>alert(1)</script>'}
     entities = {name: {} for name in ids} | {"D": {"until": day(5)}, "E": {"since": day(6)}}

@@ -15,7 +15,6 @@ from dpol_weekly.deployment import checked_deployment, read_deployment
 from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
-from dpol_weekly.sampler import SeededNoise
 from releases import (
     COLUMNS,
     COMMAND,
@@ -31,6 +30,7 @@ from releases import (
     refuse,
     run,
 )
+from seeded import SeededNoise
 
 PLAIN = {
     "name": "winter",
@@ -44,7 +44,8 @@ PLAIN = {
 ROWS = "A,2024-01-07,73519.25,20,11\nB,2024-01-07,4,100,12\n"
 LATER = "A,2024-01-14,5,20,13\nB,2024-01-14,6,100,14\n"
 RAW = "73519"
-PRIVATIZE = "privatize", "hospital.yaml", "--over-capacity"
+PRIVATIZE = "privatize", "hospital.yaml"
+BEGIN = "--begin-after", "2024-01-06"
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,7 @@ def own(columns=None, to="noisy"):
 
 
 def privatize(*more):
-    return run(*PRIVATIZE, *more)
+    return run(*PRIVATIZE, *more, *(() if LEDGER.exists() else BEGIN))
 
 
 def asked(*more):
@@ -85,8 +86,8 @@ def asked(*more):
     )
     assert rows == (ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else 0)
     assert out.count(sha256) == 1
-    line = "In a script, this line confirms it: dpol privatize hospital.yaml --agree "
-    assert line + sha256 == out.splitlines()[-1] or f"Its hash is {sha256}." in out
+    line = f"In a script, this line confirms it: dpol privatize hospital.yaml --agree {sha256}"
+    assert out.splitlines()[-1] in (line, f"{line} {' '.join(BEGIN)}")
     return out
 
 
@@ -136,15 +137,15 @@ def test_the_library_releases_nothing_that_is_not_confirmed():
     made = agreed()
 
     def request(**answers):
-        return Request(
-            hospital=hospital(made, "raw.csv"), deployment=made, over_capacity=True, **answers
-        )
+        return Request(hospital=hospital(made, "raw.csv"), deployment=made, **answers)
 
     with pytest.raises(NotConfirmedError, match="is not confirmed"):
-        release(request(), Halted())
+        release(request(in_person=True), Halted())
     assert {path.name for path in Path().iterdir()} == {"raw.csv", "d.yaml", "hospital.yaml"}
-    release(request(agree=made.sha256()), SeededNoise(np.random.default_rng(1)))
-    made = agreed(budget_mu=1.43)
+    with pytest.raises(NotConfirmedError, match="only a person on a terminal begins one"):
+        release(request(agree=made.sha256()), Halted())
+    release(request(agree=made.sha256(), in_person=True), SeededNoise(np.random.default_rng(1)))
+    made = agreed(name="summer")
     with pytest.raises(NotConfirmedError):  # where there is a ledger too
         release(request(), Halted())
 
@@ -162,7 +163,7 @@ def test_the_statement_begins_with_the_noise_and_the_worst_stay():
         "for a person who changes one count by at most 1.\n",
         "Corrections: none; a period that was released stays as it was released",
         "Noise: column covid gets it, each count anew. No other column does.",
-        "identifiers of your entities, and every cell of week, beds, digit for digit",
+        "identifiers of your entities, and every cell of week, beds.",
         "Column beds is published as the capacity.",
         "no person is counted by two entities",
         "nobody else has to approve",
@@ -173,7 +174,7 @@ def test_the_statement_begins_with_the_noise_and_the_worst_stay():
     # Where no capacity is reported, none of that column's cells is published.
     agreed(entities={"A": {"capacity": 20}, "B": {"capacity": 9}}, corrections=True, budget_mu=9)
     text = asked()
-    assert "every cell of week, digit for digit" in text
+    assert "every cell of week." in text
     assert "you may release a count again after it was corrected" in text
 
 
@@ -186,7 +187,7 @@ def test_with_a_sensitivity_below_1_the_first_line_is_about_a_person_counted_in_
 
 
 def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
-    """Budget, stay, entities and mu, each changed by the author."""
+    """An amendment changes nothing but entities."""
     agreed()
     asked()
     assert not LEDGER.exists()
@@ -194,18 +195,12 @@ def test_an_agreement_is_asked_for_once_and_again_when_it_changes():
     assert first.count("The agreement winter") == 1
     assert "2 rows released" in first
     assert "The agreement" not in privatize()[1]
-    changed = [
-        ({"budget_mu": 100}, "budget_mu: 1.42 -> 100"),
-        ({"longest_stay": 4}, "longest_stay: 8 -> 4"),
-        ({"mu": 35, "budget_mu": 100}, "mu: 0.5 -> 35"),
-        ({"entities": PLAIN["entities"] | {"C": {}}}, "entities.C.capacity: nothing -> reported"),
-    ]
-    for keys, line in changed:
-        agreed(**keys)
-        text = asked()
-        assert "The agreement winter has changed since you confirmed it:\n" in text
-        assert f"  {line}\n" in text
-        assert "on its budget alone holds" in text
+    before = read_deployment("d.yaml").sha256()
+    joins = {"C": {"since": "2024-01-14"}}
+    agreed(entities=PLAIN["entities"] | joins, amends={"agreement": before, "since": "2024-01-14"})
+    text = asked()
+    assert "The agreement winter has changed since you confirmed it:\n" in text
+    assert "  entities.C.capacity: nothing -> reported\n" in text
     agreed()
     assert privatize()[0] == 0  # what was confirmed before is known
 
@@ -257,7 +252,7 @@ def test_on_a_terminal_the_holder_is_asked(answer, code):
 def test_a_raw_column_does_not_leave_as_a_capacity():
     agreed({"count": "icu", "capacity": "covid"})
     text = asked()
-    assert "every cell of week, covid, digit for digit" in text
+    assert "every cell of week, covid." in text
     assert "Column covid is published as the capacity. If it holds counts of people, do" in text
 
 
@@ -274,10 +269,15 @@ def test_columns_do_not_change_from_counts_to_capacities_or_back():
 @pytest.mark.parametrize(
     ("name", "entity", "message"),
     [
-        (" C", {}, "entities. C = ' C': begins or ends with a blank"),
+        (" C", {}, "must have 1 to 40 letters a to z, digits, dots, dashes"),
+        ("n" * 41, {}, "must have 1 to 40 letters"),
+        ("\u057douth", {}, "must have 1 to 40 letters"),
+        ("-C", {}, "begin with a letter or digit"),
+        ("C", {"key": "0" * 64}, "must be 64 hex digits in small letters, as dpol privatize"),
+        ("C", {"key": "A" * 64}, "must be 64 hex digits"),
         ("a", {}, "entities.a = 'a': differs from 'A' in its spelling only"),
         ("A.", {}, "differs from 'A' in its spelling only"),
-        ('=HYPERLINK("http://x")', {}, "a spreadsheet takes for a formula"),
+        ('=HYPERLINK("http://x")', {}, "must have 1 to 40 letters"),
     ],
 )
 def test_names_and_capacities_can_be_met_and_shown(name, entity, message):
@@ -295,13 +295,14 @@ def test_the_ends_of_the_range_of_capacities_are_released(capacity):
 
 # ---- standard output ----------------------------------------------------------------------------
 
-WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.zip"
+WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.json"
 
 
 def process(*more, shell='exec "$@"', **environment):
     """Exit code, standard output and standard error of a process under a shell."""
+    begin = () if LEDGER.exists() else BEGIN
     done = subprocess.run(
-        ["bash", "-c", shell, "bash", *COMMAND, *PRIVATIZE, *more],
+        ["bash", "-c", shell, "bash", *COMMAND, *PRIVATIZE, *more, *begin],
         capture_output=True,
         check=False,
         env=os.environ | environment,

@@ -53,34 +53,31 @@ def play(made, *rows, **options):
 
 
 def both(*numbers):
-    return [(name, week(number), "3") for number in numbers for name in "AB"]
+    return [(name, week(number), str(3 + (name == "B"))) for number in numbers for name in "AB"]
 
 
-def worst(made):
+def most(made):
+    """The largest sum of squares of an entity in a period."""
     with open_ledger(LEDGER) as ledger, transaction(ledger):
-        return ceiling.worst_stay(ledger, made)
+        return max(ceiling.spent(ledger, made).values())
 
 
 # ---- by hand -------------------------------------------------------------------------------------
 
 
-def test_periods_add_in_squares_up_to_the_longest_stay():
+def test_a_stay_costs_as_much_as_the_longest_one_at_its_fullest_period():
     made = deployment()
-    squares = [play(made, *both(*range(n))).worst.squared_mu for n in (1, 2, 3, 4, 9)]
-    assert squares == [1, 2, 3, 3, 3]
-    assert worst(made).start == FIRST
-
-
-def test_two_hospitals_at_most_count_and_one_counts_half():
-    made = deployment(entities={name: {"capacity": 20} for name in "ABC"})
-    assert play(made, ("A", week(0), "3")).worst.squared_mu == Fraction(1, 2)
-    assert play(made, *((name, week(0), "3") for name in "ABC")).worst.squared_mu == 1
+    for weeks, rows in ((1, both(0)), (9, both(*range(9)))):
+        done = play(made, *rows)
+        assert (done.mu_of_stay, done.kept) == (pytest.approx(math.sqrt(3)), True), weeks
+    assert play(made, *both(8), correct=[week(8)]).mu_of_stay == pytest.approx(math.sqrt(6))
 
 
 def test_a_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
     made = deployment()
     play(made, *both(0, 1))
-    assert play(made, *both(0, 1), correct=[week(0)]).worst.squared_mu == 3
+    play(made, *both(0, 1), correct=[week(0)])
+    assert most(made) == 2
     before = ask("SELECT * FROM release")
     message = (
         rf"line 2: with this row its entity would have mu 1\.733 in the period from {week(0)} on;"
@@ -90,17 +87,18 @@ def test_a_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
     releases.refuse(message, *both(0, 1), made=made, to=Path("d"), correct=[week(0)])
     assert ask("SELECT * FROM release") == before
     # Periods next to it are free, in any order.
-    assert play(made, *both(0, 1, 2), correct=[week(1)]).worst.squared_mu == 5
+    assert play(made, *both(0, 1, 2), correct=[week(1)]).kept
 
 
 def test_other_deployments_count_and_rows_that_fit_are_released():
     made = deployment()
     play(made, *both(0, 1, 2, 3))
     play(another("e"), *both(0, 1, 2))
-    assert worst(made).squared_mu == 6
+    assert most(made) == 2
     with pytest.raises(DataError, match=r"line 2: .*deployment d allows 1\.414"):
         play(another("f"), *both(0, 3))
-    assert play(another("f"), *both(3)).worst.squared_mu == 1 + 2 + 2 + 2 - 1
+    assert play(another("f"), *both(3)).added == 2
+    assert most(made) == 2
 
 
 def test_periods_of_other_lengths_count_in_every_period_that_they_overlap():
@@ -108,7 +106,7 @@ def test_periods_of_other_lengths_count_in_every_period_that_they_overlap():
     play(made, *both(0, 1, 2))
     long = another("q", periods={"first": FIRST - datetime.timedelta(days=3), "days": 14})
     assert play(long, ("A", str(FIRST - datetime.timedelta(days=3)), "3")).added == 1
-    assert [worst(made).squared_mu, worst(long).squared_mu] == [4, Fraction(9, 2)]
+    assert [most(made), most(long)] == [2, 3]
     odd = another("o", periods={"first": FIRST, "days": 1})
     with pytest.raises(DataError, match="the deployment d allows"):
         play(odd, ("A", week(1, 3), "3"))
@@ -121,9 +119,9 @@ def test_the_least_budget_pays_for_each_period_and_no_more(corrections, times):
     with pytest.raises(ConfigError, match="it pays for 3 periods, each released"):
         deployment(corrections=corrections, budget_mu=least - 2e-9)
     made = deployment(corrections=corrections, budget_mu=least)
-    assert play(made, *both(*range(5))).worst.kept
+    assert play(made, *both(*range(5))).kept
     if corrections:
-        assert play(made, *both(*range(5)), correct=[week(k) for k in range(5)]).worst.kept
+        assert play(made, *both(*range(5)), correct=[week(k) for k in range(5)]).kept
     with pytest.raises(DataError, match="leave such rows out"):
         play(another(mu=0.05), ("A", week(3), "3"))
 
@@ -187,7 +185,7 @@ def random_sequence(rng):
         correct = starts[-1:] if rng.random() < 0.4 else []
         before = ask("SELECT COUNT(*) FROM release") if LEDGER.exists() else [(0,)]
         spent = {it.name: plain_spent(it) for it in judged if LEDGER.exists()}
-        rows = [(name, start, "3") for start in starts for name in names]
+        rows = [(name, start, str(3 + at)) for start in starts for at, name in enumerate(names)]
         try:
             play(one, *rows, correct=correct, seed=step)
         except DataError:
@@ -206,13 +204,8 @@ def check(agreed, before, rng):
     assert all(it <= share for key, it in spent.items() if it > before.get(key, 0) + 1e-9)
     if max(spent.values()) <= share:
         assert plain_loss(agreed, rng) <= agreed.budget_mu**2 * (1 + 1e-9)
-    entities = {it for it, _ in spent}
-    sums = [
-        sum(sum(sorted(spent.get((entity, p), 0) for entity in entities)[-2:]) / 2
-            for p in range(start, start + stay))
-        for _, start in spent
-    ]  # fmt: skip
-    assert float(worst(agreed).squared_mu) == pytest.approx(max(sums))
+    assert float(most(agreed)) == pytest.approx(max(spent.values()))
+    assert plain_loss(agreed, rng) <= stay * max(spent.values()) * (1 + 1e-9)
 
 
 def run_sequences(count):

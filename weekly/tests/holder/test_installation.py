@@ -11,8 +11,9 @@ from scipy import stats
 
 from dpol_weekly.holder import audit as audits
 from dpol_weekly.holder.audit import ERROR, audit, describe
-from dpol_weekly.sampler import SecureNoise, SeededNoise
+from dpol_weekly.sampler import SecureNoise
 from releases import run
+from seeded import SeededNoise
 
 GAP, SCALE = 3.2, 2.8e6
 CELLS = 20_000

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpol_weekly import sqlite
+from dpol_weekly.holder.entries import add_deployment
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from releases import A1, A2, B1, LEDGER, ask, deployment, files, put, refuse
 
@@ -21,7 +22,7 @@ def test_nobody_else_can_read_it_from_the_first_moment_on(monkeypatch):
     connect = sqlite3.connect
 
     def watched(file, **options):
-        if file != ":memory:":
+        if file != ":memory:" and Path(file).exists():
             seen.add(stat.S_IMODE(Path(file).stat().st_mode))
         return connect(file, **options)
 
@@ -62,7 +63,7 @@ def test_raw_counts_are_never_in_it(monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", watched)
     made = deployment(entities={f"H{i}": {} for i in range(3)})
     rows = [(f"H{i}", "2021-01-01", text) for i, text in enumerate(canaries)]
-    put(*rows, made=made, over_capacity=True)
+    put(*rows, made=made)
     watch(None)
     assert any(b"release" in content for content in seen)
     for text in canaries:
@@ -134,7 +135,7 @@ def test_a_run_waits_for_another_one_and_says_so_when_it_gives_up(monkeypatch):
 def test_a_transaction_is_undone_by_anything_that_goes_wrong():
     def broken(error):
         with open_ledger(LEDGER) as ledger, transaction(ledger):
-            ledger.connection.execute("INSERT INTO entity (folded) VALUES ('a')")
+            add_deployment(ledger, deployment())
             raise error
 
     for error in (ValueError, KeyboardInterrupt):

@@ -1,8 +1,8 @@
 """A year of twelve hospitals and a coordinator, in which everything happens that does happen.
 
 Counts come late, never, or again with other numbers. Files arrive late, twice, under another name,
-unpacked or cut short. Runs are killed. Folders are put back from older copies, or lost. Hospitals
-join, leave and get other beds. A plain model says what must come of it.
+with other line ends or cut short. Runs are killed. Folders are put back from older copies, or lost.
+Hospitals join, leave and get other beds. A plain model says what must come of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pytest
 from dpol.core.errors import DataError
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import check, decide
-from dpol_weekly.coordinator.export import export, verify
+from dpol_weekly.coordinator.export import verify
 from dpol_weekly.coordinator.log import LOG_NAME, open_log
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder import history
@@ -33,8 +33,8 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import make_key
 from dpol_weekly.released.read import read_release
-from dpol_weekly.sampler import SeededNoise
 from faults import in_child
+from seeded import SeededNoise
 from weekly import FIRST, agreed, day
 
 MU, STAY, TIMES, BEDS = 0.5, 8, 3, 40
@@ -42,7 +42,7 @@ MU, STAY, TIMES, BEDS = 0.5, 8, 3, 40
 LOSSES = "older ledger", "ledger lost", "all lost", "older folder"
 EVENTS = {
     *("missing", "count comes late", "corrected", "away for long", "joined", "left", "other beds"),
-    *("late", "lost", "doubled", "renamed", "unpacked", "cut short", "refused", "set aside"),
+    *("late", "lost", "doubled", "renamed", "line ends", "cut short", "refused", "set aside"),
     *("killed release", "killed collection", "killed decision", "older log", "old agreement"),
     *LOSSES,
 }
@@ -56,19 +56,17 @@ class Book:
 
     rows: list[Row] = field(default_factory=list)
     raw: dict[int, int] = field(default_factory=dict)
-    marked: Counter[int] = field(default_factory=Counter)
+    begin: int = -1
     agreed: int = 0
 
     @property
     def weeks(self) -> set[int]:
-        return {week for week, _ in self.rows} | {*self.marked}
+        return {week for week, _ in self.rows}
 
     def squared_mu(self) -> float:
-        """The squared mu of the worst stay at one entity."""
-        times = Counter(week for week, _ in self.rows) + self.marked
-        starts = range(min(times) - STAY, max(times) + 1)
-        worst = max(sum(times[k] for k in range(start, start + STAY)) for start in starts)
-        return worst * MU**2 / 2
+        """The squared mu of a stay, at the week that was released most often."""
+        times = Counter(week for week, _ in self.rows)
+        return STAY * max(times.values()) * MU**2
 
 
 @dataclass
@@ -189,9 +187,10 @@ class Year:
             deployment=made,
             agree=made.sha256(),
             today=self.today(week),
+            in_person=True,
             **options | {"correct": frozenset(map(day, options.get("correct", ())))},
         )
-        if "continue_from" not in options and self.happens("killed release", 0.05):
+        if "begin_after" not in options and self.happens("killed release", 0.05):
             k = self.chance.randint(1, 30)
             said, _ = in_child(lambda: release(request, samplers[0]) and None, "kill", k)
             if said is None:  # it came to its end: nobody corrects again
@@ -202,16 +201,15 @@ class Year:
         """A week at a hospital: what was counted is released once; its newest file."""
         book, options = holder.book, {}
         if holder.lost:
-            export(self.state, self.folder / "export.csv")
-            options["continue_from"] = self.folder / "export.csv"
-            book.marked = Counter(it for it, _ in self.log[holder.name])
+            book.begin = max(it for it, _ in self.log[holder.name])
+            options["begin_after"] = datetime.date.fromisoformat(day(book.begin))
             self.renewed.add(holder.name)
             # A new ledger does not know the agreements before, nor the beds of then.
             since = self.changes[book.agreed]
-            kept = {it for it in holder.table if it in book.marked or it >= since}
+            kept = {it for it in holder.table if it <= book.begin or it >= since}
             holder.table = {it: holder.table[it] for it in kept}
         table, last = holder.table, max(book.weeks, default=-1)
-        new = table.keys() - book.weeks
+        new = {it for it in table if it > book.begin} - book.weeks
         if not (new or book.rows):
             return None  # there is nothing to release, and no file
         past = {it for it in new if it < last}
@@ -231,13 +229,13 @@ class Year:
         assert sorted(it for it, _ in added) == sorted(new | changed), "twice, or not at all"
         book.rows = rows
         book.raw |= {it: table[it] for it, _ in added}
-        assert done.worst.mu**2 == pytest.approx(book.squared_mu())
+        assert done.mu_of_stay**2 == pytest.approx(book.squared_mu())
         history.verify(holder.ledger)
         return done.file
 
     @staticmethod
     def rows_of(file: Path) -> list[tuple[str, str]]:
-        return [(row.cells.period, row.cells.noisy_count) for row in read_release(file).rows]
+        return [(row.period, row.noisy_count) for row in read_release(file).rows]
 
     @staticmethod
     def week(period: str) -> int:
@@ -276,7 +274,7 @@ class Year:
 
     @staticmethod
     def files(holder: Holder) -> list[Path]:
-        return sorted(holder.released.glob("*.zip"))
+        return sorted(holder.released.glob("*.json"))
 
     def at_hospital(self, holder: Holder, week: int) -> None:
         """A week at a hospital, and its mail."""
@@ -326,16 +324,14 @@ class Year:
         elif self.happens("lost", 0.04):
             return
         for _ in range(1 + self.happens("doubled", 0.1)):
-            place = self.folder / "post" / f"{next(self.numbers):05}.zip"
+            place = self.folder / "post" / f"{next(self.numbers):05}.json"
             place.parent.mkdir(exist_ok=True)
             shutil.copy(file, place)
             whole = True
             if self.happens("renamed", 0.1):
                 place = place.rename(place.with_name(f"{place.stem} noisy (1).download"))
-            elif self.happens("unpacked", 0.04):
-                shutil.unpack_archive(place, place.with_suffix(""))
-                place.unlink()
-                place, whole = place.with_suffix("") / "table.csv", False
+            elif self.happens("line ends", 0.04):
+                place.write_bytes(place.read_bytes().replace(b"\n", b"\r\n"))
             elif self.happens("cut short", 0.04):
                 place.write_bytes(place.read_bytes()[:-40])
                 whole = False
@@ -384,7 +380,7 @@ class Year:
         if not mails:
             return
         file, paths = self.agreements[self.known(week)], [mail.file for mail in mails]
-        options = {"today": self.today(week), "new_ledgers": sorted(self.renewed)}
+        options = {"today": self.today(week), "new_ledgers": dict.fromkeys(self.renewed)}
         for amendment in self.agreements[: self.known(week) + 1]:
             collect([], self.state, amendment)
         if not self.renewed and self.happens("killed collection", 0.1):
@@ -472,7 +468,9 @@ class Year:
                 if holder.table and (file := self.release(holder, self.weeks)):
                     self.take(self.weeks, [self.mail(holder, file, file)])
         for holder in self.holders:
-            assert {it for it, _ in self.log[holder.name]} >= holder.table.keys(), "a count is lost"
+            known = {it for it, _ in self.log[holder.name]}
+            owed = {it for it in holder.table if it > holder.book.begin}
+            assert known >= owed, "a count is lost"
         for period in self.decided:
             check(self.state, period)
         return self.happened

@@ -7,9 +7,9 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
 
-from dpol.core.errors import DpolError, UsageError
+from dpol.core.errors import ConfigError, DpolError
 from dpol.core.options import (
     Commands,
     add_answer_options,
@@ -21,15 +21,16 @@ from dpol.core.options import (
     path,
 )
 from dpol.core.words import counted, printable
-
-_SIZE = between(1e-6, 1e12)
+from dpol_weekly.commands.terminal import on_terminal
+from dpol_weekly.keys import is_key
 
 _COLLECT = """\
 Add the releases that holders have sent to the log in a folder. Name files, or the folder in which
 they arrived: releases are found by what they hold, whatever they are called. Each is checked
 against its record, the deployment and the log. They may repeat rows that were collected before.
 Each refused row is reported on a line; all other rows are collected. An entity reports from one
-ledger, with one key: those of its first report."""
+ledger, with one key: those of its first report. Who has no key in the agreement reads it out before
+that: on a terminal, you are asked; a script needs --known-keys."""
 
 _SET_ASIDE = """\
 Exclude rows that were collected by mistake: all that the log holds of an entity, or of one period
@@ -61,8 +62,13 @@ def add(commands: Commands) -> None:
     place.add_argument("--check", action="store_true", help=words)
     words = "the agreed file; needed the first time, and when it is amended"
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
-    words = "an entity that lost its ledger: its rows are taken from another one from now on"
-    parser.add_argument("--new-ledger", action="append", default=[], metavar="ENTITY", help=words)
+    words = "keys of first reports: a YAML file with a line NAME: KEY for each entity"
+    parser.add_argument("--known-keys", type=path, metavar="FILE", help=words)
+    words = (
+        "an entity that lost its ledger: its rows are taken from another one, once, that is signed"
+        " with its old key; NAME=KEY: with this key, which it has read out"
+    )
+    parser.add_argument("--new-ledger", action="append", default=[], metavar="NAME", help=words)
 
     words = "exclude rows that were collected by mistake"
     parser = _command(commands, "set-aside", words, _SET_ASIDE, _set_aside)
@@ -80,23 +86,6 @@ def add(commands: Commands) -> None:
         " period after it)"
     )
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
-    words = (
-        "name the entities of the largest predicted counts, not shares; BOUND is a public bound on"
-        " counts, such as 1000"
-    )
-    parser.add_argument("--by-count", type=_SIZE, metavar="BOUND", help=words)
-    words = "name only entities whose capacity was at least this in all their reports"
-    parser.add_argument("--min-capacity", type=_SIZE, metavar="NUMBER", help=words)
-    words = "how many entities to name"
-    parser.add_argument("--names", type=int, metavar="NUMBER", help=words)
-    words = "a further entity that cannot be chosen, this time"
-    parser.add_argument("--without", action="append", default=[], metavar="ENTITY", help=words)
-    words = "divide this many whole units of help; one unit serves one patient"
-    parser.add_argument("--units", type=int, metavar="NUMBER", help=words)
-    words = "the share of the units that goes out in proportion to the predicted need"
-    parser.add_argument("--guaranteed", type=between(0, 1), metavar="SHARE", help=words)
-    words = "the share of its beds that a hospital serves with its own staff"
-    parser.add_argument("--own-staff", type=between(0, 1), metavar="SHARE", help=words)
     words = "exit with 1, after all is written, if an entity is silent for N periods or more"
     parser.add_argument("--fail-on-missing", type=between(1, 10_000), metavar="N", help=words)
     words = "write nothing: make a decision again and compare it with the written one"
@@ -140,8 +129,19 @@ def _collect(options: argparse.Namespace) -> None:
             raise DpolError("--check: name the agreed file with --deployment FILE")
         done = check_reports(options.reports, options.deployment)
     else:
+        new_ledgers = dict[str, str | None]()
+        for word in options.new_ledger:
+            name, of, key = word.partition("=")
+            if of and not is_key(key):
+                raise DpolError(f"--new-ledger {word}: {name}=KEY needs the 64 digits of a key")
+            new_ledgers[name] = key or None
         done = collect(
-            options.reports, options.into, options.deployment, new_ledgers=options.new_ledger
+            options.reports,
+            options.into,
+            options.deployment,
+            keys=_known_keys(options.known_keys),
+            ask=None if options.json or options.quiet or not on_terminal() else _key_is_read_out,
+            new_ledgers=new_ledgers,
         )
     reports, lines = [report for report in done if not report.ignored], []
     for report in reports:
@@ -174,6 +174,33 @@ def _collect(options: argparse.Namespace) -> None:
         raise DpolError(f"refused: {len(refused)}, see above{rest}")
 
 
+def _key_is_read_out(entity: str, key: str, file: Path) -> bool:
+    """Ask on a terminal whether an entity has read out the key of its first report."""
+    print(printable(f"{file}: the first report of {entity}, signed with the key"))
+    print(f"  {key}")
+    print(f"Has {entity} read out this key? Type yes, or nothing: ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() == "yes"
+
+
+def _known_keys(file: Path | None) -> dict[str, str]:
+    """Return the keys of a file, by entity.
+
+    Raises:
+        ConfigError: it cannot be read, or a line is not NAME: KEY.
+    """
+    from dpol.core.yaml_files import read_yaml
+
+    raw = read_yaml(file) if file else {}
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{file}: must have a line NAME: KEY for each entity")
+    for name, key in raw.items():
+        if not (isinstance(key, str) and is_key(key)):
+            raise ConfigError(
+                f"{file}: {name}: must be the 64 digits of a key, as dpol privatize --init shows it"
+            )
+    return {str(name): key for name, key in raw.items()}
+
+
 def _set_aside(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.collect import set_aside
 
@@ -193,28 +220,12 @@ def _decide(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.decide import check, decide
     from dpol_weekly.coordinator.words import listed
 
-    # What the command says goes before what coordinator.yaml says.
-    keys = "names", "units", "guaranteed", "own_staff"
-    asked: dict[str, Any] = {key: getattr(options, key) for key in keys}
-    asked["without"] = options.without or None
-    if options.by_count is not None or options.min_capacity is not None:
-        asked["question"] = {
-            "of": "share" if options.by_count is None else "count",
-            "bound": options.by_count,
-            "min_capacity": options.min_capacity,
-        }
-    changes = {key: it for key, it in asked.items() if it is not None}
     if options.check:
-        if changes:
-            raise UsageError(
-                "--check makes a written decision again from what it states; leave out what"
-                " changes it, such as --names, --by-count or --units"
-            )
         decision = check(options.folder, options.period)
         line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
         answer(options, [line], {"same": True, **decision.facts()})
         return
-    decision = decide(options.folder, options.period, **changes)
+    decision = decide(options.folder, options.period)
     lines = [decision.asked] if decision.gain != THE_PAPERS else []
     lines.append(f"{decision.period}: {', '.join(decision.named)}")
     if decision.all_named:

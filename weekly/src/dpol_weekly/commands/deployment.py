@@ -65,9 +65,9 @@ def _check(options: argparse.Namespace) -> None:
     print(f"Its budget_mu is {deployment.budget_mu:g}; the least that works is {least}.")
     if unbound := [name for name, it in deployment.entities.items() if it.key is None]:
         print(
-            f"No key is agreed for {', '.join(unbound[:20])}{' ...' * (len(unbound) > 20)}: whoever"
-            " reports first for them is taken for them. Each hospital's dpol privatize --init shows"
-            " its key."
+            f"No key is agreed for {', '.join(unbound[:20])}{' ...' * (len(unbound) > 20)}: each"
+            " reads out its key, which dpol privatize --init shows, before its first report is"
+            " collected."
         )
 
 

@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from dpol.core.options import (
     show,
 )
 from dpol.core.words import printable
+from dpol_weekly.commands.terminal import on_terminal
 
 if TYPE_CHECKING:
     from dpol_weekly.holder.agreement import NotConfirmedError
@@ -41,9 +41,8 @@ that no period is released twice unnoticed."""
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
     "gap": "nobody counted in the many periods between a row and the last one released",
-    "over-capacity": "counts above their capacity are right, however many there are",
     "no-final-newline": "the table is complete although its last line has no line end",
-    "split": "an entity shares cells with another one, but counts other people",
+    "split": "an entity has the counts of another one, but counts other people",
     "write-again": "the last release is gone, and the ledger is the newest: write it again",
 }
 
@@ -63,14 +62,14 @@ def add(commands: Commands) -> None:
     add("--deployment", type=path, metavar="FILE", help=words)
     words = "with --init: your identifier in it"
     add("--entity", type=given, metavar="ID", help=words)
+    words = "with --init: the sheet of a workbook that has several"
+    add("--sheet", type=given, metavar="NAME", help=words)
     words = "release this period again, after its count was corrected: spends its privacy again"
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
     add("--agree", type=given, metavar="HASH", help=words)
-    words = (
-        "the ledger is lost: never release again what this table of dpol export says was released"
-    )
-    add("--continue-from", type=path, metavar="CSV", help=words)
+    words = "begin a new ledger, which releases nothing up to this date, for any entity"
+    add("--begin-after", type=date, metavar="DATE", help=words)
     add_answer_options(parser)
     group = parser.add_argument_group("if you are asked")
     for name, words in _ANSWERS.items():
@@ -88,8 +87,10 @@ def _privatize(options: argparse.Namespace) -> None:
     from dpol_weekly.holder.text import describe
     from dpol_weekly.sampler import SecureNoise
 
-    if options.deployment is not None or options.entity is not None:
-        raise DpolError("--deployment and --entity go with --init; otherwise FILE names them")
+    if any(it is not None for it in (options.deployment, options.entity, options.sheet)):
+        raise DpolError(
+            "--deployment, --entity and --sheet go with --init; otherwise FILE names them"
+        )
     hospital = read_hospital(options.file)
     deployment = read_deployment(hospital.deployment)
     request = Request(
@@ -98,11 +99,10 @@ def _privatize(options: argparse.Namespace) -> None:
         correct=frozenset(map(str, options.correct)),
         agree=options.agree,
         gap=options.gap,
-        over_capacity=options.over_capacity,
         no_final_newline=options.no_final_newline,
         split=options.split,
         write_again=options.write_again,
-        continue_from=options.continue_from,
+        begin_after=options.begin_after,
     )
     apart = options.json or options.quiet
     try:
@@ -118,11 +118,12 @@ def _privatize(options: argparse.Namespace) -> None:
         "ledger": done.ledger,
         "added": done.added,
         "skipped": done.skipped,
-        "marked": done.marked,
+        "early": done.early,
+        "begin_after": done.begin_after,
         "outside": done.outside,
         "periods": done.periods,
         "differ": [{"entity": count.entity, "period": count.period} for count in done.differ],
-        "mu_of_stay": done.worst.mu,
+        "mu_of_stay": done.mu_of_stay,
     }
     try:
         if apart:
@@ -152,18 +153,9 @@ def _init(options: argparse.Namespace) -> None:
         options.deployment,
         deployment,
         entity=options.entity,
-        ask=_chosen if _on_terminal() else None,
+        sheet=options.sheet,
     )
     answer(options, [line], {"file": options.file, "next": line})
-
-
-def _chosen(question: str, choices: Sequence[str]) -> str | None:
-    """Return a person's choice on a terminal; None for none."""
-    for number, choice in enumerate(choices, start=1):
-        print(f"  {number}: {printable(choice)}")
-    print(f"{question} Type a number, or nothing: ", end="", flush=True)
-    answer = sys.stdin.readline().strip()
-    return choices[int(answer) - 1] if answer in map(str, range(1, len(choices) + 1)) else None
 
 
 def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: bool) -> Release:
@@ -182,13 +174,13 @@ def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: boo
         return release(dataclasses.replace(request, agree=None), sampler)
     except NotConfirmedError as question:
         try:
-            told = f"{question.statement}\n\n{_how_to_confirm(question, file)}"
+            told = f"{question.statement}\n\n{_how_to_confirm(request, question, file)}"
             if apart:
                 print(told, file=sys.stderr)
             else:
                 show(told)
             scripted = None if question.in_person else request.agree
-            answer = None if scripted else _answer(question.sha256)
+            answer = None if scripted or apart else _answer(question.sha256)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("nothing was released") from None
         except (OSError, ValueError) as error:
@@ -202,26 +194,22 @@ def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: boo
     return release(dataclasses.replace(request, agree=agree, in_person=answer is not None), sampler)
 
 
-def _how_to_confirm(question: NotConfirmedError, file: Path) -> str:
-    """Return the last lines under an agreement: its whole hash, and the line for a script."""
-    if question.in_person:
-        return f"Its hash is {question.sha256}. Only a person on a terminal can confirm it."
+def _how_to_confirm(request: Request, question: NotConfirmedError, file: Path) -> str:
+    """Return the last line under an agreement: what a script takes to confirm it."""
     line = shlex.join(["dpol", "privatize", str(file), "--agree", question.sha256])
+    if question.in_person or request.begin_after:
+        line += f" --begin-after {request.begin_after or 'DATE'}"
     return printable(f"In a script, this line confirms it: {line}")
 
 
 def _answer(sha256: str) -> str | None:
     """Return the hash if the holder agrees on a terminal; None without a terminal."""
-    if not _on_terminal():
+    if not on_terminal():
         return None
     print("Type yes to agree, and anything else to stop: ", end="", flush=True)
     if sys.stdin.readline().strip().lower() == "yes":
         return sha256
     raise DpolError("nothing was released: you did not agree")
-
-
-def _on_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _why(error: Exception) -> str:

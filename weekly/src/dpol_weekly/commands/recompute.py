@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from fractions import Fraction
 
 from dpol.core.errors import DataError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, path
 
 _RECOMPUTE = """\
-Recompute what release files guarantee, from their tables, their records and the agreement that you
+Recompute what release files guarantee, from their rows, their statements and the agreement that you
 name. Anybody can: nothing secret is read. Rows that stand in several files of one ledger count
 once. Exits with 1 if anything else follows than the files state, or if the budget is passed."""
 
@@ -35,21 +34,13 @@ def _recompute(options: argparse.Namespace) -> None:
     from dpol.core.rounding import rounded_up
     from dpol.core.words import counted
     from dpol_weekly.deployment import read_deployment
-    from dpol_weekly.records import Terms, recompute
+    from dpol_weekly.records import recompute
+    from dpol_weekly.released.read import read_release
 
-    agreed = {}
-    for file in options.deployment:
-        deployment = read_deployment(file)
-        agreed[deployment.sha256()] = Terms(
-            mu=Fraction(str(deployment.mu)),
-            count_sensitivity=Fraction(str(deployment.count_sensitivity)),
-            first=deployment.periods.first,
-            days=deployment.periods.days,
-            longest_stay=deployment.longest_stay,
-            budget_mu=Fraction(str(deployment.budget_mu)),
-        )
+    agreed = {it.sha256(): it.terms() for it in map(read_deployment, options.deployment)}
+    releases = [(str(file), read_release(file).facts) for file in options.files]
     try:
-        found = recompute(options.files, agreed)
+        found = recompute(releases, agreed)
     except ValueError as error:
         raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
     lines = [

@@ -9,21 +9,23 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
 from dpol.core.near import nearest
 from dpol.core.rounding import rounded_up
-from dpol.core.words import counted, printable, shortened
-from dpol_weekly.coordinator.checks import check_guarantee, check_row
+from dpol.core.words import counted
+from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.spent import most_releases, mu_of_stay
-from dpol_weekly.coordinator.words import escaped
-from dpol_weekly.released.find import Parts, find_releases
-from dpol_weekly.released.read import Report, Reported, read_report
+from dpol_weekly.coordinator.words import LISTED, escaped
+from dpol_weekly.records import guaranteed
+from dpol_weekly.released.read import Report, find_releases
+from dpol_weekly.released.row import Released
 
+Ask = Callable[[str, str, Path], bool]
 _LONGEST_REASON = 200
 _SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
 
@@ -56,7 +58,23 @@ class Collected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class Trusted:
+    """Keys that the coordinator has confirmed.
+
+    Args:
+        keys: the keys of first reports, by entity; None: any key.
+        ask: asks whether an entity has read out the key of a file; None in a script.
+        new_ledgers: entities that may report from a new ledger, once: with this key, or for None
+            with their last one.
+    """
+
+    keys: dict[str, str] | None
+    ask: Ask | None
+    new_ledgers: dict[str, str | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
     """The rows of a report, sorted by what happens to them.
 
     Args:
@@ -68,10 +86,14 @@ class Rows:
     """
 
     known: list[sqlite3.Row]
-    fresh: list[Reported]
-    corrections: list[Reported]
+    fresh: list[Released]
+    corrections: list[Released]
     refused: list[str]
     moved: list[str]
+
+
+_Standing = Mapping[tuple[str, ...], sqlite3.Row]
+"""The rows of an entity in the log that count, by period, count and capacity."""
 
 
 def collect(
@@ -79,7 +101,9 @@ def collect(
     folder: Path,
     deployment: Path | None = None,
     *,
-    new_ledgers: Collection[str] = (),
+    keys: Mapping[str, str] | None = None,
+    ask: Ask | None = None,
+    new_ledgers: Mapping[str, str | None] | None = None,
     today: datetime.date | None = None,
 ) -> list[Collected]:
     """Take the new rows of reports into the log of a folder, and refuse the others.
@@ -88,17 +112,22 @@ def collect(
         reports: files that `dpol privatize` wrote, or folders with such files; see `find_releases`.
         folder: the coordinator's folder; made if it is missing.
         deployment: the file of the agreement, the first time or after an amendment.
-        new_ledgers: entities that may report from a new ledger from now on.
+        keys: the keys of first reports, by entity, where the agreement has none; None: any key.
+        ask: asks about other keys, by the entity, the key and the file; None: they are refused.
+        new_ledgers: entities that may report from a new ledger from now on: with this key, or for
+            None with their last one.
         today: only periods that ended before this date are taken; None: the computer's date.
 
     Raises:
-        DataError, OutputError: as `open_log`; or one of `new_ledgers` is not an entity.
+        DataError, OutputError: as `open_log`; or `keys` or `new_ledgers` name no entity.
     """
-    today, may_change = today or datetime.date.today(), set(new_ledgers)
+    today, known = today or datetime.date.today(), None if keys is None else dict(keys)
+    trusted = Trusted(keys=known, ask=ask, new_ledgers=dict(new_ledgers or {}))
     with open_log(folder, deployment=deployment, new=True) as log:
-        if unknown := sorted(may_change - log.deployment.entities.keys()):
+        named = {*(keys or ()), *trusted.new_ledgers}
+        if unknown := sorted(named - log.deployment.entities.keys()):
             raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
-        return [_collect(log, *found, may_change, today) for found in find_releases(reports)]
+        return [_collect(log, *found, trusted, today) for found in find_releases(reports)]
 
 
 def check_reports(
@@ -164,15 +193,16 @@ def set_aside(
 
 
 def _collect(
-    log: Log, file: Path, found: Parts | str | None, may_change: set[str], today: datetime.date
+    log: Log, file: Path, found: Report | str | None, trusted: Trusted, today: datetime.date
 ) -> Collected:
-    """Collect one file; entities whose new ledger is taken leave `may_change`."""
-    left, why = set(may_change), found if isinstance(found, str) else ""
-    if isinstance(found, Parts):
+    """Collect one file; entities whose new ledger is taken leave `trusted`."""
+    why = found if isinstance(found, str) else ""
+    if isinstance(found, Report):
         try:
             with log.as_a_whole():
-                collected = _take(log, read_report(found), left, today)
-            may_change &= left
+                collected, moved = _take(log, found, trusted, today)
+            for entity in moved:
+                del trusted.new_ledgers[entity]
             return collected
         except (sqlite3.Error, OutputError):
             raise  # of the log, not of the report
@@ -184,72 +214,74 @@ def _collect(
     return Collected(file=file, refused=refused, ignored=found is None, head=log.head)
 
 
-def _take(log: Log, report: Report, may_change: set[str], today: datetime.date) -> Collected:
-    """Enter the new rows of a report."""
+def _take(
+    log: Log, report: Report, trusted: Trusted, today: datetime.date
+) -> tuple[Collected, list[str]]:
+    """Enter the new rows of a report; return the outcome, and the entities with a new ledger."""
     if report.agreement not in log.hashes:
         raise DataError(
-            f"{report.file}: is of another deployment ({printable(shortened(report.deployment))}),"
-            " or of an amendment that is not known here; everybody takes the same file:"
-            " --deployment FILE names an amendment"
+            f"{report.file}: is of another deployment ({report.facts['deployment']['name']}), or of"
+            " an amendment that is not known here; everybody takes the same file: --deployment FILE"
+            " names an amendment"
         )
-    check_guarantee(report, log.agreements[log.hashes.index(report.agreement)])
-    rows, name = sort_rows(report, log, may_change, today), escaped(report.file.name)
+    try:
+        guaranteed(report.facts, log.agreements[log.hashes.index(report.agreement)].terms())
+    except ValueError as error:
+        told = f"{report.file}: {error}; ask for the release that dpol privatize wrote"
+        raise DataError(told) from None
+    rows, name = _sorted_rows(report, log, trusted, today), escaped(report.file.name)
     for entity in rows.moved:
         reason = f"{report.ledger}, collected from {name}"
         log.add_act(kind="new ledger", entity=entity, reason=reason)
-        may_change.discard(entity)
     number = log.add_report(report, name, rows.fresh) if rows.fresh else None
-    return Collected(
+    refused = [*map(escaped, rows.refused[:LISTED])]
+    if (more := len(rows.refused) - LISTED) > 0:
+        refused.append(f"{escaped(str(report.file))}: {more:,} more rows or entities are refused")
+    collected = Collected(
         file=report.file,
         taken=len(rows.fresh),
         known=len(rows.known),
         set_aside=sum(row["set_aside"] is not None for row in rows.known),
         corrections=len(rows.corrections),
-        refused=tuple(map(escaped, rows.refused)),
+        refused=tuple(refused),
         above_budget=tuple(_above(log, number)),
         head=log.head,
     )
+    return collected, rows.moved
 
 
-def sort_rows(report: Report, log: Log, may_change: Collection[str], today: datetime.date) -> Rows:
-    """Sort the rows of a report into known, new and refused rows.
-
-    Args:
-        report: a report with a checked guarantee.
-        log: the log that collects it.
-        may_change: entities that may report from a new ledger.
-        today: the date.
-    """
-    rows = Rows(known=[], fresh=[], corrections=[], refused=[], moved=[])
+def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.date) -> _Rows:
+    """Sort the rows of a report with a checked guarantee into known, new and refused rows."""
+    rows = _Rows(known=[], fresh=[], corrections=[], refused=[], moved=[])
     day_of = log.deployment.period_of
-    put_back = _put_back(report, log.ledger_heads(report.ledger, report.output))
-    of_entity: dict[str, dict[tuple[str, str, str], Reported]] = {}
-    for row in report.rows:
-        key = row.cells.period, row.cells.noisy_count, row.cells.capacity
-        of_entity.setdefault(row.cells.entity, {}).setdefault(key, row)
+    of_entity: dict[str, dict[tuple[str, ...], tuple[int, Released]]] = {}
+    for place, row in enumerate(report.rows, start=1):
+        of_entity.setdefault(row.entity, {}).setdefault(row[1:], (place, row))
     for entity, own in of_entity.items():
-        logged = {
-            (
-                day_of(release["period"]).isoformat(),
-                release["noisy_count"],
-                release["capacity"],
-            ): release
-            for release in log.releases("entity = ?", entity)
+        logged: dict[tuple[str, ...], sqlite3.Row] = {
+            (day_of(it["period"]).isoformat(), it["noisy_count"], it["capacity"]): it
+            for it in log.releases("entity = ?", entity)
         }
         rows.known.extend(logged[key] for key in own if key in logged)
         new = {key: row for key, row in own.items() if key not in logged}
+        if not new:
+            continue
         standing = {key: it for key, it in logged.items() if it["set_aside"] is None}
-        why = put_back or _another_ledger(report, entity, own, standing, log)
-        obstacle = _unsigned(report, entity, log) or ("" if entity in may_change else why)
-        if new and obstacle:
-            told = f"{report.file}: {counted(len(new), 'row')} of {shortened(entity)}: {obstacle}"
+        why = _another_ledger(report, entity, own, standing, log)
+        obstacle = _unsigned(report, entity, log)
+        if not obstacle and why and standing:
+            obstacle = _not_let(report, entity, standing, trusted, why)
+        elif not obstacle and entity in log.deployment.entities:
+            obstacle = why or _unconfirmed(report, entity, standing, log, trusted)
+        if obstacle:
+            told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {obstacle}"
             rows.refused.append(told)
             continue
         origins = {period: _origin(it) for (period, *_), it in standing.items()}
         taken = len(rows.fresh)
-        for (period, *_), row in new.items():
+        for (period, *_), (place, row) in new.items():
             try:
-                check_row(row.cells, log.agreements, today)
+                check_row(row, log.agreements, today)
                 if period in origins and not log.deployment.corrections:
                     raise DataError(
                         f"{entity} has reported {period} already, with other numbers"
@@ -257,11 +289,11 @@ def sort_rows(report: Report, log: Log, may_change: Collection[str], today: date
                         f" holder. {_SET_ASIDE}"
                     )
             except DataError as error:
-                rows.refused.append(f"{report.file}, line {row.line}: {error}")
+                rows.refused.append(f"{report.file}, row {place}: {error}")
                 continue
             if period in origins:
                 rows.corrections.append(row)
-            origins[period] = f"{report.file.name}, line {row.line}"
+            origins[period] = f"{report.file.name}, row {place}"
             rows.fresh.append(row)
         if why and len(rows.fresh) > taken:
             rows.moved.append(entity)
@@ -283,28 +315,46 @@ def _unsigned(report: Report, entity: str, log: Log) -> str:
     )
 
 
-def _put_back(report: Report, known: Mapping[int, str]) -> str:
-    """Return why the ledger of a report is an older copy, or was changed; empty if it is neither.
-
-    Args:
-        report: holds the heads of its ledger's hash chain.
-        known: the heads that earlier reports stated, by the number of the run.
-    """
-    others = [run for run, head in known.items() if report.heads.get(run) != head]
-    if not others:
+def _unconfirmed(
+    report: Report, entity: str, standing: _Standing, log: Log, trusted: Trusted
+) -> str:
+    """Return why the key of a first report is not taken; empty if it was confirmed."""
+    agreed = log.deployment.entities[entity].key
+    if standing or agreed or trusted.keys is None or trusted.keys.get(entity) == report.key:
+        return ""
+    known = trusted.keys.get(entity)
+    if known:
+        return f"it is signed with the key {report.key}, and the known one is {known}; ask {entity}"
+    if trusted.ask and trusted.ask(entity, report.key, report.file):
+        trusted.keys[entity] = report.key
         return ""
     return (
-        "the ledger of this report does not go on from what it reported before (run"
-        f" {min(others)}): it was put back from an older copy, or changed; ask the holder, who"
-        " begins a new ledger then; collect that with --new-ledger ENTITY"
+        f"it is the first report of {entity}, and nobody has confirmed its key, {report.key}. Have"
+        f" {entity} read its key out (it is in its hospital.yaml), and collect again on a terminal,"
+        f" or with --known-keys FILE, in which a line says {entity}: KEY"
+    )
+
+
+def _not_let(report: Report, entity: str, standing: _Standing, trusted: Trusted, why: str) -> str:
+    """Return why a new ledger is not taken; empty if the coordinator let it, with this key."""
+    if entity not in trusted.new_ledgers:
+        return why
+    last = max(standing.values(), key=lambda it: int(it["report"]))["key"]
+    wanted = trusted.new_ledgers[entity] or last
+    if report.key == wanted:
+        return ""
+    return (
+        f"its new ledger is signed with the key {report.key}, and not with {wanted}; ask {entity}."
+        f" If it lost its old key too, have it read the new one out, and collect with --new-ledger"
+        f" {entity}=KEY"
     )
 
 
 def _another_ledger(
     report: Report,
     entity: str,
-    rows: Collection[tuple[str, str, str]],
-    standing: Mapping[tuple[str, str, str], sqlite3.Row],
+    rows: Collection[tuple[str, ...]],
+    standing: _Standing,
     log: Log,
 ) -> str:
     """Return why a report is of another ledger, or of an older copy; empty if it is of neither.
@@ -336,13 +386,15 @@ def _another_ledger(
     if last["key"] not in (report.key, *keys) and report.key not in keys[-1:]:
         return (
             f"this report has another key than the earlier ones ({_origin(last)}); ask the"
-            f" holder. If it lost that key, {lost}"
+            f" holder. If it lost that key, have it read the new one out, and collect with"
+            f" --new-ledger {entity}=KEY. {_SET_ASIDE}"
         )
     for key, it in standing.items():
         if it["output"] == report.output and key not in rows:
             return (
-                f"the table lacks what was reported for {key[0]} ({_origin(it)}): its ledger was"
-                f" put back from an older copy, or changed; ask the holder. {_SET_ASIDE}"
+                f"it lacks what was reported for {key[0]} ({_origin(it)}): its ledger was put back"
+                " from an older copy, or changed; ask the holder, who begins a new one then, and"
+                f" collect that with --new-ledger {entity}. {_SET_ASIDE}"
             )
     return ""
 

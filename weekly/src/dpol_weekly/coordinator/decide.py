@@ -20,7 +20,7 @@ from dpol_weekly.coordinator.division import divide
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
-from dpol_weekly.coordinator.settings import FILE, Coordination, changed
+from dpol_weekly.coordinator.settings import FILE, Coordination
 from dpol_weekly.coordinator.words import listed
 from dpol_weekly.deployment import Deployment
 
@@ -30,7 +30,7 @@ _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def decide(folder: Path, period: datetime.date | None = None, **changes: Any) -> Decision:
+def decide(folder: Path, period: datetime.date | None = None) -> Decision:
     """Decide for a period and write `decisions/PERIOD.json` and `.csv` in the folder.
 
     The page `index.html` shows the decision for the latest period.
@@ -39,18 +39,16 @@ def decide(folder: Path, period: datetime.date | None = None, **changes: Any) ->
         folder: the coordinator's folder.
         period: start of the period, at most `LONGEST_GAP` periods after the last report; None: the
             first period after the last report.
-        changes: changes of the coordinator's choices for this decision.
 
     Raises:
-        ConfigError: as `open_log` and `changed`.
+        ConfigError: as `open_log`.
         DataError: as `open_log`; no decision can be made; earlier decisions come from another log;
             or the period was decided already, from other reports or with other choices.
         OutputError: the decision cannot be written.
     """
     with open_log(folder) as log:
         number = number_of(log, period)
-        coordination = changed(log.coordination, log.deployment, **changes)
-        decision = _decided(log, number, coordination)
+        decision = _decided(log, number, log.coordination)
         with locked(folder / "decisions"):
             written = _written(log, folder / "decisions")
             decision = _write(log, _path(folder, decision.period), decision)
@@ -79,6 +77,11 @@ def check(folder: Path, period: datetime.date | None = None) -> Decision:
         raise DataError(
             f"{path}: does not hold the decision that the log gives: {place}; put the file back as"
             " it was, or move it away and decide again"
+        )
+    if not _holds(path, before.as_json()):
+        raise DataError(
+            f"{path}: is not written as dpol decide writes it: something was added, left out or"
+            " given twice; put the file back as it was, or move it away and decide again"
         )
     table = path.with_suffix(".csv")
     if not _holds(table, before.as_csv()):
@@ -187,7 +190,7 @@ def _write(log: Log, path: Path, decision: Decision) -> Decision:
         keys = ", ".join(key for key in was if was[key] != now[key])
         raise DataError(
             f"{path}: is decided already, and stays; it was decided with other choices ({keys})."
-            f" What {FILE} or the command says now counts from the next period on"
+            f" What {FILE} says now counts from the next period on"
         )
     raise DataError(
         f"{path}: is decided already, with another version of dpol or machine, and stays; dpol"
@@ -258,7 +261,7 @@ def _outlooks(
     chances: dict[int, float] = {}
     if law is not None:
         places = list(choice.ranked)
-        likely = chances_of(law.share[places], law.apart[places], coordination.names)
+        likely = chances_of(law.share[places], law.apart[places])
         chances = dict(zip(places, likely.tolist(), strict=True))
     outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):

@@ -31,7 +31,7 @@ class Outlook:
             rank.
         named: whether the decision names it.
         chance: probability that its true share is the largest among the entities that may be
-            chosen (among the k largest if k are named); None if the algorithm predicts none.
+            chosen; None if the algorithm predicts none.
         share: predicted true share in the period; None if the algorithm predicts none.
         low: lower end of the 90% interval of the true share; None likewise.
         high: upper end of that interval.
@@ -74,11 +74,13 @@ class Division:
         need: expected number of people whom own staff does not serve.
         unmet: expected number of people whom neither own staff nor a unit serves.
         unmet_without_guarantee: this number if no units were guaranteed.
+        left: units that nobody gets, as all beds have one.
     """
 
     need: float
     unmet: float
     unmet_without_guarantee: float
+    left: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

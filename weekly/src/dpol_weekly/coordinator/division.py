@@ -6,8 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpol.core.intervals import NORMAL_90
+from dpol.core.randomness import Floats
 from dpol.divide import expected_unmet, short_chance, whole_units
 from dpol.experts.registry import label_of
 from dpol_weekly.coordinator.decision import Division, Outlook
@@ -48,7 +50,7 @@ def divide(
     mean, deviation = beds * share, beds * (high - share) / NORMAL_90
     own = coordination.own_staff * beds
     units, unguaranteed = (
-        whole_units(mean, deviation, coordination.units, own=own, guaranteed=guaranteed)
+        _within_beds(mean, deviation, coordination.units, own, guaranteed, beds)
         for guaranteed in (coordination.guaranteed, 0.0)
     )
     need, unmet, least = (
@@ -64,4 +66,34 @@ def divide(
             short_chance=float(chances[row]),
             units_without_guarantee=int(unguaranteed[row]),
         )
-    return tuple(helped), Division(need=need, unmet=unmet, unmet_without_guarantee=least)
+    return tuple(helped), Division(
+        need=need,
+        unmet=unmet,
+        unmet_without_guarantee=least,
+        left=coordination.units - int(units.sum()),
+    )
+
+
+def _within_beds(
+    mean: Floats, deviation: Floats, units: int, own: Floats, guaranteed: float, beds: Floats
+) -> NDArray[np.int64]:
+    """Return whole units that stop at the beds of each entity; what is left helps nobody.
+
+    Entities that would get more than their beds get their beds, and the rest is divided anew.
+    """
+    most = np.floor(beds).astype(np.int64)
+    given, open_to = np.zeros_like(most), np.ones(len(most), dtype=bool)
+    while open_to.any():
+        at = open_to.nonzero()[0]
+        rest = min(units - int(given.sum()), int(most[at].sum()))
+        if rest == most[at].sum():
+            given[at] = most[at]
+            break
+        shares = whole_units(mean[at], deviation[at], rest, own=own[at], guaranteed=guaranteed)
+        above = at[shares > most[at]]
+        if not len(above):
+            given[at] = shares
+            break
+        given[above] = most[above]
+        open_to[above] = False
+    return given

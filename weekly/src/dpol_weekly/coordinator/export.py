@@ -9,7 +9,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.spreadsheets import spreadsheet_text
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.released.row import released_row
+from dpol_weekly.noise import decimal_text, deviation_of_share, share_of
 
 COLUMNS = (
     *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "mu"),
@@ -23,8 +23,7 @@ def export(folder: Path, to: Path) -> int:
 
     Besides the released cells, a row has the `version` (a higher one supersedes the lower ones),
     the id of the holder's `ledger`, the number of the `report`, and `set_aside`: why the row does
-    not count, empty if it does. Numbers are the released text; no other text is a spreadsheet
-    formula.
+    not count, empty if it does. No text is a spreadsheet formula.
 
     Raises:
         DataError: as `open_log`, or the name of the table is not one of CSV.
@@ -42,15 +41,15 @@ def export(folder: Path, to: Path) -> int:
         writer.writeheader()
         noise = log.deployment.count_noise()
         for row in log.releases():
-            cells = released_row(
-                entity=row["entity"],
-                period=log.deployment.period_of(row["period"]).isoformat(),
-                noisy_count=row["noisy_count"],
-                capacity=row["capacity"],
-                noise=noise,
-            )
-            texts = {key: spreadsheet_text(row[key] or "") for key in ("entity", "set_aside")}
-            writer.writerow({**row, **cells._asdict(), **texts})
+            cells = {
+                "period": log.deployment.period_of(row["period"]).isoformat(),
+                "noisy_share": share_of(row["noisy_count"], row["capacity"]),
+                "mu": decimal_text(noise.mu),
+                "count_sensitivity": decimal_text(noise.count_sensitivity),
+                "noise_sd": deviation_of_share(noise.standard_deviation, row["capacity"]),
+                "set_aside": spreadsheet_text(row["set_aside"] or ""),
+            }
+            writer.writerow({**row, **cells})
             count += 1
     return count
 

@@ -7,8 +7,6 @@ chain over all of it is verified whenever the log is opened.
 from __future__ import annotations
 
 import datetime
-import hashlib
-import itertools
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -26,19 +24,32 @@ from dpol_weekly.deployment import (
     read_deployment,
     refuse_amendment,
 )
-from dpol_weekly.released.read import Report, Reported
-from dpol_weekly.sqlite import Kind, opened, prepare, transaction
+from dpol_weekly.released.read import Report
+from dpol_weekly.released.row import Released
+from dpol_weekly.sqlite import Kind, add, head_of, link, opened, prepare, transaction
 
 LOG_NAME = "log.sqlite"
 """The name of the log in a coordinator's folder."""
 
-_BACK = "put the last backup of the log back"
 _NO_LOG = "is not a log of dpol, or is damaged; put its last backup back"
+_ENTERED = """
+SELECT number, CAST(json_array('agreement', received, sha256, agreement) AS BLOB) AS content
+FROM deployment
+UNION ALL
+SELECT number, CAST(json_array('report', received, sha256, file, ledger, output, key,
+    (SELECT json_group_array(json_array(entity, period, version, noisy_count, capacity))
+        FROM release WHERE report = number)
+) AS BLOB) FROM report
+UNION ALL
+SELECT number, CAST(json_array('act', received, kind, entity, period, reason) AS BLOB) FROM act
+"""
 _LOG = Kind(
     name="log",
     script=Path(__file__).with_name("log.sql"),
+    entered=_ENTERED,
+    stray="SELECT 1 FROM release WHERE report NOT IN (SELECT number FROM report)",
     application=0x64706F6D,
-    version=6,
+    version=7,
     foreign=_NO_LOG,
     damaged=_NO_LOG,
 )
@@ -75,7 +86,7 @@ class Log:
     @property
     def head(self) -> str:
         """The head of its hash chain."""
-        return _head(self.connection, self.last)
+        return head_of(self.connection, self.last)
 
     def at(self, head: str) -> Log:
         """The log as it was when its hash chain had this head.
@@ -96,51 +107,35 @@ class Log:
         ).fetchone()
         return replace(self, agreements=self.agreements[:known], last=found["number"])
 
-    def add_report(self, report: Report, file: str, rows: Sequence[Reported]) -> int:
-        """Enter a report with its new rows and the new heads of its ledger.
+    def add_report(self, report: Report, file: str, rows: Sequence[Released]) -> int:
+        """Enter a report with its new rows.
 
         A further row for a period supersedes the earlier ones. Returns the number of the report.
         """
         base, deployment = self.connection, self.deployment
-        known = self.ledger_heads(report.ledger, report.output)
         cells = report.sha256, file, report.ledger, report.output, report.key
-        number = _add(base, "report", *cells)
-        heads = [(number, run, it) for run, it in report.heads.items() if known.get(run) != it]
-        base.executemany("INSERT INTO ledger_head VALUES (?, ?, ?)", heads)
+        number = add(base, "report", *cells)
         base.executemany(
             "INSERT INTO release SELECT ?1, ?2, ?3, 1 + COUNT(*), ?4, ?5 FROM release"
             " WHERE entity = ?2 AND period = ?3",
             [
                 (
                     number,
-                    row.cells.entity,
-                    deployment.number_of(datetime.date.fromisoformat(row.cells.period)),
-                    row.cells.noisy_count,
-                    row.cells.capacity,
+                    row.entity,
+                    deployment.number_of(datetime.date.fromisoformat(row.period)),
+                    row.noisy_count,
+                    row.capacity,
                 )
                 for row in rows
             ],
         )
-        _link(base, number)
+        link(base, _LOG, number)
         return number
-
-    def ledger_heads(self, ledger: str, output: str) -> dict[int, str]:
-        """Return the heads of a ledger by run of an output, as stated by reports that count."""
-        found = self.connection.execute(
-            "SELECT report, run, head FROM report JOIN ledger_head ON report = report.number"
-            " WHERE ledger = ? AND output = ? AND EXISTS (SELECT 1 FROM released"
-            " WHERE released.report = report.number AND set_aside IS NULL) ORDER BY report, run",
-            (ledger, output),
-        )
-        heads: dict[int, str] = {}
-        for _, rows in itertools.groupby(found, key=lambda row: row["report"]):
-            new = {row["run"]: row["head"] for row in rows}
-            heads = {run: head for run, head in heads.items() if run < min(new)} | new
-        return heads
 
     def add_act(self, *, kind: str, entity: str, reason: str, period: int | None = None) -> None:
         """Note an act about an entity (see log.sql); without a period, about all its periods."""
-        _link(self.connection, _add(self.connection, "act", kind, entity, period, reason))
+        base = self.connection
+        link(base, _LOG, add(base, "act", kind, entity, period, reason))
 
     def releases(self, where: str = "1", *values: str | int | None) -> sqlite3.Cursor:
         """Return the rows by entity, period and version, with the rows that were set aside.
@@ -206,9 +201,7 @@ def open_log(
         with opened(path, _LOG) as base, transaction(base, write=new or write):
             base.row_factory = sqlite3.Row
             if prepare(base, path, _LOG, new=new) and given is not None:
-                _keep_rows(base)
                 _add_agreement(base, given)
-            _verify(base, path)
             agreements = _agreements(base, path)
             if given is not None and given not in agreements:
                 refuse_amendment(agreements[-1], given, str(deployment))
@@ -227,39 +220,6 @@ def open_log(
         raise output_error(error.filename or folder, error) from error
 
 
-def _keep_rows(base: sqlite3.Connection) -> None:
-    """Let rows of the tables be added only."""
-    tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    for (table,) in tables:
-        for name, event in (("kept", "DELETE"), ("same", "UPDATE")):
-            base.execute(
-                f"CREATE TRIGGER {table}_{name} BEFORE {event} ON {table}"
-                " BEGIN SELECT RAISE(ABORT, 'rows of the log are only ever added'); END"
-            )
-
-
-def _verify(base: sqlite3.Connection, path: Path) -> None:
-    """Make sure that all of the log is what was entered, in that order.
-
-    Raises:
-        DataError: something was removed, changed or put in another place.
-    """
-    head, number = "", -1
-    for number, row in enumerate(base.execute("SELECT * FROM entered ORDER BY number")):
-        head = _next_head(head, row["content"])
-        if row["number"] != number or _head(base, number) != head:
-            raise DataError(
-                f"{path}: number {number} of its agreements, reports and acts was removed, changed"
-                f" or put in another place; {_BACK}"
-            )
-    stray = (
-        "SELECT 1 FROM link WHERE number > ?"
-        " UNION ALL SELECT 1 FROM release WHERE report NOT IN (SELECT number FROM report)"
-    )
-    if base.execute(stray, (number,)).fetchone():
-        raise DataError(f"{path}: its last reports were removed, or rows were added; {_BACK}")
-
-
 def _refuse_late(base: sqlite3.Connection, given: Deployment, place: str) -> None:
     """Refuse an amendment of periods that were collected already."""
     (newest,) = base.execute("SELECT MAX(period) FROM release").fetchone()
@@ -273,33 +233,7 @@ def _refuse_late(base: sqlite3.Connection, given: Deployment, place: str) -> Non
 
 
 def _add_agreement(base: sqlite3.Connection, agreed: Deployment) -> None:
-    _link(base, _add(base, "deployment", agreed.sha256(), agreed.agreement()))
-
-
-def _add(base: sqlite3.Connection, table: str, *cells: str | int | None) -> int:
-    """Enter an agreement, a report or an act with the next number, and the time; the number."""
-    (number,) = base.execute("SELECT COUNT(*) FROM link").fetchone()
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    values = ", ".join("?" * (2 + len(cells)))
-    base.execute(f"INSERT INTO {table} VALUES ({values})", (number, now, *cells))
-    return int(number)
-
-
-def _link(base: sqlite3.Connection, number: int) -> None:
-    """Add an agreement, a report with its rows, or an act to the hash chain."""
-    (content,) = base.execute("SELECT content FROM entered WHERE number = ?", (number,)).fetchone()
-    head = _next_head(_head(base, number - 1), content)
-    base.execute("INSERT INTO link VALUES (?, ?)", (number, head))
-
-
-def _head(base: sqlite3.Connection, last: int) -> str:
-    """The head of the chain after a number; empty before the first."""
-    found = "SELECT head FROM link WHERE number <= ? ORDER BY number DESC LIMIT 1"
-    return "".join(head for (head,) in base.execute(found, (last,)))
-
-
-def _next_head(before: str, content: str) -> str:
-    return hashlib.sha256((before + content).encode()).hexdigest()
+    link(base, _LOG, add(base, "deployment", agreed.sha256(), agreed.agreement()))
 
 
 def _agreements(base: sqlite3.Connection, path: Path) -> list[Deployment]:

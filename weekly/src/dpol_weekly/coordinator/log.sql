@@ -14,15 +14,6 @@ CREATE TABLE report (
     ledger TEXT NOT NULL, output TEXT NOT NULL, key TEXT NOT NULL
 );
 
-CREATE INDEX report_output ON report (ledger, output);
-
--- Heads of the hash chain of a holder's ledger after its runs, under the report that was first to
--- state each. A report that begins with an earlier run again takes the place of what came from there on.
-CREATE TABLE ledger_head (
-    report INTEGER NOT NULL REFERENCES report, run INTEGER NOT NULL, head TEXT NOT NULL,
-    PRIMARY KEY (report, run)
-) WITHOUT ROWID;
-
 -- The rows that a report was first to bring. Periods are counted from 0. Counts and capacities are
 -- the text that was released; all else of a row follows from them and the agreement. A version
 -- above 1 supersedes those before.
@@ -43,21 +34,6 @@ CREATE TABLE act (
 );
 
 CREATE INDEX act_entity ON act (entity, kind);
-
--- The hash chain: the SHA-256 of the head before and of what was entered.
-CREATE TABLE link (number INTEGER PRIMARY KEY, head TEXT NOT NULL UNIQUE);
-
--- All of what was entered, as text.
-CREATE VIEW entered AS
-SELECT number, json_array('agreement', received, sha256, agreement) AS content FROM deployment
-UNION ALL
-SELECT number, json_array('report', received, sha256, file, ledger, output, key,
-    (SELECT json_group_array(json_array(run, head)) FROM ledger_head WHERE report = number),
-    (SELECT json_group_array(json_array(entity, period, version, noisy_count, capacity))
-        FROM release WHERE report = number)
-) AS content FROM report
-UNION ALL
-SELECT number, json_array('act', received, kind, entity, period, reason) AS content FROM act;
 
 -- `set_aside` is the reason; NULL: the row counts.
 CREATE VIEW released AS SELECT release.*, (

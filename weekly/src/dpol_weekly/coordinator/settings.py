@@ -5,7 +5,7 @@ No guarantee depends on it, so it may change on any day. A decision states the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -78,36 +78,6 @@ def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
     if not isinstance(raw, Mapping | None):
         raise ConfigError(f"{path}: holds no keys; move it away, and dpol collect writes it again")
     return _checked(raw or {}, deployment, str(path))
-
-
-def changed(
-    coordination: Coordination,
-    deployment: Deployment,
-    *,
-    without: Sequence[str] = (),
-    **changes: Any,
-) -> Coordination:
-    """Return a coordinator's choices with changes for one decision.
-
-    Args:
-        coordination: the choices.
-        deployment: the agreement.
-        without: further entities that cannot be chosen.
-        changes: other keys.
-
-    Raises:
-        ConfigError: the changed choices break rules, or divide no units and change how they are
-            divided; all are listed.
-    """
-    whole = coordination.model_dump() | changes
-    whole["cannot_be_chosen"] = list(dict.fromkeys([*whole["cannot_be_chosen"], *without]))
-    found = _checked(whole, deployment, "dpol decide")
-    without_units = "changes nothing, since no units are divided: add units, or leave it out"
-    idle = [key for key in ("guaranteed", "own_staff") if key in changes]
-    if idle and found.units is None:
-        problems = [Problem((key,), changes[key], without_units) for key in idle]
-        raise refusal("dpol decide", problems, MANUAL)
-    return found
 
 
 def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coordination:

@@ -20,54 +20,56 @@ from dpol_weekly.deployment import Deployment, refuse_amendment
 from dpol_weekly.holder.entries import add_deployment, agreements, released_for
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import marked_for
 
 
 class NotConfirmedError(DataError):
-    """The holder has not confirmed an agreement yet.
+    """The holder has not confirmed an agreement, or the beginning of a ledger, yet.
 
     Args:
         statement: the agreement in words, to show.
         deployment: the deployment.
-        in_person: whether only a person on a terminal may confirm it.
+        new_ledger: path of a new ledger that only a person on a terminal may begin.
     """
 
-    def __init__(self, statement: str, deployment: Deployment, *, in_person: bool) -> None:
+    def __init__(
+        self, statement: str, deployment: Deployment, *, new_ledger: Path | None = None
+    ) -> None:
         self.statement, self.sha256 = statement, deployment.sha256()
-        self.in_person = in_person
+        self.in_person = new_ledger is not None
         remedy = (
-            "confirm it on a terminal: it does not amend the agreement of that name that you"
-            " confirmed before, so no script may confirm it"
-            if in_person
-            else "confirm it, on a terminal or by its whole hash"
+            f"the ledger {new_ledger} is not there, and only a person on a terminal begins one"
+            " without --begin-after DATE. Nothing up to that date is released: if the ledger is"
+            " lost, give the last period that was ever released, or today's date; if nothing of"
+            " these people was ever released, the day before the first period"
+            if new_ledger
+            else f"the agreement {deployment.name} is not confirmed; read what it says above, then"
+            " confirm it, on a terminal or by its whole hash"
         )
-        super().__init__(
-            f"nothing was released: the agreement {deployment.name} is not confirmed; read what"
-            f" it says above, then {remedy}"
-        )
+        super().__init__(f"nothing was released: {remedy}")
 
 
 def confirm(ledger: Ledger, request: Request) -> None:
     """Check that the holder has confirmed the agreement, and enter a new confirmation.
 
+    An agreement that amends one of the ledger, or has the name of one with releases, may change
+    what an amendment may, whatever it is called.
+
     Raises:
-        NotConfirmedError: the agreement is not confirmed, or a script confirms what a person must.
-        ConfigError: it amends a confirmed agreement and changes more than it may, or changes
-            released periods.
+        NotConfirmedError: the agreement is not confirmed.
+        ConfigError: it changes more than an amendment may, or does not amend the last agreement
+            with releases of its name, or changes released periods.
     """
-    deployment = request.deployment
-    confirmed = {agreement.sha256(): agreement for agreement in agreements(ledger)}
-    if deployment.sha256() in confirmed:
+    deployment, place = request.deployment, f"the agreement {request.deployment.name}"
+    known = {agreement.sha256(): agreement for agreement in agreements(ledger)}
+    if deployment.sha256() in known:
         return
-    of_this_name = [
-        agreement for agreement in confirmed.values() if agreement.name == deployment.name
-    ]
-    before = of_this_name[-1] if of_this_name else None
-    amended = confirmed.get(deployment.amends.agreement) if deployment.amends else None
-    if amended and amended.name == deployment.name:
-        before = amended
-        refuse_amendment(amended, deployment, f"the agreement {deployment.name}")
-        _refuse_past(ledger, request, amended)
+    released = [it for it in agreements(ledger, released=True) if it.name == deployment.name]
+    amended = known.get(deployment.amends.agreement) if deployment.amends else None
+    if before := released[-1] if released else amended:
+        refuse_amendment(before, deployment, place)
+        _refuse_past(ledger, request, before)
+    elif deployment.name in {it.name for it in known.values()}:
+        before = [it for it in known.values() if it.name == deployment.name][-1]
     refuse_unconfirmed(request, before=before)
     add_deployment(ledger, deployment)
 
@@ -75,7 +77,7 @@ def confirm(ledger: Ledger, request: Request) -> None:
 def refuse_unconfirmed(
     request: Request, *, before: Deployment | None = None, new_ledger: Path | None = None
 ) -> None:
-    """Refuse to release under an agreement that is not confirmed.
+    """Refuse to release under an agreement that is not confirmed, or to begin a ledger unasked.
 
     Args:
         request: the holder's request; it may confirm the agreement.
@@ -83,14 +85,13 @@ def refuse_unconfirmed(
         new_ledger: path of the ledger if it does not exist yet.
 
     Raises:
-        NotConfirmedError: the agreement is not confirmed.
+        NotConfirmedError: the agreement is not confirmed; or no person begins a ledger that may
+            release every period.
     """
-    deployment = request.deployment
-    amends = deployment.amends and before and deployment.amends.agreement == before.sha256()
-    in_person = before is not None and not amends
-    if request.agree is None or (in_person and not request.in_person):
-        statement = _statement(request, before, new_ledger, in_person=in_person)
-        raise NotConfirmedError(statement, deployment, in_person=in_person)
+    unasked = new_ledger if request.begin_after is None and not request.in_person else None
+    if request.agree is None or unasked:
+        statement = _statement(request, before, new_ledger)
+        raise NotConfirmedError(statement, request.deployment, new_ledger=unasked)
 
 
 def _refuse_past(ledger: Ledger, request: Request, before: Deployment) -> None:
@@ -103,15 +104,15 @@ def _refuse_past(ledger: Ledger, request: Request, before: Deployment) -> None:
         ConfigError: the amendment changes them.
     """
     deployment = request.deployment
-    released = [period for _, period in released_for(ledger, deployment.name)]
-    released += [row["period"] for row in marked_for(ledger, deployment.name)]
+    released = [period for _, period in released_for(ledger, before.name)]
     changed = [
         name
         for name in request.hospital.texts
         if before.entities.get(name) != deployment.entities[name]
     ]
     since = deployment.amends.since.isoformat() if deployment.amends else ""
-    if changed and (last := max(released, default="")) >= since:
+    last = max([*released, ledger.begin_after], default="")
+    if changed and last >= since:
         raise ConfigError(
             f"the agreement {deployment.name}: amends.since = {since}: must be after {last}, the"
             f" last period that you have released, as it changes {min(changed)}; have it amended"
@@ -119,9 +120,7 @@ def _refuse_past(ledger: Ledger, request: Request, before: Deployment) -> None:
         )
 
 
-def _statement(
-    request: Request, before: Deployment | None, new_ledger: Path | None, *, in_person: bool
-) -> str:
+def _statement(request: Request, before: Deployment | None, new_ledger: Path | None) -> str:
     """Return the agreement in plain words; guarantees are rounded to the safe side."""
     deployment = request.deployment
     # A person who is counted in full changes a count by 1.
@@ -129,7 +128,7 @@ def _statement(
     text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
         agreed=deployment,
         changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
-        in_person=in_person,
+        begin_after=request.begin_after,
         deviation=deployment.count_noise().standard_deviation,
         guess=rounded_up(100 * best_guess(whole * deployment.budget_mu), 3),
         sensitivity=deployment.sensitivity_text,

@@ -186,19 +186,21 @@ def _released(
         for day, of_day in zip(days, counts.tolist(), strict=True)
         for name, count in zip(names, of_day, strict=True)
     ]
+    begin = ["--begin-after", (_FIRST - datetime.timedelta(days=1)).isoformat()]
     for weeks in (PERIODS // 2, PERIODS):  # a second run goes on where the first one ended
         with (folder / "canaries.csv").open("w", encoding="utf-8", newline="") as stream:
             known = rows[: weeks * ENTITIES]
             csv.writer(stream).writerows([("entity", "period", "count"), *known])
-        command(["privatize", str(own), "--agree", read_deployment(agreement).sha256()])
-    report = read_release(folder / f"audit-{days[-1]}.zip")
+        command(["privatize", str(own), "--agree", read_deployment(agreement).sha256(), *begin])
+        begin = []
+    report = read_release(folder / f"audit-{days[-1]}.json")
     if len(report.rows) != len(rows):
         raise DataError("dpol privatize did not release all canaries; install dpol again")
     order = {(name, day): number for number, (name, day, _) in enumerate(rows)}
-    placed = [order[row.cells.entity, row.cells.period] for row in report.rows]
-    decimals = len(report.rows[0].cells.noisy_count.partition(".")[2])
+    placed = [order[row.entity, row.period] for row in report.rows]
+    decimals = len(report.rows[0].noisy_count.partition(".")[2])
     noise = [
-        int((Decimal(row.cells.noisy_count) - Decimal(rows[place][2])).scaleb(decimals))
+        int((Decimal(row.noisy_count) - Decimal(rows[place][2])).scaleb(decimals))
         for row, place in zip(report.rows, placed, strict=True)
     ]
     deviation = math.sqrt(2) / mu * 10**decimals

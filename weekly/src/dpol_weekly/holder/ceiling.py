@@ -1,52 +1,30 @@
 """The ceiling on a person's loss over all outputs of a ledger; proved in `dpol_weekly.budget`.
 
-s(i, p) is the sum of mu^2 over all rows of entity i whose days overlap period p, released or marked
-by the ledger. Each agreement of the ledger has its own grid of periods and its own share, and no
+s(i, p) is the sum of mu^2 over all rows of entity i whose days overlap period p, released by the
+ledger. Each agreement of the ledger has its own grid of periods and its own share, and no
 release raises any s(i, p) above the share.
 """
 
 from __future__ import annotations
 
 import datetime
-import heapq
 import itertools
 import math
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_down, rounded_up
-from dpol_weekly.budget import most_in_a_period
+from dpol_weekly.budget import most_in_a_period, mu_of_such_stay
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
-from dpol_weekly.holder.entries import Output, agreed, deployments, entities_of, select
+from dpol_weekly.holder.entries import Output, agreed, deployments, select
 from dpol_weekly.holder.ledger import Ledger
+from dpol_weekly.records import alike
 
-Spent = Mapping[tuple[int, int], Fraction]
-"""s(i, p) by the numbers of the entity and of the period."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Worst:
-    """The stay with the largest loss.
-
-    Args:
-        squared_mu: upper bound on its squared mu.
-        start: start of its first period.
-        kept: whether every period of every entity is within its share of the budget.
-    """
-
-    squared_mu: Fraction
-    start: datetime.date
-    kept: bool
-
-    @property
-    def mu(self) -> float:
-        """An upper bound on the mu of this stay."""
-        return math.sqrt(self.squared_mu)
+Spent = Mapping[tuple[str, int], Fraction]
+"""s(i, p) by the entity, as `alike` writes it, and the number of the period."""
 
 
 def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]) -> None:
@@ -60,15 +38,14 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
     Raises:
         DataError: a row exceeds the share of this agreement, or of another one in the ledger.
     """
-    numbers = entities_of(ledger, {count.entity for count in counts})
-    square = Fraction(str(deployment.mu)) ** 2
+    begin_after, square = ledger.begin_after, Fraction(str(deployment.mu)) ** 2
     known = {other.name: other for other in deployments(ledger)} | {deployment.name: deployment}
     for judged in known.values():
         share, before = _share(judged), spent(ledger, judged)
         now = defaultdict(Fraction, before)
         keys = [
             [
-                (numbers[count.entity], number)
+                (alike(count.entity), number)
                 for number in _overlapped(judged, count.period, deployment)
             ]
             for count in counts
@@ -77,6 +54,13 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
             now[key] += square
         for count, of_count in zip(counts, keys, strict=True):
             for key in of_count:
+                # A ledger that is lost may have spent all of a period that begins before.
+                if judged.period_of(key[1]).isoformat() <= begin_after:
+                    raise DataError(
+                        f"{count.where}: overlaps the period from {judged.period_of(key[1])} on of"
+                        f" the deployment {judged.name}, and the ledger was begun after"
+                        f" {begin_after}, within it; leave such rows out"
+                    )
                 if now[key] > share:
                     raise DataError(
                         f"{count.where}: with this row its entity would have mu {_up(now[key])} in"
@@ -89,24 +73,13 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
                     )
 
 
-def worst_stay(ledger: Ledger, deployment: Deployment) -> Worst:
-    """Return the stay of full length with the largest loss from the releases of a ledger."""
-    entities: defaultdict[int, list[Fraction]] = defaultdict(list)
-    found = spent(ledger, deployment)
-    for (_, number), squares in found.items():
-        entities[number].append(squares)
-    # In each period a person moves the counts of two entities at most, each for half of mu^2.
-    numbers = sorted(entities)
-    most = (sum(heapq.nlargest(2, entities[number]), Fraction(0)) / 2 for number in numbers)
-    sums = [Fraction(0), *itertools.accumulate(most)]
-    ends = (bisect_left(numbers, number + deployment.longest_stay) for number in numbers)
-    stays = [sums[end] - sums[place] for place, end in enumerate(ends)] or [Fraction(0)]
-    first = stays.index(max(stays))
-    return Worst(
-        squared_mu=stays[first],
-        start=deployment.period_of(numbers[first] if numbers else 0),
-        kept=max(found.values(), default=Fraction(0)) <= _share(deployment),
-    )
+def mu_of_stay(ledger: Ledger, deployment: Deployment) -> tuple[float, bool]:
+    """Return an upper bound on the mu of the longest stay, from all releases of a ledger.
+
+    Also returns whether every period of every entity is within its share of the budget.
+    """
+    most = max(spent(ledger, deployment).values(), default=Fraction(0))
+    return mu_of_such_stay(most, deployment.longest_stay), most <= _share(deployment)
 
 
 def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) -> Spent:
@@ -115,18 +88,14 @@ def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) 
     Args:
         ledger: the ledger.
         deployment: the agreement; it defines the periods.
-        output: count only the rows of this output; None: all rows and all marked periods.
+        output: count only the rows of this output; None: all rows.
     """
-    statement = "SELECT entity, period, agreement, COUNT(*) AS times FROM released"
-    rows = " GROUP BY entity, period, deployment"
-    if output:
-        statement += f" WHERE output = {output.number}{rows}"
-    else:
-        statement += (
-            f"{rows} UNION ALL SELECT entity, period, agreement, times FROM marked"
-            " JOIN deployment ON deployment.number = marked.deployment"
-        )
-    found: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    of = f"WHERE output = {output.number}" if output else ""
+    statement = (
+        f"SELECT entity, period, agreement, COUNT(*) AS times FROM released {of}"
+        " GROUP BY entity, period, deployment"
+    )
+    found: defaultdict[tuple[str, int], Fraction] = defaultdict(Fraction)
     for row in select(ledger, statement):
         made = agreed(row["agreement"])
         square = row["times"] * Fraction(str(made.mu)) ** 2

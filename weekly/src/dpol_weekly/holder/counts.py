@@ -18,13 +18,13 @@ from dpol.data.table_files import Keys, TextTable, read_table_file
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.readings import date_formats, number_formats
 from dpol_weekly.holder.settings import Hospital
+from dpol_weekly.noise import decimal_text
 
 KEYS = Keys(file="table", columns="columns", format="format", place="hospital.yaml", secret=True)
 """The names of a holder's keys in messages."""
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
 # A date, or its midnight: another time, and one with an offset, may be another day elsewhere.
 _MIDNIGHT = re.compile(r"[^T :]+([T ]00:00(:00(\.0+)?)?)?")
-_MOST_ABOVE_CAPACITY = 0.01
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,23 +47,18 @@ class Count:
 
 
 def read_counts(
-    hospital: Hospital,
-    deployment: Deployment,
-    *,
-    over_capacity: bool = False,
-    no_final_newline: bool = False,
+    hospital: Hospital, deployment: Deployment, *, no_final_newline: bool = False
 ) -> list[Count]:
     """Read the rows of a holder's table for an agreement, and check each.
 
     Args:
         hospital: the holder's table.
         deployment: the agreement; its capacities replace those in the table.
-        over_capacity: counts above the capacity are correct.
         no_final_newline: the table is complete although its last line has no line end.
 
     Raises:
-        DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, an
-            entity has two rows for one period, or too many counts are above their capacity.
+        DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, or
+            an entity has two rows for one period. Whether it refuses depends on no count.
     """
     path = hospital.table
     counts = list(_counts(hospital, deployment))
@@ -75,22 +70,15 @@ def read_counts(
         )
     if not counts:
         raise DataError(f"{path}: holds no row of {', '.join(hospital.texts)}; add rows to release")
-    # Whether this refuses depends on raw counts. Nothing is released, and the message reaches the
-    # holder only; but a holder who then reports late, or not at all, shows that. The guide says so.
-    above = sum(Decimal(count.count) > Decimal(count.capacity) for count in counts)
-    if above > _MOST_ABOVE_CAPACITY * len(counts) and not over_capacity:
-        raise DataError(
-            f"{path}: more than {_MOST_ABOVE_CAPACITY:.0%} of the counts are above their capacity;"
-            " check that format.decimal and format.thousands are the signs of the table, and that"
-            " the columns are the right ones, or add --over-capacity if they are"
-        )
     return counts
 
 
 def in_time(
     counts: list[Count], deployment: Deployment, today: datetime.date | None = None
 ) -> list[Count]:
-    """Return the counts in periods when their entity takes part, in the order of the periods.
+    """Return the counts in periods when their entity takes part, by period and entity.
+
+    The order of the table's rows goes no further: a table may be sorted by its counts.
 
     Args:
         counts: counts of a table.
@@ -117,7 +105,7 @@ def in_time(
             f"{counts[0].where}, and further lines: no row is within the dates of its entity in"
             f" the deployment {deployment.name}; check the dates, or agree on others"
         )
-    return sorted(kept, key=lambda count: count.period)
+    return sorted(kept, key=lambda count: (count.period, count.entity))
 
 
 def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
@@ -158,6 +146,7 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
             capacity = parse_decimal(cell.capacity, forms[name])
             if capacity is None or not (_COUNT.fullmatch(capacity) and capacity.strip("0.")):
                 raise _no_number(cell.where, name, "above 0", held[name], "fix the cell")
+            capacity = decimal_text(Decimal(capacity))
         yield replace(cell, period=day.isoformat(), count=count, capacity=capacity)
 
 

@@ -17,15 +17,13 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.entries import (
     agreements,
-    deployments,
-    entities_of,
     released_for,
     seen_from,
 )
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import marked_for
 from dpol_weekly.holder.settings import ColumnUse
+from dpol_weekly.records import alike
 
 LONGEST_GAP = 8
 """Largest number of periods between two releases of an entity without a confirmation."""
@@ -47,18 +45,17 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
             table, or not allowed.
     """
     deployment, correct = request.deployment, request.correct
-    _refuse_other_periods(ledger, deployment)
-    numbers = entities_of(ledger, {count.entity for count in counts})
     here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
-    marked = {(row["entity"], row["period"]) for row in marked_for(ledger, deployment.name)}
-    last: dict[int, str] = {}
-    for entity, period in {key for key, bases in released.items() if here in bases} | marked:
+    begin_after, last = ledger.begin_after, dict[str, str]()
+    for entity, period in (key for key, paths in released.items() if here in paths):
         last[entity] = max(last.get(entity, ""), period)
     kept, corrected, why_not = [], set[str](), dict[str, str]()
     for count in counts:
-        entity, period = numbers[count.entity], count.period
-        if (entity, period) in marked:
-            why_not[period] = "a ledger that is lost released it, and it stays as it was released"
+        entity, period = alike(count.entity), count.period
+        if period <= begin_after:
+            why_not[period] = (
+                f"the ledger was begun after {begin_after}, and releases nothing up to it"
+            )
             continue
         if here in released.get((entity, period), ()):
             if not deployment.corrections:
@@ -143,21 +140,6 @@ def _with_beds_of_then(
             then = before[then.amends.agreement]
         entity = then.entities.get(count.entity, deployment.entities[count.entity])
         yield replace(count, capacity=entity.beds or count.capacity)
-
-
-def _refuse_other_periods(ledger: Ledger, deployment: Deployment) -> None:
-    """Refuse an agreement with other periods than its earlier releases.
-
-    Raises:
-        DataError: the periods differ, so releases could not be compared.
-    """
-    for before in deployments(ledger):
-        if before.name == deployment.name and before.periods != deployment.periods:
-            raise DataError(
-                f"{ledger.path}: knows the deployment {before.name} with periods of"
-                f" {before.periods.days} days from {before.periods.first} on; keep these, or give"
-                " the new deployment another name"
-            )
 
 
 def refuse_mixed_columns(ledger: Ledger, use: ColumnUse) -> None:

@@ -14,17 +14,17 @@ from dpol.core.words import counted, printable
 from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.ceiling import spent, worst_stay
+from dpol_weekly.holder.ceiling import mu_of_stay, spent
 from dpol_weekly.holder.entries import (
     Output,
-    deployment_of,
+    agreed,
     deployments,
+    heads_of,
     outputs,
     runs_of,
     table_rows,
 )
-from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
-from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.write import release_files
 from dpol_weekly.released.read import read_release
 
@@ -39,31 +39,32 @@ def history(path: Path) -> dict[str, Any]:
     with _opened(path) as ledger:
         return {
             "ledger": str(path),
+            "begin_after": ledger.begin_after,
             "outputs": [_of_output(ledger, output) for output in outputs(ledger)],
             "stays": [_of_stays(ledger, deployment) for deployment in deployments(ledger)],
         }
 
 
 def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
-    """Return the largest loss of a person over all outputs, in a period and in the worst stay."""
-    worst = worst_stay(ledger, deployment)
+    """Return the largest loss of a person over all outputs, in a period and in a stay."""
+    mu, kept = mu_of_stay(ledger, deployment)
     return {
         "deployment": deployment.name,
         "longest_stay": deployment.longest_stay,
-        "start": worst.start.isoformat(),
         "mu_in_a_period": math.sqrt(max(spent(ledger, deployment).values())),
-        "mu": worst.mu,
+        "mu": mu,
         "budget_mu": deployment.budget_mu,
-        "kept": worst.kept,
-        "marked": len(marked_for(ledger, deployment.name)),
+        "kept": kept,
     }
 
 
 def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
     """Return the runs of an output, and the mu of a person in one of its periods."""
-    deployment = deployment_of(ledger, output)
-    keys = "number", "date", "rows", "first", "last", "again"
-    runs = [{key: run[key] for key in keys} for run in runs_of(ledger, output)]
+    keys, known = ("number", "date", "rows", "first", "last", "again"), runs_of(ledger, output)
+    runs, deployment = (
+        [{key: run[key] for key in keys} for run in known],
+        agreed(known[-1]["agreement"]),
+    )
     mu = math.sqrt(max(spent(ledger, deployment, output).values()))
     return {"output": output.path, "deployment": deployment.name, "runs": runs, "mu": mu}
 
@@ -93,12 +94,15 @@ def verify(path: Path) -> str:
     files = runs = 0
     with _opened(path) as ledger:
         for output in outputs(ledger):
-            known, rows = runs_of(ledger, output), table_rows(ledger, output)
-            heads, runs = {run["number"]: run["head"] for run in known}, runs + len(known)
+            heads, rows = heads_of(ledger, output), table_rows(ledger, output)
+            runs += len(heads)
             for file in release_files(ledger, output):
                 report, files = read_release(file), files + 1
-                if report.ledger != ledger.id and marked_for(ledger, report.deployment):
-                    continue  # of the ledger that was lost
+                if (
+                    report.ledger != ledger.id
+                    and max(row.period for row in report.rows) <= ledger.begin_after
+                ):
+                    continue  # of a ledger that was lost
                 if report.ledger != ledger.id:
                     raise DataError(f"{file}: is of another ledger than {path}; move it away")
                 if other := [it for it, head in report.heads.items() if heads.get(it) != head]:
@@ -106,7 +110,7 @@ def verify(path: Path) -> str:
                         f"{file}: knows another run {other[0]} than {path}: the ledger was put back"
                         " from an older copy, or was written again; put its newest copy back"
                     )
-                if [row.cells for row in report.rows] != rows[: len(report.rows)]:
+                if [*report.rows] != rows[: len(report.rows)]:
                     raise DataError(
                         f"{file}: does not hold the rows of {path}: it is forged; move it away, and"
                         " run dpol privatize with --write-again"
@@ -120,7 +124,7 @@ def verify(path: Path) -> str:
 @contextmanager
 def _opened(path: Path) -> Iterator[Ledger]:
     """Open an existing ledger in a transaction."""
-    if not path.exists() or (path.is_file() and not path.stat().st_size):
+    if is_new(path):
         raise DataError(f"{path}: there is no ledger; name it with --ledger")
     with open_ledger(path) as ledger, transaction(ledger):
         yield ledger

@@ -1,4 +1,4 @@
-"""Write a first `hospital.yaml` from the cells of a table; ask for the rest, or leave it open.
+"""Write a first `hospital.yaml` from the cells of a table, and leave open what they do not say.
 
 A number or date that could mean two things is never guessed.
 """
@@ -12,10 +12,14 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
+
+import openpyxl
 
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
@@ -26,12 +30,10 @@ from dpol.data.table_files import MOST_TITLES, TextTable, open_table, read_table
 from dpol.data.table_format import Format
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import KEYS
-from dpol_weekly.holder.readings import date_formats, number_formats
+from dpol_weekly.holder.readings import date_formats, number_formats, week_examples
 from dpol_weekly.holder.settings import KEY_NAME
 from dpol_weekly.keys import Key, make_key
 
-Ask = Callable[[str, Sequence[str]], str | None]
-"""Asks a person to choose; None for no answer."""
 _LINES = 200
 _MOST_SUMS = 2  # rows without a date at the end of a table
 
@@ -41,33 +43,27 @@ class _Draft:
     """A draft of the file.
 
     Args:
-        ask: asks a person; None in a script.
         form: keys of the block `format`.
         names: keys of the block `columns`.
         open: keys that are still to be set, with possible values.
     """
 
-    ask: Ask | None
     form: dict[str, Any]
     names: dict[str, str] = field(default_factory=dict)
     open: dict[str, list[str]] = field(default_factory=dict)
 
-    def name(self, key: str, choices: Sequence[str], question: str, *, guess: bool = True) -> str:
+    def name(self, key: str, choices: Sequence[str], *, guess: bool = True) -> str:
         """Set a key of the block `columns` as `choose` does; return its column, or ''."""
-        if chosen := self.choose(f"columns.{key}", choices, question, guess=guess):
+        if chosen := self.choose(f"columns.{key}", choices, guess=guess):
             self.names[key] = chosen
         return chosen or ""
 
-    def choose(
-        self, key: str, choices: Sequence[str], question: str, *, guess: bool = True
-    ) -> str | None:
-        """Return the only choice, or a person's choice; without one the key stays open."""
+    def choose(self, key: str, choices: Sequence[str], *, guess: bool = True) -> str | None:
+        """Return the only choice; without one the key stays open."""
         if guess and len(choices) == 1:
             return choices[0]
-        chosen = self.ask(question, choices) if self.ask and choices else None
-        if chosen is None:
-            self.open[key] = list(choices)
-        return chosen
+        self.open[key] = list(choices)
+        return None
 
 
 def begin(
@@ -77,7 +73,7 @@ def begin(
     deployment: Deployment,
     *,
     entity: str | None = None,
-    ask: Ask | None = None,
+    sheet: str | None = None,
 ) -> str:
     """Write a holder's file for a table, and a key; return a line with the keys left to set.
 
@@ -86,19 +82,23 @@ def begin(
         table: the table of raw counts.
         agreed: the file of the agreement.
         deployment: the agreement.
-        entity: the holder's identifier in it; None: found in the table, or asked for.
-        ask: asks a person; None in a script.
+        entity: the holder's identifier in it; None: found in the table, or left open.
+        sheet: the sheet of a workbook; None: the only one, or left open.
 
     Raises:
-        DataError: the table cannot be read, the agreement lacks the entity, or the existing key
-        file
-            holds no key.
+        DataError: the table cannot be read, it has no such sheet, the agreement lacks the entity,
+            or the existing key file holds no key.
         OutputError: the file or the key cannot be written.
     """
     if entity is not None and entity not in deployment.entities:
         near = nearest(entity, deployment.entities)
         raise DataError(f"--entity: {deployment.name} has no entity {entity!r}{near}")
-    draft = _Draft(ask, _form_of(table))
+    draft = _Draft({})
+    if not _set_sheet(draft, table, sheet):  # nothing of the table can be read
+        own: dict[str, Any] = {"entity": entity} if entity else {}
+        line = _written(file, table, agreed, draft, own)
+        return f"{line}; or move it away, and name the sheet with --sheet, which fills in the rest"
+    draft.form |= _form_of(table, Format.model_validate(draft.form))
     plain = read_table_file(table, None, Format.model_validate(draft.form), KEYS)
     columns = {
         name: [row[place].strip() for row in plain.rows] for place, name in enumerate(plain.header)
@@ -113,14 +113,18 @@ def begin(
         reported = any(deployment.entities[name].beds is None for name in names)
         counts = _numbers(draft, columns, period, reported=reported)
     _set_signs(draft, {cell for name in counts for cell in columns[name]})
+    return _written(file, table, agreed, draft, {**own, "drop_where": dropped or None})
+
+
+def _written(file: Path, table: Path, agreed: Path, draft: _Draft, own: Mapping[str, Any]) -> str:
+    """Write the file and the key; return a line with the keys left to set."""
     folder = file.parent.resolve()
     whole = {
         "deployment": os.path.relpath(agreed.resolve(), folder),
         **own,
         "table": os.path.relpath(table.resolve(), folder),
-        "columns": draft.names,
+        "columns": draft.names or None,
         "format": draft.form or None,
-        "drop_where": dropped or None,
         "output": "released",
         "key": KEY_NAME,
     }
@@ -146,27 +150,44 @@ def _plain(value: object) -> str:
     return f"{{{', '.join(f'{key}: {_plain(it)}' for key, it in keys.items())}}}"
 
 
-def _form_of(table: Path) -> dict[str, Any]:
+def _set_sheet(draft: _Draft, table: Path, sheet: str | None) -> bool:
+    """Set the sheet of a workbook that has several; return True if the table can be read."""
+    sheets: list[str] = []
+    if table.suffix == ".xlsx" and table.is_file():
+        with suppress(OSError, KeyError, ValueError, BadZipFile):
+            sheets = openpyxl.load_workbook(table, read_only=True).sheetnames
+    if sheet is not None and sheet not in sheets:
+        has = f"has the sheets {', '.join(map(repr, sheets))}" if sheets else "has no sheets"
+        raise DataError(f"--sheet {sheet}: {table} {has}")
+    if len(sheets) < 2:
+        return True
+    chosen = sheet or draft.choose("format.sheet", sheets)
+    if chosen:
+        draft.form["sheet"] = chosen
+    return chosen is not None
+
+
+def _form_of(table: Path, form: Format) -> dict[str, Any]:
     """Return the encoding, the delimiter and the number of lines above the header."""
     if table.suffix == ".parquet" or not table.is_file():
         return {}
     if table.suffix == ".xlsx":
         try:
-            rows = [(line, row.texts) for line, row in read_sheet(table, Format(), KEYS.format)]
+            rows = [(line, row.texts) for line, row in read_sheet(table, form, KEYS.format)]
         except BadWorkbookError:
             return {}
         return _below_titles([row for _, row in rows], [line - 1 for line, _ in rows])
     with open_table(table) as stream:
         start = stream.read(1 << 20)
-    form: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        form["encoding"] = "utf-16"
+        found["encoding"] = "utf-16"
     else:
         try:
             codecs.getincrementaldecoder("utf-8")().decode(start)
         except UnicodeDecodeError:
-            form["encoding"] = "cp1252"
-    text = start.decode(form.get("encoding", "utf-8-sig"), "replace")
+            found["encoding"] = "cp1252"
+    text = start.decode(found.get("encoding", "utf-8-sig"), "replace")
     lines = list(itertools.islice(io.StringIO(text), _LINES))
 
     def cut(mark: str) -> list[list[str]]:
@@ -178,8 +199,8 @@ def _form_of(table: Path) -> dict[str, Any]:
 
     best = max((",", ";", "\t", "|"), key=fits) if lines else ","
     if best != ",":
-        form["delimiter"] = best
-    return form | _below_titles(cut(best), range(len(lines)))
+        found["delimiter"] = best
+    return found | _below_titles(cut(best), range(len(lines)))
 
 
 def _below_titles(rows: Sequence[Sequence[str]], skipped: Sequence[int]) -> dict[str, Any]:
@@ -195,15 +216,16 @@ def _period(draft: _Draft, plain: TextTable, columns: Mapping[str, list[str]]) -
     """Return the column of periods, or ''; the format gets its dates."""
     dates = {name: _dates(cells) for name, cells in columns.items()}
     dated = [name for name, formats in dates.items() if formats]
-    period = draft.name("period", dated, "Which column holds the start of the period?")
+    period = draft.name("period", dated)
     if not dated:
         draft.open["columns.period"] = [
             "a column of days (2021-01-31, 31.1.2021)",
             "weeks (2021-W05)",
+            *week_examples(columns),
         ]
     if not period or period in plain.typed or "YYYY-MM-DD" in dates[period]:
         return period
-    if date := draft.choose("format.date", dates[period], "How are its dates written?"):
+    if date := draft.choose("format.date", dates[period]):
         draft.form["date"] = date
     return period
 
@@ -243,7 +265,7 @@ def _without_sums(
 def _entities(
     draft: _Draft, ids: Sequence[str], columns: Mapping[str, list[str]], period: str
 ) -> dict[str, Any]:
-    """Return the key that assigns rows to entities, from the cells or from a person's answer.
+    """Return the key that assigns rows to entities, from the cells.
 
     A table is wide if each entity has a column, and long if a column names the entity of a row;
     otherwise all rows belong to one entity.
@@ -254,7 +276,7 @@ def _entities(
     texts = {
         name: list(dict.fromkeys(cells))
         for name, cells in columns.items()
-        if name != period and not number_formats({*cells})
+        if not (name == period or number_formats({*cells}) or _dates(cells))
     }
     for name, held in texts.items():
         if own := [identifier for identifier in ids if identifier in held]:
@@ -263,25 +285,20 @@ def _entities(
     several = [name for name, held in texts.items() if len(held) > 1]
     dates = columns.get(period, [])
     if not several or len({*dates}) == len(dates) > 1:  # no date twice: rows of one entity
-        only = draft.choose("entity", ids, "Which of these are you?")
+        only = draft.choose("entity", ids)
         return {"entity": only} if only else {}
-    column = draft.name("entity", several, "Which column holds the entities?")
-    if not column or draft.ask is None:
-        block = ", ".join(f"{name}: TEXT" for name in ids)
-        there = f" with the TEXT of the table: {', '.join(texts[column][:9])}" if column else ""
-        draft.open["entities"] = [f"{{{block}}}{there}"]
-        return {}
-    chosen = {name: draft.ask(f"Which of these is {name}?", texts[column]) for name in ids}
-    told = {name: text for name, text in chosen.items() if text}
-    return {"entities": told} if told else {}
+    column = draft.name("entity", several)
+    block = ", ".join(f"{name}: TEXT" for name in ids)
+    there = f" with the TEXT of the table: {', '.join(texts[column][:9])}" if column else ""
+    draft.open["entities"] = [f"{{{block}}}{there}"]
+    return {}
 
 
 def _set_signs(draft: _Draft, cells: Collection[str]) -> None:
-    """Set the decimal and thousands signs if only one reading is possible, or a person chooses."""
+    """Set the decimal and thousands signs if only one reading is possible."""
     signs = number_formats(cells)
     shown = [_plain(keys) for keys in signs]
-    open_key, question = "format.decimal or format.thousands", "How are its numbers written?"
-    if chosen := draft.choose(open_key, shown, question):
+    if chosen := draft.choose("format.decimal or format.thousands", shown):
         draft.form |= signs[shown.index(chosen)]
 
 
@@ -291,10 +308,9 @@ def _numbers(
     """Return the possible columns of counts, and of reported capacities."""
     numbers = [name for name, it in columns.items() if name != period and number_formats({*it})]
     counts = ["count"] if "count" in numbers else numbers
-    found = [draft.name("count", counts, "Which column holds the counts of people?")]
+    found = [draft.name("count", counts)]
     if reported:  # Its cells are published, so that nothing is guessed.
         beds = [name for name in numbers if name != found[0]]
         named = "capacity" in beds
-        question = "Which holds the capacity (published as it is)?"
-        found.append(draft.name("capacity", ["capacity"] if named else beds, question, guess=named))
+        found.append(draft.name("capacity", ["capacity"] if named else beds, guess=named))
     return [*filter(None, found)] if found[0] else numbers

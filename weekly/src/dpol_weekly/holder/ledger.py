@@ -2,7 +2,7 @@
 
 It is the truth; release files are views of it. A release is one transaction, so it is in the ledger
 as a whole or not at all. The ledger is as secret as the raw counts: it holds keyed hashes of them,
-and the key.
+and the key. The heads of its hash chain are in the release files, and hold no secret.
 """
 
 from __future__ import annotations
@@ -17,20 +17,39 @@ from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
 from dpol_weekly import sqlite
-from dpol_weekly.holder.seal import changed, seal
-from dpol_weekly.sqlite import Kind, opened, prepare
+from dpol_weekly.sqlite import Kind, is_empty, opened, prepare
 
 LEDGER_NAME = "dpol-ledger.sqlite"
 """The name of a ledger, unless another one is given."""
 
+_ENTERED = """
+SELECT number, CAST(json_array('ledger', received, id, key, begin_after) AS BLOB) AS content
+FROM ledger
+UNION ALL
+SELECT number, CAST(json_array('agreement', received, name, sha256, agreement) AS BLOB)
+FROM deployment
+UNION ALL SELECT number, CAST(json_array('output', received, id, name, path) AS BLOB) FROM output
+UNION ALL SELECT number, CAST(json_array('written', received, run) AS BLOB) FROM written
+UNION ALL
+SELECT number, CAST(json_array('run', received, output, deployment, counts, capacities, key,
+    (SELECT json_group_array(json_array(number, entity, name, period, version, noisy_count,
+        capacity, counted))
+        FROM (SELECT * FROM release WHERE release.run = run.number ORDER BY number)),
+    (SELECT json_group_array(json_array(one, other))
+        FROM (SELECT * FROM split WHERE split.run = run.number ORDER BY one, other))
+) AS BLOB) FROM run
+"""
 _LEDGER = Kind(
     name="ledger",
     script=Path(__file__).with_name("ledger.sql"),
+    entered=_ENTERED,
+    stray="SELECT 1 FROM release WHERE run NOT IN (SELECT number FROM run)"
+    " UNION ALL SELECT 1 FROM split WHERE run NOT IN (SELECT number FROM run)",
     application=0x64706F6C,
-    version=8,
+    version=9,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
-    " back, or move it away and run again, which says how to go on",
+    " back; if there is none, move it away and begin a new one with --begin-after",
 )
 # No page reaches the file before the commit, and no draw a temporary file.
 _SETTINGS = "cache_spill = OFF", "temp_store = MEMORY"
@@ -43,31 +62,55 @@ class Ledger:
     Args:
         path: file of the ledger.
         connection: connection to the database; `transaction` begins and ends a write.
+        begin: for a ledger that is made now: nothing up to this date is released, or "".
     """
 
     path: Path
     connection: sqlite3.Connection
+    begin: str = ""
 
     @property
     def id(self) -> str:
         """Random identifier, chosen when the ledger was made."""
         return str(self.execute("SELECT id FROM ledger").fetchone()[0])
 
+    @property
+    def begin_after(self) -> str:
+        """Nothing up to this date is released, for any entity; "" if it was begun without one."""
+        return str(self.execute("SELECT begin_after FROM ledger").fetchone()[0])
+
     def execute(self, statement: str, *values: str | int | None) -> sqlite3.Cursor:
         """Execute one SQL statement with values for its question marks."""
         return self.connection.execute(statement, values)
 
-    def insert(self, statement: str, *values: str | int | None) -> int:
-        """Insert one row and return its number."""
-        return int(self.execute(statement, *values).lastrowid or 0)
+    def add(self, table: str, *cells: str | int | None) -> int:
+        """Enter a row with the next number; `link` it when all of it is there."""
+        return sqlite.add(self.connection, table, *cells)
+
+    def link(self, number: int) -> str:
+        """Add what was entered to the hash chain, and return the new head."""
+        return sqlite.link(self.connection, _LEDGER, number)
+
+
+def is_new(path: Path) -> bool:
+    """Return True if there is no ledger yet; a first run that was killed leaves an empty file."""
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        return True
+    if not path.is_file():
+        return False
+    _make(path)
+    with suppress(DataError), opened(path, _LEDGER) as base:
+        return is_empty(base)
+    return False
 
 
 @contextmanager
-def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
+def open_ledger(path: Path, *, begin: str = "", in_memory: bool = False) -> Iterator[Ledger]:
     """Open a ledger; a missing one is made, readable only by its owner.
 
     Args:
         path: file of the ledger.
+        begin: a new ledger releases nothing up to this date.
         in_memory: open an empty one in memory, to try something out.
 
     Raises:
@@ -77,7 +120,7 @@ def open_ledger(path: Path, *, in_memory: bool = False) -> Iterator[Ledger]:
     if not in_memory:
         _make(path)
     with opened(path, _LEDGER, in_memory=in_memory) as base:
-        yield Ledger(path, base)
+        yield Ledger(path, base, begin)
 
 
 @contextmanager
@@ -89,16 +132,11 @@ def transaction(ledger: Ledger) -> Iterator[None]:
     """
     base = ledger.connection
     with sqlite.transaction(base, settings=_SETTINGS):
+        if base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
         if prepare(base, ledger.path, _LEDGER):
-            key = secrets.token_hex(32)
-            ledger.execute("INSERT INTO ledger VALUES (?, ?, '')", new_id(), key)
-        else:
-            if ledger.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-                raise DataError(f"{ledger.path}: {_LEDGER.damaged}")
-            if what := changed(base):
-                raise DataError(f"{ledger.path}: {_LEDGER.damaged} ({what})")
+            ledger.link(ledger.add("ledger", new_id(), secrets.token_hex(32), ledger.begin))
         yield
-        seal(base)
 
 
 def new_id() -> str:

@@ -10,17 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpol.core.errors import DataError
-from dpol.core.names import folded
 from dpol_weekly.holder.entries import heads_of, outputs, path_of
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import marked_for
-from dpol_weekly.released.find import read_parts
-from dpol_weekly.released.read import Report, read_report
+from dpol_weekly.records import alike
+from dpol_weekly.released.read import Report, find_release
 
 
 def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None:
-    """Check that the ledger knows the releases near it.
+    """Check that the ledger knows the releases near it, of whatever agreement they are.
 
     Args:
         ledger: the ledger.
@@ -29,27 +27,35 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
         key: public half of the holder's key; earlier keys are in the ledger.
 
     Raises:
-        DataError: a release is newer than the ledger, or another ledger released the same entities
-            and periods.
+        DataError: a release is newer than the ledger; or another ledger has released periods that
+            this one may release.
     """
-    heads, name = heads_of(ledger), request.deployment.name
+    heads, begin_after = heads_of(ledger), ledger.begin_after
     keys = {key, *(it for (it,) in ledger.execute("SELECT key FROM run"))}
-    own = {*map(folded, request.hospital.texts)}
-    marked = {(row["folded"], row["period"]) for row in marked_for(ledger, name)}
+    own, unknown = {*map(alike, request.hospital.texts)}, list[tuple[str, Path]]()
     for report in releases_near(ledger, base):
         if report.ledger == ledger.id and report.key in keys:
             if any(heads.get(number) != head for number, head in report.heads.items()):
                 raise DataError(
                     f"{report.file}: knows of releases that the ledger {ledger.path} does not know"
                     " as they were; put its newest copy back, or name the right ledger in ledger."
-                    " If it is lost, move its older copy away, and go on from what the coordinator"
-                    " has collected, with --continue-from"
+                    " If it is lost, move its older copy away, and begin a new one with"
+                    " --begin-after and the last period that was released, or today's date"
                 )
-        elif report.deployment == name and report.ledger != ledger.id:
-            pairs = {(folded(row.cells.entity), row.cells.period) for row in report.rows}
-            unknown = {pair for pair in pairs - marked if pair[0] in own}
-            if unknown and (report.key in keys or not heads):
-                raise DataError(_unknown(report, request, ledger, anything_marked=bool(marked)))
+        elif report.ledger != ledger.id and (report.key in keys or not heads):
+            unknown += [
+                (row.period, report.file)
+                for row in report.rows
+                if row.period > begin_after and (report.key in keys or alike(row.entity) in own)
+            ]
+    if unknown:
+        last, file = max(unknown)
+        raise DataError(
+            f"{file}: was released from another ledger than {ledger.path}, which does not know of"
+            f" it; it holds {last}. Name the right ledger in ledger, or put its newest copy back."
+            " If it is lost, move the new one away, if there is one, and begin one with"
+            f" --begin-after {last} or later"
+        )
 
 
 def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
@@ -58,25 +64,9 @@ def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
     folders |= {path_of(ledger, output).parent for output in outputs(ledger)}
     # Each folder once, however its path is written.
     for folder in sorted({near.resolve(): near for near in folders}.values()):
-        for file in sorted(folder.glob("[!.]*.zip")):
+        for file in sorted(folder.glob("[!.]*.json")):
             try:
-                if parts := read_parts(file):
-                    yield read_report(parts)
+                if report := find_release(file):
+                    yield report
             except DataError:
                 continue
-
-
-def _unknown(report: Report, request: Request, ledger: Ledger, *, anything_marked: bool) -> str:
-    """Return the message about a release with rows that the ledger lacks."""
-    if anything_marked:
-        return (
-            f"{report.file}: holds periods of your entities that the coordinator's table lacks, and"
-            " that would be released twice; have the coordinator collect this file and export"
-            " again, or move it away if the coordinator refused it"
-        )
-    return (
-        f"{report.file}: was released from another ledger than {ledger.path}, which does not know"
-        " of it; name the right ledger in ledger, or put its newest copy back. If it is lost, go on"
-        " from what the coordinator has collected, with --continue-from and the table that dpol"
-        " export writes"
-    )

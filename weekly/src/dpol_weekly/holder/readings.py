@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 
 from dpol.data.parse import parse_date, parse_decimal
 from dpol.data.table_format import DATES as READ
@@ -21,6 +22,36 @@ _SIGNS = (
     (None, "'"),
 )
 """Decimal sign and sign between thousands, the plainest first."""
+
+
+_YEAR, _WEEK = "((?:19|20)[0-9]{2})", "(0?[1-9]|[1-4][0-9]|5[0-3])"
+_UNREAD = {
+    f"{_WEEK}[/-]{_YEAR}": "{1}-W{0:0>2}",
+    f"(?:KW|W|S) ?{_WEEK}[ /-]{_YEAR}": "{1}-W{0:0>2}",
+    f"{_YEAR}[ /-]?(?:KW|W|S)? ?{_WEEK}": "{0}-W{1:0>2}",
+}
+"""Weeks that are not read, and how to write them."""
+
+
+def week_examples(columns: Mapping[str, Collection[str]]) -> list[str]:
+    """Return how to write the weeks of a table that are not read as they are."""
+    told = []
+    for name, cells in columns.items():
+        for pattern, good in _UNREAD.items():
+            every = [re.fullmatch(pattern, cell.strip()) for cell in cells]
+            if every and every[0] and all(every):
+                week = good.format(*every[0].groups())
+                told.append(f"in {name}, write {every[0][0]} as {week}")
+    whole = {
+        part: [
+            name for name, cells in columns.items() if all(re.fullmatch(part, it) for it in cells)
+        ]
+        for part in (_YEAR, _WEEK)
+    }
+    if whole[_YEAR] and whole[_WEEK]:
+        names = f"{whole[_YEAR][0]} and {whole[_WEEK][0]}"
+        told.append(f"write {names} as one column, such as 2024-W05")
+    return told
 
 
 def date_formats(cells: Collection[str]) -> list[str]:

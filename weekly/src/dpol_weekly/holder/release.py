@@ -6,12 +6,13 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from dpol.core.errors import DataError, DpolError, OutputError
 from dpol.core.files import check_writable
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
-from dpol_weekly.holder.ceiling import Worst, refuse_above, worst_stay
+from dpol_weekly.holder.ceiling import mu_of_stay, refuse_above
 from dpol_weekly.holder.counts import Count, in_time, read_counts
 from dpol_weekly.holder.due import due, refuse_mixed_columns
 from dpol_weekly.holder.entries import (
@@ -21,20 +22,12 @@ from dpol_weekly.holder.entries import (
     heads_of,
     output_at,
     registered,
-    runs_of,
 )
-from dpol_weekly.holder.hashes import (
-    compared,
-    refuse_renamed,
-    remember_cells,
-    remember_counts,
-)
-from dpol_weekly.holder.ledger import Ledger, open_ledger, transaction
+from dpol_weekly.holder.hashes import compared, hashes_of, refuse_renamed
+from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.nearby import check_nearby
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.restored import mark, read_export
-from dpol_weekly.holder.seal import seal
-from dpol_weekly.holder.write import refuse_gone, write_release
+from dpol_weekly.holder.write import last_written, refuse_gone, write_release
 from dpol_weekly.keys import Key, make_key
 from dpol_weekly.sampler import NoiseSampler
 
@@ -50,11 +43,14 @@ class Release:
         new_key: path of the key if it was made.
         added: number of rows that this release added.
         skipped: number of rows of the raw table that were released before.
-        marked: number of periods that this release marked as released.
+        early: number of rows up to the date after which the ledger was begun.
+        begin_after: that date, or "".
+        above: whether a count is above its capacity.
         differ: rows of the raw table with another count than the released one.
         outside: number of rows outside the dates of their entity.
         periods: periods that this release added.
-        worst: stay with the largest loss, among the stays that the agreement protects.
+        mu_of_stay: an upper bound on the mu of the longest stay, over all releases of the ledger.
+        kept: whether every period of an entity is within its share of the budget.
     """
 
     file: Path | None
@@ -63,11 +59,14 @@ class Release:
     new_key: Path | None
     added: int
     skipped: int
-    marked: int
+    early: int
+    begin_after: str
+    above: bool
     differ: Sequence[Count]
     outside: int
     periods: Sequence[str]
-    worst: Worst
+    mu_of_stay: float
+    kept: bool
 
 
 def release(request: Request, sampler: NoiseSampler) -> Release:
@@ -109,6 +108,7 @@ class Releaser:
         self.request, self.sampler = request, sampler
         self.hospital, self.deployment = request.hospital, request.deployment
         self.use = self.hospital.use(self.deployment)
+        self.begin = str(request.begin_after or "")
         self.base, self.book = _files(
             self.hospital.table, self.hospital.output_of(self.deployment), self.hospital.ledger
         )
@@ -129,17 +129,22 @@ class Releaser:
             table = read_counts(
                 self.hospital,
                 self.deployment,
-                over_capacity=request.over_capacity,
                 no_final_newline=request.no_final_newline,
             )
             self.counts = in_time(table, self.deployment, request.today)
             self.outside = len(table) - len(self.counts)
-            self.exported = read_export(request)
-            self.first = not self.book.exists()
+            self.first = is_new(self.book)
+            if request.begin_after and not self.first:
+                raise DataError(
+                    f"--begin-after: the ledger {self.book} is there, and knows what it released;"
+                    " leave --begin-after out. If it is an older copy, and the newest one is lost,"
+                    " move it away first"
+                )
             if self.first:  # a rehearsal
-                with open_ledger(self.book, in_memory=True) as ledger, transaction(ledger):
+                begun = open_ledger(self.book, begin=self.begin, in_memory=True)
+                with begun as ledger, transaction(ledger):
                     add_deployment(ledger, self.deployment)
-                    self._take_in(ledger)
+                    self._check_nearby(ledger)
                     self.sampler.discrete_gaussian(self.deployment.count_noise().scale, 0)
                     self._due(ledger)
                 # Last, so that nobody confirms what is then refused.
@@ -150,7 +155,7 @@ class Releaser:
     @contextmanager
     def opened(self) -> Iterator[Ledger]:
         """Open the ledger; a failure in the block says whether the rows are in it."""
-        with open_ledger(self.book) as ledger:
+        with open_ledger(self.book, begin=self.begin) as ledger:
             try:
                 yield ledger
             except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
@@ -173,10 +178,10 @@ class Releaser:
     def repair(self, ledger: Ledger) -> None:
         """Compare the ledger with the releases near it; rewrite the last release if it is older."""
         with transaction(ledger):
-            self._take_in(ledger)
+            self._check_nearby(ledger)
             if known := output_at(ledger, self.base, self.deployment):
                 refuse_gone(ledger, known, write_again=self.request.write_again)
-                self.unfinished = known.written != runs_of(ledger, known)[-1]["number"]
+                self.unfinished = last_written(ledger, known) != max(heads_of(ledger, known))
                 write_release(ledger, known, self._signer())
 
     def write(self, ledger: Ledger) -> Release:
@@ -184,9 +189,10 @@ class Releaser:
         with transaction(ledger):
             if new := self._due(ledger):
                 self._put(ledger, new)
-                self.head = seal(ledger.connection)
         with transaction(ledger):
             output = output_at(ledger, self.base, self.deployment)
+            early = sum(count.period <= ledger.begin_after for count in self.counts)
+            stay, kept = mu_of_stay(ledger, self.deployment)
             known = compared(ledger, output, self.counts) if output else ()
             return Release(
                 file=write_release(ledger, output, self._signer()) if output else None,
@@ -194,17 +200,19 @@ class Releaser:
                 first=self.first,
                 new_key=self.new_key,
                 added=len(new),
-                skipped=len(self.counts) - len(new),
-                marked=len(self.exported),
+                skipped=len(self.counts) - len(new) - early,
+                early=early,
+                begin_after=ledger.begin_after,
+                above=any(Decimal(it.count) > Decimal(it.capacity) for it in self.counts),
                 differ=[it for it, same in known if same is False],
                 outside=self.outside,
                 periods=sorted({count.period for count in new}),
-                worst=worst_stay(ledger, self.deployment),
+                mu_of_stay=stay,
+                kept=kept,
             )
 
-    def _take_in(self, ledger: Ledger) -> None:
-        """Mark the periods of the export, and compare the ledger with the releases near it."""
-        mark(ledger, self.request, self.exported)
+    def _check_nearby(self, ledger: Ledger) -> None:
+        """Compare the ledger with the releases near it."""
         check_nearby(ledger, self.request, self.base, self.key.public if self.key else "")
 
     def _due(self, ledger: Ledger) -> list[Count]:
@@ -214,24 +222,19 @@ class Releaser:
         if self.unfinished:  # it may have released the same corrections
             output = registered(ledger, self.base, self.deployment)
             new = [it for it, same in compared(ledger, output, new) if not same]
-        refuse_renamed(ledger, self.hospital, new, split=self.request.split)
+        self.split = refuse_renamed(ledger, self.counts, new, split=self.request.split)
         refuse_above(ledger, self.deployment, new)
         return new
 
     def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
         """Enter counts with noise into the ledger."""
         steps = self.sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
-        run = add_run(
-            ledger,
-            registered(ledger, self.base, self.deployment),
-            self.deployment,
-            sampler=self.sampler.name,
-            use=self.use,
-            key=self._signer().public,
-        )
-        rows = add_rows(ledger, run, new, self.deployment, steps)
-        remember_counts(ledger, rows, new)
-        remember_cells(ledger, self.hospital, ((count.entity, count.period) for count in new))
+        output, public = registered(ledger, self.base, self.deployment), self._signer().public
+        run = add_run(ledger, output, self.deployment, use=self.use, key=public)
+        add_rows(ledger, run, new, self.deployment, steps, hashes_of(ledger, new))
+        for pair in self.split:
+            ledger.execute("INSERT INTO split VALUES (?, ?, ?)", run, *pair)
+        self.head = ledger.link(run)
 
     def _signer(self) -> Key:
         assert self.key, "confirm() comes first"
@@ -243,8 +246,8 @@ class Releaser:
         with suppress(sqlite3.Error):
             released = self.head is not None and self.head in heads_of(ledger).values()
         written = (
-            f"the rows are released, and any further run writes their file, {self.base}-*.zip, from"
-            f" {ledger.path}"
+            f"the rows are released, and any further run writes their file, {self.base}-*.json,"
+            f" from {ledger.path}"
         )
         if isinstance(error, KeyboardInterrupt):
             unknown = "run the same command again: it says what is released"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
@@ -23,16 +22,15 @@ class Request:
         correct: periods to release again, or late, YYYY-MM-DD.
         agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
         in_person: a person read the agreement on a terminal and confirmed it there.
+        begin_after: begin a new ledger, which releases nothing up to this date.
         gap: nothing was counted in the many periods before a row.
-        over_capacity: counts above the capacity are correct.
         no_final_newline: the table is complete although its last line has no line end.
-        split: a new entity counts other people than the earlier entity of its cells.
+        split: an entity counts other people than another one with equal counts.
         write_again: the ledger is the newest; write missing files of the output again.
-        continue_from: the ledger is lost; the coordinator's export with the released periods.
         today: today's date; None: the computer's.
 
     Raises:
-        DataError: `agree` is not the whole hash of the agreement.
+        DataError: `agree` is not the whole hash of the agreement, or `begin_after` is to come.
     """
 
     hospital: Hospital
@@ -41,15 +39,19 @@ class Request:
     agree: str | None = None
     in_person: bool = False
     gap: bool = False
-    over_capacity: bool = False
     no_final_newline: bool = False
     split: bool = False
     write_again: bool = False
-    continue_from: Path | None = None
+    begin_after: datetime.date | None = None
     today: datetime.date | None = None
 
     def __post_init__(self) -> None:
         agree, name = self.agree, self.deployment.name
+        if self.begin_after and self.begin_after > (self.today or datetime.date.today()):
+            raise DataError(
+                f"--begin-after {self.begin_after}: is to come; give today's date, or the last date"
+                " of which anything was released"
+            )
         if agree is None:
             return
         if len(agree) != _DIGITS:

@@ -21,7 +21,7 @@ from dpol_weekly.holder.ledger import LEDGER_NAME
 
 KEY_NAME = "dpol.key"
 """The name of a holder's private key, unless another one is given."""
-MANUAL = "The page 'Add noise to your own counts' of the documentation"
+MANUAL = "The page docs/hospital.md of the weekly package"
 
 
 def _by_identifier(value: object) -> object:
@@ -141,17 +141,10 @@ class Hospital(Settings):
             keys=(*keys, columns.period),
         )
 
-    def cell_of(self, entity: str) -> tuple[str, str]:
-        """Return the column of an entity's counts, and the text that marks its rows, or ""."""
-        text = self.texts[entity]
-        if self.wide:
-            return text, text
-        return self.columns.count, text if self.columns.entity else ""
-
     def output_of(self, deployment: Deployment) -> Path:
-        """Return the path prefix of all releases: named after the entity, or the agreement."""
-        name = next(iter(self.texts)) if len(self.texts) == 1 else deployment.name
-        return self.output / "".join(sign if sign.isalnum() else "-_"[sign != "-"] for sign in name)
+        """Return the path prefix of all releases: the agreement, and the entity if it is one."""
+        only = f"-{next(iter(self.texts))}" if len(self.texts) == 1 else ""
+        return self.output / f"{deployment.name}{only}"
 
 
 def read_hospital(path: Path) -> Hospital:

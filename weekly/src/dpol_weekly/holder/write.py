@@ -6,32 +6,31 @@ written again at any time.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol_weekly.holder.entries import (
-    Output,
-    deployment_of,
-    path_of,
-    runs_of,
-    table_rows,
-)
+from dpol_weekly.holder.entries import Output, path_of, runs_of, table_rows
 from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.record import facts_of, statement_of
-from dpol_weekly.holder.restored import marked_for
+from dpol_weekly.holder.record import facts_of
 from dpol_weekly.keys import Key
-from dpol_weekly.released.find import read_parts
-from dpol_weekly.released.format import RECORD, STATEMENT, TABLE, checksum, pack
+from dpol_weekly.records import signed_text
+from dpol_weekly.released.read import find_release
 from dpol_weekly.released.row import Released
 
 _DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+
+def last_written(ledger: Ledger, output: Output) -> int | None:
+    """Return the last run of an output whose file was written; None if there is none."""
+    found = "SELECT MAX(run) FROM written JOIN run ON run.number = run WHERE output = ?"
+    last: int | None = ledger.execute(found, output.number).fetchone()[0]
+    return last
 
 
 def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
@@ -40,8 +39,9 @@ def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
     Raises:
         DataError: it is gone, and the holder has not asked to write it again.
     """
-    if output.written and not write_again:
-        file = release_file(ledger, output, output.written)
+    written = last_written(ledger, output)
+    if written is not None and not write_again:
+        file = release_file(ledger, output, written)
         if not file.exists():
             raise DataError(
                 f"{file}: was written once, and is gone; put it back, or the newest ledger, if"
@@ -67,20 +67,21 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
         OutputError: the file cannot be written.
     """
     path = path_of(ledger, output)
-    left = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.zip")
+    left = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.json")
     for temporary in path.parent.glob(".*"):  # as `atomic_path` names them
         if left.fullmatch(temporary.name):
             with suppress(OSError):
                 temporary.unlink()
     last, rows = runs_of(ledger, output)[-1]["number"], table_rows(ledger, output)
-    table = _table(rows)
-    file, content = release_file(ledger, output, last), _packed(ledger, output, table, rows, key)
-    if output.written != last:
-        ledger.execute("UPDATE output SET written = ? WHERE number = ?", last, output.number)
+    facts = facts_of(ledger, output, rows) | {"key": key.public}
+    file = release_file(ledger, output, last)
+    content = _text(facts | {"signature": key.sign(signed_text(facts))}).encode()
+    if last_written(ledger, output) != last:
+        ledger.link(ledger.add("written", last))
     with suppress(OSError):
         if file.is_file() and file.read_bytes() == content:  # a pipe would never end
             return file
-    if file.exists() and not _is_earlier(file, table):
+    if file.exists() and not _is_earlier(file, rows):
         file.replace(file.with_name(f"{file.name}.aside"))
     with atomic_path(file) as new:
         new.write_bytes(content)
@@ -88,41 +89,34 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
 
 
 def release_file(ledger: Ledger, output: Output, run: int) -> Path:
-    """Return the release file of a run of an output, such as `north-2024-03-31.zip`."""
+    """Return the release file of a run of an output, such as `valley-north-2024-03-31.json`."""
     path, last = path_of(ledger, output), "SELECT MAX(period) FROM released"
     found = ledger.execute(f"{last} WHERE output = ? AND run <= ?", output.number, run)
-    return path.with_name(f"{path.name}-{found.fetchone()[0]}.zip")
+    return path.with_name(f"{path.name}-{found.fetchone()[0]}.json")
 
 
 def release_files(ledger: Ledger, output: Output) -> list[Path]:
     """Return the files named like releases of an output."""
     path = path_of(ledger, output)
-    name = re.compile(rf"{re.escape(path.name)}-{_DATE}\.zip")
-    return sorted(file for file in path.parent.glob("*.zip") if name.fullmatch(file.name))
+    name = re.compile(rf"{re.escape(path.name)}-{_DATE}\.json")
+    return sorted(file for file in path.parent.glob("*.json") if name.fullmatch(file.name))
 
 
-def _table(rows: Sequence[Released]) -> bytes:
-    table = io.StringIO(newline="")
-    csv.writer(table, lineterminator="\n").writerows([Released._fields, *rows])
-    return table.getvalue().encode()
+def _text(facts: Mapping[str, Any]) -> str:
+    """Return the text of a release: JSON with a line for each row, run and sentence."""
+
+    def shown(value: Any) -> str:
+        if not isinstance(value, list):
+            return json.dumps(value)
+        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+
+    keys = [f" {json.dumps(key)}: {shown(value)}" for key, value in facts.items()]
+    return "{\n" + ",\n".join(keys) + "\n}\n"
 
 
-def _packed(
-    ledger: Ledger, output: Output, table: bytes, rows: Sequence[Released], key: Key
-) -> bytes:
-    """Return the bytes of a release."""
-    deployment = deployment_of(ledger, output)
-    facts = {**facts_of(ledger, output, deployment, rows), "key": key.public}
-    facts["sha256"] = checksum(table, facts)
-    facts["signature"] = key.sign(facts["sha256"])
-    record = json.dumps(facts, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    marked = len(marked_for(ledger, deployment.name))
-    statement = statement_of(facts, rows, deployment, marked)
-    return pack({TABLE: table, RECORD: record.encode(), STATEMENT: statement.encode()})
-
-
-def _is_earlier(file: Path, table: bytes) -> bool:
-    """Return True if a file is a release with the first rows of a table."""
+def _is_earlier(file: Path, rows: Sequence[Released]) -> bool:
+    """Return True if a file is a release with the first of these rows."""
     with suppress(DataError):
-        return bool((parts := read_parts(file)) and table.startswith(parts.table))
+        report = find_release(file)
+        return report is not None and [*report.rows] == rows[: len(report.rows)]
     return False

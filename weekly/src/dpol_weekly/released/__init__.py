@@ -1,5 +1,5 @@
-"""Release files: how a row, a record and a file are written, found and read.
+"""Release files: how a row is written, and how files are found and read.
 
-`dpol privatize` writes one file for each release: a zip of a table of noisy counts, a record in
-JSON and a statement in words.
+`dpol privatize` writes one signed JSON file for each release; `dpol_weekly.records` says what it
+holds.
 """

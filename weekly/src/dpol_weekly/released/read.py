@@ -1,133 +1,134 @@
-"""Read a release and check everything in its record and table but the cells."""
+"""Find and read releases among files that anyone may have sent.
+
+A release is found by its contents, whatever the file is called. Nobody knows who wrote it, so its
+size is bounded before it is read, and its signature is checked before anything is believed.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
 from dpol_weekly.keys import verify
-from dpol_weekly.released.find import ASK, Parts, read_parts
-from dpol_weekly.released.format import HEAD, ID
+from dpol_weekly.records import MOST_BYTES, parse, signed_text
 from dpol_weekly.released.row import Released
 
-
-@dataclass(frozen=True, kw_only=True)
-class Reported:
-    """A row of a report, its cells unchecked.
-
-    Args:
-        line: line of the table, from 1.
-        cells: the cells as they were written.
-    """
-
-    line: int
-    cells: Released
+ASK = "ask for the release again"
+_MARK, _START = b'"dpol_release"', 4096
+_NO_RELEASE = (
+    "is not a release of dpol. It may hold raw counts, so nothing of it was taken; ask for the"
+    " .json that dpol privatize wrote"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """A received release.
+    """A release that its key has signed.
 
     Args:
-        file: file of the release.
-        sha256: hash of the table and its record.
-        deployment: name of the agreement.
-        agreement: SHA-256 of the agreement of the last run.
-        ledger: id of the holder's ledger.
-        output: id of the output in that ledger.
+        file: the file.
+        sha256: hash of what was signed.
+        facts: what the file holds, see `dpol_weekly.records`.
         heads: heads of the ledger's hash chain by the number of the run.
-        key: public half of the key that signed the release.
-        guarantee: guarantee that the record states.
-        rows: rows of the table.
+        rows: its rows.
     """
 
     file: Path
     sha256: str
-    deployment: str
-    agreement: str
-    ledger: str
-    output: str
+    facts: Mapping[str, Any]
     heads: Mapping[int, str]
-    key: str
-    guarantee: Mapping[str, Any]
-    rows: tuple[Reported, ...]
+    rows: tuple[Released, ...]
+
+    @property
+    def agreement(self) -> str:
+        """SHA-256 of the agreement of the last run."""
+        return str(self.facts["deployment"]["sha256"])
+
+    @property
+    def ledger(self) -> str:
+        """Id of the holder's ledger."""
+        return str(self.facts["ledger"]["id"])
+
+    @property
+    def output(self) -> str:
+        """Id of the output in that ledger."""
+        return str(self.facts["ledger"]["output"])
+
+    @property
+    def key(self) -> str:
+        """Public half of the key that signed the release."""
+        return str(self.facts["key"])
+
+
+def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Report | str | None]]:
+    """Yield each file, and each file in the folders, with what it holds.
+
+    That is a release; or the reason why it is not an intact one, with the remedy; or None for a
+    file in a folder that has nothing to do with releases.
+    """
+    seen = set[Path]()
+    for path in paths:
+        inside = path.is_dir()
+        for file in sorted(path.rglob("*")) if inside else [path]:
+            if file in seen or (inside and file.is_dir()):
+                continue
+            seen.add(file)
+            try:
+                yield file, find_release(file) or (None if inside else f"{file}: {_NO_RELEASE}")
+            except DataError as error:
+                yield file, str(error)
+            except Exception as error:  # nobody foresaw it, and others must not suffer
+                yield file, f"{file}: cannot be read ({type(error).__name__}); {ASK}"
 
 
 def read_release(path: Path) -> Report:
-    """Read the release in a file.
+    """Return the release in a file.
 
     Raises:
-        DataError: there is no release, or it is damaged, or not signed by the key that it names.
+        DataError: as `find_release`, or the file is something else.
     """
-    parts = read_parts(path)
-    if parts is None:
-        raise DataError(f"{path}: is not a release of dpol; name a .zip that dpol privatize wrote")
-    return read_report(parts)
+    if found := find_release(path):
+        return found
+    raise DataError(f"{path}: {_NO_RELEASE}")
 
 
-def read_report(parts: Parts) -> Report:
-    """Return the report of a release with matching parts.
+def find_release(path: Path) -> Report | None:
+    """Return the release in a file; None if the file is something else.
 
     Raises:
-        DataError: the record or the table is damaged, or not signed by the key that it names.
-            Cells are not checked.
+        DataError: the file cannot be read; or the release is too large, damaged or cut short, or
+            not signed by the key that it names. Its rows are not checked against an agreement.
     """
-    file, facts = parts.file, parts.facts
-    agreed, origin, runs = (facts.get(key) for key in ("deployment", "ledger", "runs"))
-    guarantee, key = facts.get("guarantee"), str(facts.get("key"))
-    if not isinstance(agreed, dict) or not HEAD.fullmatch(str(agreed.get("sha256"))):
-        raise DataError(f"{file}: does not say which agreement it is of; {ASK}")
-    ids = [str(origin.get(it)) for it in ("id", "output")] if isinstance(origin, dict) else [""]
-    if not all(map(ID.fullmatch, ids)):
-        raise DataError(f"{file}: does not say which ledger it is from; {ASK}")
-    if not isinstance(guarantee, dict):
-        raise DataError(f"{file}: states no guarantee; {ASK}")
-    if not verify(key, str(facts.get("signature")), facts["sha256"]):
+    if not path.is_file():  # a pipe would never end
+        raise DataError(f"{path}: is not there, or is not a file; check the path")
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_START)
+            if _MARK not in data:
+                return None
+            data += stream.read(MOST_BYTES + 1 - len(data))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    try:
+        facts = parse(data)
+    except ValueError as error:
+        raise DataError(f"{path}: {error}; {ASK}") from None
+    signed, runs = signed_text(facts), facts["runs"]
+    if not verify(facts["key"], facts["signature"], signed):
         raise DataError(
-            f"{file}: is not signed, or by another key than it names: it was changed, or is forged;"
-            f" {ASK}"
+            f"{path}: is not signed by the key that it names: it was changed, or is forged; {ASK}"
         )
+    heads = {run["number"]: run["head"] for run in runs}
+    if [run["number"] for run in runs] != sorted(heads) or min(heads, default=-1) < 0:
+        raise DataError(f"{path}: the runs of its ledger are damaged; {ASK}")
     return Report(
-        file=file,
-        sha256=facts["sha256"],
-        deployment=str(agreed.get("name")),
-        agreement=agreed["sha256"],
-        ledger=ids[0],
-        output=ids[1],
-        heads=_heads(file, runs),
-        key=key,
-        guarantee=guarantee,
-        rows=tuple(_rows(file, parts.table)),
+        file=path,
+        sha256=hashlib.sha256(signed.encode()).hexdigest(),
+        facts=facts,
+        heads=heads,
+        rows=tuple(Released._make(row) for row in facts["rows"]),
     )
-
-
-def _heads(file: Path, runs: object) -> dict[int, str]:
-    """Return the heads that a record states, by the number of the run."""
-    try:
-        heads = {int(run["number"]): run["head"] for run in runs}  # type: ignore[attr-defined]
-        numbers = [int(run["number"]) for run in runs]  # type: ignore[attr-defined]
-        good = all(HEAD.fullmatch(head) for head in heads.values())
-        good &= numbers == sorted(heads) and all(0 < number < 2**53 for number in numbers)
-    except (LookupError, TypeError, ValueError, OverflowError):
-        good = False
-    if not good:
-        raise DataError(f"{file}: the heads of its ledger are damaged; {ASK}")
-    return heads
-
-
-def _rows(file: Path, table: bytes) -> Iterator[Reported]:
-    """Return the rows of a table."""
-    try:
-        reader = csv.reader(io.StringIO(table.decode(), newline=""), strict=True)
-        header = next(reader, None)
-        for row in reader:
-            if len(row) != len(Released._fields) or header != [*Released._fields]:
-                raise DataError(f"{file}, line {reader.line_num}: has other columns; {ASK}")
-            yield Reported(line=reader.line_num, cells=Released._make(row))
-    except (ValueError, csv.Error):
-        raise DataError(f"{file}: its table is damaged; {ASK}") from None
