@@ -47,6 +47,7 @@ BESIDE = {
     "experts/cautious_mean.py": "another algorithm that the report knows",
     "experts/matrix_discounted.py": "another algorithm that the report knows",
     "experts/matrix_ftpl.py": "another algorithm that the report knows",
+    "experts/private_blocks.py": "another algorithm that the report knows",
     "experts/tree_ftpl.py": "another algorithm that the report knows",
     "noise/neighbours.py": "says whom the noise protects",
     "noise/noises.py": "says how large the noise is",

@@ -53,7 +53,7 @@ def load_experiment(path: Path | str) -> Experiment:
 
     >>> experiment = load_experiment("config/config.yaml")  # in the project's folder
     >>> experiment.config.run, list(experiment.members)
-    ('central-texas', ['local', 'batched', 'central', 'ours', 'non-private'])
+    ('central-texas', ['local', 'batched', 'central', 'lazy', 'ours', 'streams', 'non-private'])
     """
     path = Path(path)
     return parse_experiment(read_yaml(path), str(path))

@@ -29,7 +29,7 @@ T = TypeVar("T", bound=Hashable)
 
 def all_different(values: list[T]) -> list[T]:
     """Return the values. Raises ValueError if two are equal, such as 1 and 1.0."""
-    if twice := [value for value in dict.fromkeys(values) if values.count(value) > 1]:
+    if twice := [value for n, value in enumerate(values) if value in values[:n]]:
         raise ValueError(f"must not hold {twice[0]} twice")
     return values
 

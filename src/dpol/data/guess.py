@@ -69,8 +69,11 @@ class Look:
     Args:
         file: path of the table.
         told: the owner's options, by name.
-        format, columns, periods, cleaning, gain: blocks of the config; in `columns` an empty text
-            stands for a column that is asked for.
+        format: the block `dataset.format` of the config.
+        columns: the block `dataset.columns`; an empty text stands for a column that is asked for.
+        periods: the block `dataset.periods`.
+        cleaning: the block `dataset.cleaning`.
+        gain: the block `gain`.
         count_sensitivity: the key of `privacy`: how far one person can change a cleaned count.
         groups: the number of entities in each group; `all` if no column holds groups.
         dated: the columns that name the period.

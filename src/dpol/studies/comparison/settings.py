@@ -95,7 +95,7 @@ class NoiseMemories(Settings):
     Second aim: at every mu, not worse than independent noise for any unit."""
     algorithm: AlgorithmSpec = "empirical-bayes"
     """One algorithm that can use correlated noise, as in a suite."""
-    rivals: list[NoiseRead] = []
+    rivals: Annotated[list[NoiseRead], AfterValidator(all_different)] = []
     """Further noises, each with its reader: mechanisms for streams, which adapt to the data.
 
     A mechanism with Laplace noise plays twice, at the same best guess of an attacker (the same μ)
