@@ -44,11 +44,11 @@ class CoupledParameters(AccountedParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class CoupledLeader:
-    """The law of the leader: the minimiser of losses so far + |x|^2/(2 eta) + barrier + <Z, x>.
+    """The law of the leader: it minimises losses so far + `|x|^2 / (2 eta)` + barrier + <Z, x>.
 
-    Z is N(0, sigma^2 I). The barrier is -c log(1 - |x|^2/radius^2) on a ball, and a mean of such
-    terms over the coordinates of a box; c makes it at most G D at (1 - 1/T) x. As a measure of the
-    transformation, its state is the number of rounds so far, a batch is the number of its one
+    Z is N(0, sigma^2 I). The barrier is `-c log(1 - |x|^2 / radius^2)` on a ball, and a mean of
+    such terms over the coordinates of a box; c makes it at most G D at (1 - 1/T) x. As a measure of
+    the transformation, its state is the number of rounds so far, a batch is the number of its one
     round, from 0, and points are (R, d). The privacy statement assumes exact minimisers.
 
     Args:
