@@ -191,7 +191,8 @@ def time_filters() -> list[dict[str, Any]]:
 def time_rivals() -> list[dict[str, Any]]:
     """CPU time of games of curators' rivals, and of releases under w-event privacy.
 
-    n = 300, T = 100, 50 replicates at mu = 0.25, and w = 4 for releases, over the drawing of `capacity` noise.
+    n = 300, T = 100, 50 replicates at mu = 0.25, and w = 4 for releases. Also over the drawing of
+    `capacity` noise.
     """
     stream, replicates = replace(simulated(300, 100), stay=4), range(50)
     draw = partial(privatize, stream, mu=0.25, seed=1, replicates=replicates)
