@@ -115,7 +115,6 @@ ONE_LINE = [
     (1, f"collect {SENT} --into state --new-ledger x", "x is not an entity of the deployment"),
     (1, "export state --to x.txt", "must end in .csv"),
     (1, "export nope --to x.csv", "there is no log yet"),
-    (1, "deployment cost nope", "check the path"),
     (1, "deployment check nope", "check the path"),
     (2, "deployment new", "required: FILE"),
     (1, "deployment new c.csv/y", "cannot write c.csv/y: a part of the path is a file"),

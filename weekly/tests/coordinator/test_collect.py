@@ -124,7 +124,7 @@ def test_a_key_is_changed_by_a_line_put_anywhere_in_the_coordinators_file(tmp_pa
         assert log.coordination == Coordination(names=2)
     with own.open("a") as stream:
         stream.write("names: 3\n")
-    with pytest.raises(ConfigError, match="(?s)line 15: key names is given twice"):
+    with pytest.raises(ConfigError, match="(?s)line 13: key names is given twice"):
         collect([], tmp_path / "state")
 
 
@@ -324,26 +324,6 @@ def test_releases_are_found_by_what_they_hold(world, tmp_path):
     assert sorted(row["entity"] for row in world.rows()) == [*"ABC"]
     assert {it.file.name for it in done if it.ignored} == {"letter.txt", "photos.zip"}
     assert sum(it.known for it in world.collect(inbox.parent)) == 3
-
-
-def test_a_release_is_checked_before_it_is_sent(world, capsys):
-    old = world.file(A0)
-    world.agree({"A": {}, "B": {"capacity": 20}})
-    good, less = world.file(A0), world.file(("B", 0, "3", "21"), ledger="B")
-
-    def checked(*files):
-        words = ["collect", "--check", *map(str, files), "--deployment", str(world.deployment)]
-        return main(words), capsys.readouterr()
-
-    code, told = checked(good)
-    assert (code, told.out, told.err) == (0, f"{good}: 1 row, all as agreed\n", "")
-    code, told = checked(old, less)
-    assert code == 1
-    assert "or of an amendment that is not known here" in told.err
-    assert "its capacity is 21" in told.err
-    assert not (world.folder / LOG_NAME).exists()
-    assert main(["collect", "--check", str(good)]) == 1
-    assert "name the agreed file with --deployment" in capsys.readouterr().err
 
 
 # ---- the key of a first report -------------------------------------------------------------------

@@ -21,7 +21,7 @@ from dpol_weekly.coordinator.evidence import read_evidence
 from dpol_weekly.coordinator.game import play
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.coordinator.page import guarantee
-from dpol_weekly.coordinator.settings import Coordination, algorithm_of
+from dpol_weekly.coordinator.settings import Coordination
 from weekly import Coordinator, coordinates, date, day
 
 # Means, standard deviations and beds of three hospitals.
@@ -186,7 +186,7 @@ def test_the_law_is_the_games(world):
     made = world.decide(units=25)
     with open_log(world.folder) as log:
         reports = read_evidence(log, 8).reports
-    *_, last = play(algorithm_of("empirical-bayes"), reports, name="test")
+    *_, last = play(reports)
     law = last.law
     for place, one in enumerate(made.outlooks[:3]):
         u = (law.share[place] - one.units / one.capacity) / law.deviation[place]
@@ -202,23 +202,9 @@ def test_nothing_is_added_without_units(world):
     assert "units" not in facts["outlooks"][0].keys() | facts["coordination"].keys()
     assert table.splitlines()[0].endswith(",reports,silent")
     assert "unit" not in world.page()
-    with pytest.raises(DataError, match=r"decided with other choices \(units\)"):
+    with pytest.raises(DataError, match=r"with other choices in coordinator.yaml \(units\)"):
         world.decide(units=3)
     assert world.decide(date(9), units=3).division
-
-
-@pytest.mark.parametrize("algorithm", ["rw-ftpl", "persistence"])
-def test_an_algorithm_without_a_law_divides_nothing(world, capsys, algorithm):
-    world.agree("ABCW", algorithm=algorithm)
-    world.choose(units=9)
-    assert main(["decide", str(world.folder)]) == 1
-    told = capsys.readouterr().err
-    assert f"units = 9: {algorithm} predicts no intervals to divide by" in told
-    assert "take empirical-bayes, or leave out units" in told
-    assert not world.decision(8).exists()
-    assert world.decide(units=None).division is None
-    world.agree("ABCW", algorithm="random-effects")
-    assert world.decide(date(9), units=9).division
 
 
 def test_units_from_the_file_and_out_of_range(world):
