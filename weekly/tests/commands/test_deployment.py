@@ -161,6 +161,18 @@ def test_a_new_file_is_filled_in_and_checked():
     assert {*whole["periods"]} == {*Periods.model_fields}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("longest_stay: 0120", "longest_stay: 1:30", "mu: 0.4", "longest_stay: " + "[" * 5000),
+        *("longest_stay: !!python/object/apply:os.getcwd []", "x0: &x [a]\nlongest_stay: [*x, *x]"),
+    ],
+)
+def test_a_line_that_says_something_else_than_it_seems_is_refused(line):
+    Path("d.yaml").write_text(FILE + line + "\n")
+    assert privatize(*ROWS)[:2] == (1, "")
+
+
 def test_every_key_is_described():
     docs = Path(__file__).parents[2] / "docs"
     text, own = (docs / "agreement.md").read_text(), (docs / "coordinator.md").read_text()

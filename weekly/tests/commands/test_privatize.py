@@ -151,22 +151,6 @@ def test_raw_counts_are_shown_nowhere():
 # ---- arguments -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--agree", ""], "argument --agree: must not be empty; see dpol privatize --help"),
-        (["--correct", "2024-1-7"], "must be a date such as 2021-01-31"),
-        (["--app"], "unrecognized arguments: --app; see dpol --help"),
-        (["--entity", "A"], "--deployment, --entity and --sheet go with --init"),
-        (["--init", "counts.csv"], "name the file that all hospitals share with --deployment"),
-    ],
-)
-def test_wrong_arguments_are_refused_in_one_line(more, message):
-    result, left = run_on(ONE, *more)
-    assert refused(result, left, 2 if "--help" in result[2] else 1)
-    assert message in result[2]
-
-
 def test_without_opendp_nothing_is_written_and_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp", None)
     monkeypatch.setitem(sys.modules, "opendp.prelude", None)

@@ -119,33 +119,6 @@ def test_a_damaged_record_loses_its_own_report_only(world, changed, message):
     assert message in done[0].refused[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("longest_stay", 1),
-        ("longest_stay", "1e99999999"),
-        ("budget_mu", 50.0),
-        ("mu", 0.25),
-        ("mu_of_stay", 0.5),
-        ("noise", {"mu": "0.25"}),
-        ("noise", {"count_sensitivity": "0.5"}),
-        ("noise", {"decimals": 7}),
-        ("noise", {"scale": 2_828_430}),
-        ("noise", None),
-    ],
-)
-def test_a_record_that_states_another_guarantee_than_agreed_is_refused(world, name, value):
-    bad = world.file(X0)
-    stated = parts(bad)["guarantee"]
-    value = stated["noise"] | value if isinstance(value, dict) else value
-    (done,) = world.collect(rewritten(bad, guarantee=stated | {name: value}))
-    assert done.taken == 0
-    assert "is not what follows" in done.refused[0] or FORM in done.refused[0]
-    rest = {key: it for key, it in stated.items() if key != name}
-    assert FORM in world.collect(rewritten(bad, guarantee=rest))[0].refused[0]
-    assert world.collect(rewritten(bad, guarantee=stated))[0].taken == 1
-
-
 def test_what_nobody_foresaw_loses_one_report_only(world, monkeypatch):
     """Nothing of the bad report stays, not even its good rows."""
     known, found = Log.add_report, read.find_release
