@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from dpol.core.errors import DataError, OutputError
+from dpol.core.errors import DataError
 from dpol_weekly.sqlite import Kind, add, head_of, link, opened, prepare, transaction
 from releases import tamper
 
@@ -89,24 +89,3 @@ def test_whatever_else_changes_it_is_noticed(tmp_path, kind, change):
     tamper(*(change.split("; ") if "BEGIN" not in change else [change]), path=path)
     with pytest.raises(DataError, match=r"the list is damaged \("):
         entered(path, kind)
-
-
-@pytest.mark.parametrize(
-    ("pragma", "message"),
-    [("application_id = 8", "x: is no list"), ("user_version = 1", "x: was written by another")],
-)
-def test_a_database_of_another_kind_or_version_is_refused(tmp_path, kind, pragma, message):
-    with opened(tmp_path / "x", kind) as base, transaction(base):
-        prepare(base, tmp_path / "x", kind)
-        base.execute(f"PRAGMA {pragma}")
-    with pytest.raises(DataError, match=message), opened(tmp_path / "x", kind) as base:
-        prepare(base, tmp_path / "x", kind)
-
-
-def test_a_failure_names_the_file_and_the_remedy(tmp_path, kind):
-    (tmp_path / "x").write_text("no database, and long enough to be looked at" * 99)
-    with pytest.raises(DataError, match="x: is no list"), opened(tmp_path / "x", kind) as base:
-        prepare(base, tmp_path / "x", kind)
-    unopened = pytest.raises(OutputError, match="the list cannot be opened; make it and its folder")
-    with unopened, opened(tmp_path / "none" / "x", kind):
-        pass

@@ -61,12 +61,12 @@ def as_workbook(rows, columns, path, sheets):
     book.save(path)
 
 
-def released(name, **own):
+def released(name, made=MADE, **own):
     """The bytes of a release of a table, by a new ledger and the same noise."""
     Path("case").mkdir()
     shutil.copy("kept.key", "case/dpol.key")
-    own = hospital(MADE, name, to=Path("case", NOISY), ledger="case/ledger.sqlite", **own)
-    request = Request(hospital=own, deployment=MADE, agree=MADE.sha256(), in_person=True)
+    own = hospital(made, name, to=Path("case", NOISY), ledger="case/ledger.sqlite", **own)
+    request = Request(hospital=own, deployment=made, agree=made.sha256(), in_person=True)
     release(request, SeededNoise(np.random.default_rng(1)))
     file = newest(Path("case", NOISY))
     content = file.name, file.read_bytes()
@@ -95,18 +95,6 @@ def test_the_order_of_the_columns_of_a_wide_table_is_not_released():
         Path("wide.csv").write_text(
             f"week,{','.join(wards)}\n{WEEKS[0]},{','.join(counts.values())}\n"
         )
-        Path("case").mkdir()
-        shutil.copy("kept.key", "case/dpol.key")
-        own = hospital(
-            made,
-            "wide.csv",
-            to=Path("case", NOISY),
-            ledger="case/ledger.sqlite",
-            format={"layout": "wide"},
-            columns={"period": "week"},
-        )
-        request = Request(hospital=own, deployment=made, agree=made.sha256(), in_person=True)
-        release(request, SeededNoise(np.random.default_rng(1)))
-        seen.add(newest(Path("case", NOISY)).read_bytes())
-        shutil.rmtree("case")
+        wide = {"format": {"layout": "wide"}, "columns": {"period": "week"}}
+        seen.add(released("wide.csv", made, **wide))
     assert len(seen) == 1

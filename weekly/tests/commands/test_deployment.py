@@ -147,7 +147,7 @@ def test_a_new_file_is_filled_in_and_checked():
         text = text.replace(todo, filled)
         Path("new.yaml").write_text(text)
     made = read_deployment("new.yaml")
-    first, whole, _, budget, unbound = run("deployment", "check", "new.yaml")[1].splitlines()
+    first, whole, _, budget, *_, unbound = run("deployment", "check", "new.yaml")[1].splitlines()
     assert first == f"The agreement w ({made.sha256()[:12]}) has the hash"
     assert whole == made.sha256()
     assert budget == "Its budget_mu is 1.42; the least that works is 1.415."
@@ -161,6 +161,18 @@ def test_a_new_file_is_filled_in_and_checked():
     assert {*whole["periods"]} == {*Periods.model_fields}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("longest_stay: 0120", "longest_stay: 1:30", "mu: 0.4", "longest_stay: " + "[" * 5000),
+        *("longest_stay: !!python/object/apply:os.getcwd []", "x0: &x [a]\nlongest_stay: [*x, *x]"),
+    ],
+)
+def test_a_line_that_says_something_else_than_it_seems_is_refused(line):
+    Path("d.yaml").write_text(FILE + line + "\n")
+    assert privatize(*ROWS)[:2] == (1, "")
+
+
 def test_every_key_is_described():
     docs = Path(__file__).parents[2] / "docs"
     text, own = (docs / "agreement.md").read_text(), (docs / "coordinator.md").read_text()
@@ -170,7 +182,7 @@ def test_every_key_is_described():
 
 
 def test_the_cost_is_that_of_the_noise():
-    """18 beds at mu 0.5: sqrt(2) / 0.5 / 18 of a share."""
-    shown = run("deployment", "cost", "d.yaml")[1]
-    assert "050002                       18              15.7 points     ±30.8 points" in shown
+    """sqrt(2) / 0.5 people."""
+    shown = run("deployment", "check", "d.yaml")[1]
+    assert "2.83 people: on the share of 100 beds 2.83 points, of 50 beds 5.66." in shown
     assert "59.9 times in 100 (mu = 0.5); for the longest stay of" in shown

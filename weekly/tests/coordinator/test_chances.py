@@ -31,15 +31,6 @@ def test_chances_are_those_of_draws(n):
         assert max(np.abs(it - draws / 100_000).max() for it in (other, wide)) > 0.01
 
 
-def test_of_two_the_chance_is_known():
-    mean, deviation = np.array([0.3, 0.31]), np.array([0.04, 0.001])
-    known = norm.cdf(-0.01 / np.hypot(0.04, 0.001))
-    assert chances_of(mean, deviation) == pytest.approx([known, 1 - known], abs=1e-3)
-    alone = np.array([0.2]), np.array([0.1])
-    assert chances_of(*alone) == pytest.approx([1], abs=1e-6)
-    assert chances_of(np.array([0.0, 9.0, 7.0]), np.full(3, 0.1)) == pytest.approx([0, 1, 0])
-
-
 @pytest.mark.parametrize("ratio", [1, 1 / 50, 1 / 500, 1 / 1000, 1e-6])
 @pytest.mark.parametrize("apart", [-2.0, -0.5, 0.0, 1.0])
 def test_very_unequal_deviations_lose_no_chance(apart, ratio):

@@ -124,7 +124,7 @@ def test_a_key_is_changed_by_a_line_put_anywhere_in_the_coordinators_file(tmp_pa
         assert log.coordination == Coordination(names=2)
     with own.open("a") as stream:
         stream.write("names: 3\n")
-    with pytest.raises(ConfigError, match="(?s)line 15: key names is given twice"):
+    with pytest.raises(ConfigError, match="(?s)line 13: key names is given twice"):
         collect([], tmp_path / "state")
 
 
@@ -168,36 +168,17 @@ def test_log_and_reports_go_on_over_an_amendment(world):
     assert check(world.folder) == after
 
 
-@pytest.mark.parametrize(
-    ("entities", "since", "keys", "message"),
-    [
-        ("ABC", 2, {"mu": 0.4}, "mu: must stay as it was"),
-        ("AB", 2, {}, "entities.C: must stay in the file; write until"),
-        (ABC | {"A": {"until": day(1)}}, 2, {}, "entities.A.until.*2021-01-17 or later"),
-        ("ABC", 0, {}, "amends.since.*start of a period after the first"),
-        ("ABC", 1, {}, f"since must be after every period .* {day(1)} are .* take {day(2)} or"),
-    ],
-)
-def test_an_amendment_changes_entities_of_periods_to_come_and_nothing_else(
-    world, entities, since, keys, message
-):
+def test_an_amendment_is_of_the_last_agreement_and_of_periods_to_come(world):
+    """What it may change is tested with `privatize`, which has the same rule."""
     world.put(A0, A1)
+    message = f"since must be after every period .* {day(1)} are .* take {day(2)} or"
     with pytest.raises(ConfigError, match=message):
-        collect([], world.folder, amended(world, entities, since, **keys))
+        collect([], world.folder, amended(world, "ABC", since=1))
+    with pytest.raises(ConfigError, match="mu: must stay as it was"):
+        collect([], world.folder, amended(world, "ABC", mu=0.4))
     with open_log(world.folder) as log:
         assert len(log.agreements) == 1
-    collect([], world.folder, amended(world, {name: {"capacity": 9} for name in "ABC"}))
-
-
-def test_an_amendment_names_the_agreement_that_it_amends(world):
-    world.put(A0)
-    first = amended(world, "ABC")
-    wrong = first.read_text().replace(read_deployment(world.deployment).sha256(), "a" * 64)
-    other = world.base / "wrong.yaml"
-    other.write_text(wrong)
-    with pytest.raises(ConfigError, match="and does not amend it"):
-        collect([], world.folder, other)
-    collect([], world.folder, first)
+    collect([], world.folder, amended(world, "ABC"))
     with pytest.raises(ConfigError, match="and does not amend it"):
         collect([], world.folder, amended(world, ABC | {"C": {"capacity": 3}}, since=3))
 
@@ -324,26 +305,6 @@ def test_releases_are_found_by_what_they_hold(world, tmp_path):
     assert sorted(row["entity"] for row in world.rows()) == [*"ABC"]
     assert {it.file.name for it in done if it.ignored} == {"letter.txt", "photos.zip"}
     assert sum(it.known for it in world.collect(inbox.parent)) == 3
-
-
-def test_a_release_is_checked_before_it_is_sent(world, capsys):
-    old = world.file(A0)
-    world.agree({"A": {}, "B": {"capacity": 20}})
-    good, less = world.file(A0), world.file(("B", 0, "3", "21"), ledger="B")
-
-    def checked(*files):
-        words = ["collect", "--check", *map(str, files), "--deployment", str(world.deployment)]
-        return main(words), capsys.readouterr()
-
-    code, told = checked(good)
-    assert (code, told.out, told.err) == (0, f"{good}: 1 row, all as agreed\n", "")
-    code, told = checked(old, less)
-    assert code == 1
-    assert "or of an amendment that is not known here" in told.err
-    assert "its capacity is 21" in told.err
-    assert not (world.folder / LOG_NAME).exists()
-    assert main(["collect", "--check", str(good)]) == 1
-    assert "name the agreed file with --deployment" in capsys.readouterr().err
 
 
 # ---- the key of a first report -------------------------------------------------------------------

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from dpol.experts.registry import make_members
 from dpol_weekly.coordinator.evidence import Reports
 from dpol_weekly.coordinator.game import play
-
-RIDGE = {"algorithm": "ridge", "windows": [4], "penalties": {"medium": 1.0}}
-LEVEL = {"algorithm": "kalman", "models": [{"process_variance": 1e-3, "persistence": 0.9}]}
-
-
-def made(spec):
-    (member,) = make_members(spec)
-    return member.algorithm
 
 
 def shares(weeks=15, n=6, seed=0, scale=0.03):
@@ -24,14 +14,13 @@ def shares(weeks=15, n=6, seed=0, scale=0.03):
     return true + rng.normal(0, scale, (weeks, n)), np.full((weeks, n), scale)
 
 
-def played(spec, gains, noise):
+def played(gains, noise):
     """The game after each week."""
     capacity = np.where(np.isnan(gains), np.nan, 20.0)
-    return list(play(made(spec), Reports(share=gains, noise=noise, capacity=capacity)))
+    return list(play(Reports(share=gains, noise=noise, capacity=capacity)))
 
 
-@pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects", LEVEL], ids=str)
-def test_filters_pass_over_who_does_not_report(spec):
+def test_filters_pass_over_who_does_not_report():
     """A missing report acts nearly like one with infinite noise: here with noise of 1e5."""
     gains, noise = shares()
     missing = gains.copy()
@@ -41,43 +30,28 @@ def test_filters_pass_over_who_does_not_report(spec):
     loud = noise.copy()
     loud[13, 2] = 1e5
     left_out, drowned, heard = (
-        played(spec, *it)[-1].scores for it in ((missing, noise), (told, loud), (told, noise))
+        played(*it)[-1].scores for it in ((missing, noise), (told, loud), (told, noise))
     )
     np.testing.assert_allclose(left_out, drowned, atol=2e-4)
     assert np.abs(heard - left_out).max() > 2e-3, "the report that is left out says nothing"
 
 
-def test_others_learn_the_mean_of_who_reports():
-    gains, noise = shares()
-    noise = noise * np.array([1, 2, 3, 1, 2, 3])
-    missing = gains.copy()
-    missing[7, [2, 3]] = np.nan
-    weights = (1 / noise[7, [0, 1, 4, 5]]) ** 2
-    filled = gains.copy()
-    filled[7, [2, 3]] = (weights * gains[7, [0, 1, 4, 5]]).sum() / weights.sum()
-    for spec in ("rw-ftpl", "persistence", RIDGE):
-        scores = [played(spec, it, noise)[-1].scores for it in (missing, filled)]
-        np.testing.assert_allclose(*scores, rtol=1e-12)
-
-
-@pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects"])
-def test_who_never_reported_is_at_the_prior(spec):
+def test_who_never_reported_is_at_the_prior():
     gains, noise = shares(16)
     gains[:, 5] = np.nan
-    last = played(spec, gains, noise)[-1].law
+    last = played(gains, noise)[-1].law
     assert np.ptp(gains[-1, :5]) > 0.02
     assert last.share[:5].min() < last.share[5] < last.share[:5].max()
     assert last.deviation[5] > 1.5 * last.deviation[:5].max()
     gains[15, 5] = 0.9
-    assert played(spec, gains, noise)[-1].scores.argmax() == 5
+    assert played(gains, noise)[-1].scores.argmax() == 5
 
 
-@pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects"])
-def test_silence_of_all_widens_every_interval(spec):
+def test_silence_of_all_widens_every_interval():
     gains, noise = shares()
     silent = gains.copy()
     silent[8:11] = np.nan
-    laws = [it.law.deviation for it in played(spec, silent, noise)]
+    laws = [it.law.deviation for it in played(silent, noise)]
     for week in (8, 9, 10):
         assert (laws[week] > laws[week - 1]).all()
     assert (laws[11] < laws[10]).all()
@@ -90,7 +64,7 @@ def test_a_game_begins_with_the_first_report():
         np.pad(it, ((2, 0), (0, 0)), constant_values=fill)
         for it, fill in ((gains, np.nan), (noise, 1.0))
     ]
-    before, after = (played("empirical-bayes", *it) for it in ((gains, noise), padded))
+    before, after = (played(*it) for it in ((gains, noise), padded))
     assert len(before) == len(after) == 15
     np.testing.assert_array_equal(before[-1].law.share, after[-1].law.share)
 
@@ -105,8 +79,7 @@ def stream(rng, weeks=30, n=20):
     return level + own + moves
 
 
-@pytest.mark.parametrize("spec", ["empirical-bayes", "random-effects"])
-def test_nine_of_ten_true_shares_lie_in_the_interval(spec):
+def test_nine_of_ten_true_shares_lie_in_the_interval():
     """4,800 of 40 streams: between 88% and 96%; half as wide an interval holds about 65%.
 
     The models are not the one that draws, so no exact coverage is due.
@@ -116,7 +89,7 @@ def test_nine_of_ten_true_shares_lie_in_the_interval(spec):
         true = stream(rng)
         scale = np.broadcast_to(rng.uniform(0.01, 0.08, true.shape[1]), true.shape)
         gains = true + scale * rng.standard_normal(true.shape)
-        games = played(spec, gains, scale)
+        games = played(gains, scale)
         for week in range(12, len(true), 3):
             law = games[week - 1].law
             error = np.abs(law.share - true[week]) / law.deviation

@@ -119,16 +119,6 @@ def test_who_is_silent_is_named_with_how_long():
     assert "16 January 2026 : Hospital 2" in page
 
 
-def test_an_algorithm_without_a_prediction_names_its_choice():
-    unknown = dict.fromkeys(("rank", "chance", "share", "low", "high"))
-    outlooks = [outlook(number, **unknown) for number in range(3)]
-    page = shown(*outlooks, coverage=None)
-    assert "Send help to Hospital 0 Which entity" in page
-    assert "empirical-bayes predicts no shares" in page
-    assert "it has" not in page
-    assert "The large number" not in page
-
-
 def test_a_chance_is_one_among_those_that_may_be_chosen():
     others = [outlook(k, rank=None, chance=None) for k in (1, 2)]
     asked = Coordination(cannot_be_chosen=["e1", "e2"])
@@ -167,9 +157,7 @@ def test_bars_are_on_one_scale():
 
 
 def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():
-    above = [
-        AboveBudget(entity="e1", period=f"2026-01-{k:02}", mu_of_stay=2.0) for k in range(1, 26)
-    ]
+    above = [AboveBudget(entity="e1", period=f"2026-01-{k:02}") for k in range(1, 26)]
     aside = tuple(
         SetAside(entity="e2", period=it.period, version=1, reason="wrong") for it in above
     )

@@ -54,7 +54,7 @@ def many(folder):
     return decided(folder, weeks_of(names, 20, 2), entities=names, names=3)
 
 
-def hard(folder, algorithm="empirical-bayes", names=5, **keys):
+def hard(folder, names=5, **keys):
     """Missing and corrected reports, one that closed, new ones, titles that are long or HTML."""
     ids = ["A", "B", "C", "D", "E", "F", "an-identifier-without-a-title-" + "x" * 10]
     titles = {name: f"{LONG} {name * 3}" for name in ids[:-1]}
@@ -65,13 +65,8 @@ def hard(folder, algorithm="empirical-bayes", names=5, **keys):
     absent += [("A", 6), ("A", 7), ("B", 7), (ids[-1], 7), ("F", 3)]
     weeks = [[row for row in week if row[:2] not in absent] for week in weeks_of(ids, 8, 3)]
     weeks[-1] += [("C", 2, "-31.5", weeks[0][2][3])]
-    own = {"algorithm": algorithm, "names": names, "titles": titles} | keys
+    own = {"names": names, "titles": titles} | keys
     return decided(folder, weeks, entities=entities, corrections=True, **own)
-
-
-def unranked(folder):
-    """A decision by an algorithm that predicts no shares."""
-    return hard(folder, "rw-ftpl", 1)
 
 
 def shared(folder):
@@ -98,7 +93,7 @@ class Seen(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("scene", [few, many, hard, unranked, shared])
+@pytest.mark.parametrize("scene", [few, many, hard, shared])
 def test_a_page_is_self_contained_and_nothing_in_it_is_active(tmp_path, scene):
     page = scene(tmp_path).read_text()
     seen = Seen()

@@ -287,12 +287,6 @@ def test_names_and_capacities_can_be_met_and_shown(name, entity, message):
     assert str(refused.value).count("\n") == 2
 
 
-@pytest.mark.parametrize("capacity", [0.001, 999_999_999])
-def test_the_ends_of_the_range_of_capacities_are_released(capacity):
-    agreed(entities={"A": {"capacity": capacity}, "B": {}})
-    assert "2 rows released" in confirmed()
-
-
 # ---- standard output ----------------------------------------------------------------------------
 
 WRITTEN = "the rows are released and written to noisy/winter-2024-01-14.json"

@@ -49,7 +49,7 @@ def week(number, days=0):
 
 def play(made, *rows, **options):
     """Release rows (hospital, week, count) for a deployment, each one in a folder of its own."""
-    return releases.put(*rows, made=made, gap=True, to=Path(made.name), **options)
+    return releases.put(*rows, made=made, to=Path(made.name), **options)
 
 
 def both(*numbers):

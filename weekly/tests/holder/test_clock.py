@@ -59,29 +59,6 @@ def test_without_a_date_the_clock_of_the_machine_counts():
     refuse(f"not over.*today is {datetime.date.today()}", made, ("A", day))
 
 
-def test_a_long_gap_is_asked_about():
-    made, today = deployment(), week(90)
-    assert play(made, ("east", week(20)), today=today).added == 1  # no question: the first one
-    assert play(made, ("east", week(28)), today=today).added == 1
-    message = (
-        rf"line 2: its entity released no period after that from {week(28)}, 9 periods earlier"
-    )
-    refuse(message, made, ("east", week(37)), today=today)
-    assert play(made, ("east", week(36)), ("east", week(37)), today=today).added == 2
-    refuse(
-        "line 3: .* 13 periods earlier", made, ("east", week(40)), ("east", week(53)), today=today
-    )
-    refuse("and a later one was", made, ("east", week(21)), today=today)
-    assert play(made, ("east", week(53)), today=today, gap=True).added == 1
-
-
-def test_a_gap_before_an_earlier_period_is_no_question():
-    made = deployment()
-    play(made, ("east", week(20)), today=week(90))
-    rows = ("east", week(2)), ("east", week(21))
-    assert play(made, *rows, today=week(90), correct=[str(week(2))]).added == 2
-
-
 def test_rows_outside_the_dates_of_an_entity_are_left_out_and_counted():
     made = deployment()
     rows = [("north", week(number)) for number in (0, 1, 2, 3, 4, 5)]

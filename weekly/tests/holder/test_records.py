@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from attacks.mutations import within
 from dpol_weekly import records
 from dpol_weekly.deployment import checked_deployment
 from dpol_weekly.holder import ceiling, record
 from dpol_weekly.noise import CountNoise
+from faults import within
 from releases import A1, A2, B1, KEYS, deployment, forge, newest, put, repack, run, table
 from releases import record as record_of
 

@@ -111,7 +111,7 @@ def test_a_correction_is_released_once_though_its_run_was_killed():
     """Killed wherever it changes a file, and run again with the same options."""
     put(A1)
     for k in range(1, 16):
-        corrected = {"correct": [A1[1]], "gap": True}
+        corrected = {"correct": [A1[1]]}
         row = ("A", A1[1], str(k))
         act = functools.partial(put, row, seed=k, **corrected)
         in_child(lambda act=act: act() and None, "kill", k)

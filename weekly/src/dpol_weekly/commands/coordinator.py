@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -15,7 +14,6 @@ from dpol.core.options import (
     add_answer_options,
     add_command,
     answer,
-    between,
     date,
     given,
     path,
@@ -55,11 +53,8 @@ def add(commands: Commands) -> None:
     words = "collect releases that were reported"
     parser = _command(commands, "collect", words, _COLLECT, _collect)
     parser.add_argument("reports", type=path, nargs="+", metavar="REPORT", help="files or folders")
-    place = parser.add_mutually_exclusive_group(required=True)
     words = "the coordinator's folder, with the log and the decisions"
-    place.add_argument("--into", type=path, metavar="FOLDER", help=words)
-    words = "write nothing: check all that can be checked without the log, before a file is sent"
-    place.add_argument("--check", action="store_true", help=words)
+    parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
     words = "the agreed file; needed the first time, and when it is amended"
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
     words = "keys of first reports: a YAML file with a line NAME: KEY for each entity"
@@ -86,8 +81,6 @@ def add(commands: Commands) -> None:
         " period after it)"
     )
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
-    words = "exit with 1, after all is written, if an entity is silent for N periods or more"
-    parser.add_argument("--fail-on-missing", type=between(1, 10_000), metavar="N", help=words)
     words = "write nothing: make a decision again and compare it with the written one"
     parser.add_argument("--check", action="store_true", help=words)
 
@@ -121,46 +114,37 @@ def _command(
 
 
 def _collect(options: argparse.Namespace) -> None:
-    from dpol_weekly.coordinator.collect import check_reports, collect
+    from dpol_weekly.coordinator.collect import collect
     from dpol_weekly.coordinator.words import escaped, listed
 
-    if options.check:
-        if options.deployment is None:
-            raise DpolError("--check: name the agreed file with --deployment FILE")
-        done = check_reports(options.reports, options.deployment)
-    else:
-        new_ledgers = dict[str, str | None]()
-        for word in options.new_ledger:
-            name, of, key = word.partition("=")
-            if of and not is_key(key):
-                raise DpolError(f"--new-ledger {word}: {name}=KEY needs the 64 digits of a key")
-            new_ledgers[name] = key or None
-        done = collect(
-            options.reports,
-            options.into,
-            options.deployment,
-            keys=_known_keys(options.known_keys),
-            ask=None if options.json or options.quiet or not on_terminal() else _key_is_read_out,
-            new_ledgers=new_ledgers,
-        )
+    new_ledgers = dict[str, str | None]()
+    for word in options.new_ledger:
+        name, of, key = word.partition("=")
+        if of and not is_key(key):
+            raise DpolError(f"--new-ledger {word}: {name}=KEY needs the 64 digits of a key")
+        new_ledgers[name] = key or None
+    done = collect(
+        options.reports,
+        options.into,
+        options.deployment,
+        keys=_known_keys(options.known_keys),
+        ask=None if options.json or options.quiet or not on_terminal() else _key_is_read_out,
+        new_ledgers=new_ledgers,
+    )
     reports, lines = [report for report in done if not report.ignored], []
     for report in reports:
         file = escaped(str(report.file))
-        if options.check:
-            rows = counted(report.taken + report.known, "row")
-            lines += [] if report.refused else [f"{file}: {rows}, all as agreed"]
-        elif report.taken or report.known or not report.refused:
+        if report.taken or report.known or not report.refused:
             more = f", {report.corrections} of them corrections" if report.corrections else ""
             aside = f", {report.set_aside} of them set aside" if report.set_aside else ""
             lines.append(f"{file}: {report.taken} new{more}, {report.known} known{aside}")
-    lines += [line for report in reports for line in report.above_budget]
     ignored = [escaped(str(report.file)) for report in done if report.ignored]
     if ignored:
         told = f"ignored, not a release: {listed(ignored)}"
         lines.append(f"{counted(len(ignored), 'other file')} {told}")
     if not reports:
         lines.append("No release was found; name the folder in which the reports arrived.")
-    head = None if options.check or not done else done[-1].head
+    head = done[-1].head if done else None
     if head:
         lines.append(f"The head of the log is {head}")
     facts = [asdict(report) | {"file": escaped(str(report.file))} for report in reports]
@@ -170,8 +154,8 @@ def _collect(options: argparse.Namespace) -> None:
         sys.stdout.flush()
         print(*map(printable, refused), sep="\n", file=sys.stderr)
         new, known = sum(report.taken for report in done), sum(report.known for report in done)
-        rest = "" if options.check else f"; collected: {new} new, {known} known"
-        raise DpolError(f"refused: {len(refused)}, see above{rest}")
+        rest = f"collected: {new} new, {known} known"
+        raise DpolError(f"refused: {len(refused)}, see above; {rest}")
 
 
 def _key_is_read_out(entity: str, key: str, file: Path) -> bool:
@@ -238,13 +222,6 @@ def _decide(options: argparse.Namespace) -> None:
     lines.append(f"The ranking, on a page: {options.folder / 'index.html'}")
     lines.append(f"The head of the log is {decision.log_head}")
     answer(options, lines, decision.facts())
-    least = options.fail_on_missing or math.inf
-    if long := [outlook for outlook in decision.outlooks if outlook.silent >= least]:
-        told = ", ".join(f"{outlook.entity} ({outlook.silent})" for outlook in long)
-        raise DpolError(
-            f"silent for {counted(int(least), 'period')} or more: {told}; ask for their"
-            " reports. The decision is written"
-        )
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -12,17 +12,10 @@ from dpol.core.options import Commands, add_command, path
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
 
-USUAL_CAPACITY = 100
-"""Capacity assumed for what noise means, where it is reported with every count."""
-
-_COST = """\
-Show what a deployment costs: the noise on the share of every entity, and how often a guess about a
-person is right."""
-
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "begin, check or weigh the file that all hospitals of a deployment share"
+    words = "begin or check the file that all hospitals of a deployment share"
     parser = add_command(
         commands, "deployment", readers="Coordinator", words=words, description=words
     )
@@ -33,15 +26,10 @@ def add(commands: Commands) -> None:
     new.add_argument("file", type=path, metavar="FILE", help="the file to write")
     new.set_defaults(run=_new)
 
-    words = "check a file, and show the hash of its agreement and the least budget"
+    words = "check a file, and show the hash of its agreement and what its noise means"
     check = actions.add_parser("check", help=words, description=words, allow_abbrev=False)
     check.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     check.set_defaults(run=_check)
-
-    words = "show what the noise means"
-    cost = actions.add_parser("cost", help=words, description=_COST, allow_abbrev=False)
-    cost.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
-    cost.set_defaults(run=_cost)
 
 
 def _new(options: argparse.Namespace) -> None:
@@ -55,6 +43,7 @@ def _new(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from dpol.core.rounding import rounded_up
+    from dpol.privacy.account import best_guess
     from dpol_weekly.deployment import read_deployment, short
 
     deployment = read_deployment(options.file)
@@ -63,31 +52,11 @@ def _check(options: argparse.Namespace) -> None:
     print(deployment.sha256())
     print("Compare all of it, and confirm or amend by all of it.")
     print(f"Its budget_mu is {deployment.budget_mu:g}; the least that works is {least}.")
-    if unbound := [name for name, it in deployment.entities.items() if it.key is None]:
-        print(
-            f"No key is agreed for {', '.join(unbound[:20])}{' ...' * (len(unbound) > 20)}: each"
-            " reads out its key, which dpol privatize --init shows, before its first report is"
-            " collected."
-        )
-
-
-def _cost(options: argparse.Namespace) -> None:
-    from dpol.core.intervals import NORMAL_95
-    from dpol.core.rounding import rounded_up
-    from dpol.privacy.account import best_guess
-    from dpol_weekly.deployment import read_deployment
-
-    deployment = read_deployment(options.file)
     deviation = deployment.count_noise().standard_deviation
-    print(f"{'entity':20} {'capacity':>10} {'noise on the share: sd':>24} {'95% within':>16}")
-    for name, entity in deployment.entities.items():
-        points = 100 * deviation / float(entity.beds or USUAL_CAPACITY)
-        within = f"±{NORMAL_95 * points:.3g}"
-        beds = entity.beds or "reported"
-        print(f"{name:20} {beds:>10} {points:>17.3g} points {within:>9} points")
-    if any(entity.beds is None for entity in deployment.entities.values()):
-        print(f"Where the capacity is reported, {USUAL_CAPACITY} is taken.")
-    print(f"On a count of people the noise has a standard deviation of {deviation:.3g}.")
+    print(
+        f"The noise on a count has a standard deviation of {deviation:.3g} people: on the share of"
+        f" 100 beds {deviation:.3g} points, of 50 beds {2 * deviation:.3g}."
+    )
     one, stay = (
         f"{rounded_up(100 * best_guess(mu), 3)} times in 100 (mu = {rounded_up(mu, 4)})"
         for mu in (deployment.mu, deployment.budget_mu)
@@ -96,3 +65,9 @@ def _cost(options: argparse.Namespace) -> None:
         "A guess between two equally likely possibilities for a person is right at most"
         f" {one}; for the longest stay of {deployment.longest_stay} periods at most {stay}."
     )
+    if unbound := [name for name, it in deployment.entities.items() if it.key is None]:
+        print(
+            f"No key is agreed for {', '.join(unbound[:20])}{' ...' * (len(unbound) > 20)}: each"
+            " reads out its key, which dpol privatize --init shows, before its first report is"
+            " collected."
+        )

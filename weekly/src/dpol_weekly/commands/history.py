@@ -9,7 +9,7 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer,
 
 _HISTORY = """\
 Show in plain words what was released, when, and what it cost, as the ledger knows it. Shows no
-count."""
+count. Like every command that opens a ledger, it verifies the hash chain over all of it first."""
 
 
 def add(commands: Commands) -> None:
@@ -19,18 +19,12 @@ def add(commands: Commands) -> None:
     words = "the ledger (default: dpol-ledger.sqlite in this folder)"
     file = Path("dpol-ledger.sqlite")
     parser.add_argument("--ledger", type=path, default=file, metavar="FILE", help=words)
-    words = "check instead that the ledger and its release files are as they were written"
-    parser.add_argument("--verify", action="store_true", help=words)
     add_answer_options(parser)
     parser.set_defaults(run=_history)
 
 
 def _history(options: argparse.Namespace) -> None:
-    from dpol_weekly.holder.history import describe, history, verify
+    from dpol_weekly.holder.history import describe, history
 
-    if options.verify:
-        line = verify(options.ledger)
-        answer(options, [line], {"verified": True})
-        return
     found = history(options.ledger)
     answer(options, describe(found), found)

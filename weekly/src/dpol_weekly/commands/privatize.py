@@ -40,7 +40,6 @@ that no period is released twice unnoticed."""
 
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
-    "gap": "nobody counted in the many periods between a row and the last one released",
     "no-final-newline": "the table is complete although its last line has no line end",
     "split": "an entity has the counts of another one, but counts other people",
     "write-again": "the last release is gone, and the ledger is the newest: write it again",
@@ -98,7 +97,6 @@ def _privatize(options: argparse.Namespace) -> None:
         deployment=deployment,
         correct=frozenset(map(str, options.correct)),
         agree=options.agree,
-        gap=options.gap,
         no_final_newline=options.no_final_newline,
         split=options.split,
         write_again=options.write_again,

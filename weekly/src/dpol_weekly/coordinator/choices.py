@@ -1,4 +1,4 @@
-"""Replay the reports: what an algorithm chooses for a period."""
+"""Replay the reports: what is chosen for a period."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.experts.registry import label_of
 from dpol_weekly.coordinator.decision import Coverage
 from dpol_weekly.coordinator.evidence import Reports
-from dpol_weekly.coordinator.game import Law, Played, play
-from dpol_weekly.coordinator.settings import Coordination, algorithm_of
+from dpol_weekly.coordinator.game import Law, play
+from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.deployment import Deployment
 
 
@@ -21,17 +20,14 @@ class Choice:
     """The choice for a period.
 
     Args:
-        ranked: indices of the entities that may be chosen, best first; a single one if the
-            algorithm does not rank.
-        ordered: whether the algorithm ranks.
-        law: predicted distribution of the true shares; None if the algorithm predicts none.
+        ranked: indices of the entities that may be chosen, best first.
+        law: predicted distribution of the true shares.
         coverage: how well earlier predictions fitted; None if there were none.
     """
 
     ranked: tuple[int, ...]
-    ordered: bool = True
-    law: Law | None = None
-    coverage: Coverage | None = None
+    law: Law
+    coverage: Coverage | None
 
 
 def choose(
@@ -39,18 +35,15 @@ def choose(
 ) -> Choice:
     """Return the choice for a period, from the reports before it.
 
-    An algorithm that does not rank plays only with the entities that may be chosen.
-
     Args:
-        deployment: the entities, and the key of all random numbers.
-        coordination: the algorithm, the question, and the number of entities to name. For the
-            count question, the game and the predicted shares use counts / bound.
+        deployment: the entities.
+        coordination: the question. For the count question, the game and the predicted shares use
+            counts / bound.
         reports: the reports of all earlier periods.
         number: number of the period.
 
     Raises:
-        ValueError: as `algorithm_of`; fewer than two entities have reported; no entity may be
-            chosen; or several are to be named and the algorithm does not rank.
+        ValueError: fewer than two entities have reported, or none may be chosen.
     """
     count = int(reports.there.any(axis=0).sum())
     if count < 2:
@@ -63,21 +56,10 @@ def choose(
         )
     if coordination.question.bound is not None:
         reports = reports.as_counts(coordination.question.bound)
-    places = among.nonzero()[0]
-    last = _played(deployment, coordination, reports)
-    if last.scores is not None:
-        order = np.argsort(-last.scores, kind="stable")
-        coverage = Coverage(reports=last.compared, inside=last.inside) if last.compared else None
-        return Choice(ranked=tuple(order[among[order]].tolist()), law=last.law, coverage=coverage)
-    if len(places) <= coordination.names:
-        return Choice(ranked=tuple(places.tolist()), ordered=False)
-    if coordination.names > 1:
-        raise ValueError(
-            f"{label_of(algorithm_of(coordination.algorithm))} does not rank, and"
-            f" {coordination.names} are to be named; name 1, or take another algorithm"
-        )
-    last = _played(deployment, coordination, reports.of(among))
-    return Choice(ranked=(int(places[last.action]),), ordered=False)
+    last = deque(play(reports), maxlen=1).pop()
+    order = np.argsort(-last.scores, kind="stable")
+    coverage = Coverage(reports=last.compared, inside=last.inside) if last.compared else None
+    return Choice(ranked=tuple(order[among[order]].tolist()), law=last.law, coverage=coverage)
 
 
 def may_be_chosen(
@@ -93,10 +75,3 @@ def may_be_chosen(
     least = coordination.question.min_capacity or 0.0
     large = ~(reports.capacity < least).any(axis=0)
     return np.asarray(among & large & reports.there.any(axis=0))
-
-
-def _played(deployment: Deployment, coordination: Coordination, reports: Reports) -> Played:
-    """Return the game after all reports; at least one entity must have reported."""
-    algorithm = algorithm_of(coordination.algorithm)
-    game = play(algorithm, reports, seed=coordination.seed, name=deployment.name)
-    return deque(game, maxlen=1).pop()

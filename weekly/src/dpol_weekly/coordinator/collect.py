@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
 from dpol.core.near import nearest
-from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
-from dpol_weekly.coordinator.spent import most_releases, mu_of_stay
 from dpol_weekly.coordinator.words import LISTED, escaped
 from dpol_weekly.records import guaranteed
 from dpol_weekly.released.read import Report, find_releases
@@ -41,7 +38,6 @@ class Collected:
         set_aside: number of known rows that were set aside, and stay set aside.
         corrections: number of new rows that supersede another row.
         refused: why rows, or the whole report, were refused; empty if nothing was.
-        above_budget: a sentence for each period in which the new rows exceed the budget.
         ignored: whether the file was found in a folder and is no release.
         head: head of the log's hash chain afterwards.
     """
@@ -52,7 +48,6 @@ class Collected:
     set_aside: int = 0
     corrections: int = 0
     refused: tuple[str, ...] = ()
-    above_budget: tuple[str, ...] = ()
     ignored: bool = False
     head: str
 
@@ -128,23 +123,6 @@ def collect(
         if unknown := sorted(named - log.deployment.entities.keys()):
             raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
         return [_collect(log, *found, trusted, today) for found in find_releases(reports)]
-
-
-def check_reports(
-    reports: Sequence[Path], deployment: Path, today: datetime.date | None = None
-) -> list[Collected]:
-    """Check reports without a log: a temporary one takes them.
-
-    Args:
-        reports: as in `collect`.
-        deployment: the file of the agreement.
-        today: the date; None: the computer's.
-
-    Raises:
-        DataError, OutputError: as `collect`.
-    """
-    with tempfile.TemporaryDirectory() as name:
-        return collect(reports, Path(name), deployment, today=today)
 
 
 def set_aside(
@@ -233,7 +211,8 @@ def _take(
     for entity in rows.moved:
         reason = f"{report.ledger}, collected from {name}"
         log.add_act(kind="new ledger", entity=entity, reason=reason)
-    number = log.add_report(report, name, rows.fresh) if rows.fresh else None
+    if rows.fresh:
+        log.add_report(report, name, rows.fresh)
     refused = [*map(escaped, rows.refused[:LISTED])]
     if (more := len(rows.refused) - LISTED) > 0:
         refused.append(f"{escaped(str(report.file))}: {more:,} more rows or entities are refused")
@@ -244,7 +223,6 @@ def _take(
         set_aside=sum(row["set_aside"] is not None for row in rows.known),
         corrections=len(rows.corrections),
         refused=tuple(refused),
-        above_budget=tuple(_above(log, number)),
         head=log.head,
     )
     return collected, rows.moved
@@ -397,22 +375,3 @@ def _another_ledger(
                 f" collect that with --new-ledger {entity}. {_SET_ASIDE}"
             )
     return ""
-
-
-def _above(log: Log, report: int | None) -> Iterator[str]:
-    """Yield a sentence for each period in which an entity exceeds its part of the budget."""
-    deployment = log.deployment
-    found = log.connection.execute(
-        "SELECT entity, period, COUNT(*) FROM release WHERE (entity, period) IN"
-        " (SELECT entity, period FROM release WHERE report = ?)"
-        " GROUP BY entity, period HAVING COUNT(*) > ?",
-        (report, most_releases(deployment)),
-    )
-    for entity, period, times in found:
-        yield (
-            f"above the budget: {entity} has released {deployment.period_of(period)}"
-            f" {counted(times, 'time')}; a stay of"
-            f" {counted(deployment.longest_stay, 'such period')} has mu"
-            f" {rounded_up(mu_of_stay(deployment, times), 4)}, and the deployment allows"
-            f" {deployment.budget_mu:g}; the rows are collected, as they are public already"
-        )

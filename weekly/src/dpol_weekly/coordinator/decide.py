@@ -21,7 +21,6 @@ from dpol_weekly.coordinator.evidence import Reports, read_evidence
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
 from dpol_weekly.coordinator.settings import FILE, Coordination
-from dpol_weekly.coordinator.words import listed
 from dpol_weekly.deployment import Deployment
 
 LONGEST_GAP = 8
@@ -177,47 +176,19 @@ def _write(log: Log, path: Path, decision: Decision) -> Decision:
         write_text(path, decision.as_json())
         return decision
     before = read_decision(path)
-    then = _log_of(log, path, before)
+    _log_of(log, path, before)
     _write_table(path, before)
     if before == replace(decision, log_head=before.log_head):
         return before
-    if since := _since(log, then, _number(log, before)):
-        raise DataError(
-            f"{path}: is decided already, and stays: {since}; that counts from the next decision on"
-        )
+    why = "from other reports, or another agreement or version of dpol"
     if before.coordination != decision.coordination:
         was, now = (made.coordination.model_dump() for made in (before, decision))
         keys = ", ".join(key for key in was if was[key] != now[key])
-        raise DataError(
-            f"{path}: is decided already, and stays; it was decided with other choices ({keys})."
-            f" What {FILE} says now counts from the next period on"
-        )
+        why = f"with other choices in {FILE} ({keys})"
     raise DataError(
-        f"{path}: is decided already, with another version of dpol or machine, and stays; dpol"
-        " decide --check says whether both agree"
+        f"{path}: is decided already, {why}, and stays; what came since counts from the next"
+        " decision on"
     )
-
-
-def _since(log: Log, then: Log, number: int) -> str:
-    """Return what the log has learned since a decision about earlier periods; or an empty text."""
-    deployment, base, told = log.deployment, log.connection, []
-    came = base.execute(
-        "SELECT entity, period FROM release WHERE report > ? AND period < ?", (then.last, number)
-    ).fetchall()
-    if came:
-        names = [f"{entity} for {deployment.period_of(period)}" for entity, period in came]
-        told.append(f"came since: {listed(names)}")
-    acts = base.execute(
-        "SELECT entity, period FROM act WHERE kind = 'set aside' AND number > ?"
-        " AND (period IS NULL OR period < ?)",
-        (then.last, number),
-    )
-    for entity, period in acts:
-        of = "" if period is None else f" for {deployment.period_of(period)}"
-        told.append(f"set aside since: {entity}{of}")
-    if then.deployment != deployment:
-        told.append("the agreement was amended since")
-    return ", ".join(told)
 
 
 def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
@@ -229,10 +200,10 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     taking_part = {name for name, entity in entities if entity.takes_part(day)}
     try:
         choice = choose(deployment, coordination, reports, number)
-        outlooks = _outlooks(deployment, coordination, reports, choice)
-        outlooks, division = divide(outlooks, coordination, taking_part)
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
+    outlooks = _outlooks(deployment, coordination, reports, choice)
+    outlooks, division = divide(outlooks, coordination, taking_part)
     return Decision(
         deployment=deployment.name,
         deployment_sha256=deployment.sha256(),
@@ -258,17 +229,15 @@ def _outlooks(
     bound, law, there = coordination.question.bound, choice.law, reports.there
     last_of, named = reports.last.tolist(), choice.ranked[: coordination.names]
     ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
-    chances: dict[int, float] = {}
-    if law is not None:
-        places = list(choice.ranked)
-        likely = chances_of(law.share[places], law.apart[places])
-        chances = dict(zip(places, likely.tolist(), strict=True))
+    places = list(choice.ranked)
+    likely = chances_of(law.share[places], law.apart[places])
+    chances = dict(zip(places, likely.tolist(), strict=True))
     outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):
         last = last_of[place]  # -1 where nothing was reported, so that each number is NaN
         capacity = _known(reports.capacity[last, place])
         ends: list[float | None] = [None] * 3
-        if law is not None and (bound is None or capacity is not None):
+        if bound is None or capacity is not None:
             unit = 1.0 if bound is None else bound / (capacity or 1.0)
             ends = [end * unit for end in law.interval(place)]
         unheard = map(deployment.period_of, range(len(there) - 1, last, -1))
@@ -276,7 +245,7 @@ def _outlooks(
             Outlook(
                 entity=name,
                 title=coordination.titles.get(name, name),
-                rank=ranks.get(place) if choice.ordered else None,
+                rank=ranks.get(place),
                 named=place in named,
                 chance=chances.get(place),
                 share=ends[0],

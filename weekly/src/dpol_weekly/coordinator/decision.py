@@ -27,12 +27,12 @@ class Outlook:
     Args:
         entity: its identifier.
         title: a name to show.
-        rank: 1 for the best; None for an entity outside the choice, or if the algorithm does not
-            rank.
+        rank: 1 for the best; None for an entity outside the choice.
         named: whether the decision names it.
         chance: probability that its true share is the largest among the entities that may be
-            chosen; None if the algorithm predicts none.
-        share: predicted true share in the period; None if the algorithm predicts none.
+            chosen; None outside the choice.
+        share: predicted true share in the period; None if it is one of people, and no capacity
+            is known.
         low: lower end of the 90% interval of the true share; None likewise.
         high: upper end of that interval.
         noisy_share: last reported share, noise included; None before the first report.
@@ -152,8 +152,7 @@ class Decision:
     @property
     def all_named(self) -> bool:
         """True if every entity that may be chosen is named."""
-        ranked = [outlook for outlook in self.outlooks if outlook.rank is not None]
-        return all(outlook.named for outlook in ranked) and (len(self.named) > 1 or bool(ranked))
+        return all(outlook.named for outlook in self.outlooks if outlook.rank is not None)
 
     @property
     def asked(self) -> str:

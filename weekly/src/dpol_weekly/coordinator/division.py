@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats
 from dpol.divide import expected_unmet, short_chance, whole_units
-from dpol.experts.registry import label_of
 from dpol_weekly.coordinator.decision import Division, Outlook
-from dpol_weekly.coordinator.settings import Coordination, algorithm_of
+from dpol_weekly.coordinator.settings import Coordination
 
 
 def divide(
@@ -30,9 +29,6 @@ def divide(
         coordination: the number of units, the guaranteed share and the own staff. If the number is
             None, nothing is divided and the outlooks stay as they are.
         taking_part: identifiers of the entities that take part in the period.
-
-    Raises:
-        ValueError: the algorithm predicts no intervals.
     """
     if coordination.units is None:
         return tuple(outlooks), None
@@ -41,11 +37,6 @@ def divide(
         for place, one in enumerate(outlooks)
         if one.entity in taking_part and None not in (one.capacity, one.share, one.high)
     }
-    if not laws:
-        raise ValueError(
-            f"units = {coordination.units}: {label_of(algorithm_of(coordination.algorithm))}"
-            " predicts no intervals to divide by; take empirical-bayes, or leave out units"
-        )
     beds, share, high = np.array([*laws.values()], dtype=float).T
     mean, deviation = beds * share, beds * (high - share) / NORMAL_90
     own = coordination.own_staff * beds

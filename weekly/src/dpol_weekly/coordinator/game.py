@@ -1,4 +1,4 @@
-"""A live game: an algorithm learns period by period from the reports that arrive.
+"""A live game: empirical Bayes learns period by period from the reports that arrive.
 
 The steps are the same as in experiments (`dpol.experts.play`), with one replicate. The number of
 rounds is not known.
@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from dpol.core.intervals import NORMAL_90
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
-from dpol.experts.interface import LocalAlgorithm, LocalSetup, Observation
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.experts.interface import LocalSetup, Observation
+from dpol.experts.registry import make_members
 from dpol_weekly.coordinator.evidence import Reports
 
 LEVEL_CHANGE = 0.02
@@ -52,44 +53,37 @@ class Played:
     """A game after a period.
 
     Args:
-        action: the expert chosen for the next period.
-        scores: (n,) scores that rank the experts; None if the algorithm does not rank.
-        law: distribution of the true shares in the next period; None if the algorithm has none.
+        scores: (n,) scores that rank the experts.
+        law: distribution of the true shares in the next period.
         compared: number of reports compared with predictions: all but each expert's first one.
         inside: number of these inside their 90% interval, noise included.
     """
 
-    action: int
-    scores: Floats | None
-    law: Law | None
+    scores: Floats
+    law: Law
     compared: int
     inside: int
 
 
-def play(
-    algorithm: LocalAlgorithm[Any], reports: Reports, *, seed: int = 0, name: str = "live"
-) -> Iterator[Played]:
+def play(reports: Reports) -> Iterator[Played]:
     """Play a game from the first period with a report.
 
-    Filters skip an expert without a report. For other algorithms its gain is filled with the
-    precision-weighted mean of the reports, and its noise with the noise of that mean. A period
-    without any report keeps the last mean.
+    The filter skips an expert without a report.
 
     Args:
-        algorithm: one that does not need to know the number of rounds.
         reports: of all periods.
-        seed: root of the algorithm's random numbers.
-        name: these are keyed by it, and by the period.
 
-    >>> import dpol
     >>> share = np.full((4, 3), [0.2, 0.3, np.nan])
     >>> noise, capacity = np.full((4, 3), 0.01), np.full((4, 3), 20.0)
     >>> reports = Reports(share=share, noise=noise, capacity=capacity)
-    >>> *_, last = play(dpol.LearnerAlone(dpol.EmpiricalBayesBank()), reports)
+    >>> *_, last = play(reports)
     >>> np.argsort(-last.scores).tolist()
     [1, 2, 0]
     """
     joined = np.zeros(reports.share.shape[1], dtype=bool)
+    (member,) = make_members("empirical-bayes")
+    algorithm: Any = member.algorithm
+    unused = replicate_generators(0, ("live",), [0], "unused")  # it draws nothing
     state: Any = None
     law: Law | None = None
     level: float | None = None
@@ -103,8 +97,8 @@ def play(
             if not reported.any():
                 continue
             first = np.where(reported, noise, mean[1])[None]
-            setup = _setup(first, reports.first_capacity(), seed, name)
-            state, _ = algorithm.step(algorithm.init(setup), None, _generators(seed, name, period))
+            setup = _setup(first, reports.first_capacity())
+            state, _ = algorithm.step(algorithm.init(setup), None, unused)
         if law is not None:
             at = joined & reported
             width = NORMAL_90 * np.hypot(law.deviation[at], noise[at])
@@ -117,44 +111,31 @@ def play(
             reported=None if reported.all() else reported.astype(float),
             joined=None if joined.all() else joined,
         )
-        state, actions = algorithm.step(state, observation, _generators(seed, name, period + 1))
-        forecast, law = algorithm.forecast(state), None
-        if forecast is not None and forecast.level is not None and forecast.variance is not None:
-            if not observation.silent:
-                before, level = level, float(forecast.level[0, 0])
-                if before is not None:
-                    change += (level - before) ** 2 / (period - seen)
-                    changes += 1
-                seen = period
-            apart = np.sqrt(forecast.variance[0])
-            moved = math.sqrt((period + 1 - seen) * ((change + LEVEL_CHANGE**2) / (changes + 1)))
-            law = Law(forecast.level[0] + forecast.scores[0], apart, np.hypot(apart, moved))
-        yield Played(
-            action=int(actions[0]),
-            scores=None if forecast is None else forecast.scores[0],
-            law=law,
-            compared=compared,
-            inside=inside,
-        )
+        state, _ = algorithm.step(state, observation, unused)
+        forecast = algorithm.forecast(state)
+        if not observation.silent:
+            before, level = level, float(forecast.level[0, 0])
+            if before is not None:
+                change += (level - before) ** 2 / (period - seen)
+                changes += 1
+            seen = period
+        apart = np.sqrt(forecast.variance[0])
+        moved = math.sqrt((period + 1 - seen) * ((change + LEVEL_CHANGE**2) / (changes + 1)))
+        law = Law(forecast.level[0] + forecast.scores[0], apart, np.hypot(apart, moved))
+        yield Played(scores=forecast.scores[0], law=law, compared=compared, inside=inside)
 
 
-def _setup(noise: Floats, capacity: Floats, seed: int, name: str) -> LocalSetup:
+def _setup(noise: Floats, capacity: Floats) -> LocalSetup:
     """What the algorithm knows before the first period; its noise is (1, n)."""
-    generators = replicate_generators(seed, (name,), [0], "initial noise")
     return LocalSetup(
         n_replicates=1,
         n_rounds=0,
         n_experts=noise.shape[1],
         gain_range=1.0,
-        initial=generators.standard_normal(noise.shape[1]) * noise,
+        initial=np.zeros_like(noise),
         noise_scale=noise,
         capacity=capacity[None],
     )
-
-
-def _generators(seed: int, name: str, period: int) -> ReplicateGenerators:
-    """The random numbers of the choice for a period."""
-    return replicate_generators(seed, (name, period), [0], "decision")
 
 
 def _mean(shares: Floats, noise: Floats) -> tuple[float, float]:

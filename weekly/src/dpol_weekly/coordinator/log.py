@@ -107,10 +107,10 @@ class Log:
         ).fetchone()
         return replace(self, agreements=self.agreements[:known], last=found["number"])
 
-    def add_report(self, report: Report, file: str, rows: Sequence[Released]) -> int:
+    def add_report(self, report: Report, file: str, rows: Sequence[Released]) -> None:
         """Enter a report with its new rows.
 
-        A further row for a period supersedes the earlier ones. Returns the number of the report.
+        A further row for a period supersedes the earlier ones.
         """
         base, deployment = self.connection, self.deployment
         cells = report.sha256, file, report.ledger, report.output, report.key
@@ -130,7 +130,6 @@ class Log:
             ],
         )
         link(base, _LOG, number)
-        return number
 
     def add_act(self, *, kind: str, entity: str, reason: str, period: int | None = None) -> None:
         """Note an act about an entity (see log.sql); without a period, about all its periods."""

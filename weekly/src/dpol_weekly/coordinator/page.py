@@ -55,31 +55,24 @@ def ranking(decision: Decision) -> list[Outlook]:
     return sorted(there, key=lambda it: (not it.named, it.rank is None, it.rank or 0))
 
 
-def scaled(one: Outlook, counts: bool) -> tuple[float, float, float] | None:
-    """What decides of an entity, and its 90% interval: shares, or people; nobody is below 0."""
-    if one.share is None or one.low is None or one.high is None or one.capacity is None:
-        return None
-    share, low, high = (
-        max(0.0, share * (one.capacity if counts else 1.0))
-        for share in (one.share, one.low, one.high)
-    )
-    return share, low, high
+def scaled(one: Outlook, counts: bool) -> tuple[float, ...]:
+    """What decides of one that has reported, and its 90% interval; nobody is below 0.
+
+    These are shares, or people.
+    """
+    scale = (one.capacity or 0.0) if counts else 1.0
+    return tuple(max(0.0, scale * (number or 0.0)) for number in (one.share, one.low, one.high))
 
 
 def in_words(one: Outlook, counts: bool) -> str:
-    """The number of an entity that decides; empty where nothing is predicted."""
-    found = scaled(one, counts)
-    if found is None:
-        return ""
-    return f"{found[0]:.0f} people" if counts else f"{100 * found[0]:.1f}%"
+    """The number that decides of an entity."""
+    number = scaled(one, counts)[0]
+    return f"{number:.0f} people" if counts else f"{100 * number:.1f}%"
 
 
 def people(one: Outlook) -> str:
-    """The people predicted of an entity, and the 90% interval; empty where nothing is predicted."""
-    found = scaled(one, counts=True)
-    if found is None:
-        return ""
-    count, low, high = (f"{number:.0f}" for number in found)
+    """The people predicted of an entity, and the 90% interval."""
+    count, low, high = (f"{number:.0f}" for number in scaled(one, counts=True))
     return f"about {count} people ({low} to {high}) in {one.capacity:g} beds"
 
 
@@ -128,14 +121,10 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
     titles = {outlook.entity: outlook.title for outlook in decision.outlooks}
     ranked, counts = ranking(decision), decision.gain.of == "count"
     named = [outlook for outlook in ranked if outlook.named]
-    others = [
-        outlook
-        for outlook in ranked
-        if not outlook.named and (outlook.rank or outlook.chance is not None)
-    ]
+    others = [outlook for outlook in ranked if not outlook.named and outlook.rank]
     *first, last = [outlook.title for outlook in named]
-    ends = [found[2] for outlook in ranked[:SHOWN] if (found := scaled(outlook, counts))]
-    chances = [outlook.chance for outlook in named if outlook.chance is not None]
+    ends = [scaled(outlook, counts)[2] for outlook in ranked[:SHOWN]]
+    least = min(outlook.chance or 0.0 for outlook in named)
     start, before = map(datetime.date.fromisoformat, (decision.period, decision.last_period))
     unit = "week" if (start - before).days == 7 else "period"
     silent = sorted(
@@ -148,7 +137,7 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         named=named,
         to=f"{', '.join(first)} and {last}" if first else last,
         others=others,
-        likelier=[other for other in others if chances and (other.chance or 0.0) > min(chances)],
+        likelier=[other for other in others if (other.chance or 0.0) > least],
         of_those=of_those(decision),
         ranked=ranked,
         silent=[outlook for outlook in silent if outlook.silent > 1 or not outlook.reports],

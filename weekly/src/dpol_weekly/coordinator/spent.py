@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol_weekly.budget import most_in_a_period, mu_of_such_stay
+from dpol_weekly.budget import most_in_a_period
 from dpol_weekly.deployment import Deployment
 
 
@@ -27,12 +27,10 @@ class AboveBudget:
     Args:
         entity: identifier of the entity.
         period: start of the period, YYYY-MM-DD.
-        mu_of_stay: mu of the longest stay if all its periods were like this one.
     """
 
     entity: str
     period: str
-    mu_of_stay: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +60,6 @@ def most_releases(deployment: Deployment) -> int:
     return int(most / Fraction(str(deployment.mu)) ** 2)
 
 
-def mu_of_stay(deployment: Deployment, times: int) -> float:
-    """Return the mu of the longest stay if two entities released each of its periods this often."""
-    return mu_of_such_stay(times * Fraction(str(deployment.mu)) ** 2, deployment.longest_stay)
-
-
 def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int) -> Spent:
     """Return the privacy cost of releases for one person.
 
@@ -90,7 +83,6 @@ def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int
             AboveBudget(
                 entity=names[place],
                 period=deployment.period_of(number).isoformat(),
-                mu_of_stay=mu_of_stay(deployment, int(released[number, place])),
             )
             for number, place in np.argwhere(released > most_releases(deployment)).tolist()
         ),

@@ -5,7 +5,6 @@ A column that is a count in one release and a capacity in another would be publi
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,9 +24,6 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.records import alike
 
-LONGEST_GAP = 8
-"""Largest number of periods between two releases of an entity without a confirmation."""
-
 
 def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -> list[Count]:
     """Return the counts to release: new ones and corrections.
@@ -40,9 +36,8 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
 
     Raises:
         DataError: a row was released for the agreement at another path; a row is from before the
-        last
-            released period without a correction, or long after it; or a correction is not in the
-            table, or not allowed.
+            last released period without a correction; or a correction is not in the table, or not
+            allowed.
     """
     deployment, correct = request.deployment, request.correct
     here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
@@ -73,8 +68,12 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
                 f" {deployment.name} in another output; keep that output for these entities, and"
                 " give other entities a file of their own with the same ledger"
             )
-        _refuse_out_of_turn(count, last.get(entity), request)
         if period < last.get(entity, ""):
+            if period not in correct:
+                raise DataError(
+                    f"{count.where}: this period was not released, and a later one was; correct the"
+                    f" date, leave the row out, or add --correct {period} to release it now"
+                )
             corrected.add(period)
         last[entity] = max(last.get(entity, period), period)
         kept.append(count)
@@ -88,31 +87,6 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
             " period that is in it, and was released before"
         )
     return [*_with_beds_of_then(ledger, deployment, kept)]
-
-
-def _refuse_out_of_turn(count: Count, last: str | None, request: Request) -> None:
-    """Refuse an unconfirmed new row before the last period of its entity, or long after it.
-
-    Raises:
-        DataError: the row is out of turn.
-    """
-    deployment, period = request.deployment, count.period
-    if last is None:
-        return
-    if period < last and period not in request.correct:
-        raise DataError(
-            f"{count.where}: this period was not released, and a later one was; correct the date,"
-            f" leave the row out, or add --correct {period} to release it now"
-        )
-    first, second = (
-        deployment.number_on(datetime.date.fromisoformat(day)) for day in (last, period)
-    )
-    if second - first > LONGEST_GAP and not request.gap:  # its date may be mistyped
-        raise DataError(
-            f"{count.where}: its entity released no period after that from {last},"
-            f" {second - first} periods earlier; correct the date, add the periods between, or add"
-            " --gap if nobody counted in them"
-        )
 
 
 def _with_beds_of_then(

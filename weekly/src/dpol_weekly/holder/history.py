@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +13,20 @@ from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ceiling import mu_of_stay, spent
-from dpol_weekly.holder.entries import (
-    Output,
-    agreed,
-    deployments,
-    heads_of,
-    outputs,
-    runs_of,
-    table_rows,
-)
+from dpol_weekly.holder.entries import Output, agreed, deployments, outputs, runs_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
-from dpol_weekly.holder.write import release_files
-from dpol_weekly.released.read import read_release
 
 
 def history(path: Path) -> dict[str, Any]:
     """Return the releases of a ledger and their privacy cost as plain values.
 
     Raises:
-        DataError: there is no ledger, or the file is not one.
+        DataError: there is no ledger, the file is not one, or something else changed it.
         OutputError: the ledger cannot be read.
     """
-    with _opened(path) as ledger:
+    if is_new(path):
+        raise DataError(f"{path}: there is no ledger; name it with --ledger")
+    with open_ledger(path) as ledger, transaction(ledger):
         return {
             "ledger": str(path),
             "begin_after": ledger.begin_after,
@@ -79,52 +69,3 @@ def describe(found: dict[str, Any]) -> list[str]:
         best_guess=best_guess,
     )
     return text.splitlines()
-
-
-def verify(path: Path) -> str:
-    """Check that a ledger is as its runs left it, and that nearby release files belong to it.
-
-    Returns:
-        A text that says what was compared.
-
-    Raises:
-        DataError: as `history`; a row was changed, removed or reordered; a file was changed or
-            forged; or a file has a run that the ledger lacks: an older copy was restored.
-    """
-    files = runs = 0
-    with _opened(path) as ledger:
-        for output in outputs(ledger):
-            heads, rows = heads_of(ledger, output), table_rows(ledger, output)
-            runs += len(heads)
-            for file in release_files(ledger, output):
-                report, files = read_release(file), files + 1
-                if (
-                    report.ledger != ledger.id
-                    and max(row.period for row in report.rows) <= ledger.begin_after
-                ):
-                    continue  # of a ledger that was lost
-                if report.ledger != ledger.id:
-                    raise DataError(f"{file}: is of another ledger than {path}; move it away")
-                if other := [it for it, head in report.heads.items() if heads.get(it) != head]:
-                    raise DataError(
-                        f"{file}: knows another run {other[0]} than {path}: the ledger was put back"
-                        " from an older copy, or was written again; put its newest copy back"
-                    )
-                if [*report.rows] != rows[: len(report.rows)]:
-                    raise DataError(
-                        f"{file}: does not hold the rows of {path}: it is forged; move it away, and"
-                        " run dpol privatize with --write-again"
-                    )
-    return (
-        f"{path}: {counted(runs, 'run')} and {counted(files, 'release file')} are as they were"
-        " written"
-    )
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Ledger]:
-    """Open an existing ledger in a transaction."""
-    if is_new(path):
-        raise DataError(f"{path}: there is no ledger; name it with --ledger")
-    with open_ledger(path) as ledger, transaction(ledger):
-        yield ledger

@@ -23,7 +23,6 @@ class Request:
         agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
         in_person: a person read the agreement on a terminal and confirmed it there.
         begin_after: begin a new ledger, which releases nothing up to this date.
-        gap: nothing was counted in the many periods before a row.
         no_final_newline: the table is complete although its last line has no line end.
         split: an entity counts other people than another one with equal counts.
         write_again: the ledger is the newest; write missing files of the output again.
@@ -38,7 +37,6 @@ class Request:
     correct: frozenset[str] = frozenset()
     agree: str | None = None
     in_person: bool = False
-    gap: bool = False
     no_final_newline: bool = False
     split: bool = False
     write_again: bool = False

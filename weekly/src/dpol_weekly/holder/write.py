@@ -95,13 +95,6 @@ def release_file(ledger: Ledger, output: Output, run: int) -> Path:
     return path.with_name(f"{path.name}-{found.fetchone()[0]}.json")
 
 
-def release_files(ledger: Ledger, output: Output) -> list[Path]:
-    """Return the files named like releases of an output."""
-    path = path_of(ledger, output)
-    name = re.compile(rf"{re.escape(path.name)}-{_DATE}\.json")
-    return sorted(file for file in path.parent.glob("*.json") if name.fullmatch(file.name))
-
-
 def _text(facts: Mapping[str, Any]) -> str:
     """Return the text of a release: JSON with a line for each row, run and sentence."""
 
