@@ -280,10 +280,6 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
         """Return the forecast of the next round; None if the state holds no forecast."""
         return None
 
-    # For live games:
-    needs_all_rounds: ClassVar[bool] = False
-    """Whether `init` reads the number of rounds, or the noise of rounds after the first."""
-
 
 def forecasts_gains(algorithm: object) -> TypeGuard[LocalAlgorithm[Any]]:
     """Return whether an algorithm forecasts gains with their variances (`Forecast.gains`)."""
@@ -300,7 +296,6 @@ class BatchedAlgorithm(LocalAlgorithm[State]):
     """Local algorithm whose batches amplify the central guarantee of its actions."""
 
     one_round = True
-    needs_all_rounds = True
 
     @abstractmethod
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
