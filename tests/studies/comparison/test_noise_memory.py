@@ -274,8 +274,10 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
          " must support correlated noise"),
         ({"rivals": [{"noise": "capacity", "algorithm": "empirical-bayes"}]}, "rivals[0].algorithm"
          " = 'empirical-bayes': is compared already with capacity noise; give it another label"),
-        ({"rivals": [{"noise": "fast"}, {"noise": "fast"}]}, "rivals[1]: algorithm is not given,"
-         " so it is 'persistence': is compared already with fast noise"),
+        ({"rivals": [{"noise": "fast"}, {"noise": "fast"}]}, "rivals = [{'noise': 'fast'},"
+         " {'noise': 'fast'}]: must not hold noise='fast' algorithm='persistence' twice"),
+        ({"rivals": [{"noise": "fast", "algorithm": {"algorithm": "persistence"}}, {"noise": "fast"}
+         ]}, "rivals[1]: algorithm is not given, so it is 'persistence': is compared already with"),
         ({"weeks": [2, 2]}, "weeks = [2, 2]: must not hold 2 twice"),
         ({"weeks": [0]}, "weeks[0] = 0: must be greater than or equal to 1"),
         ({"times": 1}, "times = 1: must be greater than 1"),
