@@ -49,13 +49,6 @@ class Reports:
     capacity: Floats
     noise: Floats
 
-    def of(self, places: NDArray[np.bool_]) -> Reports:
-        """Return the reports of the entities with (n,) flags."""
-        share, capacity, noise = (
-            array[:, places] for array in (self.share, self.capacity, self.noise)
-        )
-        return Reports(share=share, capacity=capacity, noise=noise)
-
     def as_counts(self, bound: float) -> Reports:
         """Return the counts as shares of a public bound instead of the capacities."""
         factor = self.capacity / bound

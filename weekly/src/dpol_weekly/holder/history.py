@@ -51,10 +51,8 @@ def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
 def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
     """Return the runs of an output, and the mu of a person in one of its periods."""
     keys, known = ("number", "date", "rows", "first", "last", "again"), runs_of(ledger, output)
-    runs, deployment = (
-        [{key: run[key] for key in keys} for run in known],
-        agreed(known[-1]["agreement"]),
-    )
+    runs = [{key: run[key] for key in keys} for run in known]
+    deployment = agreed(known[-1]["agreement"])
     mu = math.sqrt(max(spent(ledger, deployment, output).values()))
     return {"output": output.path, "deployment": deployment.name, "runs": runs, "mu": mu}
 
