@@ -119,6 +119,7 @@ def block_draws(
     prefixes are uniform on 1, ..., `length`.
     """
     uniforms = generators.uniforms(n + 1)
-    share = uniforms[:, n] if prefix == "random" else np.nextafter(1.0, 0.0)
-    lengths = np.broadcast_to(1 + np.floor(length * share), len(uniforms))
+    lengths = np.full(len(uniforms), float(length))
+    if prefix == "random":
+        lengths = 1 + np.floor(length * uniforms[:, n])
     return -np.log(-np.log1p(-uniforms[:, :n])), lengths

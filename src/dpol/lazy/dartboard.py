@@ -97,10 +97,13 @@ class _Goal(Goal):
     accountant: Accountant
 
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
-        T, B, log_d = self.game.n_rounds, batch_size, math.log(self.n_experts)
-        bound, step = log_d / eta + eta * T * B / 8 + 1, -math.expm1(-B * eta)
+        T, B = self.game.n_rounds, batch_size
         if self.accountant == "published":
-            bound = step * T + B * log_d / step + 2 * T * math.exp(-T * p / (3 * B))
+            step = -math.expm1(-B * eta)
+            bound = step * T + B * math.log(self.n_experts) / step
+            bound += 2 * T * math.exp(-T * p / (3 * B))
+        else:
+            bound = self.objective(self.game, self.n_experts, B, eta) + 1
         return AccountedParameters(
             B,
             eta,

@@ -227,18 +227,20 @@ def privatize(
     )
     fresh, kept = _law(stream, noise, mu, memory)
     mechanism = find_noise(noise).mechanism
-    if mechanism is None:
+    if mechanism is None or mu == math.inf:
         initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     else:
         initial, gains = _released(stream, mechanism, mu, seeds.local_noise())
+    if mechanism is None:
+        guarantee = _guarantee(stream, noise, fresh, kept)
+    else:
+        guarantee = _guarantee_of_releases(stream, noise, mechanism, mu)
     return NoisyGains(
         initial=_frozen(initial),
         gains=_frozen(gains).transpose(1, 0, 2),
         noise_scale=_frozen(fresh if kept is None else fresh * kept.deviations(*fresh.shape)),
         gain_range=stream.gain_range,
-        guarantee=_guarantee(stream, noise, fresh, kept)
-        if mechanism is None
-        else _guarantee_of_releases(stream, noise, mechanism, mu),
+        guarantee=guarantee,
         seeds=seeds,
         stay=stream.stay,
         memory=kept,
@@ -301,9 +303,6 @@ def _released(
     """Draw the (T, R, n) releases of a mechanism, as gains; no initial noise, (R, n)."""
     rounds, n = stream.gains.shape
     replicates = generators.n_replicates
-    initial = np.zeros((replicates, n))
-    if mu == math.inf:
-        return initial, np.repeat(stream.gains[:, None], replicates, axis=1)
     draws = np.empty((rounds, mechanism.draws, replicates, n))
     for r, generator in enumerate(generators.generators):
         draws[:, :, r] = generator.laplace(size=(rounds, mechanism.draws, n))
@@ -316,7 +315,7 @@ def _released(
         holder_epsilon(mu),
         stream.stay,
     )
-    return initial, made.counts * of_one[:, None]
+    return np.zeros((replicates, n)), made.counts * of_one[:, None]
 
 
 def _guarantee(

@@ -171,16 +171,12 @@ def updates(seed: int) -> Findings:
     Theorem 7: two experts, of whom the second loses in every round, so that regret is exact.
     """
     for k, epsilon in itertools.product((2, 6, 12), (0.1, 1.0, 4.0)):
-        phases, excess = (
-            2.0 ** np.arange(1, k + 1),
-            special.expit(-epsilon * 2.0 ** np.arange(k + 1) / 2),
-        )
+        phases = 2.0 ** np.arange(1, k + 1)
+        excess = special.expit(-epsilon * 2.0 ** np.arange(k + 1) / 2)
         stated, half = float(phases @ excess[1:]), float(phases @ excess[:-1])
         # Round 1 is a guess, and only one round of the last phase is played.
-        exact, case = (
-            1 / 2 + half - (2**k - 1) * float(excess[k - 1]),
-            f"T = {2**k:,}, ε = {epsilon:g}",
-        )
+        exact = 1 / 2 + half - (2**k - 1) * float(excess[k - 1])
+        case = f"T = {2**k:,}, ε = {epsilon:g}"
         yield of_number("updates-regret", stated, exact, case)
         yield of_number("updates-half", half + 1, exact, case)
     T = 10_000

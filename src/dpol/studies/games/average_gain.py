@@ -121,11 +121,11 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
         name="mechanisms",
     )
     first, *others = tables
-    footers_ = _footers(cells, columns, noises=noises, summary=summary, main=main, facts=facts)
+    notes = _footers(cells, columns, noises=noises, summary=summary, main=main, facts=facts)
     return replace(
         first,
         name="average-gain",
-        footers=tuple(footers_),
+        footers=tuple(notes),
         numbers=_numbers(cells, columns, sizes, main, facts),
         following=(*others, *([mechanisms] if mechanisms else [])),
     )

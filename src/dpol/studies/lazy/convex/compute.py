@@ -126,22 +126,22 @@ def _private_rows(
     with suppress(ValueError):  # Or it cannot play this game.
         chosen[COUPLED] = choose_coupled(game, smoothness(losses, body), epsilon=epsilon)
     for name, parameters in chosen.items():
-        guarantee = central_guarantee(
-            "coupled minimisers of noisy sums of losses (CTRL)"
-            if name == COUPLED
-            else "lazy resampling from regularised multiplicative weights (L2P)",
-            L,
-            "Lipschitz constant, loss",
-            epsilon_delta=(parameters.epsilon, delta),
-        )
         if isinstance(parameters, CoupledParameters):
+            mechanism = "coupled minimisers of noisy sums of losses (CTRL)"
             leader = CoupledLeader(losses=losses, body=body, parameters=parameters)
             total, redraws = play(leader, parameters, leader, generators(name))
         else:
+            mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
             measure = measure_for(
                 losses, body, beta=parameters.beta, regulariser=parameters.regulariser
             )
             total, redraws = play(measure, parameters, losses, generators(name))
+        guarantee = central_guarantee(
+            mechanism,
+            L,
+            "Lipschitz constant, loss",
+            epsilon_delta=(parameters.epsilon, delta),
+        )
         yield name, regret_row(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     for name, noise in NOISES.items():
