@@ -92,7 +92,7 @@ def test_a_scheduler_killed_for_long_comes_back(
     one_node.run(project.cluster, "/usr/sbin/slurmctld")
     one_node.kill(held, signal.SIGCONT)
     one_node.wait_until(
-        lambda: len(list(project.base.glob("points/games/**/*.parquet"))) == 3, "the runs"
+        lambda: len(list(project.base.glob("points/games/**/scores.parquet"))) == 3, "the runs"
     )
     started.send_signal(signal.SIGINT)
     assert started.wait(timeout=60) != 0
