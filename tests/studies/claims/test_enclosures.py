@@ -7,6 +7,7 @@ measured number of a row from the formulas of its paper; dpol gives only the sta
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import reduce
@@ -276,14 +277,6 @@ def dartboard_last_step() -> Numbers:
     return arb(1), step / theorem_5(T, 1, p, eta)
 
 
-def dartboard_pure() -> Numbers:
-    """T = 1,000 and 999 redraws."""
-    T, p, eta = 1000, exact("0.3"), exact("0.001")
-    each = ((3 - 2 * eta) / ((1 - eta) * (3 - eta))).log()
-    ratio = (1 + (1 - p) * eta / p).log() + 999 * each
-    return eta / p + 16 * T * p * eta**2, ratio
-
-
 def dartboard_corollary_6() -> Numbers:
     """T = 1,000, d = 300, epsilon = 1, where B rounds to 2."""
     T, B = 1000, 2
@@ -292,10 +285,9 @@ def dartboard_corollary_6() -> Numbers:
 
 
 def updates_regret() -> Numbers:
-    """T = 64, epsilon = 4: round 1, phases of 2, 4, ..., 32 rounds, and one round more."""
-    excess = [1 / (1 + arb(2 * 2**i).exp()) for i in range(7)]
-    played = exact("1/2") + sum((2**i * excess[i - 1] for i in range(1, 6)), arb(0)) + excess[5]
-    return sum((2**i * excess[i] for i in range(1, 7)), arb(0)), played
+    """Two fair coins, T = 65,536: half of E|X - T| for a binomial X of 2T fair coins."""
+    T = 65_536
+    return arb(0), T * arb(math.comb(2 * T, T)) / (2 * arb(4) ** T)
 
 
 def ctrl_delta() -> Numbers:
@@ -355,7 +347,6 @@ ENCLOSED: dict[str, Callable[[], Numbers]] = {
     "switch-budget": switch_budget,
     "dartboard-regret": dartboard_regret,
     "dartboard-last-step": dartboard_last_step,
-    "dartboard-pure": dartboard_pure,
     "dartboard-corollary-6": dartboard_corollary_6,
     "updates-regret": updates_regret,
     "ctrl-delta": ctrl_delta,

@@ -32,7 +32,7 @@ class CoupledParameters(AccountedParameters):
         normaliser: not used.
         shadow: False.
         limit: most redraws.
-        epsilon: epsilon by Theorem 6.
+        epsilon: epsilon by Theorem 6, with the mends of the claims ledger.
         objective: bound on regret by Theorem 4.
         sigma: standard deviation of Z.
         log_phi: logarithm of Phi.
@@ -191,8 +191,9 @@ def log_phi_of(
 def theorem_6(game: ConvexGame, beta: float, eta: float, sigma: float) -> CoupledParameters:
     """Return p, Phi and the limit of Theorem 6, with its epsilon at delta.
 
-    epsilon is inf unless T >= 12 log(1/delta), delta <= 1/2 and 3 T e^(-p~ T) <= delta/4. The
-    theorem adds 3 T e^(-(1 - 1/Phi^2) T) to delta, which its proof does not need (see the ledger).
+    epsilon is inf unless T >= 12 log(1/delta), delta <= 1/2 and 3 T e^(-p~ T) <= delta/4. The proof
+    needs two mends of the claims ledger: Claim 27 lacks a hypothesis, and the theorem adds the term
+    3 T e^(-(1 - 1/Phi^2) T) to delta.
     """
     T, G, d, delta = game.n_rounds, game.lipschitz, game.dimension, game.delta
     log_phi = 2 * log_phi_of(game, 2 * beta, eta, sigma, delta / (60 * T**2), losses=3)

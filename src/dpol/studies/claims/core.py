@@ -92,7 +92,8 @@ class Verdict(StrEnum):
         "holds loosely",
         "hold loosely",
         Mark("holds", "good"),
-        "it holds, and the two numbers differ by a factor of 2 or more.",
+        "it holds, and the two numbers differ by a factor of 2 or more: an error of the claim by a"
+        " smaller factor would pass.",
     )
     SEEN = (
         "is seen on these data",
@@ -126,7 +127,8 @@ class Statement(BaseModel):
     """A statement in words: an entry of statements.yaml.
 
     `statement`, `computed`, `witness` and `note` may hold fields in braces, which take the numbers
-    of a finding: `claimed`, `measured`, `case`, and its own `numbers`.
+    of a finding: `claimed`, `measured`, `case`, `spare` (`claimed` over the upper end of the
+    interval), and its own `numbers`.
 
     Args:
         paper: title of the paper.
@@ -318,6 +320,7 @@ class Claim:
             "claimed": finding.claimed,
             "measured": finding.measured,
             "case": finding.case,
+            "spare": finding.claimed / (finding.bounds[1] or math.nan),
             **finding.numbers,
         }
         return str(getattr(self.statement, of)).format_map(named)

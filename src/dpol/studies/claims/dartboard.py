@@ -23,7 +23,7 @@ from dpol.lazy.exact import LazyLaw, worst_epsilon
 from dpol.lazy.leaders import play_blocks
 from dpol.lazy.parameters import choose_parameters
 from dpol.studies.claims.core import Findings, generator, of_mean, of_number
-from dpol.studies.claims.lazy import expected_loss, games_of_experts
+from dpol.studies.claims.lazy import expected_loss, games_of_experts, mean_lead
 
 DELTA, LOG_TERM = 1e-6, math.log(1e6)
 GRID = ((10**3, 10**4, 10**6), (10, 300), (0.01, 0.1, 1.0))
@@ -98,8 +98,7 @@ def against_uniform(seed: int) -> Findings:
         lost = expected_loss(losses, best.eta, best.batch_size) - float(totals.min())
         uniform = float(totals.mean() - totals.min())
         name = f"dartboard-bound-{epsilon:g}" + ("-one" if largest else "")
-        about: dict[str, Any] = {"case": f"B = {best.batch_size}", "trivial": uniform}
-        yield of_number(name, best.objective, lost, **about)
+        yield of_number(name, best.objective, lost, f"B = {best.batch_size}", trivial=uniform)
 
 
 def corollaries(_: int) -> Findings:
@@ -118,10 +117,8 @@ def corollaries(_: int) -> Findings:
             if number == "3" or B > 1:
                 yield of_number(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
             yield of_number("dartboard-corollaries", 1.0, ours / epsilon, case)
-        p = T**-0.5
-        eta = p * epsilon / 20
-        pure = math.log1p((1 - p) * eta / p) - 2 * (math.ceil(4 * T * p) - 1) * math.log1p(-eta)
-        yield of_number("dartboard-corollary-4", 1.0, pure / epsilon, case)
+        own = exact_pure_epsilon(T, T**-0.5, T**-0.5 * epsilon / 20)
+        yield of_number("dartboard-corollary-4", 1.0, own / epsilon, case)
 
 
 def both_epsilons(T: int, B: int, p: float, eta: float) -> tuple[float, float]:
@@ -153,32 +150,42 @@ def privacy(_: int) -> Findings:
 
 
 def pure(_: int) -> Findings:
-    """Check epsilon of Theorem 2 at delta = 0: the log ratio of one output.
-
-    Three experts; experts 1 and 2 lose round 1 in one world and only expert 3 in the other; then
-    nobody loses. Expert 3 is drawn first, and 2, 1, 2, 1, ... follow: a redraw in every round.
-    """
-    for T, p, eta in itertools.product((10, 1000), (0.3, 0.499), (0.001, 0.01, 0.1)):
-        each = math.log((3 - 2 * eta) / ((1 - eta) * (3 - eta)))
-        ratio = math.log1p((1 - p) * eta / p) + (min(T, math.ceil(4 * T * p)) - 1) * each
+    """Check epsilon of Theorem 2 at delta = 0."""
+    for T, p, eta in itertools.product((10, 1000), (0.03, 0.1, 0.3), (0.001, 0.01, 0.1, 0.4)):
         case = f"T = {T:,}, p = {p:g}, η = {eta:g}"
-        yield of_number("dartboard-pure", eta / p + 16 * T * p * eta**2, ratio, case)
+        claimed, exact = eta / p + 16 * T * p * eta, exact_pure_epsilon(T, p, eta)
+        yield of_number("dartboard-pure", claimed, exact, case)
+
+
+def exact_pure_epsilon(T: int, p: float, eta: float) -> float:
+    """Return the exact epsilon at delta = 0 and K = 4 T p > 1: its limit for many experts.
+
+    In one world two experts lose round 1, in the other all others do; then nobody loses. Another
+    expert is drawn first, and then these two in turn: each draw costs nearly -2 log(1 - eta), and
+    no draw costs more. The first redraw costs the first term too, nothing more if p is at most
+    (1 - p)(1 - eta).
+    """
+    redraws = min(T, math.ceil(4 * T * p)) - 1
+    return math.log1p((1 - p) * eta / p) - 2 * redraws * math.log1p(-eta)
 
 
 def updates(seed: int) -> Findings:
-    """Check Theorem 7 and Corollary 8 for the exponential mechanism.
-
-    Theorem 7: two experts, of whom the second loses in every round, so that regret is exact.
-    """
-    for k, epsilon in itertools.product((2, 6, 12), (0.1, 1.0, 4.0)):
-        phases = 2.0 ** np.arange(1, k + 1)
-        excess = special.expit(-epsilon * 2.0 ** np.arange(k + 1) / 2)
-        stated, half = float(phases @ excess[1:]), float(phases @ excess[:-1])
-        # Round 1 is a guess, and only one round of the last phase is played.
-        exact = 1 / 2 + half - (2**k - 1) * float(excess[k - 1])
-        case = f"T = {2**k:,}, ε = {epsilon:g}"
-        yield of_number("updates-regret", stated, exact, case)
-        yield of_number("updates-half", half + 1, exact, case)
+    """Check Theorem 7, its mend and Corollary 8 for the exponential mechanism."""
+    for k in (2, 6, 12, 16):
+        # No algorithm has excess loss, but one of two coins is ahead in hindsight.
+        case = f"two experts, fair coins, T = {2**k:,}"
+        yield of_number("updates-regret", 0.0, mean_lead(2**k, 2), case)
+    for k, epsilon in itertools.product((2, 6, 9), (0.1, 1.0, 4.0)):
+        # Round 1 is a guess.
+        stated, exact = (sum_of_phases(k, part, (0.0, 1.0), epsilon) for part in (1, 2))
+        case = f"two experts, one always loses, T = {2 ** (k + 1) - 1:,}, ε = {epsilon:g}"
+        yield of_number("updates-regret", stated, 1 / 2 + exact, case)
+    rng = generator(seed, "phases of limited updates")
+    for chances, epsilon in itertools.product(((0.5, 0.5), (0.4, 0.6)), (0.1, 1.0, 4.0)):
+        claimed = 1 + sum_of_phases(PHASES, 2, chances, epsilon)
+        regret = limited_updates(rng, chances, epsilon) - (2 ** (PHASES + 1) - 1) * chances[0]
+        case = f"two experts, coins with P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
+        yield of_mean("updates-half", claimed, regret, 6, case=case)
     T = 10_000
     for d in (10, 300):
         losses = Gap(T, d, seed, "limited updates")
@@ -190,6 +197,35 @@ def updates(seed: int) -> Findings:
             about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
             about["trivial"] = float(totals.mean() - totals.min())
             yield of_mean("updates-rate", rate, lost - totals.min(), 4, **about)
+
+
+PHASES, RUNS = 6, 100_000
+"""Phases of 2, 4, ..., 2^PHASES rounds after round 1."""
+Chances = tuple[float, float]
+"""Chances with which two experts lose 1 in a round, independently; the lower one first."""
+
+
+def excess(n: int, chances: Chances, epsilon: float) -> float:
+    """Return the exponential mechanism's mean loss after n rounds, less the better expert's."""
+    ones = np.arange(n + 1)
+    better, worse = (stats.binom.pmf(ones, n, chance) for chance in chances)
+    mistaken = special.expit(epsilon / 2 * (ones[:, None] - ones))
+    return (chances[1] - chances[0]) * float(better @ mistaken @ worse)
+
+
+def sum_of_phases(k: int, part: int, chances: Chances, epsilon: float) -> float:
+    """Return the sum of 2^i times `excess` after 2^i / part rounds, i = 1, ..., k."""
+    return sum(2.0**i * excess(2**i // part, chances, epsilon) for i in range(1, k + 1))
+
+
+def limited_updates(rng: np.random.Generator, chances: Chances, epsilon: float) -> Floats:
+    """Return the (R,) total losses of limited updates in round 1 and all phases."""
+    losses, total = np.zeros((RUNS, 2)), np.zeros(RUNS)
+    for length in 2 ** np.arange(PHASES + 1):
+        chosen = (2 / epsilon * rng.gumbel(size=(RUNS, 2)) - losses).argmax(axis=1)
+        losses = rng.binomial(length, chances, (RUNS, 2)).astype(float)
+        total += losses[np.arange(RUNS), chosen]
+    return total
 
 
 def successor(_: int) -> Findings:

@@ -357,23 +357,13 @@ _WALKS_EACH = 10_000
 
 def switching(seed: int) -> Findings:
     """Check the bounds on the probability that the leader changes against simulated walks."""
-    numbers = {"R": _WALKS_EACH, "settings": len(_WALKS)}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
         start, rng = _ahead(gap, n), generator(seed, "walk", i)
         count = _count_walks(rng, start, steps, eta, lambda walks: walks.argmax(axis=1) != 0)
         z = np.array(gap / (eta * math.sqrt(2 * steps)))
         case = f"gap {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
         for name, bound in BOUNDS.items():
-            yield of_share(
-                f"switching-{name}",
-                float(bound.tail(z, n)),
-                count,
-                _WALKS_EACH,
-                len(_WALKS),
-                case=case,
-                numbers=numbers,
-                trivial=1.0,
-            )
+            yield _of_walks(f"switching-{name}", bound.tail(z, n), count, len(_WALKS), case)
 
 
 def _count_walks(
@@ -392,6 +382,12 @@ def _count_walks(
     return int(met.sum())
 
 
+def _of_walks(name: str, bound: Floats, count: int, settings: int, case: str) -> Finding:
+    """Return the share of walks that were counted, in one of several settings, with its bound."""
+    about: dict[str, Any] = {"numbers": {"R": _WALKS_EACH, "settings": settings}, "trivial": 1.0}
+    return of_share(name, float(bound), count, _WALKS_EACH, settings, case=case, **about)
+
+
 def _ahead(lead: float, n: int, top: int = 1) -> Floats:
     """Return positions (n,) with the first `top` ones `lead` ahead of the others."""
     return np.where(np.arange(n) < top, lead, 0.0)
@@ -399,25 +395,17 @@ def _ahead(lead: float, n: int, top: int = 1) -> Floats:
 
 def dips(seed: int) -> Findings:
     """Check the second half of Theorem 1: a gap of k + l falls below l, for l = k."""
-    numbers = {"R": _WALKS_EACH, "settings": len(_WALKS)}
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
-        least = gap
 
-        def is_small(position: Floats, least: float = least) -> NDArray[np.bool_]:
+        def is_small(position: Floats, least: float = gap) -> NDArray[np.bool_]:
             two = np.partition(position, -2, axis=1)
             return np.asarray(two[:, -1] - two[:, -2] < least)
 
-        start, rng = _ahead(gap + least, n), generator(seed, "dips", i)
-        yield of_share(
-            "dips-borell-tis",
-            float(BOUNDS["borell-tis"].tail(np.array(gap / (eta * math.sqrt(2 * steps))), n)),
-            _count_walks(rng, start, steps, eta, is_small),
-            _WALKS_EACH,
-            len(_WALKS),
-            case=f"k = {gap:g}, l = {least:g}, n = {n}, B = {steps}, η = {eta:g}",
-            numbers=numbers,
-            trivial=1.0,
-        )
+        start, rng = _ahead(2 * gap, n), generator(seed, "dips", i)
+        bound = BOUNDS["borell-tis"].tail(np.array(gap / (eta * math.sqrt(2 * steps))), n)
+        count = _count_walks(rng, start, steps, eta, is_small)
+        case = f"k = {gap:g}, l = {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
+        yield _of_walks("dips-borell-tis", bound, count, len(_WALKS), case)
 
 
 _TOPS = ((3, 40, 20, 100, 1.0), (2, 9, 4, 10, 1.0), (10, 45, 50, 20, 2.0))
@@ -430,29 +418,22 @@ def pairs(top: int, n: int) -> int:
 
 
 def tops(seed: int) -> Findings:
-    """Check that the leading k experts keep their lead, and a lead of l, from a given gap.
+    """Check that the leading k experts keep their lead, and a lead of l, from a gap of 2 l.
 
     Each of the `pairs` swaps with the probability for two experts.
     """
     for i, (top, gap, n, steps, eta) in enumerate(_TOPS):
-        least = gap
 
-        def is_small(position: Floats, top: int = top, least: float = least) -> NDArray[np.bool_]:
+        def is_small(position: Floats, top: int = top, least: float = gap) -> NDArray[np.bool_]:
             lead = position[:, :top].min(axis=1) - position[:, top:].max(axis=1)
             return np.asarray(lead < least)
 
-        start, rng = _ahead(gap + least, n, top), generator(seed, "tops", i)
+        start, rng = _ahead(2 * gap, n, top), generator(seed, "tops", i)
         z = np.array(gap / (eta * math.sqrt(2 * steps)))
-        yield of_share(
-            "top-reflection",
-            float(BOUNDS["reflection"].tail(z, pairs(top, n) + 1)),
-            _count_walks(rng, start, steps, eta, is_small),
-            _WALKS_EACH,
-            len(_TOPS),
-            case=f"{top} of {n}, gap {gap:g} + {least:g}, B = {steps}, η = {eta:g}",
-            numbers={"R": _WALKS_EACH, "settings": len(_TOPS)},
-            trivial=1.0,
-        )
+        bound = BOUNDS["reflection"].tail(z, pairs(top, n) + 1)
+        count = _count_walks(rng, start, steps, eta, is_small)
+        case = f"{top} of {n}, gap {gap:g} + {gap:g}, B = {steps}, η = {eta:g}"
+        yield _of_walks("top-reflection", bound, count, len(_TOPS), case)
 
 
 def longest_batches(_: int) -> Findings:

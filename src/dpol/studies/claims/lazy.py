@@ -67,6 +67,12 @@ def keep_ratio(seed: int) -> Findings:
             most = max(most, *(float(np.ptp(each)) / (B * eta) for each in (moved, kept)))
         about: dict[str, Any] = {"numbers": {"d": d}, "settings": 100 * len(corners)}
         yield of_number("keep-ratio", 2.0, round(most, 9), f"B = {B}", **about)
+        # One expert has all the weight and loses 1/2: a round moves the others by eta, up and down.
+        twice, state = WeightsMeasure(d, 2 * eta), np.array([0.0, 20 / eta, 20 / eta])
+        after = twice.probabilities(twice.absorb(state, B * np.array([0.5, 0.0, 1.0])))
+        most = float(np.ptp(np.log(after / twice.probabilities(state)))) / (B * eta)
+        case = f"B = {B}, weights at twice the rate"
+        yield of_number("keep-ratio", 2.0, round(most, 9), case, numbers={"d": d})
 
 
 def indicator(_: int) -> Findings:
@@ -291,14 +297,14 @@ def rate_of_lower_bound(_: int) -> Findings:
     for T in horizons:
         epsilon = T**-0.5
         epochs = round((T * epsilon) ** EPOCHS_POWER)
-        advantages.append(T / epochs * _mean_lead(epochs, d))
+        advantages.append(T / epochs * mean_lead(epochs, d))
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
     about: dict[str, Any] = {"numbers": {"over": ratio}, "settings": len(horizons)}
     yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), **about)
 
 
-def _mean_lead(epochs: int, d: int) -> float:
+def mean_lead(epochs: int, d: int) -> float:
     """Return E[epochs / 2 - the smallest of d binomials(epochs, 1/2)]."""
     reach = math.ceil(10 * math.sqrt(epochs))
     k = np.arange(max(0, epochs // 2 - reach), min(epochs, epochs // 2 + reach) + 1)

@@ -83,13 +83,9 @@ def likelihood_ratios(seed: int) -> Findings:
             outside = np.max([(law * beyond).sum(axis=1) for law in laws], axis=0)
             share = np.divide(outside, delta, out=np.zeros_like(delta), where=delta > 0)
             at = int(share.argmax())
-            yield of_number(
-                "likelihood-ratios",
-                6 * float(delta[at]) / epsilon,
-                float(outside[at]),
-                f"{label}, ε = {epsilon:g}, δ = {delta[at]:.3g}",
-                settings=len(delta),
-            )
+            claimed, measured = 6 * float(delta[at]) / epsilon, float(outside[at])
+            case = f"{label}, ε = {epsilon:g}, δ = {delta[at]:.3g}"
+            yield of_number("likelihood-ratios", claimed, measured, case, settings=len(delta))
 
 
 def groups(_: int) -> Findings:
@@ -301,10 +297,8 @@ def switch_budget(seed: int) -> Findings:
     The divergence of round and model together is at least that mean. With it, a public coin refutes
     the lemma even where no model moves a round; the first finding says by how much.
     """
-    firsts, seconds = (
-        np.array([[0.96, 0.04], [0.99, 0.01]]),
-        np.array([[0.04, 0.96], [0.012, 0.988]]),
-    )
+    firsts = np.array([[0.96, 0.04], [0.99, 0.01]])
+    seconds = np.array([[0.04, 0.96], [0.012, 0.988]])
     laws = [two_draws(*draws, RESAMPLES) for draws in zip(firsts, seconds, strict=True)]
     rho = concentrated(*laws)
     parts = renyi(*firsts) + float(firsts[0] @ RESAMPLES) * renyi(*seconds)

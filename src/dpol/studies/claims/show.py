@@ -183,7 +183,7 @@ def _line(row: dict[Any, Any], *, short: bool = False) -> Line:
     # Statements of the other papers all rest on their text.
     ground = (f"Ground: {row['ground']}.",) if row["paper"] == EXPERTS and row["ground"] else ()
     computed = () if short else (f"Computed: {row['computed']}.",)
-    return _name(row), (
+    return marked(row["statement"], row["ours"]), (
         TableCell(row["claim"], (*ground, *computed)),
         TableCell(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         TableCell(_number(row["measured"]), tuple(below)),
@@ -194,10 +194,6 @@ def _line(row: dict[Any, Any], *, short: bool = False) -> Line:
             mark=_mark(row),
         ),
     )
-
-
-def _name(row: dict[Any, Any]) -> str:
-    return marked(row["statement"], row["ours"])
 
 
 def _mark(row: dict[Any, Any]) -> Mark:
@@ -211,10 +207,8 @@ def _verdict(row: dict[Any, Any]) -> str:
     """Return the verdict with its kind, or with the factor by which a claim is loose."""
     if row["verdict"] != Verdict.LOOSE:
         return f"{row['verdict']}: {row['kind']}" if row["kind"] else str(row["verdict"])
-    larger, smaller = row["claimed"], row["measured"]
-    names = "claimed", "measured"
-    if row["relation"] == ">=":
-        larger, smaller, names = smaller, larger, names[::-1]
+    names = ("claimed", "measured") if row["relation"] == "<=" else ("measured", "claimed")
+    larger, smaller = (row[name] for name in names)
     if not smaller > 0:
         return f"{Verdict.LOOSE}: measured is not above 0"
     return f"{Verdict.LOOSE}: {names[0]} is {_number(larger / smaller, 3)} times {names[1]}"
