@@ -108,6 +108,44 @@ def test_each_stream_is_played_under_each_question():
     assert list(tiny().config.played) == ["NM"]
 
 
+OPEN = {"algorithms": ["follow-the-leader"]}
+PAPERS = yaml.safe_load((CONFIG / "paper.yaml").read_text(encoding="utf-8"))
+
+
+def papers_with(**blocks):
+    """The config of the paper's states, with some keys of its blocks replaced."""
+    merged = {key: {**PAPERS.get(key, {}), **block} for key, block in blocks.items()}
+    return parse_experiment({**copy.deepcopy(PAPERS), **merged}, "paper.yaml").config
+
+
+def dataset_with(**blocks):
+    """A block `dataset` of the paper's states with some keys of its blocks replaced."""
+    return {key: {**PAPERS["dataset"][key], **block} for key, block in blocks.items()}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"gain": {"of": "count", "bound": 300}},
+        {"gain": {"min_capacity": 20}},
+        {"gain": {"at_most": 2}},
+        {"questions": {"one": {}, "two": {"min_capacity": 20}}},
+        {"dataset": dataset_with(columns={"count": "adult_patients"})},
+        {"dataset": dataset_with(columns={"capacity": "adult_beds"})},
+        {"dataset": dataset_with(columns={"cases": None})},
+        {"dataset": dataset_with(cleaning={"min_total_cases": 50})},
+        {"dataset": dataset_with(cleaning={"case_factor": 7})},
+        {"privacy": {"count_sensitivity": 4}},
+        {"privacy": {"unit": {"weeks": 4}}, "suites": dict.fromkeys(("batched", "lazy"), OPEN)},
+    ],
+)
+def test_another_question_is_not_the_papers(changes):
+    assert papers_with().facts.asks_the_papers
+    same = {"gain": {"title": "Fullest"}, "dataset": dataset_with(cleaning={"max_carry": 1})}
+    assert papers_with(**same).facts.asks_the_papers
+    assert not papers_with(**changes).facts.asks_the_papers
+
+
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
     suites = tiny().config.model_dump()["suites"]
     suites["open"]["noises"] = ["isotropic", "capacity"]

@@ -133,6 +133,13 @@ class Config(Settings):
         return max((gain.largest for gain in shares), default=1.0)
 
     @property
+    def asks_the_papers(self) -> bool:
+        """Whether gains, data columns and privacy are defined as in the first paper."""
+        (*others, gain) = self.asks.values()
+        once = self.privacy.count_sensitivity == 1 == self.privacy.unit.weeks
+        return not others and gain.untitled == THE_PAPERS and once and self.dataset.is_papers
+
+    @property
     def played(self) -> dict[str, Asked]:
         """The games by label: each stream under each question."""
         games = {}
@@ -174,6 +181,7 @@ class Config(Settings):
             replicates=self.replicates,
             memory=self.privacy.memory,
             replayed=self.replayed,
+            asks_the_papers=self.asks_the_papers,
             reported={label: asked.reported_as for label, asked in self.played.items()},
             questions={label: gain.title or label for label, gain in self.asks.items()},
             asked={label: asked.question for label, asked in self.played.items()},

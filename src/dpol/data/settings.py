@@ -324,6 +324,19 @@ class Cleaning(Settings):
         return self.several_rows not in ("error", "last")
 
 
+_PAPERS_COLUMNS = {
+    "count": "inpatient_beds_used_covid_7_day_avg",
+    "capacity": "inpatient_beds_7_day_avg",
+    "capacity_per": 1.0,
+    "cases": [
+        "previous_day_admission_adult_covid_suspected_7_day_sum",
+        "previous_day_admission_pediatric_covid_suspected_7_day_sum",
+    ],
+}
+_PAPERS_FILTER = {"entities": None, "min_total_cases": 100.0, "case_factor": 1.0}
+"""Keys of `columns` and `cleaning` in the first paper's experiment."""
+
+
 class Dataset(Settings):
     """The table and how to read it."""
 
@@ -368,6 +381,15 @@ class Dataset(Settings):
         if self.columns is None:
             raise ValueError("a table of gains has no dataset.columns")
         return self.columns
+
+    @property
+    def is_papers(self) -> bool:
+        """Whether counts, capacities and the filter of entities are those of the first paper."""
+        return (
+            self.columns is not None
+            and self.columns.model_dump(include={*_PAPERS_COLUMNS}) == _PAPERS_COLUMNS
+            and self.cleaning.model_dump(include={*_PAPERS_FILTER}) == _PAPERS_FILTER
+        )
 
     @property
     def capacity_files(self) -> list[str]:

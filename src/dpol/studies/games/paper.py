@@ -89,13 +89,16 @@ _LOOKS = {label: replace(look, marker="") for label, look in looks_of(TITLES).it
 def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Return total gains by source, stream, level and column, with `COLUMNS`.
 
-    Of the linear models, only the best of each setting has a row.
+    Of the linear models, only the best of each setting has a row. The paper's numbers are there at
+    the levels of the run, if it asks the paper's question.
 
     Args:
         summary: table of `dpol.studies.games.summary.conclude`.
         facts: streams and levels.
     """
-    both = pd.concat([_of_run(summary, facts), _of_paper()], ignore_index=True)
+    paper = _of_paper()
+    paper = paper[paper["mu"].isin(facts.levels.values()) & facts.asks_the_papers]
+    both = pd.concat([_of_run(summary, facts), paper], ignore_index=True)
     return both[COLUMNS].astype({"ci_comparisons": "Int64"})
 
 
@@ -172,6 +175,7 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
             cited=True,
         )
         for state, (title, size) in PAPER_STATES.items()
+        if len(_rows(numbers, PAPER, state))
     ]
     return Table(
         caption="The paper’s Table 2: total gain",
@@ -221,11 +225,19 @@ def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
 
 def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
     replicates = summary["replicates"].max()
-    depends = "" if facts.simulated else f" {describe_fillings()}"
+    paper = f"Table 2 of {cited(EXPERTS)}"
+    beside = f"Not shown: {paper} (other question: not comparable)."
+    if facts.asks_the_papers:
+        depends = "" if facts.simulated else f" {describe_fillings()}"
+        beside = f"Grey: {paper}, not computed here.{depends}"
     yield (
         f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
-        f" {PAPER_NOISE} noise (μ = ∞: no privacy). Grey: Table 2 of {cited(EXPERTS)}, not computed"
-        f" here.{depends}"
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside}"
+    )
+    yield (
+        f"{HEADERS[META]} and {HEADERS[BEST_LINEAR]} rest on regressors that are our reading: no"
+        f" source gives the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of"
+        f" any round, {HEADERS[META]} for that of each round."
     )
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {len(make_members(LINEAR))} with the largest mean,"
@@ -233,7 +245,8 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
         " correction counts the cells of all of them, so its interval holds despite the choice."
     )
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
-    yield "±, grey: half-width of the paper’s 95% interval, where we know it."
+    if facts.asks_the_papers:
+        yield "±, grey: half-width of the paper’s 95% interval, where we know it."
     free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
     noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
     if named := [title for label, title in TITLES.items() if label in noisy]:
@@ -252,6 +265,8 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
     summary = frames["summary"]
     ratios = ratios_of(numbers_of(summary, facts))
     levels = _levels(ratios)
+    grey = f" Grey: range of the paper’s states ({_compared(summary, facts)})."
+    grey *= facts.asks_the_papers
     sections = []
     for column in (MIN_NOISE, BEST_LINEAR):
         rows = ratios[ratios["other_column"] == column]
@@ -259,10 +274,11 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
             (title, _ratios(_rows(rows, RUN, stream), levels))
             for stream, title in facts.streams.items()
         )
-        paper = f"{len(PAPER_STATES)} states, in the paper"
-        theirs = (paper, _ratios(rows[rows["source"] == PAPER], levels))
-        groups = Group("", ours), Group("", (theirs,), cited=True)
-        sections.append(Section(HEADERS[column], "", groups))
+        groups = [Group("", ours)]
+        if len(paper := rows[rows["source"] == PAPER]):
+            theirs = (f"{len(PAPER_STATES)} states, in the paper", _ratios(paper, levels))
+            groups.append(Group("", (theirs,), cited=True))
+        sections.append(Section(HEADERS[column], "", tuple(groups)))
     return Table(
         caption="RW-Meta’s total gain, divided by the gains of two others",
         name="table-2-ratios",
@@ -272,8 +288,7 @@ def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
         footers=(
             "In brackets: the ratio’s interval, which follows from the intervals of both gains;"
             f" left out where RW-Meta’s goes below 0. The intervals hold jointly"
-            f" ({100 * main.report.confidence:g}%). Grey: range of the paper’s states"
-            f" ({_compared(summary, facts)}).",
+            f" ({100 * main.report.confidence:g}%).{grey}",
         ),
         numbers=ratios,
     )

@@ -105,8 +105,8 @@ STUDY = Study(
         Section(
             name="paper",
             title="The paper’s Table 2 and Figure 2",
-            about="The paper’s experiment on the data of this run. Numbers in grey are the"
-            " paper’s own.",
+            about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
+            " own, for the same question.",
             results=("summary", "cumulative"),
             figures=("figure-2",),
             tables=("table-2", "table-2-ratios"),
