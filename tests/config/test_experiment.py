@@ -14,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpol.config.experiment import load_experiment, parse_experiment
+from dpol.config.models import Unit
 from dpol.noise import find_noise
 from dpol.studies.games.study import points
 
@@ -108,7 +109,6 @@ def test_each_stream_is_played_under_each_question():
     assert list(tiny().config.played) == ["NM"]
 
 
-OPEN = {"algorithms": ["follow-the-leader"]}
 PAPERS = yaml.safe_load((CONFIG / "paper.yaml").read_text(encoding="utf-8"))
 
 
@@ -136,7 +136,7 @@ def dataset_with(**blocks):
         {"dataset": dataset_with(cleaning={"min_total_cases": 50})},
         {"dataset": dataset_with(cleaning={"case_factor": 7})},
         {"privacy": {"count_sensitivity": 4}},
-        {"privacy": {"unit": {"weeks": 4}}, "suites": dict.fromkeys(("batched", "lazy"), OPEN)},
+        {"privacy": {"count_sensitivity": 0.5}},
     ],
 )
 def test_another_question_is_not_the_papers(changes):
@@ -144,6 +144,12 @@ def test_another_question_is_not_the_papers(changes):
     same = {"gain": {"title": "Fullest"}, "dataset": dataset_with(cleaning={"max_carry": 1})}
     assert papers_with(**same).facts.asks_the_papers
     assert not papers_with(**changes).facts.asks_the_papers
+
+
+def test_a_longer_unit_of_privacy_is_not_the_papers():
+    papers = papers_with()
+    privacy = papers.privacy.model_copy(update={"unit": Unit(weeks=4)})
+    assert not papers.model_copy(update={"privacy": privacy}).facts.asks_the_papers
 
 
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():

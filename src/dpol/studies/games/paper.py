@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -19,7 +19,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dpol.core.intervals import ABOVE, BELOW, verdict_on
-from dpol.core.rounding import fixed
 from dpol.experts.registry import make_members
 from dpol.show import footers, panels
 from dpol.show.looks import ENVELOPE, GREY, REFERENCES, looks_of
@@ -34,7 +33,7 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Group, Line, Section, Table, TableCell, one_section
+from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.settings import (
     BEST_FIXED,
@@ -46,7 +45,7 @@ from dpol.studies.games.settings import (
     Games,
     is_papers,
 )
-from dpol.studies.games.summary import with_best, with_differences
+from dpol.studies.games.summary import with_best
 from dpol.studies.games.systems import (
     REFERENCE_NAMES,
     describe_stream,
@@ -59,20 +58,12 @@ RUN, PAPER = "run", "paper"
 """Sources of the numbers."""
 HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
 """Headers by column."""
-_SETTING = ["source", "stream", "stream_title", "n_experts", "n_rounds", "first_period"]
-_SETTING += ["last_period", "mu"]
 COLUMNS = [
-    *_SETTING, "column", "algorithm", "mean_gain", "ci_half_width", "confidence",
-    "ci_comparisons", "replicates",
+    "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
+    "mu", "column", "algorithm", "mean_gain", "ci_half_width", "confidence", "ci_comparisons",
+    "replicates",
 ]  # fmt: skip
 """Columns of the numbers of Table 2."""
-RATIO_COLUMNS = [
-    *_SETTING, "column", "algorithm", "mean_gain", "other_column", "other_algorithm",
-    "other_mean_gain", "ratio", "ratio_lower", "ratio_upper",
-]  # fmt: skip
-"""Columns of the numbers of the ratios.
-
-The bounds are empty for the paper, and where the interval of RW-Meta's gain reaches below 0."""
 _ABSENT = TableCell("—")
 RANGE_LABEL = "linear models"
 _RANGE_ALPHA = 0.35
@@ -131,25 +122,7 @@ def _of_paper() -> pd.DataFrame:
     )
 
 
-def ratios_of(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the ratios of RW-Meta to Min Noise and to the best linear model.
-
-    Args:
-        numbers: rows of `numbers_of`.
-    """
-    key = ["source", "stream", "mu"]
-    meta = numbers[numbers["column"] == META]
-    parts = []
-    for column in (MIN_NOISE, BEST_LINEAR):
-        other = numbers[numbers["column"] == column].set_index(key).add_prefix("other_")
-        parts.append(meta.join(other, on=key, how="inner"))
-    rows = with_differences(pd.concat(parts, ignore_index=True))
-    bounds = ["ratio_lower", "ratio_upper"]
-    rows[bounds] = rows[bounds].where((rows["source"] == RUN) & (rows["ratio_lower"] >= 0))
-    return rows[RATIO_COLUMNS]
-
-
-# ---- tables --------------------------------------------------------------------------------------
+# ---- table ---------------------------------------------------------------------------------------
 
 
 def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
@@ -213,7 +186,7 @@ def _gain(row: Any) -> TableCell:
     return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
 
 
-def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
+def _compared(summary: pd.DataFrame, facts: Facts, state: str) -> str:
     """Say how the paper's data differ from the run's."""
     if facts.simulated:
         return "real hospitals"
@@ -235,9 +208,9 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
         f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside}"
     )
     yield (
-        f"{HEADERS[META]} and {HEADERS[BEST_LINEAR]} rest on regressors that are our reading: no"
-        f" source gives the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of"
-        f" any round, {HEADERS[META]} for that of each round."
+        f"{HEADERS[META]} and the {HEADERS[BEST_LINEAR]} rest on regressors that are our reading:"
+        f" no source gives the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity"
+        f" of any round, {HEADERS[META]} for that of each round."
     )
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {len(make_members(LINEAR))} with the largest mean,"
@@ -252,62 +225,6 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
     if named := [title for label, title in TITLES.items() if label in noisy]:
         yield f"{' and '.join(named)}: adds noise even where no privacy is requested."
     yield footers.describe_data(facts.simulated)
-
-
-def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
-    """Build the table of ratios: per ratio a line for each stream and one for the paper.
-
-    Args:
-        frames: the summary.
-        main: the confidence of the intervals.
-        facts: streams and levels.
-    """
-    summary = frames["summary"]
-    ratios = ratios_of(numbers_of(summary, facts))
-    levels = _levels(ratios)
-    grey = f" Grey: range of the paper’s states ({_compared(summary, facts)})."
-    grey *= facts.asks_the_papers
-    sections = []
-    for column in (MIN_NOISE, BEST_LINEAR):
-        rows = ratios[ratios["other_column"] == column]
-        ours = tuple(
-            (title, _ratios(_rows(rows, RUN, stream), levels))
-            for stream, title in facts.streams.items()
-        )
-        groups = [Group("", ours)]
-        if len(paper := rows[rows["source"] == PAPER]):
-            theirs = (f"{len(PAPER_STATES)} states, in the paper", _ratios(paper, levels))
-            groups.append(Group("", (theirs,), cited=True))
-        sections.append(Section(HEADERS[column], "", tuple(groups)))
-    return Table(
-        caption="RW-Meta’s total gain, divided by the gains of two others",
-        name="table-2-ratios",
-        corner=("divided by", "data"),
-        headers=tuple(map(mu_title, levels)),
-        sections=tuple(sections),
-        footers=(
-            "In brackets: the ratio’s interval, which follows from the intervals of both gains;"
-            f" left out where RW-Meta’s goes below 0. The intervals hold jointly"
-            f" ({100 * main.report.confidence:g}%).{grey}",
-        ),
-        numbers=ratios,
-    )
-
-
-def _ratios(rows: pd.DataFrame, levels: Sequence[float]) -> tuple[TableCell, ...]:
-    return tuple(_ratio(rows[rows["mu"] == mu]) for mu in levels)
-
-
-def _ratio(rows: pd.DataFrame) -> TableCell:
-    """Write the ratio of a stream with its interval, or the range of several."""
-    if rows.empty:
-        return _ABSENT
-    least, most = rows["ratio"].min(), rows["ratio"].max()
-    if len(rows) > 1:
-        return TableCell(f"{fixed(least)} to {fixed(most)}", order=least)
-    low, high = rows[["ratio_lower", "ratio_upper"]].iloc[0]
-    known = f" ({fixed(low)} to {fixed(high)})" if math.isfinite(low + high) else ""
-    return TableCell(fixed(least) + known, order=least)
 
 
 # ---- Figure 2 ------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from dpol.show.words import each, mu_title
 from dpol.studies.games.allocation_shown import allocation_table, draw_allocation
 from dpol.studies.games.average_gain import average_gain_table
 from dpol.studies.games.mechanisms import guarantees_table, privacy_table
-from dpol.studies.games.paper import draw_figure_2, table_2, table_2_ratios
+from dpol.studies.games.paper import draw_figure_2, table_2
 from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility, draw_rivals
 from dpol.studies.games.replay import replay_widget
 from dpol.studies.games.settings import Games
@@ -41,11 +41,6 @@ SECTIONS = {
             "table-2": TableSpec(
                 build=table_2,
                 title="The paper’s Table 2",
-                place="first",
-            ),
-            "table-2-ratios": TableSpec(
-                build=table_2_ratios,
-                title="Ratios of Table 2",
                 place="first",
             ),
         },
