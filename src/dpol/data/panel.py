@@ -32,6 +32,8 @@ stream, everything else in the cells of the entities that play. Missing and fill
 absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
 zero capacities are carried or backfilled."""
 
+MANY_ZEROED = 0.01
+"""Share of the cells of a stream that may become 0 without a warning."""
 _LONGEST = 300
 """Number of characters of a warning on the terminal."""
 
@@ -88,6 +90,9 @@ class StreamReport:
 
     def to_check(self) -> Iterator[str]:
         """Yield what the owner of the table should check, a line each."""
+        zeroed, cells = self.cells["zero_counts"], self.entities * self.periods
+        if zeroed > MANY_ZEROED * cells:
+            yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
         for what, texts in (
             ("periods missing", self.missing_periods),
             ("periods with almost no entity, check their dates", self.sparse_periods),

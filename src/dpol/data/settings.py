@@ -301,6 +301,9 @@ class Cleaning(Settings):
     stop the run."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
+    max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
+    """Largest share of a stream's cells that become 0 because their count is missing for more than
+    `max_carry` periods; more stop the run."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Largest share of a stream's cells with a count above the capacity; more stop the run."""
     identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
