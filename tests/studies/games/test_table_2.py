@@ -176,7 +176,7 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     assert "suppressed" not in " ".join(shown.footers)
     asked = table(made)
     assert "not comparable" not in asked.footers[0]
-    assert "suppressed counts read as" in asked.footers[0]
+    assert "read suppressed cells, and totals depend on it" in asked.footers[0]
 
 
 def test_what_the_table_rests_on_is_said_below_it(made: dict[str, pd.DataFrame]) -> None:

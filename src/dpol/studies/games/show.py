@@ -131,8 +131,7 @@ SECTIONS = {
 
 LAST = "persistence"
 """Label of last round's choice."""
-UNNAMED = "count"
-"""Default word for what is counted, where the table has none."""
+_UNNAMED = "count"  # default of dataset.columns.count, where the table has no word for it
 _NAMED = 3
 """Most streams that a sentence names."""
 
@@ -161,7 +160,7 @@ def sought(columns: Columns, gain: Gain) -> str:
     called = columns.called
     count, capacity = called("count"), called("capacity")
     among = f"at least {gain.min_capacity:g} {capacity} and " if gain.min_capacity else ""
-    named = count != UNNAMED
+    named = count != _UNNAMED
     most = f"the largest share of {capacity} taken{f' by {count}' * named}"
     if gain.of == "count":
         most = f"the {'most' if named else 'largest'} {count}"
@@ -260,7 +259,7 @@ def _noise(rows: pd.DataFrame, facts: PageFacts) -> str:
         return noise
     ends = dict.fromkeys(f"±{size:.3g}" for size in (sizes.min(), sizes.max()))
     count = facts.columns.called("count")
-    return f"{noise} of about {' to '.join(ends)}{f' {count}' * (count != UNNAMED)}"
+    return f"{noise} of about {' to '.join(ends)}{f' {count}' * (count != _UNNAMED)}"
 
 
 def _decided(facts: PageFacts) -> str:
