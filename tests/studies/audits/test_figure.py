@@ -58,7 +58,8 @@ def test_refuted_claims_are_counted(audits):
     figure = draw_audit(audits)
     seen = [True] * violated.sum() + [False] * (int((audits.verdict == OUTSIDE).sum()) + 5)
     assert [colour == REFUTED for _, _, colour, _ in points(figure)] == seen
-    counts = f"{violated.sum()} refuted and {(audits.verdict == OUTSIDE).sum()} outside the promise"
-    assert f"{len(audits)} audits, {counts}" in figure.get_label()
+    outside = f"{(audits.verdict == OUTSIDE).sum()} attacked what no claim covers"
+    counts = f"{violated.sum()} refuted the claim, and {outside}"
+    assert f"Of {len(audits)} audits {counts}" in figure.get_label()
     clean = draw_audit(audits[~violated])
     assert "no claim is refuted" in plain(clean.get_suptitle())
