@@ -195,17 +195,17 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
     paper = f"Table 2 of {cited(EXPERTS)}"
     beside = f"Not shown: {paper} (other question: not comparable)."
     if facts.asks_the_papers:
-        depends = "" if facts.simulated else f" {describe_fillings()}"
-        beside = f"Grey: {paper}, not computed here (±: 95% interval, where known).{depends}"
+        beside = f"Grey: {paper}, not computed here (±: 95% interval, where known)."
+    # The page shows the first note, and folds the others.
     yield (
         f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
-        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside}"
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside} {HEADERS[META]} and the"
+        f" {HEADERS[BEST_LINEAR]} rest on regressors that are our reading: no source gives the"
+        f" paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of any round,"
+        f" {HEADERS[META]} for that of each round."
     )
-    yield (
-        f"{HEADERS[META]} and the {HEADERS[BEST_LINEAR]} rest on regressors that are our reading:"
-        f" no source gives the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity"
-        f" of any round, {HEADERS[META]} for that of each round."
-    )
+    if facts.asks_the_papers and not facts.simulated:
+        yield describe_fillings()
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {len(make_members(LINEAR))} with the largest mean,"
         " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"

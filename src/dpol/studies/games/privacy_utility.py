@@ -237,8 +237,10 @@ def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
         f"{system_title(*system)} at {mu_title(mu)}" + f" ({mu_title(own)})" * (own > 0)
         for *system, own, mu in weaker.itertuples(index=False)
     ]
-    note = f"Left out, since the guarantee (in brackets) is weaker: {'; '.join(left_out)}."
-    return replace(table, footers=(*table.footers, note) if left_out else table.footers)
+    first, *others = table.footers
+    if left_out:
+        first += f" Left out, since the guarantee (in brackets) is weaker: {'; '.join(left_out)}."
+    return replace(table, footers=(first, *others))
 
 
 def shares_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
