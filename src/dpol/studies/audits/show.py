@@ -30,8 +30,8 @@ _VERDICTS = {
     "consistent": Mark("stands", "good"),
 }
 _CLOSEST = 5
-_CHARACTERS = 105
-"""Most characters of a line of text; more would cross the line of the claim, in bold."""
+_CHARACTERS = 75
+"""Most characters of a line of text; more would cross the line of the claim."""
 _FARTHEST = 1.5  # Larger shares are drawn here.
 
 
