@@ -14,14 +14,14 @@ from dpol.noise import is_ours
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.run_totals import RunTotals
-from dpol.studies.comparison.settings import Aim, Comparison, Rival, System
+from dpol.studies.comparison.settings import Comparison, Rival, System
 from dpol.studies.study import Facts
 
 INF = math.inf
 LEVELS = {"none": INF, "low": 1.0, "high": 0.25}
 PAPER = System(algorithm="meta", noise="isotropic")
 OURS = System(algorithm="bayes", noise="capacity")
-COMPARISON = Comparison(baseline=PAPER, ours=OURS, aims=[Aim(ours="high", at="low")])
+COMPARISON = Comparison(baseline=PAPER, ours=OURS)
 TUNED = [System(algorithm=name, noise="isotropic") for name in ("ridge-a", "ridge-b")]
 RIVALS = [
     Rival(name="the baseline with our noise", systems=[System(algorithm="meta", noise="capacity")]),

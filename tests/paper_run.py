@@ -31,6 +31,7 @@ FACTS = Facts(
     levels={"low": 1.0, "none": math.inf, "high": 0.25},
     seed=5,
     replicates=REPLICATES,
+    asks_the_papers=True,
     reported={"a": None, "b": None},
 )
 

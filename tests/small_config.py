@@ -55,8 +55,6 @@ suites:
 comparison:
   baseline: {algorithm: rw-meta, noise: isotropic}
   ours: {algorithm: empirical-bayes, noise: capacity}
-  aims:
-    - {ours: high, at: none}
 report: {algorithms: [rw-ftpl], noise: capacity}
 """)
 DELETED = object()

@@ -13,8 +13,10 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from dpol.core.intervals import verdict_on
 from dpol.show.reported import BEST_LINEAR, FILLINGS
 from dpol.studies.claims.gains import reported_ratios
 from dpol.studies.claims.roots import roots
@@ -131,13 +133,22 @@ def verdict_of(verdicts: pd.Series) -> str:
     return "above" if verdicts.isin(["above", "equal"]).all() else "undecided"
 
 
-def verdicts_on(run: str) -> pd.DataFrame:
-    """Verdicts on ours by stream, role, mu and other_mu, for the question of shares."""
+def verdicts_on(run: str, mu: float, other_mu: float) -> pd.DataFrame:
+    """Verdicts on ours at mu, by role at other_mu and stream, for the question of shares.
+
+    Runs at different levels have noise of their own, so the squares of their intervals add up.
+    """
     every = recorded(run, "comparison")
     every = every[~every["stream"].str.contains("-(?:large|patients)$")]
-    every = every[every["kind"].str.contains("baseline|rival")]
+    every = every[every["kind"].isin(["baseline", "rival"]) & (every["mu"] == other_mu)]
     every = every.assign(role=every["rival"].fillna("the baseline"))
-    return every.groupby(["stream", "role", "mu", "other_mu"])["verdict"].agg(verdict_of).unstack(0)
+    if mu != other_mu:
+        of_ours = recorded(run, "summary").query("algorithm == 'random-effects' and mu == @mu")
+        ours = of_ours.query("noise == 'capacity'").set_index("stream").loc[every["stream"]]
+        lead = ours["mean_gain"].to_numpy() - every["other_mean_gain"]
+        half = np.hypot(ours["ci_half_width"].to_numpy(), every["other_ci_half_width"])
+        every["verdict"] = list(map(verdict_on, lead, half))
+    return every.groupby(["role", "stream"])["verdict"].agg(verdict_of).unstack()
 
 
 def aims() -> str:
@@ -145,10 +156,10 @@ def aims() -> str:
     columns = ((0.25, 1.0), (0.15, 1.0), (0.25, 0.25))
     rows = []
     for run, title in (("states", "fifteen"), ("held-out", "eight held out")):
-        verdicts = verdicts_on(run)
+        by_mus = [verdicts_on(run, *mus) for mus in columns]
         for role in dict.fromkeys((WITH_NOISE, *NAMES)):
             if role != "ours":
-                counts = [verdicts.loc[(role, *mus)].value_counts() for mus in columns]
+                counts = [verdicts.loc[role].value_counts() for verdicts in by_mus]
                 cells = ("/".join(str(each.get(word, 0)) for word in VERDICTS) for each in counts)
                 rows.append((title, NAMES[role], *cells))
     header = [f"μ = {ours:g} against {other:g}" for ours, other in columns]

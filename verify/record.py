@@ -24,7 +24,7 @@ RECORDED = {
     "comparison": [
         *(*CELL, "kind", "rival", "mean_gain", "other_algorithm", "other_noise", "other_mu"),
         *("other_mean_gain", "other_ci_half_width", "difference", "difference_half_width"),
-        *("verdict", "aim_verdict"),
+        "verdict",
     ],
     "questions": [
         *("question", "stream", "role", "algorithm", "noise", "mu", "best_fixed_share"),
@@ -55,16 +55,14 @@ EVERY = "index == index"
 KEPT = {
     "summary": "best_of_family or family not in ['ridge', 'kalman']",
     "ranking": EVERY,
-    "comparison": "aim_verdict != '' or"
-    " other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
+    "comparison": "other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
     "questions": EVERY,
     "memory": EVERY,
     "allocation": EVERY,
     "lazy": EVERY,
     "claims": EVERY,
 }
-"""Queries for the rows to keep: the best of the single learners; the aims, and ours with
-correlated noise."""
+"""Queries for the rows to keep: the best of the single learners, and ours with correlated noise."""
 _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
 OF_RUN = {
     "flu": {"shares": EVERY},

@@ -14,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpol.config.experiment import load_experiment, parse_experiment
+from dpol.config.models import Unit
 from dpol.noise import find_noise
 from dpol.studies.games.study import points
 
@@ -101,11 +102,53 @@ def test_each_stream_is_played_under_each_question():
     assert list(config.played) == ["NM-share", "NM-large", "PA-share", "PA-large"]
     large = config.played["PA-large"]
     assert (large.stream, large.title, large.gain.min_capacity) == ("PA", "PA, of the large", 50)
-    assert config.facts.reported == {
-        "NM-share": "NM", "NM-large": None, "PA-share": "PA", "PA-large": None
-    }  # fmt: skip
+    assert config.facts.reported == {"NM": "NM", "PA": "PA"}
+    assert not config.facts.asks_the_papers
     assert {stream for stream, *_ in jobs(made)} == set(config.played)
     assert list(tiny().config.played) == ["NM"]
+
+
+PAPERS = yaml.safe_load((CONFIG / "paper.yaml").read_text(encoding="utf-8"))
+
+
+def papers_with(**blocks):
+    """The config of the paper's states, with some keys of its blocks replaced."""
+    merged = {key: {**PAPERS.get(key, {}), **block} for key, block in blocks.items()}
+    return parse_experiment({**copy.deepcopy(PAPERS), **merged}, "paper.yaml").config
+
+
+def dataset_with(**blocks):
+    """A block `dataset` of the paper's states with some keys of its blocks replaced."""
+    return {key: {**PAPERS["dataset"][key], **block} for key, block in blocks.items()}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"gain": {"of": "count", "bound": 300}},
+        {"gain": {"min_capacity": 20}},
+        {"gain": {"at_most": 2}},
+        {"questions": {"one": {}, "two": {"min_capacity": 20}}},
+        {"dataset": dataset_with(columns={"count": "adult_patients"})},
+        {"dataset": dataset_with(columns={"capacity": "adult_beds"})},
+        {"dataset": dataset_with(columns={"cases": None})},
+        {"dataset": dataset_with(cleaning={"min_total_cases": 50})},
+        {"dataset": dataset_with(cleaning={"case_factor": 7})},
+        {"privacy": {"count_sensitivity": 4}},
+        {"privacy": {"count_sensitivity": 0.5}},
+    ],
+)
+def test_another_question_is_not_the_papers(changes):
+    assert papers_with().facts.asks_the_papers
+    same = {"gain": {"title": "Fullest"}, "dataset": dataset_with(cleaning={"max_carry": 1})}
+    assert papers_with(**same).facts.asks_the_papers
+    assert not papers_with(**changes).facts.asks_the_papers
+
+
+def test_a_longer_unit_of_privacy_is_not_the_papers():
+    papers = papers_with()
+    privacy = papers.privacy.model_copy(update={"unit": Unit(weeks=4)})
+    assert not papers.model_copy(update={"privacy": privacy}).facts.asks_the_papers
 
 
 def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():

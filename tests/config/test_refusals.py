@@ -67,7 +67,6 @@ suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity becau
 """),
     (COMPARED, """
 comparison.baseline.algorithm = 'rw-mta': no private suite plays it with isotropic noise; did you mean rw-meta?
-comparison.aims[0].at = 'mu-1': must be a level of privacy: none, high
 """),
     ({"dataset.cleaning.entities": "all"}, "dataset.cleaning.min_total_cases = 100.0: must not be given together with entities, which already says who plays"),
     ({**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]}, "streams.both.groups = ['A', 'B']: must be [all] because dataset.columns.group is not given"),

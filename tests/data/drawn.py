@@ -64,13 +64,13 @@ def table(of: Iterable[Row]) -> RawTable:
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
-    """Return a dataset that drops no entity for few cases and lets any cell be clipped."""
+    """Return a dataset that drops no entity for few cases and lets any cell be clipped or 0."""
     return Dataset.model_validate(
         {
             "source": {"kind": "local", "file": "hospitals.csv"},
             "columns": {**COLUMNS, **columns},
             "periods": periods,
-            "cleaning": {"min_total_cases": 0, "max_clipped": 1, **cleaning},
+            "cleaning": {"min_total_cases": 0, "max_clipped": 1, "max_zeroed": 1, **cleaning},
         }
     )
 

@@ -27,7 +27,7 @@ from data.drawn import (
 from dpol.core.errors import DataError
 from dpol.data.filling import misplaced, refuse_swapped_calendar
 from dpol.data.parse import parse_date
-from dpol.data.settings import Periods
+from dpol.data.settings import Cleaning, Periods
 from dpol.data.table_format import Format
 
 
@@ -70,6 +70,54 @@ def test_more_clipped_cells_stop_with_cells_and_likely_causes() -> None:
     assert "dataset.format (1.230 may be 1.23 or 1230)" in lines[6]
 
 
+def ended(weeks: int = 30, at: int = 20) -> Drawn:
+    """Return ten entities; two of them end in a week, and two others begin in the next."""
+    whole = " ".join(["5"] * weeks)
+    before, after = (" ".join(["5"] * n) for n in (at, weeks - at))
+    gone, begun = " _" * (weeks - at), "_ " * at
+    beds = " ".join(["9"] * weeks)
+    named = {
+        **{f"site {k}": whole for k in range(8)},
+        **{"General Hospital": before + gone, "St. Mary": before + gone},
+        **{"St. Mary's Clinic": begun + after, "General Hospital (Univ.)": begun + after},
+    }
+    return {name: (counts, beds) for name, counts in named.items()}
+
+
+def test_entities_that_end_where_others_begin_are_named_before_their_cells_become_0() -> None:
+    """Both of the first lose 10 weeks less 4 carried ones, both of the others all 20."""
+    said = refused(ended(), dataset(max_zeroed=0.05)).splitlines()
+    assert said[0] == (
+        "hospitals.csv: stream S has 52 cells of 360 that would become 0, with no count in the"
+        " period nor in the 4 before (max_carry); dataset.cleaning.max_zeroed = 0.05 allows 18"
+    )
+    end, start = week(19), week(20)
+    assert said[1:3] == [
+        f"  General Hospital has no count after {end}, General Hospital (Univ.) none before"
+        f" {start}: one entity?",
+        f"  St. Mary has no count after {end}, St. Mary's Clinic none before {start}: one entity?",
+    ]
+    assert said[3].startswith("If two names are one entity, take a column of identifiers as")
+    assert counts(clean(ended(), dataset(max_zeroed=0.15)))["zero_counts"] == 52
+
+
+@pytest.mark.parametrize(("zeros", "stops"), [(8, False), (9, True)])
+def test_a_run_stops_if_more_cells_become_0_than_max_zeroed(zeros: int, stops: bool) -> None:
+    """Of 160 cells, 8 are a share of 0.05; they are missing at the start, so none is carried."""
+    line = " ".join(["."] * zeros + ["5"] * (40 - zeros))
+    of: Drawn = {
+        "late": (line, " ".join(["9"] * 40)),
+        **{f"h{k}": (" ".join(["5"] * 40), " ".join(["9"] * 40)) for k in range(3)},
+    }
+    rules = dataset(max_zeroed=Cleaning().max_zeroed)
+    if stops:
+        assert refused(of, rules).splitlines()[1] == "  late: 9 cells"
+    else:
+        (report,) = clean(of, rules).reports
+        assert report.cells["zero_counts"] == zeros
+        assert "missing counts set to 0: 8 of 160 cells" in [*report.to_check()]
+
+
 def weeks(n: int, *days: str) -> list[Row]:
     return [row for day in days for row in of_period(day, [f"h{i:02}" for i in range(n)])]
 
@@ -103,7 +151,8 @@ def test_a_period_in_which_almost_no_entity_has_a_row_is_named(
         (report,) = clean(of).reports
     entry = f"{week(place)} ({there} of {n} entities)"
     assert report.sparse_periods == ((entry,) if named else ())
-    assert [entry in text for text in caplog.messages] == [True] * named
+    said = [text for text in caplog.messages if "missing counts set to 0" not in text]
+    assert [entry in text for text in said] == [True] * named
 
 
 def test_overlapping_periods_name_the_rarer_one() -> None:

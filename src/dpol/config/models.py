@@ -60,14 +60,12 @@ class Asked:
         question: label of the question; empty if the run asks only one.
         gain: the question.
         title: title of the stream and the question.
-        reported_as: label of the stream in the paper's table, if the numbers are comparable.
     """
 
     stream: str
     question: str
     gain: Gain
     title: str
-    reported_as: str | None
 
 
 class Config(Settings):
@@ -133,6 +131,13 @@ class Config(Settings):
         return max((gain.largest for gain in shares), default=1.0)
 
     @property
+    def asks_the_papers(self) -> bool:
+        """Whether gains, data columns and privacy are defined as in the first paper."""
+        (*others, gain) = self.asks.values()
+        once = self.privacy.count_sensitivity == 1 == self.privacy.unit.weeks
+        return not others and gain.untitled == THE_PAPERS and once and self.dataset.is_papers
+
+    @property
     def played(self) -> dict[str, Asked]:
         """The games by label: each stream under each question."""
         games = {}
@@ -143,8 +148,6 @@ class Config(Settings):
                 question=question,
                 gain=gain,
                 title=f"{title}, {gain.title or question}" if question else title,
-                # The paper's table answers only the paper's question.
-                reported_as=stream.reported_as if gain.untitled == THE_PAPERS else None,
             )
         return games
 
@@ -174,7 +177,8 @@ class Config(Settings):
             replicates=self.replicates,
             memory=self.privacy.memory,
             replayed=self.replayed,
-            reported={label: asked.reported_as for label, asked in self.played.items()},
+            asks_the_papers=self.asks_the_papers,
+            reported={label: stream.reported_as for label, stream in self.streams.items()},
             questions={label: gain.title or label for label, gain in self.asks.items()},
             asked={label: asked.question for label, asked in self.played.items()},
         )

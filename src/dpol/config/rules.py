@@ -146,11 +146,6 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
             which = rival.systems.index(compared.ours)
             where = ("comparison", "rivals", index, "systems", which)
             yield Problem(where, compared.ours.algorithm, "must differ from comparison.ours")
-    allowed = f"must be a level of privacy: {', '.join(config.privacy.levels)}"
-    for index, aim in enumerate(compared.aims):
-        for key, level in (("ours", aim.ours), ("at", aim.at)):
-            if level not in config.privacy.levels:
-                yield Problem(("comparison", "aims", index, key), level, allowed)
 
 
 def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ from dpol.data.filling import (
     refuse_clipped,
     refuse_swapped,
     refuse_swapped_calendar,
+    refuse_zeroed,
 )
 from dpol.data.panel import RULES, CleanPanel, StreamReport, provenance_of, report_as_dict
 from dpol.data.parse import KINDS
@@ -67,7 +68,7 @@ def clean_panel(
     Raises:
         DataError: a cell is neither number nor date where one belongs; an entity has no name; the
             rules refuse a negative number, or several rows of an entity and period, or would merge
-            too many of them; too many counts exceed the capacity;
+            too many of them; too many missing counts become 0; too many counts exceed the capacity;
             an entity, group or text of `drop_where` has several spellings; a name is garbled;
             dates have day and month swapped; a group or text of `drop_where` has no row; the
             second table lacks an entity; or a stream keeps fewer than two entities, no period or
@@ -124,6 +125,7 @@ def _clean_stream(
     seldom = entities_seen_seldom(played)
     filled = fill(played, rules, periods, at_most)
     refuse_clipped(file, label, filled, rules.max_clipped, at_most)
+    refuse_zeroed(file, label, filled, rules)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **duplicates,
@@ -135,7 +137,6 @@ def _clean_stream(
     }
     filled.table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
-    smallest = filled.table.groupby("period")["capacity"].min()
     report = StreamReport(
         stream=label,
         entities=played["entity"].nunique(),
@@ -148,8 +149,7 @@ def _clean_stream(
         sparse_periods=sparse,
         sparse_entities=seldom,
         moved_periods=misplaced(played, periods, dataset.format.date),
-        smallest_capacity=float(smallest.min()) if capacities else None,
-        smallest_of_periods=(float(smallest.min()), float(smallest.max())) if capacities else None,
+        smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,
     )
     return filled.table, report

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -111,6 +113,57 @@ def _fill_counts(
     carried = missing & recent
     filled = np.where(carried, pd.DataFrame(count).ffill().to_numpy(), count)
     return np.where(missing & ~recent, 0.0, filled), carried, missing & ~recent
+
+
+def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> None:
+    """Refuse a stream in which too many counts are missing for so long that they become 0.
+
+    Args:
+        file: path of the table.
+        label: label of the stream.
+        filled: the stream's cells.
+        rules: cleaning rules.
+
+    Raises:
+        DataError: more cells become 0; the text names entities that end where others begin, or
+            those with the most such cells.
+    """
+    cells, number = len(filled.table), filled.cells["zero_counts"]
+    if number / cells <= rules.max_zeroed:
+        return
+    zero = filled.table[filled.table["count_source"] == "zero"]
+    most = Counter(zero["entity"].map(shortened)).most_common(SHOWN)
+    named = _successions(filled.table) or [f"{one}: {counted(n, 'cell')}" for one, n in most]
+    lines = [
+        f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} that would become 0,"
+        f" with no count in the period nor in the {rules.max_carry} before (max_carry);"
+        f" dataset.cleaning.max_zeroed = {rules.max_zeroed:g} allows"
+        f" {int(rules.max_zeroed * cells + 1e-9):,}",
+        *(f"  {text}" for text in named[:SHOWN]),
+        "If two names are one entity, take a column of identifiers as dataset.columns.entity and"
+        " the names as dataset.columns.name, or list them under dataset.cleaning.identifiers as"
+        " OLD: NEW. If a missing count means 0, raise max_zeroed.",
+    ]
+    raise DataError("\n".join(lines))
+
+
+def _successions(table: pd.DataFrame) -> list[str]:
+    """Describe the entities whose last count is followed by the first count of another one.
+
+    Of several that begin then, the one with the most similar name is named.
+    """
+    held = table[table["count_source"].isin(["reported", "suppressed"])].groupby("entity")["period"]
+    first, last = held.min(), held.max()
+    after = dict(itertools.pairwise(np.sort(table["period"].unique())))
+    found = []
+    for entity, end in last.items():
+        begun = first.index[first == after.get(end)]
+        for other in difflib.get_close_matches(str(entity), begun, n=1, cutoff=0):
+            found.append(
+                f"{shortened(str(entity))} has no count after {end.date()}, {shortened(other)}"
+                f" none before {first[other].date()}: one entity?"
+            )
+    return found
 
 
 def refuse_clipped(

@@ -301,6 +301,9 @@ class Cleaning(Settings):
     stop the run."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
+    max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
+    """Largest share of a stream's cells that become 0 because their count is missing for more than
+    `max_carry` periods; more stop the run."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Largest share of a stream's cells with a count above the capacity; more stop the run."""
     identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
@@ -322,6 +325,19 @@ class Cleaning(Settings):
     def merges_rows(self) -> bool:
         """Whether rows are parts of a period; then only rows equal in all columns are repeats."""
         return self.several_rows not in ("error", "last")
+
+
+# Keys of `columns` and `cleaning` in the first paper's experiment.
+_PAPERS_COLUMNS = {
+    "count": "inpatient_beds_used_covid_7_day_avg",
+    "capacity": "inpatient_beds_7_day_avg",
+    "capacity_per": 1.0,
+    "cases": [
+        "previous_day_admission_adult_covid_suspected_7_day_sum",
+        "previous_day_admission_pediatric_covid_suspected_7_day_sum",
+    ],
+}
+_PAPERS_FILTER = {"entities": None, "min_total_cases": 100.0, "case_factor": 1.0}
 
 
 class Dataset(Settings):
@@ -368,6 +384,15 @@ class Dataset(Settings):
         if self.columns is None:
             raise ValueError("a table of gains has no dataset.columns")
         return self.columns
+
+    @property
+    def is_papers(self) -> bool:
+        """Whether counts, capacities and the filter of entities are those of the first paper."""
+        return (
+            self.columns is not None
+            and self.columns.model_dump(include={*_PAPERS_COLUMNS}) == _PAPERS_COLUMNS
+            and self.cleaning.model_dump(include={*_PAPERS_FILTER}) == _PAPERS_FILTER
+        )
 
     @property
     def capacity_files(self) -> list[str]:

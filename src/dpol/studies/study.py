@@ -85,7 +85,9 @@ class Facts:
         replicates: repetitions of every randomised run.
         memory: memory of the noise `capacity-memory`.
         replayed: whether a run is replayed round by round, with every true count.
-        reported: label of each gain stream in the paper's table, if its numbers are comparable.
+        asks_the_papers: whether gains, data columns and privacy are defined as in the first paper,
+            so that its numbers are comparable.
+        reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
         asked: label of the question of each gain stream, by label of the stream.
     """
@@ -99,6 +101,7 @@ class Facts:
     replicates: int = 1
     memory: MemoryChoice = "designed"
     replayed: bool = False
+    asks_the_papers: bool = False
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)

@@ -101,12 +101,12 @@ def test_differences_pair_replicates_by_number():
 
 
 def test_all_intervals_of_the_table_are_counted():
-    # Each level: 12 pairs, 13 means. The aim: a pair of the same means.
+    # Each level: 12 pairs, 13 means.
     frame = table()
-    assert len(frame) == 3 * 12 + 1
-    assert set(frame["ci_comparisons"]) == {3 * 12 + 1 + 3 * 13}
+    assert len(frame) == 3 * 12
+    assert set(frame["ci_comparisons"]) == {3 * 12 + 3 * 13}
     both = table([*cells(), *cells("pa")])
-    assert set(both["ci_comparisons"]) == {2 * (3 * 12 + 1 + 3 * 13)}
+    assert set(both["ci_comparisons"]) == {2 * (3 * 12 + 3 * 13)}
 
 
 def test_streams_are_not_mixed():
@@ -141,24 +141,6 @@ def test_noise_is_common_if_stream_noise_and_level_agree():
     assert set(rows["other_algorithm"]) == {"meta", "ridge-a", "ridge-b", "kalman-a", "kalman-b"}
 
 
-# --- Aims ---
-
-
-def test_an_aim_against_the_baseline_at_another_level():
-    row = pair(table(), "aim-baseline", 0.25)
-    assert (row["level"], row["other_level"], row["other_mu"]) == ("high", "low", 1.0)
-    assert (row["mean_gain"], row["other_mean_gain"], row["difference"]) == (15.0, 12.0, 3.0)
-    assert not row["common_noise"]
-
-
-@pytest.mark.parametrize(("spread", "verdict"), [(1.0, "undecided"), (0.01, "reached")])
-def test_an_aim_has_a_verdict_and_other_rows_have_none(spread, verdict):
-    """Ours is 3 above the baseline."""
-    frame = table(cells(spread=spread, times=20 if spread < 1 else 1))
-    verdicts = frame.groupby("kind")["aim_verdict"].agg(set).to_dict()
-    assert verdicts == {"baseline": {""}, "other": {""}, "aim-baseline": {verdict}}
-
-
 def test_a_system_of_a_rival_has_rows_of_kind_rival_and_none_of_kind_other():
     frame, before = table(comparison=AT_BEST), table()
     systems = [("meta", "capacity"), ("ridge-a", "isotropic"), ("ridge-b", "isotropic")]
@@ -171,27 +153,8 @@ def test_a_system_of_a_rival_has_rows_of_kind_rival_and_none_of_kind_other():
         names = set(zip(others["other_algorithm"], others["other_noise"], strict=True))
         assert not names & set(systems)
         assert set(others["rival"]) == {""}
-    assert len(frame) == len(before) + 3, "one more row per system and aim, none per level"
+    assert len(frame) == len(before)
     assert frame.loc[frame["kind"] == "baseline", "difference"].tolist() == [4.0, 5.0, 7.0]
-
-
-@pytest.mark.parametrize(("lead", "verdict"), [(0.5, "reached"), (-0.5, "not reached")])
-def test_an_aim_reaches_a_rival_only_if_it_reaches_each_of_its_systems(lead, verdict):
-    """Ours at mu = 0.25 equals ridge-a at mu = 1 and is 1 above ridge-b; then ours is moved."""
-    runs = cells(spread=0.01, times=20)
-    moved = [with_totals(run, run.totals + lead * (run.algorithm == "bayes")) for run in runs]
-    aims = table(moved, AT_BEST).query("kind == 'aim-rival'")
-    assert set(aims.loc[aims["other_noise"] == "capacity", "aim_verdict"]) == {"reached"}
-    aims = aims[aims["rival"] == "the tuned baseline"]
-    assert aims["difference"].tolist() == pytest.approx([lead, 1 + lead])
-    assert set(aims["aim_verdict"]) == {verdict}
-    assert (aims["verdict"] == "above").any(), "one form alone does not tell the cases apart"
-
-
-def test_without_aims_there_are_none():
-    frame = table(comparison=COMPARISON.model_copy(update={"aims": []}))
-    assert set(frame["kind"]) == {"baseline", "other"}
-    assert set(frame["aim_verdict"]) == {""}
 
 
 # --- Mistakes ---

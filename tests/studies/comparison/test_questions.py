@@ -13,7 +13,7 @@ from dpol.core.intervals import half_width
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.questions import compare_questions
 from dpol.studies.comparison.questions_shown import best_of_roles, draw_questions, questions_table
-from dpol.studies.comparison.settings import Aim, Comparison, Rival, System
+from dpol.studies.comparison.settings import Comparison, Rival, System
 from dpol.studies.comparison.study import STUDY
 from dpol.studies.study import Facts, schemas_of
 from legible import assert_legible, lines, points
@@ -23,8 +23,7 @@ STATES = {"nm": "New Mexico", "pa": "Pennsylvania"}
 QUESTIONS = {"share": "share", "large": "share of the large", "patients": "patients"}
 STREAMS = {f"{state}-{question}": (state, question) for state in STATES for question in QUESTIONS}
 ASKED = {label: question for label, (_, question) in STREAMS.items()}
-AIMS = [Aim(ours=level, at="low") for level in ("low", "high")]
-SETTINGS = Comparison(baseline=PAPER, ours=OURS, aims=AIMS)
+SETTINGS = Comparison(baseline=PAPER, ours=OURS)
 FORMS = [System(algorithm=name, noise="isotropic") for name in ("a", "b")]
 WITH_RIVAL = SETTINGS.model_copy(
     update={"rivals": [Rival(name="the tuned baseline", systems=FORMS)]}

@@ -15,7 +15,7 @@ import scipy.stats
 from dpol.core.schemas import write_frame
 from dpol.show.reported import REPORTED
 from dpol.show.table import Table, to_csv, to_fragment, to_latex, to_markdown
-from dpol.studies.games.paper import table_2, table_2_ratios
+from dpol.studies.games.paper import table_2
 from dpol.studies.games.settings import Games, plays_the_papers
 from dpol.studies.games.study import STUDY
 from dpol.studies.study import Facts
@@ -92,6 +92,8 @@ def test_the_grey_rows_are_the_published_numbers(made: dict[str, pd.DataFrame]) 
     published = pd.read_csv(REPORTED, keep_default_na=False, na_values=[""])
     same = paper[["stream", "column", "mu", "mean_gain", "ci_half_width"]]
     same = same.rename(columns={"column": "algorithm"}).reset_index(drop=True)
+    # The run does not play μ = 0.5.
+    published = published[published["mu"] != 0.5].reset_index(drop=True)
     pd.testing.assert_frame_equal(same, published, check_dtype=False)
     sizes = paper.groupby("stream", sort=False)["n_experts"].first()
     assert sizes.to_dict() == {"NM": 24, "PA": 146, "CA": 293}
@@ -129,17 +131,17 @@ THE_WEEKS = {
     "first_period": pd.Timestamp("2020-08-09"),
     "last_period": pd.Timestamp("2023-06-04"),
 }
-BOTH = [["other weeks and hospitals"] * 3, "(other weeks and hospitals)"]
+BOTH = ["other weeks and hospitals"] * 3
 
 
 @pytest.mark.parametrize(
-    ("changes", "facts", "notes", "ratios"),
+    ("changes", "facts", "notes"),
     [
-        ({}, {}, *BOTH),
-        (THE_WEEKS, {}, ["same weeks, other hospitals"] * 3, "(same weeks, other hospitals)"),
-        (THE_WEEKS | {"n_rounds": 147}, {}, *BOTH),
-        (THE_WEEKS | {"first_period": pd.Timestamp("2020-08-07")}, {}, *BOTH),
-        (THE_WEEKS | {"last_period": pd.Timestamp("2023-05-28")}, {}, *BOTH),
+        ({}, {}, BOTH),
+        (THE_WEEKS, {}, ["same weeks, other hospitals"] * 3),
+        (THE_WEEKS | {"n_rounds": 147}, {}, BOTH),
+        (THE_WEEKS | {"first_period": pd.Timestamp("2020-08-07")}, {}, BOTH),
+        (THE_WEEKS | {"last_period": pd.Timestamp("2023-05-28")}, {}, BOTH),
         (
             THE_WEEKS,
             {"reported": {"a": "PA", "b": None}},
@@ -147,9 +149,8 @@ BOTH = [["other weeks and hospitals"] * 3, "(other weeks and hospitals)"]
                 f"same weeks, {where}"
                 for where in ("other hospitals", "same state", "other hospitals")
             ],
-            "(same weeks, other hospitals)",
         ),
-        (THE_WEEKS, {"simulated": True}, ["real hospitals"] * 3, "(real hospitals)"),
+        (THE_WEEKS, {"simulated": True}, ["real hospitals"] * 3),
     ],
 )
 def test_it_says_how_the_papers_data_differ(
@@ -157,65 +158,36 @@ def test_it_says_how_the_papers_data_differ(
     changes: dict[str, Any],
     facts: dict[str, Any],
     notes: list[str],
-    ratios: str,
 ) -> None:
     of_run = replace(FACTS, **facts)
     shown = table(made, facts=of_run, **changes)
     assert [section.note.split("; ")[1] for section in shown.sections[2:]] == notes
-    summary = made["summary"].assign(**changes)
-    (note,) = table_2_ratios({"summary": summary}, MAIN, of_run).footers
-    assert ratios in note
+
+
+def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run(
+    made: dict[str, pd.DataFrame],
+) -> None:
+    other = replace(FACTS, asks_the_papers=False, reported={"a": "NM", "b": None})
+    shown = table(made, facts=other)
+    assert not any(group.cited for section in shown.sections for group in section.groups)
+    assert set(csv(shown)["source"]) == {"run"}
+    assert "grey" not in " ".join(shown.footers).lower()
+    assert "(other question: not comparable)." in shown.footers[0]
+    assert "suppressed" not in " ".join(shown.footers)
+    asked = table(made)
+    assert "not comparable" not in asked.footers[0]
+    assert "read suppressed cells, and totals depend on it" in asked.footers[1]
+
+
+def test_what_the_table_rests_on_is_said_below_it(made: dict[str, pd.DataFrame]) -> None:
+    said = table(made).footers[0]
+    assert "RW-Meta and the best linear model rest on regressors that are our reading" in said
+    assert "Min Noise adds noise for the largest sensitivity of any round, RW-Meta for" in said
 
 
 def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:
     """Min Regret adds noise at every level."""
     assert "Min Regret: adds noise even where no privacy is requested." in table(made).footers
-
-
-# ---- ratios --------------------------------------------------------------------------------------
-
-
-def test_ratios_follow_from_the_gains(made: dict[str, pd.DataFrame], totals: pd.DataFrame) -> None:
-    shown = table_2_ratios(made, MAIN, FACTS)
-    numbers = csv(shown)
-    run = numbers[numbers["source"] == "run"]
-    plain = plainly(totals)
-    assert len(run) == 2 * 2 * 3
-    for row in run.to_dict("records"):
-        meta = plain.loc[(row["stream"], row["mu"], "rw-meta")]
-        other = plain.loc[(row["stream"], row["mu"], row["other_column"])]
-        assert row["ratio"] == pytest.approx(meta["mean"] / other["mean"])
-        low = (meta["mean"] - meta["half"]) / (other["mean"] + other["half"])
-        assert row["ratio_lower"] == pytest.approx(low if low >= 0 else math.nan, nan_ok=True)
-    assert 0 < run["ratio_lower"].notna().sum() < len(run)
-    paper = numbers[numbers["source"] == "paper"]
-    assert paper[["ratio_lower", "ratio_upper"]].isna().all(axis=None)
-    assert [column.title for column in shown.columns] == ["μ = ∞", "μ = 1", "μ = 0.5", "μ = 0.25"]
-    # By hand from Table 2: New Mexico has the smallest ratios to Min Noise, California the largest.
-    ranges = {
-        section.title: [cell.text for cell in section.groups[1].lines[0][1]]
-        for section in shown.sections
-    }
-    assert ranges == {
-        "Min Noise": [
-            f"{40.14 / 26.48:.2f} to {59.36 / 31.12:.2f}",
-            f"{36.87 / 22.83:.2f} to {55.62 / 25.09:.2f}",
-            f"{31.19 / 19.56:.2f} to {47.43 / 22.14:.2f}",
-            f"{22.46 / 15.58:.2f} to {33.34 / 17.93:.2f}",
-        ],
-        "best linear model": ["0.90 to 0.91", "0.91 to 0.91", "0.87 to 0.91", "0.87 to 0.89"],
-    }
-    titles = [label for _, label, _ in lines(shown)]
-    assert titles == ["A & B", "Bavaria", "3 states, in the paper"] * 2
-    # The run does not play μ = 0.5.
-    assert [cells[2].text for _, label, cells in lines(shown) if label == "Bavaria"] == ["—", "—"]
-
-
-def test_a_single_run_has_no_interval(made: dict[str, pd.DataFrame]) -> None:
-    alone = made["summary"].assign(ci_half_width=math.inf, replicates=1)
-    shown = table_2_ratios({"summary": alone}, MAIN, FACTS)
-    texts = [cell.text for _, label, cells in lines(shown) for cell in cells if label == "Bavaria"]
-    assert not any("(" in text for text in texts)
 
 
 # ---- formats, and runs without it ----------------------------------------------------------------
@@ -224,7 +196,7 @@ def test_a_single_run_has_no_interval(made: dict[str, pd.DataFrame]) -> None:
 def test_it_is_grey_in_every_format(made: dict[str, pd.DataFrame]) -> None:
     shown = table(made)
     page = to_fragment(shown)
-    assert page.count('<tr class="cited">') == 12
+    assert page.count('<tr class="cited">') == 9
     latex = to_latex(shown)
     assert latex.startswith(r"% needs \usepackage{booktabs,graphicx,xcolor}")
     assert r"\textcolor{gray}{$\mu$ = 1} & \textcolor{gray}{36.87}" in latex
@@ -265,6 +237,6 @@ def test_only_a_run_that_plays_the_papers_algorithms_has_the_section(
     assert (first.name == "paper") is plays
     assert "paper" not in [section.name for section in others]
     if plays:
-        assert first.tables == ("table-2", "table-2-ratios")
+        assert first.tables == ("table-2",)
         assert first.figures == ("figure-2",)
         assert first.results == ("summary", "cumulative")

@@ -21,7 +21,7 @@ from dpol.studies.comparison.run_totals import (
     count_replicates,
     find_run,
 )
-from dpol.studies.comparison.settings import Comparison, verdict_of_aim
+from dpol.studies.comparison.settings import Comparison
 
 _Pair = tuple[str, str, RunTotals, RunTotals]
 """Kind of the row (`kind` in docs/reference/tables.md), name of the rival, ours, and the other."""
@@ -33,14 +33,14 @@ def compare(
     levels: Mapping[str, float],
     confidence: float,
 ) -> pd.DataFrame:
-    """Compare ours with every other noisy row at each level, and judge the aims.
+    """Compare ours with every other noisy row at each level.
 
     One row per stream and pair (docs/reference/tables.md). The intervals of all differences and
     means hold jointly.
 
     Args:
         runs: all runs.
-        comparison: the systems and the aims.
+        comparison: the systems.
         levels: mu of each privacy level, by label.
         confidence: joint confidence of all intervals.
 
@@ -64,12 +64,9 @@ def compare(
         }
         for kind, rival, ours, other in pairs
     ]
-    frame = pd.DataFrame(rows).assign(
+    return pd.DataFrame(rows).assign(
         replicates=replicates, confidence=confidence, ci_comparisons=comparisons
     )
-    aims = frame.groupby(["stream", "kind", "rival", "mu", "other_mu"])["verdict"]
-    verdicts = aims.transform(lambda own: verdict_of_aim(own.tolist()))
-    return frame.assign(aim_verdict=verdicts.where(frame["kind"].str.startswith("aim"), ""))
 
 
 def _pairs(
@@ -85,10 +82,6 @@ def _pairs(
             noisy = run.mu == mu and run.privacy["model"] != "none"
             if noisy and id(run) not in known:
                 yield "other", "", ours, run
-    for aim in of.aims:
-        ours, mu = find_run(runs, of.ours, levels[aim.ours]), levels[aim.at]
-        for rival, run in _named(runs, of, mu):
-            yield "aim-rival" if rival else "aim-baseline", rival, ours, run
 
 
 def _named(runs: Sequence[RunTotals], of: Comparison, mu: float) -> Iterator[tuple[str, RunTotals]]:

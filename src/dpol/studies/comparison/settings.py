@@ -1,4 +1,4 @@
-"""Settings of the comparison: systems, aims and correlated noise."""
+"""Settings of the comparison: systems and correlated noise."""
 
 from __future__ import annotations
 
@@ -40,15 +40,6 @@ class Rival(Settings):
     """Name in sentences, such as `the tuned baseline`."""
     systems: Annotated[list[System], Field(min_length=1), AfterValidator(all_different)]
     """The system, or several; ours must be above all of them to be above the rival."""
-
-
-class Aim(Settings):
-    """Ours at one privacy level compared with the baseline and each rival at another level."""
-
-    ours: Label
-    """Privacy level of ours."""
-    at: Label
-    """Privacy level of the baseline and the rivals."""
 
 
 def verdict_of_aim(verdicts: Collection[str]) -> str:
@@ -119,8 +110,6 @@ class Comparison(Settings):
     """Ours."""
     chosen_on: str = ""
     """Data on which ours was chosen, in words; the head of the page says so."""
-    aims: Annotated[list[Aim], AfterValidator(all_different)] = []
-    """Comparisons across privacy levels, each with a verdict."""
     memory: NoiseMemories | None = None
     """Comparison of correlated with independent noise."""
 

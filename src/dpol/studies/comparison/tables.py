@@ -14,7 +14,7 @@ from dpol.show import footers
 from dpol.show.names import OURS
 from dpol.show.pages import load_template
 from dpol.show.table import Column, Line, Table, TableCell, one_section
-from dpol.show.words import mu_title, privacy_title
+from dpol.show.words import privacy_title
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.systems import describe_stream, holds_for_stays
 from dpol.studies.study import Facts, Frames
@@ -23,7 +23,7 @@ _Row = Mapping[Any, Any]
 
 
 def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """Build the table of the baseline and ours at every level, with the aims.
+    """Build the table of the baseline and ours at every level.
 
     Args:
         frames: the summary and the comparison.
@@ -32,7 +32,9 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
             are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
-    words = _words("comparison.txt.j2")
+    words: Any = load_template("comparison.txt.j2", "dpol.studies.comparison").make_module(
+        {"amount": footers.amount, "signed": footers.signed}
+    )
     sections = []
     for label, title in facts.streams.items():
         rows = comparison[comparison["stream"] == label]
@@ -41,11 +43,12 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
             level = _level(rows[rows["mu"] == mu])
             text, *notes = _paragraphs(words.verdict(level))
             verdict = TableCell(text, tuple(notes))
-            lines.append((privacy_title(mu), (*_amounts(level["baseline"]), verdict)))
-        by = ["kind", "rival", "mu", "other_mu"]
-        aims = rows[rows["aim_verdict"] != ""].groupby(by, sort=False)
-        lines += [_aim(words, aim) for _, aim in aims]
-        sections.append(one_section(lines, title, _size(summary, label)))
+            row = level["baseline"]
+            both = [(row[f"{x}mean_gain"], row[f"{x}ci_half_width"]) for x in ("other_", "")]
+            texts = *(footers.amount(*it) for it in both), footers.signed(row)
+            lines.append((privacy_title(mu), (*map(TableCell, texts), verdict)))
+        size = describe_stream(summary[summary["stream"] == label].iloc[0])
+        sections.append(one_section(lines, title, size))
     baseline = comparison[comparison["kind"] == "baseline"]
     first = baseline.to_dict("records")[0]
     return Table(
@@ -104,45 +107,11 @@ def _level(rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _aim(words: Any, aim: pd.DataFrame) -> Line:
-    """Return the line of an aim, with the numbers of the largest row that it names."""
-    *_, row = aim.sort_values("other_mean_gain", kind="stable").to_dict("records")
-    largest, *others = _amounts(row)
-    if row["kind"] == "aim-rival":
-        largest = TableCell(largest.text, (row["other_algorithm"],))
-    notes = ("The interval contains 0.",) if row["aim_verdict"] == UNDECIDED else ()
-    (label,) = _paragraphs(words.aim(row))
-    return label, (largest, *others, TableCell(row["aim_verdict"], notes))
-
-
-def _amounts(row: _Row) -> tuple[TableCell, TableCell, TableCell]:
-    return (
-        TableCell(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
-        TableCell(footers.amount(row["mean_gain"], row["ci_half_width"])),
-        TableCell(footers.signed(row)),
-    )
-
-
 def _of_systems(summary: pd.DataFrame, baseline: _Row) -> pd.DataFrame:
     """Return the rows of the summary of the baseline, of ours, and with correlated noise."""
     compared = [(baseline[f"{x}algorithm"], baseline[f"{x}noise"]) for x in ("other_", "")]
     systems = summary.set_index(["algorithm", "noise"]).index
     return summary[systems.isin(compared) | (summary["noise_memory"] != "")]
-
-
-def _size(summary: pd.DataFrame, stream: str) -> str:
-    return describe_stream(summary[summary["stream"] == stream].iloc[0])
-
-
-def _words(template: str) -> Any:
-    return load_template(template, "dpol.studies.comparison").make_module(
-        {
-            "amount": footers.amount,
-            "signed": footers.signed,
-            "mu_title": mu_title,
-            "infinite": math.inf,
-        }
-    )
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -19,7 +19,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dpol.core.intervals import ABOVE, BELOW, verdict_on
-from dpol.core.rounding import fixed
 from dpol.experts.registry import make_members
 from dpol.show import footers, panels
 from dpol.show.looks import ENVELOPE, GREY, REFERENCES, looks_of
@@ -34,7 +33,7 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Group, Line, Section, Table, TableCell, one_section
+from dpol.show.table import Line, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.settings import (
     BEST_FIXED,
@@ -46,7 +45,7 @@ from dpol.studies.games.settings import (
     Games,
     is_papers,
 )
-from dpol.studies.games.summary import with_best, with_differences
+from dpol.studies.games.summary import with_best
 from dpol.studies.games.systems import (
     REFERENCE_NAMES,
     describe_stream,
@@ -59,21 +58,12 @@ RUN, PAPER = "run", "paper"
 """Sources of the numbers."""
 HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
 """Headers by column."""
-_SETTING = ["source", "stream", "stream_title", "n_experts", "n_rounds", "first_period"]
-_SETTING += ["last_period", "mu"]
 COLUMNS = [
-    *_SETTING, "column", "algorithm", "mean_gain", "ci_half_width", "confidence",
-    "ci_comparisons", "replicates",
+    "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
+    "mu", "column", "algorithm", "mean_gain", "ci_half_width", "confidence", "ci_comparisons",
+    "replicates",
 ]  # fmt: skip
 """Columns of the numbers of Table 2."""
-RATIO_COLUMNS = [
-    *_SETTING, "column", "algorithm", "mean_gain", "other_column", "other_algorithm",
-    "other_mean_gain", "ratio", "ratio_lower", "ratio_upper",
-]  # fmt: skip
-"""Columns of the numbers of the ratios.
-
-The bounds are empty for the paper, and where the interval of RW-Meta's gain reaches below 0."""
-_ABSENT = TableCell("—")
 RANGE_LABEL = "linear models"
 _RANGE_ALPHA = 0.35
 _BOLD_CHARACTERS_PER_INCH = 12.5
@@ -89,13 +79,16 @@ _LOOKS = {label: replace(look, marker="") for label, look in looks_of(TITLES).it
 def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Return total gains by source, stream, level and column, with `COLUMNS`.
 
-    Of the linear models, only the best of each setting has a row.
+    Of the linear models, only the best of each setting has a row. The paper's numbers are there at
+    the levels of the run, if it asks the paper's question.
 
     Args:
         summary: table of `dpol.studies.games.summary.conclude`.
         facts: streams and levels.
     """
-    both = pd.concat([_of_run(summary, facts), _of_paper()], ignore_index=True)
+    paper = _of_paper()
+    paper = paper[paper["mu"].isin(facts.levels.values()) & facts.asks_the_papers]
+    both = pd.concat([_of_run(summary, facts), paper], ignore_index=True)
     return both[COLUMNS].astype({"ci_comparisons": "Int64"})
 
 
@@ -128,25 +121,7 @@ def _of_paper() -> pd.DataFrame:
     )
 
 
-def ratios_of(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the ratios of RW-Meta to Min Noise and to the best linear model.
-
-    Args:
-        numbers: rows of `numbers_of`.
-    """
-    key = ["source", "stream", "mu"]
-    meta = numbers[numbers["column"] == META]
-    parts = []
-    for column in (MIN_NOISE, BEST_LINEAR):
-        other = numbers[numbers["column"] == column].set_index(key).add_prefix("other_")
-        parts.append(meta.join(other, on=key, how="inner"))
-    rows = with_differences(pd.concat(parts, ignore_index=True))
-    bounds = ["ratio_lower", "ratio_upper"]
-    rows[bounds] = rows[bounds].where((rows["source"] == RUN) & (rows["ratio_lower"] >= 0))
-    return rows[RATIO_COLUMNS]
-
-
-# ---- tables --------------------------------------------------------------------------------------
+# ---- table ---------------------------------------------------------------------------------------
 
 
 def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
@@ -172,6 +147,7 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
             cited=True,
         )
         for state, (title, size) in PAPER_STATES.items()
+        if len(_rows(numbers, PAPER, state))
     ]
     return Table(
         caption="The paper’s Table 2: total gain",
@@ -189,19 +165,14 @@ def _rows(numbers: pd.DataFrame, source: str, stream: str) -> pd.DataFrame:
 
 
 def _lines(rows: pd.DataFrame) -> Iterator[Line]:
-    for mu in _levels(rows):
+    for mu in sorted(set(rows["mu"]), reverse=True):
         of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
         yield mu_title(mu), tuple(map(_gain, map(of_column.get, HEADERS)))
 
 
-def _levels(rows: pd.DataFrame) -> list[float]:
-    """Return the levels of rows, from no privacy to the strictest."""
-    return sorted(set(rows["mu"]), reverse=True)
-
-
 def _gain(row: Any) -> TableCell:
     if row is None:
-        return _ABSENT
+        return TableCell("—")
     gain, model = row["mean_gain"], ""
     if row["column"] == BEST_LINEAR:
         model = row["algorithm"].removeprefix(f"{LINEAR}-")
@@ -209,7 +180,7 @@ def _gain(row: Any) -> TableCell:
     return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
 
 
-def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
+def _compared(summary: pd.DataFrame, facts: Facts, state: str) -> str:
     """Say how the paper's data differ from the run's."""
     if facts.simulated:
         return "real hospitals"
@@ -221,78 +192,31 @@ def _compared(summary: pd.DataFrame, facts: Facts, state: str = "") -> str:
 
 def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
     replicates = summary["replicates"].max()
-    depends = "" if facts.simulated else f" {describe_fillings()}"
+    paper = f"Table 2 of {cited(EXPERTS)}"
+    beside = f"Not shown: {paper} (other question: not comparable)."
+    if facts.asks_the_papers:
+        beside = f"Grey: {paper}, not computed here (±: 95% interval, where known)."
+    # The page shows the first note, and folds the others.
     yield (
         f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
-        f" {PAPER_NOISE} noise (μ = ∞: no privacy). Grey: Table 2 of {cited(EXPERTS)}, not computed"
-        f" here.{depends}"
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside} {HEADERS[META]} and the"
+        f" {HEADERS[BEST_LINEAR]} rest on regressors that are our reading: no source gives the"
+        f" paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of any round,"
+        f" {HEADERS[META]} for that of each round."
     )
+    if facts.asks_the_papers and not facts.simulated:
+        yield describe_fillings()
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {len(make_members(LINEAR))} with the largest mean,"
         " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"
         " correction counts the cells of all of them, so its interval holds despite the choice."
     )
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
-    yield "±, grey: half-width of the paper’s 95% interval, where we know it."
     free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
     noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
     if named := [title for label, title in TITLES.items() if label in noisy]:
         yield f"{' and '.join(named)}: adds noise even where no privacy is requested."
     yield footers.describe_data(facts.simulated)
-
-
-def table_2_ratios(frames: Frames, main: Games, facts: Facts) -> Table:
-    """Build the table of ratios: per ratio a line for each stream and one for the paper.
-
-    Args:
-        frames: the summary.
-        main: the confidence of the intervals.
-        facts: streams and levels.
-    """
-    summary = frames["summary"]
-    ratios = ratios_of(numbers_of(summary, facts))
-    levels = _levels(ratios)
-    sections = []
-    for column in (MIN_NOISE, BEST_LINEAR):
-        rows = ratios[ratios["other_column"] == column]
-        ours = tuple(
-            (title, _ratios(_rows(rows, RUN, stream), levels))
-            for stream, title in facts.streams.items()
-        )
-        paper = f"{len(PAPER_STATES)} states, in the paper"
-        theirs = (paper, _ratios(rows[rows["source"] == PAPER], levels))
-        groups = Group("", ours), Group("", (theirs,), cited=True)
-        sections.append(Section(HEADERS[column], "", groups))
-    return Table(
-        caption="RW-Meta’s total gain, divided by the gains of two others",
-        name="table-2-ratios",
-        corner=("divided by", "data"),
-        headers=tuple(map(mu_title, levels)),
-        sections=tuple(sections),
-        footers=(
-            "In brackets: the ratio’s interval, which follows from the intervals of both gains;"
-            f" left out where RW-Meta’s goes below 0. The intervals hold jointly"
-            f" ({100 * main.report.confidence:g}%). Grey: range of the paper’s states"
-            f" ({_compared(summary, facts)}).",
-        ),
-        numbers=ratios,
-    )
-
-
-def _ratios(rows: pd.DataFrame, levels: Sequence[float]) -> tuple[TableCell, ...]:
-    return tuple(_ratio(rows[rows["mu"] == mu]) for mu in levels)
-
-
-def _ratio(rows: pd.DataFrame) -> TableCell:
-    """Write the ratio of a stream with its interval, or the range of several."""
-    if rows.empty:
-        return _ABSENT
-    least, most = rows["ratio"].min(), rows["ratio"].max()
-    if len(rows) > 1:
-        return TableCell(f"{fixed(least)} to {fixed(most)}", order=least)
-    low, high = rows[["ratio_lower", "ratio_upper"]].iloc[0]
-    known = f" ({fixed(low)} to {fixed(high)})" if math.isfinite(low + high) else ""
-    return TableCell(fixed(least) + known, order=least)
 
 
 # ---- Figure 2 ------------------------------------------------------------------------------------

@@ -81,7 +81,6 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
         "divided": settings.allocation is not None,
         "rounds": settings.keep_rounds,
         "table-2": paper,
-        "table-2-ratios": paper,
         "figure-2": paper,
         "replay": facts.replayed,
         # Too many panels for a page.
@@ -105,11 +104,11 @@ STUDY = Study(
         Section(
             name="paper",
             title="The paper’s Table 2 and Figure 2",
-            about="The paper’s experiment on the data of this run. Numbers in grey are the"
-            " paper’s own.",
+            about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
+            " own, for the same question.",
             results=("summary", "cumulative"),
             figures=("figure-2",),
-            tables=("table-2", "table-2-ratios"),
+            tables=("table-2",),
         ),
         Section(
             name="privacy-utility",
