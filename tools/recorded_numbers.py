@@ -336,7 +336,8 @@ def long_stays() -> str:
     uniform, oracle = (of_stream[f"{name}_gain"] for name in ("uniform", "oracle"))
     least, most = games["stream"].map(uniform), games["stream"].map(oracle)
     games = games.assign(share=100 * (games["mean_gain"] - least) / (most - least))
-    shares = games.groupby(["noise", "algorithm", "level", "weeks", "times"])["share"].mean()
+    games["same"] = games["same"].fillna("")
+    shares = games.groupby(["noise", "algorithm", "level", "weeks", "same"])["share"].mean()
     readers = {
         ("capacity", "random-effects"): "independent †, `random-effects` †",
         ("capacity-memory", "random-effects"): "correlated †, `random-effects` †",
@@ -354,9 +355,11 @@ def long_stays() -> str:
     for reader, title in readers.items():
         cells = []
         for mu, weeks in product((1.0, 0.25), (1, 4, 8)):
-            same, *more = shares[(*reader, mu, weeks)].sort_index()
-            laplace = more and not reader[0].startswith("capacity")
-            cells.append(f"{same:.1f}{f' ({more[-1]:.1f})' if laplace else ''}".replace("-", "−"))
+            own = {same: f"{share:.1f}" for same, share in shares[(*reader, mu, weeks)].items()}
+            cell = (
+                f"{own['guess']} ({own['epsilon']})" if "guess" in own else own.get("mu", own[""])
+            )
+            cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))
     units = product(("μ = 1", "μ = 0.25"), ("1 week", "4 weeks", "8 weeks"))
     names = [f"{mu}: {weeks}" if weeks == "1 week" else weeks for mu, weeks in units]

@@ -31,8 +31,8 @@ RECORDED = {
         *("gain_share", "gain_share_half_width"),
     ],
     "memory": [
-        "stream", "weeks", "level", "times", "noise", "algorithm", "mean_gain", "ci_half_width",
-        "difference", "difference_half_width", "verdict",
+        "stream", "weeks", "level", "times", "same", "noise", "algorithm", "best_guess",
+        "mean_gain", "ci_half_width", "difference", "difference_half_width", "verdict",
         "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],
     "allocation": [

@@ -385,8 +385,8 @@ def test_observed_sizes_are_counted():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"mu": 0.0}, "mu must be positive and finite, got 0"),
-        ({"mu": math.nan}, "mu must be positive and finite, got nan"),
+        ({"mu": 0.0}, r"mu must be a number in \(0, inf\), got 0"),
+        ({"mu": math.nan}, r"mu must be a number in \(0, inf\), got nan"),
         ({"weights": np.array([1.1, -0.1])}, "sum to 1"),
         ({"sizes": np.array([0, 1])}, "at least 1 and increasing"),
         ({"sizes": np.array([4, 2])}, "at least 1 and increasing"),

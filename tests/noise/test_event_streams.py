@@ -17,14 +17,18 @@ from dpol.experts.games import play
 from dpol.experts.meta import RWMeta
 from dpol.experts.persistence import Persistence
 from dpol.noise import EVENT_STREAMS, NOISES, event_streams, privatize
+from dpol.privacy.account import best_guess
 from dpol.privacy.auditing.bounds import audit_runs
-from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
+from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu, pure_epsilon
 from dpol.privacy.guarantee import AT_ONE_PLACE, STAY
+from dpol.privacy.laplace import delta_of_releases, mu_of_releases, release_epsilon
 from dpol.show.names import name_of
 
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
 BEDS = 100.0
+FIXED = {"laplace-uniform": lambda stay: 2 * stay, "laplace-sample": lambda stay: 2}
+"""Number of releases that count a person of the unit, at two holders, where it is fixed."""
 
 
 def one_holder(name, counts, draws, epsilon, stay):
@@ -72,6 +76,31 @@ def test_fast_by_hand():
     assert noisy[1] == pytest.approx(50 + 2 * 27 / 29)
 
 
+def test_fast_samples_a_share_of_a_window():
+    """For 8 rounds 2 samples, each with half of epsilon; the first is released as it is."""
+    counts = [50, 50, 80, 80, 80, 80, 80, 80, 80]
+    released, spent = one_holder("fast", counts, [[1]] + [[0]] * 8, 1.0, 8)
+    np.testing.assert_array_equal(spent, [0.5, 0.5] + [0] * 6 + [0.5])
+    # The noise has variance 2 x 2^2 = 8. No error: the interval of the first sample is 1.
+    second = 33 / 41
+    assert released[:2].tolist() == pytest.approx([52, 52 - 2 * second])
+    kept = 8 * second + 7 * 25
+    assert released[8] == pytest.approx(released[1] + kept / (kept + 8) * (80 - released[1]))
+
+
+def test_fast_measures_small_errors_in_persons():
+    """Of an estimate below 1 the error is not relative.
+
+    Round 1 moves the estimate to 0.5, round 2 by 0.04, so that the signal is 0.9 x 0.04 + 0.1 x
+    0.54 / 5 = 0.0468 and the interval 1 + 10 (1 - e^-0.532) = 5.1. Relative errors of 1 and 0.074
+    would give 2.1.
+    """
+    draws = [[0.5], [0.5 + 0.04 * 29 / 27]] + [[0]] * 6
+    released, spent = one_holder("fast", [0] * 8, draws, 1.0, 1)
+    assert released[:2].tolist() == pytest.approx([0.5, 0.54])
+    assert np.flatnonzero(spent).tolist() == [0, 1, 7]
+
+
 def test_pegasus_by_hand():
     """The noise of counts has scale 1.25, so the threshold is 125; a closed group stands alone."""
     counts = [0, 10, 20, 400, 400, 400, 400]
@@ -86,6 +115,9 @@ def test_pegasus_by_hand():
     draws[1, 0], draws[2, 2] = 0, 0.2
     assert one_holder("pegasus", counts[:3], draws[:3], 1.0, 1)[0].tolist() == [0, 5, 20]
     draws[2, 2] = -0.2
+    assert one_holder("pegasus", counts[:3], draws[:3], 1.0, 1)[0].tolist() == [0, 5, 10]
+    # 20 - 0.03 x 40 = 18.8 joins; with half of this noise, 19.4 would not.
+    draws[2, 2] = -0.03
     assert one_holder("pegasus", counts[:3], draws[:3], 1.0, 1)[0].tolist() == [0, 5, 10]
 
 
@@ -286,18 +318,26 @@ def stream(random_stream):
     return random_stream(12, 4)
 
 
+ONE_PLACE = "budget-distribution", "budget-absorption", "fast"
+"""Mechanisms whose dear rounds depend on the data: those of several holders could add up."""
+
+
 @EACH
-@pytest.mark.parametrize("stay", [1, 3])
+@pytest.mark.parametrize("stay", [1, 2, 4])
 def test_the_record_says_what_is_protected(stream, name, stay):
     mechanism = NOISES[name].mechanism
     staying = dataclasses.replace(stream, stay=stay, count_sensitivity=2.0)
     record = privatize(staying, name, 0.5, seed=1, replicates=1).guarantee
-    assert record.mu == pytest.approx(0.5)
+    assert 0.5 * (1 - 1e-9) <= record.mu <= 0.5 * (1 + 1e-9)
     assert (record.sensitivity, record.sensitivity_unit) == (4.0, "L1, counts")
     # A person in any v rounds, at any places, costs at most the dearest round v times.
     dearest = pure_epsilon(0.5) * mechanism.most(stay)
-    assert record.stays == pytest.approx([implied_mu(v * dearest) for v in (1, 2, 4, 8)])
-    assert record.adjacency.endswith(AT_ONE_PLACE) == (mechanism.adapts and stay > 1)
+    expected = [implied_mu(v * dearest) for v in (1, 2, 4, 8)]
+    if name in FIXED:
+        e = release_epsilon(0.5, FIXED[name](stay))
+        expected = [mu_of_releases(e, 2 * v) for v in (1, 2, 4, 8)]
+    assert record.stays == pytest.approx(expected)
+    assert record.adjacency.endswith(AT_ONE_PLACE) == (name in ONE_PLACE and stay > 1)
     if stay > 1:
         told = STAY.format(stay).replace("person", "person who changes a count by up to 2")
         assert record.adjacency.removesuffix(AT_ONE_PLACE) == told
@@ -305,19 +345,70 @@ def test_the_record_says_what_is_protected(stream, name, stay):
 
 @EACH
 def test_releases_are_the_mechanisms_on_counts(stream, name):
-    """Half of epsilon for each of two holders; counts in units of what one person can change."""
+    """Half of epsilon for each of two holders; counts in units of what one person can change.
+
+    Epsilon is the pure one for mu, or what the exact composition of the releases allows.
+    """
     staying = dataclasses.replace(stream, stay=3, count_sensitivity=2.0)
     noisy = privatize(staying, name, 1.0, seed=1, replicates=[4, 2])
     generators, k = noisy.seeds.local_noise().generators, NOISES[name].mechanism.draws
     draws = np.stack([g.laplace(size=(12, k, 4)) for g in generators], axis=2)
     units = stream.capacity / 2.0
     epsilon = math.log(0.6914624612740131 / 0.3085375387259869) / 2
+    if name in FIXED:
+        count = FIXED[name](3)
+        epsilon = count / 2 * release_epsilon(1.0, count)
     made = NOISES[name].mechanism.release(stream.gains * units, units[0], draws, epsilon, 3)
     np.testing.assert_allclose(noisy.gains.transpose(1, 0, 2), made.counts / units[:, None])
     assert not noisy.initial.any()
     if name == "laplace-uniform":  # the scale says how far the noise goes
         expected = math.sqrt(2) * 3 / epsilon / units
         np.testing.assert_allclose(noisy.noise_scale, expected)
+
+
+@pytest.mark.parametrize("mu", [0.25, 1.0])
+@pytest.mark.parametrize("name", FIXED)
+def test_a_best_guess_is_that_of_the_releases(random_stream, name, mu):
+    """Simulated: a person stays at one of two holders, and the likelier of the two is guessed.
+
+    A share of right guesses is within 5 standard deviations, but for a chance of 6e-7.
+    """
+    mechanism, stay = NOISES[name].mechanism, 4
+    stream = dataclasses.replace(random_stream(stay, 2), stay=stay)
+    shares = []
+    for level in (mu, mechanism.level(mu, stay, 0.0)):
+        noisy = privatize(stream, name, level, seed=1, replicates=RUNS)
+        noise = (noisy.gains - stream.gains) * stream.capacity
+        if name == "laplace-sample":
+            noise = noise[:, :1]
+        odds = (np.abs(noise + np.array([1, -1])) - np.abs(noise)).sum(axis=(1, 2)).round(9)
+        shares.append((odds > 0).mean() + (odds == 0).mean() / 2)
+        told = mechanism.best_guess(level, stay)
+        assert abs(shares[-1] - told) <= 2.5 / math.sqrt(RUNS)
+        # Noise for half as much again is refused.
+        assert abs(shares[-1] - mechanism.best_guess(1.5 * level, stay)) > 2.5 / math.sqrt(RUNS)
+    assert told == pytest.approx(best_guess(mu), rel=1e-5)
+    assert mechanism.best_guess(mu, stay) < told
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_level_keeps_epsilon_at_delta(name):
+    """Exactly where the releases are fixed; else by pure epsilon-DP."""
+    mechanism, stay = NOISES[name].mechanism, 4
+    epsilon = epsilon_of_delta(1e-6, 1.0)
+    level = mechanism.level(1.0, stay, epsilon)
+    dearest = mechanism.dearest(level, stay)
+    if name in FIXED:
+        less, same = (
+            delta_of_releases(one, dearest, FIXED[name](stay))
+            for one in (0.9999 * epsilon, epsilon)
+        )
+        assert same <= 1e-6 < less
+        assert float(f"{level:.6g}") == level
+    else:
+        assert 2 * dearest / mechanism.most(stay) == pytest.approx(epsilon)
+        assert mechanism.level(1.0, stay, 0.0) == 1.0
+        assert mechanism.best_guess(level, stay) == pytest.approx(1 / (1 + math.exp(-epsilon)))
 
 
 @EACH

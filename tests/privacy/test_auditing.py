@@ -151,8 +151,8 @@ def test_the_fitted_direction_finds_noise_that_cancels():
         ({"first": np.zeros(3)}, "at least 4 runs"),
         ({"first": np.zeros((9, 2))}, "2 statistics of one input, 1"),
         ({"first": np.full(9, math.nan)}, "not a number"),
-        ({"confidence": 1.0}, "confidence must lie in .0, 1."),
-        ({"delta": 1.0}, "delta must lie in .0, 1., got 1.0"),
+        ({"confidence": 1.0}, "confidence must be a number in .0, 1."),
+        ({"delta": 1.0}, "delta must be a number in .0, 1., got 1.0"),
         ({"parameter": "rho"}, "mu or epsilon, got 'rho'"),
     ],
 )
@@ -219,7 +219,7 @@ def test_noise_that_is_too_small_missing_or_shared_is_flagged(spoil):
         (np.zeros((2, 9, 2)), 0.95, "changes"),
         (np.zeros((2, 2, 3)), 0.95, "2 runs are too few for 3 coordinates"),
         (np.full((2, 9, 3), math.nan), 0.95, "not finite"),
-        (np.zeros((2, 9, 3)), 1.0, "confidence must lie"),
+        (np.zeros((2, 9, 3)), 1.0, "confidence must be a number"),
     ],
 )
 def test_outputs_that_cannot_be_audited_are_refused(outputs, confidence, message):
@@ -262,7 +262,7 @@ def test_the_bound_stays_below_the_distance_and_comes_near():
         ([0, 1, 0, 1], [0.5, 0.4], 0.95, "probabilities"),
         ([0, 1, 0, 1], [0.5, math.nan], 0.95, "probabilities"),
         ([0, 1, 0, 2], [0.5, 0.5], 0.95, "4 outcomes of 0..1"),
-        ([0, 1, 0, 1], [0.5, 0.5], 0.0, "confidence must lie"),
+        ([0, 1, 0, 1], [0.5, 0.5], 0.0, "confidence must be a number"),
     ],
 )
 def test_laws_and_outcomes_that_do_not_fit_are_refused(outcomes, law, confidence, message):

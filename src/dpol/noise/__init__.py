@@ -9,7 +9,6 @@ from dpol.noise.noises import MEMORY as MEMORY
 from dpol.noise.noises import NO_NOISE as NO_NOISE
 from dpol.noise.noises import NOISES as NOISES
 from dpol.noise.noises import SUMS as SUMS
-from dpol.noise.noises import WORST_CASE as WORST_CASE
 from dpol.noise.noises import MemoryChoice as MemoryChoice
 from dpol.noise.noises import Noise as Noise
 from dpol.noise.noises import find_noise as find_noise

@@ -21,6 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats
+from dpol.core.rounding import rounded_down
+from dpol.privacy import laplace
+from dpol.privacy.account import best_guess
+from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
 
 CHANGE = 0.05
 """Standard deviation of a holder's change in a round that FAST assumes, over its capacity.
@@ -65,13 +69,51 @@ class Mechanism:
         adapts: whether the rounds that spend epsilon depend on the holder's data. If so, a person
             of the unit is at one holder: the expensive rounds of several holders could add up.
         repeats: whether a release may repeat or combine earlier ones.
+        exact: whether the releases of a window that count a person are 1 / `most` of equal noise
+            in rounds fixed in advance. Their privacy together is then computed exactly, and allows
+            a larger epsilon than mu as a bound on pure epsilon-DP.
     """
 
     release: Callable[[Floats, Floats, Floats, float, int], Release]
-    draws: int
+    draws: int = 1
     most: Callable[[int], float]
     adapts: bool = True
     repeats: bool = True
+    exact: bool = False
+
+    def dearest(self, mu: float, stay: int) -> float:
+        """Return the largest epsilon of a round at one holder, 1 / `most` of which are a window.
+
+        A person is in the counts of two holders at most.
+        """
+        if self.exact:
+            return laplace.release_epsilon(mu, round(2 / self.most(stay)))
+        return pure_epsilon(mu) / 2 * self.most(stay)
+
+    def mu_of(self, rounds: float, *, mu: float, stay: int) -> float:
+        """Return the mu of a person in this many of the dearest rounds of noise for mu."""
+        dearest = self.dearest(mu, stay)
+        if self.exact:
+            return laplace.mu_of_releases(dearest, round(2 * rounds))
+        return implied_mu(2 * dearest * rounds)
+
+    def best_guess(self, mu: float, stay: int) -> float:
+        """Return how often an attacker is right about a stay at most; exactly that if `exact`."""
+        if self.exact:
+            dearest, count = self.dearest(mu, stay), round(2 / self.most(stay))
+            return (1 + laplace.delta_of_releases(0.0, dearest, count)) / 2
+        return best_guess(mu)
+
+    def level(self, mu: float, stay: int, epsilon: float) -> float:
+        """Return the level at which the noise has, at this epsilon, the delta of mu-GDP.
+
+        If not `exact`, it then has pure epsilon-DP instead, or mu itself for epsilon = 0. An exact
+        level has six digits, since draws depend on all of it, and processors round differently.
+        """
+        if self.exact:
+            level = laplace.mu_at_same_delta(mu, epsilon, round(2 / self.most(stay)))
+            return max(mu, float(rounded_down(level, 6)))
+        return max(mu, implied_mu(epsilon))
 
 
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
@@ -199,20 +241,18 @@ def _deviation(group: Floats) -> Floats:
     return np.asarray(np.abs(group - group.mean(axis=0)).sum(axis=0))
 
 
-def _even(stay: int) -> float:
-    return 1 / stay
-
-
 MECHANISMS = {
-    "laplace-uniform": Mechanism(release=uniform, draws=1, most=_even, adapts=False, repeats=False),
-    "laplace-sample": Mechanism(release=sample, draws=1, most=lambda stay: 1.0, adapts=False),
+    "laplace-uniform": Mechanism(
+        release=uniform, most=lambda stay: 1 / stay, adapts=False, repeats=False, exact=True
+    ),
+    "laplace-sample": Mechanism(release=sample, most=lambda stay: 1.0, adapts=False, exact=True),
     "budget-distribution": Mechanism(
         release=budget_distribution, draws=2, most=lambda stay: 1 / 4 + 1 / (2 * stay)
     ),
     "budget-absorption": Mechanism(
         release=budget_absorption, draws=2, most=lambda stay: 1 / 2 + 1 / (2 * stay)
     ),
-    "fast": Mechanism(release=fast, draws=1, most=lambda stay: 1 / samples_of(stay)),
-    "pegasus": Mechanism(release=pegasus, draws=3, most=_even, adapts=False),
+    "fast": Mechanism(release=fast, most=lambda stay: 1 / samples_of(stay)),
+    "pegasus": Mechanism(release=pegasus, draws=3, most=lambda stay: 1 / stay, adapts=False),
 }
 """Mechanisms by the name of their noise."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -24,7 +25,6 @@ from dpol.data.stream import GainStream
 from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
 from dpol.privacy.factorizations import prefix_sums
-from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.guarantee import Origin
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
@@ -84,12 +84,11 @@ class Noise:
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
+        moved = "persons" if stream.count_sensitivity == 1 else "counts"
         if self.mechanism is not None:
-            unit = "L1, persons" if stream.count_sensitivity == 1 else "L1, counts"
-            return 2 * stream.count_sensitivity, unit
+            return 2 * stream.count_sensitivity, f"L1, {moved}"
         if self.on_counts:
-            unit = "L2, persons" if stream.count_sensitivity == 1 else "L2, counts"
-            return math.sqrt(2.0) * stream.count_sensitivity, unit
+            return math.sqrt(2.0) * stream.count_sensitivity, f"L2, {moved}"
         return float(stream.sensitivity.max()), "L2, gain"
 
 
@@ -111,15 +110,10 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
 
 
-def _laplace(stream: GainStream, mu: float) -> Floats:
-    each = holder_epsilon(mu) / stream.stay
+def _laplace(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
+    each = mechanism.dearest(mu, stream.stay) / mechanism.most(stream.stay) / stream.stay
     capacity = stream.capacities_for("noise on counts")
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (each * capacity))
-
-
-def holder_epsilon(mu: float) -> float:
-    """Return the epsilon of one holder's releases: a person is in the counts of two at most."""
-    return pure_epsilon(mu) / 2
 
 
 def memory_of(
@@ -187,17 +181,9 @@ SUMS = replace(
     " `rw-ftpl`)",
     memory="sums",
 )
-UNIFORM = Noise(
-    name="laplace-uniform",
-    title="2√2 w / (ε · capacity of i): Laplace noise, w the unit in rounds, ε the largest that"
-    " implies μ",
-    origin="standard",
-    scale=_laplace,
-    needs_capacities=True,
-    on_counts=True,
-    mechanism=MECHANISMS["laplace-uniform"],
-)
 _TITLES = {
+    "laplace-uniform": "√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε"
+    " for which a unit of rounds has μ",
     "laplace-sample": "Laplace noise on one release in w rounds, repeated until the next",
     "budget-distribution": "a release when the count has moved, with half of the ε left (Kellaris"
     " et al.)",
@@ -206,12 +192,18 @@ _TITLES = {
     "fast": "a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
     "pegasus": "medians of groups of rounds that seem to be alike (Chen et al.)",
 }
-EVENT_STREAMS = (
-    UNIFORM,
-    *(
-        replace(UNIFORM, name=name, title=title, memory="releases", mechanism=MECHANISMS[name])
-        for name, title in _TITLES.items()
-    ),
+EVENT_STREAMS = tuple(
+    Noise(
+        name=name,
+        title=_TITLES[name],
+        origin="standard",
+        scale=partial(_laplace, mechanism),
+        needs_capacities=True,
+        on_counts=True,
+        memory="releases" if mechanism.repeats else "none",
+        mechanism=mechanism,
+    )
+    for name, mechanism in MECHANISMS.items()
 )
 """Mechanisms for streams, each run by every holder alone."""
 

@@ -21,10 +21,9 @@ from dpol.core.words import called
 from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
-from dpol.noise.noises import MemoryChoice, find_noise, holder_epsilon, known_memory, memory_of
+from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
 from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory
-from dpol.privacy.gaussian_dp import implied_mu
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
@@ -231,16 +230,12 @@ def privatize(
         initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     else:
         initial, gains = _released(stream, mechanism, mu, seeds.local_noise())
-    if mechanism is None:
-        guarantee = _guarantee(stream, noise, fresh, kept)
-    else:
-        guarantee = _guarantee_of_releases(stream, noise, mechanism, mu)
     return NoisyGains(
         initial=_frozen(initial),
         gains=_frozen(gains).transpose(1, 0, 2),
         noise_scale=_frozen(fresh if kept is None else fresh * kept.deviations(*fresh.shape)),
         gain_range=stream.gain_range,
-        guarantee=guarantee,
+        guarantee=_guarantee(stream, noise, mu, fresh, kept),
         seeds=seeds,
         stay=stream.stay,
         memory=kept,
@@ -312,50 +307,42 @@ def _released(
         stream.gains / of_one,
         capacity[0] / stream.count_sensitivity,
         draws,
-        holder_epsilon(mu),
+        mechanism.dearest(mu, stream.stay) / mechanism.most(stream.stay),
         stream.stay,
     )
     return np.zeros((replicates, n)), made.counts * of_one[:, None]
 
 
 def _guarantee(
-    stream: GainStream, noise: str, fresh: Floats, memory: NoiseMemory | None
+    stream: GainStream, noise: str, mu: float, fresh: Floats, memory: NoiseMemory | None
 ) -> Guarantee:
-    sensitivity, unit = find_noise(noise).sensitivity(stream)
-    return Guarantee(
-        mechanism=f"{noise} Gaussian noise on every gain vector",
-        **neighbours_of(stream).as_fields(partial(_mu_of_rounds, stream, fresh, memory)),
-        sensitivity=sensitivity,
-        sensitivity_unit=unit,
-        mu=achieved_mu(stream, fresh, memory),
-        model="local",
-        sampler="seeded",
-        memory=_remembered(memory),
-    )
+    """Return the record of noise made at level mu.
 
-
-def _guarantee_of_releases(
-    stream: GainStream, noise: str, mechanism: Mechanism, mu: float
-) -> Guarantee:
-    """Return the record of pure epsilon-DP, by the mu that it implies.
-
-    A stay of w rounds spends epsilon / 2 at each of two holders at most. A person counted in v
-    rounds, wherever they are, costs at most the dearest round v times.
+    A stay at one mechanism for streams costs at most 1 / `most` of its dearest rounds at each of
+    two holders, and v rounds of a person, wherever they are, cost at most v of them.
     """
-    near, most = neighbours_of(stream), mechanism.most(stream.stay)
-    if stream.stay > 1 and mechanism.adapts:
-        near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
-    sensitivity, unit = find_noise(noise).sensitivity(stream)
-    epsilon = 2 * holder_epsilon(mu)
+    made, near = find_noise(noise), neighbours_of(stream)
+    if mechanism := made.mechanism:
+        law = f"{noise}, Laplace noise on counts"
+        remembered = "of its own releases" if mechanism.repeats else ""
+        mu_of = partial(mechanism.mu_of, mu=mu, stay=stream.stay)
+        achieved = mu_of(1 / mechanism.most(stream.stay))
+        if stream.stay > 1 and mechanism.adapts:
+            near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
+    else:
+        law, remembered = f"{noise} Gaussian noise on every gain vector", _remembered(memory)
+        mu_of = partial(_mu_of_rounds, stream, fresh, memory)
+        achieved = achieved_mu(stream, fresh, memory)
+    sensitivity, unit = made.sensitivity(stream)
     return Guarantee(
-        mechanism=f"{noise}, Laplace noise on counts",
-        **near.as_fields(lambda rounds: implied_mu(epsilon * most * rounds)),
+        mechanism=law,
+        **near.as_fields(mu_of),
         sensitivity=sensitivity,
         sensitivity_unit=unit,
-        mu=implied_mu(epsilon),
+        mu=achieved,
         model="local",
         sampler="seeded",
-        memory="of its own releases" if mechanism.repeats else "",
+        memory=remembered,
     )
 
 

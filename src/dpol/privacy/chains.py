@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, Protocol, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,27 +42,6 @@ MemoryKind = Literal["none", "chains", "sums", "releases"]
 of a mechanism that may repeat or combine them."""
 
 
-class NoiseMemory(Protocol):
-    """Dependence of a stream's noise on earlier noise, in units of fresh noise."""
-
-    kind: ClassVar[MemoryKind]
-
-    def norm(self, stay: int) -> Floats | float:
-        """Return N_w, (n,): fresh noise for a stay of w rounds over the noise for one release."""
-
-    def noise(self, fresh: Floats) -> Floats:
-        """Return the noise C^-1 z, (T, ..., n), of independent standard normals z, (T, ..., n)."""
-
-    def deviations(self, rounds: int, n: int) -> Floats:
-        """Return the (T, n) ratio of the standard deviations of the noise and of fresh noise."""
-
-    def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
-        """Return the exact mu of (n,) shifts that one person makes, relative to fresh noise."""
-
-    def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
-        """Return an upper bound on mu for a person counted in `count` rounds, in a row or not."""
-
-
 @dataclass(frozen=True, eq=False)
 class Chains:
     """Memory of one number for each of n holders.
@@ -85,7 +64,7 @@ class Chains:
                 raise ValueError(f"memory: {name} must lie between -1 and 1, got {values}")
 
     def norm(self, stay: int) -> Floats:
-        """Return the (n,) `chain_norm` of each holder."""
+        """Return N_w, the (n,) `chain_norm`: fresh noise for w rounds over noise for one."""
         return np.asarray(chain_norm(self.a, self.b, stay))
 
     def response(self, rounds: int) -> Floats:
@@ -94,6 +73,7 @@ class Chains:
         return np.concatenate([np.ones((1, len(self.b))), later])
 
     def noise(self, fresh: Floats) -> Floats:
+        """Return the noise C^-1 z, (T, ..., n), of independent standard normals z, (T, ..., n)."""
         kept, out = np.zeros(fresh.shape[1:]), np.empty_like(fresh)
         for t, draw in enumerate(fresh):
             out[t] = draw + kept
@@ -101,6 +81,7 @@ class Chains:
         return out
 
     def deviations(self, rounds: int, n: int) -> Floats:
+        """Return the (T, n) ratio of the standard deviations of the noise and of fresh noise."""
         kept, out = np.zeros(n), np.empty((rounds, n))
         for t in range(rounds):
             out[t] = 1 + kept
@@ -121,6 +102,7 @@ class Chains:
         return mu_of_shifts(np.sqrt((moved**2).cumsum(axis=0)) * shifts)
 
     def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
+        """Return an upper bound on mu for a person counted in `count` rounds, in a row or not."""
         # Rounds farther apart have less in common; terms that cancel count by their size.
         return mu_of_shifts(shifts * np.sqrt(squared_norm(self.a, self.b, min(count, rounds))))
 
@@ -130,7 +112,7 @@ class SumsMemory:
     """Memory of all earlier noise, the same for all holders, made for a factorisation's sums.
 
     The sums of the noisy gains are then the sums that a curator would release: A (G + C^-1 Z) is
-    B (C G + Z).
+    B (C G + Z). Methods are those of `Chains`.
 
     Args:
         factorization: factorisation A = B C.
@@ -158,6 +140,10 @@ class SumsMemory:
 
     def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
         return mu_of_rounds(np.tile(shifts, (rounds, 1)), self.factorization.gram, count)
+
+
+NoiseMemory = Chains | SumsMemory
+"""Dependence of a stream's noise on earlier noise, in units of fresh noise."""
 
 
 def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:

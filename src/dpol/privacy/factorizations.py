@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats
 
 
@@ -105,8 +106,7 @@ def decayed_sums(n_rounds: int, decay: float) -> Factorization:
     >>> decayed_sums(148, 0.9).row_norms.max().round(3).item()
     1.452
     """
-    if not 0 < decay <= 1:
-        raise ValueError(f"decay must lie in (0, 1], got {decay}")
+    check_number("decay", decay, "(0, 1]")
     from scipy import linalg
 
     powers, nothing = decay ** np.arange(_checked(n_rounds)), np.zeros(n_rounds)
@@ -174,8 +174,7 @@ def fresh_window_sums(n_rounds: int, window: int) -> Factorization:
     >>> fresh_window_sums(3, 2).right.tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
     """
-    if window < 1:
-        raise ValueError(f"window must be at least 1, got {window}")
+    check_whole("window", window)
     ones = np.ones((_checked(n_rounds), n_rounds))
     banded = np.tril(ones) - np.tril(ones, -window)
     return Factorization(f"fresh noise, window {window}", np.eye(n_rounds), banded)
@@ -198,6 +197,5 @@ def least_row_norm(workload: Floats) -> float:
 
 
 def _checked(n_rounds: int) -> int:
-    if n_rounds < 1:
-        raise ValueError(f"at least one round is needed, got {n_rounds}")
+    check_whole("n_rounds", n_rounds)
     return n_rounds

@@ -5,13 +5,13 @@ Source: "Prediction with Expert Advice under Local Differential Privacy", Lemma 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
 
@@ -41,8 +41,7 @@ class BatchMixture:
     weights: Floats
 
     def __post_init__(self) -> None:
-        if not 0 < self.mu < math.inf:
-            raise ValueError(f"mu must be positive and finite, got {self.mu}")
+        check_number("mu", self.mu, "(0, inf)")
         if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-9:
             raise ValueError("weights must be probabilities that sum to 1")
         if (self.sizes < 1).any() or (np.diff(self.sizes) <= 0).any():

@@ -5,7 +5,7 @@ import pytest
 
 from dpol.noise import NOISES, noise_scale
 from dpol.noise.noisy_gains import achieved_mu
-from dpol.privacy.auditing.bounds import audit_loss
+from dpol.privacy.auditing.bounds import AuditResult
 from dpol.studies.audits import experts
 from dpol.studies.audits.compute import SAMPLED
 from dpol.studies.audits.core import OUTSIDE, Audited, Subject
@@ -107,7 +107,7 @@ def test_the_claim_is_the_smaller_of_asked_and_recorded(asked, recorded, loss, c
         asked=asked,
         recorded=recorded,
     )
-    result = audit_loss(loss, parameter="mu", claimed=subject.claimed)
+    result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
     row = Audited(subject, "s", result).as_row()
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
 
@@ -116,7 +116,7 @@ def test_outputs_that_exceed_an_unpromised_parameter_break_no_claim():
     words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
     subject = Subject(**words, asked=1.0, recorded=1.0, promised=False)
     for loss, verdict in ((1.2, OUTSIDE), (0.9, "consistent")):
-        result = audit_loss(loss, parameter="mu", claimed=subject.claimed)
+        result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
         assert Audited(subject, "s", result).verdict == verdict
 
 

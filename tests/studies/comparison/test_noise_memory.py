@@ -17,9 +17,11 @@ from dpol.data.stream import GainStream
 from dpol.experts.games import play
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
+from dpol.privacy.account import best_guess
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu
 from dpol.privacy.guarantee import MU_OF_STAYS
+from dpol.privacy.laplace import mu_at_same_delta
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
 from dpol.studies.comparison import noise_memory_figure, noise_memory_table
@@ -52,9 +54,9 @@ def compared(
     seed: int = 1,
 ) -> pd.DataFrame:
     """Play the games, and return their table."""
-    members, games = make_members("empirical-bayes"), games_with_memory(asked)
+    readers = [("empirical-bayes", games_with_memory(asked))]
     played = [
-        play_units(stream, weeks, members, games, seed=seed, replicates=range(replicates))
+        play_units(stream, weeks, readers, seed=seed, replicates=range(replicates))
         for weeks in asked.weeks
     ]
     table = compare_memories(pd.concat(played), asked, delta=1e-6, confidence=confidence)
@@ -187,8 +189,8 @@ def test_the_table_has_the_confidence_and_delta_of_the_run(
     stream: GainStream, tmp_path: Path
 ) -> None:
     games = [[REMEMBERED, 0.5], [INDEPENDENT, 0.5], [INDEPENDENT, 1.0]]
-    members = make_members("empirical-bayes")
-    played = play_units(stream, 1, members, games, seed=1, replicates=range(5))
+    readers = [("empirical-bayes", games)]
+    played = play_units(stream, 1, readers, seed=1, replicates=range(5))
     played.to_parquet(tmp_path / "memory.parquet")
     asked = NoiseMemories(weeks=[1], mus=[0.5], times=2.0)
     facts = replace(FACTS, confidence=0.8, delta=1e-4)
@@ -218,38 +220,52 @@ def test_each_stream_and_unit_has_a_point() -> None:
 
 
 def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: GainStream) -> None:
-    """Laplace noise at epsilon(1e-6) of mu-GDP; Gaussian noise has both at mu."""
-    rivals = [NoiseRead(noise="budget-absorption"), NoiseRead(noise="capacity")]
+    """The best guess, or epsilon(1e-6), of mu-GDP; Gaussian noise has both at mu."""
+    rivals = [
+        NoiseRead(noise=name) for name in ("budget-absorption", "laplace-uniform", "capacity")
+    ]
     asked = NoiseMemories(weeks=[3], mus=[0.5], times=2.0, rivals=rivals)
     settings = SETTINGS.model_copy(update={"memory": asked})
     jobs = points(settings, FACTS)
     *_, point = jobs.values()
     assert "dpol.noise.noises" in point.code
     assert "dpol.experts.persistence" in point.code
-    played = [
-        play_units(stream, 3, make_members(spec), games, seed=1, replicates=range(5))
-        for spec, games in point.settings["readers"]
-    ]
-    frame = compare_memories(pd.concat(played), asked, delta=1e-6, confidence=0.9)
+    played = play_units(stream, 3, point.settings["readers"], seed=1, replicates=range(5))
+    frame = compare_memories(played, asked, delta=1e-6, confidence=0.9)
     rows = frame[frame["algorithm"] == "persistence"]
-    assert rows["noise"].tolist() == ["budget-absorption", "budget-absorption", "capacity"]
-    level = implied_mu(epsilon_of_delta(1e-6, 0.5))
-    assert rows["mu"].tolist() == [0.5, level, 0.5]
-    assert rows["times"].tolist() == [1.0, level / 0.5, 1.0]
+    epsilon = epsilon_of_delta(1e-6, 0.5)
+    levels = {
+        ("budget-absorption", "guess"): 0.5,
+        ("budget-absorption", "epsilon"): implied_mu(epsilon),
+        # Two holders and three weeks.
+        ("laplace-uniform", "guess"): mu_at_same_delta(0.5, 0.0, 6),
+        ("laplace-uniform", "epsilon"): mu_at_same_delta(0.5, epsilon, 6),
+        ("capacity", "mu"): 0.5,
+    }
+    assert list(zip(rows["noise"], rows["same"], strict=True)) == list(levels)
+    assert rows["mu"].tolist() == pytest.approx(list(levels.values()), rel=2e-6)
+    levels = dict(zip(levels, rows["mu"], strict=True))
+    assert rows["guaranteed_mu"].tolist() == pytest.approx(list(levels.values()))
+    assert rows["times"].tolist() == [level / 0.5 for level in levels.values()]
+    same, worst, *exact, gaussian = rows["best_guess"]
+    assert [same, exact[0], gaussian] == pytest.approx([best_guess(0.5)] * 3, rel=1e-5)
+    assert worst == pytest.approx(1 / (1 + math.exp(-epsilon)))
+    assert gaussian < exact[1] < worst
+    assert rows["guaranteed_mu"].iloc[2] > 0.5
     long = replace(stream, stay=3, label="nm, stays of 3")
     totals = [
         play("persistence", privatize(long, noise, mu, seed=1, replicates=5)).gains(long).sum(1)
-        for noise, mu in (("budget-absorption", 0.5), ("budget-absorption", level))
+        for (noise, _), mu in levels.items()
     ]
-    assert rows["mean_gain"].tolist()[:2] == pytest.approx([each.mean() for each in totals])
+    assert rows["mean_gain"].tolist() == pytest.approx([each.mean() for each in totals])
     checked = schemas_of(STUDY)["memory"].check(frame, "memory")
     table = noise_memory_table.memory_table({"memory": checked}, settings, FACTS)
     further = table.following[0]
     (line,) = further.sections[0].groups[0].lines
     texts = [cell.text.partition(" ")[0] for cell in line[1]]
-    means = frame.iloc[[0, 3, 5]]["mean_gain"]
-    assert texts == [f"{mean:.2f}" for mean in means]
-    assert line[1][1].notes == (f"same ε: {totals[1].mean():.2f}, {rows.iloc[1]['verdict']}",)
+    assert texts == [f"{frame.iloc[place]['mean_gain']:.2f}" for place in (0, 3, 5, 7)]
+    notes = [f"same ε: {totals[at].mean():.2f}, {rows.iloc[at]['verdict']}" for at in (1, 3)]
+    assert [cell.notes for cell in line[1]] == [(), (notes[0],), (notes[1],), ()]
     # The table of the two noises, and their figure, are the same without rivals.
     alone = noise_memory_table.memory_table({"memory": checked[:3]}, SETTINGS_OF_ONE, FACTS)
     assert lines(table) == lines(alone)

@@ -18,13 +18,14 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from dpol.core.arguments import check_choice, check_number
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 
 Parameter = Literal["mu", "epsilon", "distance"]
 """Parameter of a claim: mu, epsilon, or total variation distance from a computed distribution."""
 Method = Literal["event", "covariance", "fit", "exact"]
-"""Method of a bound: `audit_runs`, `audit_covariance`, `audit_fit`, `audit_loss`."""
+"""Method of a bound: `audit_runs`, `audit_covariance`, `audit_fit`, or a computed loss."""
 Counts = NDArray[np.int64]
 # False positives, false negatives, and the number of runs of each.
 _Errors = tuple[Counts, Counts, int, int]
@@ -36,7 +37,7 @@ _THRESHOLDS = 129
 # Events are compared by bounds with this much less error: a rare event may look good by luck.
 _CAUTION = 1e-3
 # Added to a covariance, relative to its size: noise that cancels makes it singular.
-_RIDGE = 1e-9
+RIDGE = 1e-9
 # A computed loss may exceed its claim by rounding.
 _ROUNDING = 1e-9
 
@@ -54,14 +55,17 @@ class AuditResult:
         runs: number of runs on each input; 0 if the loss was computed.
         method: method that gave the bound.
         delta: delta of `epsilon`; 0 for every other parameter.
+
+    >>> AuditResult(parameter="epsilon", claimed=1.0, lower_bound=1.05).verdict
+    'violated'
     """
 
     parameter: Parameter
     claimed: float
     lower_bound: float
-    confidence: float
-    runs: int
-    method: Method
+    confidence: float = 1.0
+    runs: int = 0
+    method: Method = "exact"
     delta: float = 0.0
 
     @property
@@ -77,12 +81,6 @@ def exceeds(value: float, claimed: float) -> bool:
     (False, True)
     """
     return not value <= claimed * (1 + _ROUNDING)
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence outside (0, 1) with a ValueError."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
 
 
 def audit_runs(
@@ -120,7 +118,7 @@ def audit_runs(
     'violated'
     """
     first, second = _checked(first, second)
-    check_confidence(confidence)
+    check_number("confidence", confidence, "(0, 1)")
     bound = partial(_bound, parameter=parameter, delta=delta)
     error = (1 - confidence) / 2
     cautious = partial(bound, error=error * _CAUTION)
@@ -135,25 +133,6 @@ def audit_runs(
         confidence=confidence,
         runs=runs,
         method="event",
-        delta=delta,
-    )
-
-
-def audit_loss(
-    loss: float, *, parameter: Parameter, claimed: float, delta: float = 0.0
-) -> AuditResult:
-    """Audit a mechanism whose privacy parameter was computed instead of sampled.
-
-    >>> audit_loss(1.05, parameter="epsilon", claimed=1.0).verdict
-    'violated'
-    """
-    return AuditResult(
-        parameter=parameter,
-        claimed=claimed,
-        lower_bound=float(loss),
-        confidence=1.0,
-        runs=0,
-        method="exact",
         delta=delta,
     )
 
@@ -173,7 +152,7 @@ def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats
     pooled = np.atleast_2d(np.cov(np.concatenate([one - one.mean(0), other - other.mean(0)]).T))
     size = float(np.trace(pooled)) or 1.0
     gap = other.mean(axis=0) - one.mean(axis=0)
-    direction = np.linalg.solve(pooled + _RIDGE * size * np.eye(len(gap)), gap)
+    direction = np.linalg.solve(pooled + RIDGE * size * np.eye(len(gap)), gap)
     return (first @ direction)[:, None], (second @ direction)[:, None]
 
 
@@ -215,10 +194,8 @@ def _candidates(values: Floats) -> Floats:
 
 def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float = 0.0) -> Floats:
     """Return the lower bound on a parameter; each rate may fail with probability `error`."""
-    if parameter not in ("mu", "epsilon"):
-        raise ValueError(f"parameter must be mu or epsilon, got {parameter!r}")
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta must lie in [0, 1), got {delta}")
+    check_choice("parameter", parameter, ("mu", "epsilon"))
+    check_number("delta", delta, "[0, 1)")
     positive, negative, null, other = errors
     false_positive = clopper_pearson_upper(positive, null, error)
     false_negative = clopper_pearson_upper(negative, other, error)

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.arguments import check_number
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
-from dpol.privacy.auditing.bounds import AuditResult, check_confidence
+from dpol.privacy.auditing.bounds import RIDGE, AuditResult
 
-# Added to a covariance, relative to its size: noise that cancels makes it singular.
-_RIDGE = 1e-9
 # The probabilities of a distribution may miss a sum of 1 by rounding.
 _ROUNDING = 1e-9
 
@@ -55,14 +54,14 @@ def audit_covariance(
     size = changes.shape[1]
     if any(sample.ndim != 2 or sample.shape[1] != size for sample in outputs):
         raise ValueError(f"outputs {[sample.shape for sample in outputs]}, changes {changes.shape}")
-    check_confidence(confidence)
+    check_number("confidence", confidence, "(0, 1)")
     runs = min(len(sample) for sample in outputs)
     freedom = sum(len(sample) - 1 for sample in outputs) - size + 1
     if freedom < 1:
         raise ValueError(f"{runs} runs are too few for {size} coordinates")
     squares = sum(np.einsum("ni,nj->ij", x, x, optimize=True) for x in map(_centred, outputs))
     spread = float(np.trace(squares)) / size or 1.0  # Without any noise, any ridge will do.
-    inverse = np.linalg.solve(squares + _RIDGE * spread * np.eye(size), changes.T)
+    inverse = np.linalg.solve(squares + RIDGE * spread * np.eye(size), changes.T)
     ratios = np.einsum("kp,pk->k", changes, inverse)
     quantile = float(stats.chi2.ppf((1 - confidence) / len(changes), freedom))
     lower = math.sqrt(float(ratios.max()) * quantile)
@@ -102,7 +101,7 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
         raise ValueError("law must be probabilities that sum to 1")
     if len(outcomes) < 4 or outcomes.min() < 0 or outcomes.max() >= len(law):
         raise ValueError(f"at least 4 outcomes of 0..{len(law) - 1} are needed")
-    check_confidence(confidence)
+    check_number("confidence", confidence, "(0, 1)")
     chosen = outcomes[: len(outcomes) // 2]
     frequent = np.bincount(chosen, minlength=len(law)) > len(chosen) * law
     counted = frequent[outcomes[len(chosen) :]]

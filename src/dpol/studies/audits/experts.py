@@ -28,7 +28,6 @@ from dpol.noise import (
     privatize,
 )
 from dpol.privacy.auditing.bounds import with_fitted_direction
-from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.matrix_mechanism import Silo
 from dpol.privacy.tree_noise import tree_nodes
@@ -108,12 +107,9 @@ def audit_releases(settings: Audits, seed: int, noise: str, stay: int = 3) -> It
         noisy.guarantee,
         settings,
     )
-    subject = dataclasses.replace(
-        subject, asked=pure_epsilon(subject.asked), recorded=pure_epsilon(subject.recorded)
-    )
     event = "an event of the log odds, of a linear combination, or of the number of repeats"
     statistics = [odds, with_fitted_direction(*gains), repeats]
-    yield by_event(subject, event, statistics, settings, "epsilon")
+    yield by_event(subject, event, statistics, settings)
 
 
 def _telling(noisy: NoisyGains, moved: Floats) -> Floats:

@@ -23,7 +23,7 @@ from dpol.labels.clients import (
 )
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass, Ints
-from dpol.privacy.auditing.bounds import audit_loss, with_fitted_direction
+from dpol.privacy.auditing.bounds import AuditResult, with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
 from dpol.studies.audits.settings import Audits
 
@@ -68,7 +68,8 @@ def audit_sampled_loss(client: SampledClient) -> Audited:
     losses = laplace_message_loss(
         clipping.log_cells[0], clipping.cells[0], keep=clipping.keep, scales=client.scales[0]
     )
-    result = audit_loss(losses.max(), parameter="epsilon", claimed=subject.claimed)
+    worst = float(losses.max())
+    result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=worst)
     return Audited(subject, "epsilon of the worst pair", result)
 
 

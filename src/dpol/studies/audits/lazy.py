@@ -17,7 +17,7 @@ from dpol.lazy.dartboard import dartboard_epsilon, most_redraws
 from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.auditing.bounds import audit_loss
+from dpol.privacy.auditing.bounds import AuditResult
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
 from dpol.studies.audits.core import Audited, Subject, by_fit
@@ -98,7 +98,9 @@ def _audit_loss(
         limit = None if played.shadow else int(played.limit)
         law = _law_of(played)
         loss = worst_epsilon(2, batches - 1, law, losses, delta=delta, limit=limit)
-    result = audit_loss(loss, parameter="epsilon", claimed=subject.claimed, delta=delta)
+    result = AuditResult(
+        parameter="epsilon", claimed=subject.claimed, lower_bound=loss, delta=delta
+    )
     return Audited(subject, "epsilon of the worst pair", result)
 
 

@@ -13,13 +13,13 @@ import pandas as pd
 from dpol.core.intervals import standard_error, student_factor, verdict_on
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream, read_stream
-from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
+from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.comparison.settings import NoiseMemories, verdict_of_aim
+from dpol.studies.comparison.settings import SAME, NoiseMemories, verdict_of_aim
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 from dpol.studies.study import Inputs, Values
@@ -34,27 +34,20 @@ def play_memories(point: Values, inputs: Inputs) -> pd.DataFrame:
 
     Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
     """
-    stream = read_stream(inputs.files["stream"])
-    frames = [
-        play_units(
-            stream,
-            point["weeks"],
-            make_members(algorithm),
-            games,
-            seed=inputs.seed,
-            replicates=range(point["replicates"]),
-            memory_mb=inputs.memory_mb,
-        )
-        for algorithm, games in point["readers"]
-    ]
-    return pd.concat(frames, ignore_index=True)
+    return play_units(
+        read_stream(inputs.files["stream"]),
+        point["weeks"],
+        point["readers"],
+        seed=inputs.seed,
+        replicates=range(point["replicates"]),
+        memory_mb=inputs.memory_mb,
+    )
 
 
 def play_units(
     stream: GainStream,
     weeks: int,
-    members: Sequence[Member],
-    games: Sequence[Sequence[Any]],
+    readers: Sequence[tuple[Any, Sequence[Any]]],
     *,
     seed: int,
     replicates: Sequence[int],
@@ -65,32 +58,27 @@ def play_units(
     Args:
         stream: the gains.
         weeks: number of consecutive weeks in which a person may be counted.
-        members: one algorithm that models correlated noise.
-        games: noise and mu of each game.
+        readers: algorithms that can use the noise, with noise and mu of each of their games.
         seed: root of all randomness.
         replicates: numbers of the repetitions.
         memory_mb: RAM limit in MB; results do not depend on it.
     """
     staying = stream_of_stays(stream, weeks)
     frames = []
-    for noise, mu in games:
-        (played,) = play_suite(
-            staying,
-            members,
-            noise=noise,
-            mu=mu,
-            seed=seed,
-            replicates=replicates,
-            memory_mb=memory_mb,
-        ).played
-        facts = {
-            "stream": stream.label,
-            "n_experts": stream.n_experts,
-            "n_rounds": stream.n_rounds,
-            "weeks": weeks,
-            **_facts(played, staying),
-        }
-        frames.append(pd.DataFrame({**facts, "replicate": replicates, "total_gain": played.totals}))
+    for spec, games in readers:
+        for noise, mu in games:
+            (played,) = play_suite(
+                staying,
+                make_members(spec),
+                noise=noise,
+                mu=mu,
+                seed=seed,
+                replicates=replicates,
+                memory_mb=memory_mb,
+            ).played
+            facts = {"stream": stream.label, **_facts(played, staying)}
+            runs = {"replicate": replicates, "total_gain": played.totals}
+            frames.append(pd.DataFrame({**facts, **runs}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -106,12 +94,17 @@ def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
 def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
     memory = memory_of(find_noise(played.noise), stream, played.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
+    mechanism, mu = find_noise(played.noise).mechanism, played.guarantee.mu
     return {
+        "n_experts": stream.n_experts,
+        "n_rounds": stream.n_rounds,
+        "weeks": stream.stay,
         "algorithm": played.label,
         "noise": played.noise,
         "mu": played.mu,
         "smallest_b": float(b.min()),
         "largest_b": float(b.max()),
+        "best_guess": mechanism.best_guess(mu, stream.stay) if mechanism else best_guess(mu),
         **played.guarantee.as_columns(),
         **played.guarantee.stay_columns(),
     }
@@ -139,17 +132,19 @@ def _rows(totals: pd.DataFrame, asked: NoiseMemories, delta: float) -> Iterator[
     games = dict(iter(totals.groupby(["algorithm", "noise", "mu"], sort=False)))
     for mu in asked.mus:
         remembered = games[reader, REMEMBERED, mu]
-        yield {"level": mu, "times": 1.0, **_side(remembered, delta)}
-        others = [(times, (reader, INDEPENDENT, times * mu)) for times in (1.0, asked.times)]
+        yield {"level": mu, "times": 1.0, "same": "", **_side(remembered, delta)}
+        others = [(1.0, SAME, (reader, INDEPENDENT, mu))]
+        others.append((asked.times, "", (reader, INDEPENDENT, asked.times * mu)))
         for rival in asked.rivals:
             (member,) = make_members(rival.algorithm)
-            for level in rival.levels(mu, delta):
-                others.append((level / mu, (member.label, rival.noise, level)))
-        for times, key in others:
+            for same, level in rival.levels(mu, totals["weeks"].iloc[0], delta).items():
+                others.append((level / mu, same, (member.label, rival.noise, level)))
+        for times, same, key in others:
             ahead = _gains(remembered) - _gains(games[key])
             yield {
                 "level": mu,
                 "times": times,
+                "same": same,
                 **_side(games[key], delta),
                 "difference": float(ahead.mean()),
                 "difference_error": float(standard_error(ahead)),

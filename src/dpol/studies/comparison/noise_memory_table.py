@@ -73,7 +73,7 @@ def _rivals_table(frame: pd.DataFrame, asked: NoiseMemories, facts: Facts) -> Ta
             (ours,) = correlated[label, mu, weeks].to_dict("records")
             cells = [TableCell(footers.amount(ours["mean_gain"], ours["ci_half_width"]))]
             for rival in of_rival.values():
-                first, *more = rival[label, mu, weeks].sort_values("times").to_dict("records")
+                first, *more = rival[label, mu, weeks].to_dict("records")
                 gain = footers.amount(first["mean_gain"], first["ci_half_width"])
                 notes = (f"same ε: {row['mean_gain']:.2f}, {row['verdict']}" for row in more)
                 cells.append(TableCell(f"{gain}, {first['verdict']}", tuple(notes)))
@@ -89,9 +89,9 @@ def _rivals_table(frame: pd.DataFrame, asked: NoiseMemories, facts: Facts) -> Ta
         ),
         sections=tuple(sections),
         footers=(
-            "Verdict: whether correlated noise gains more. Laplace noise has the ε at δ = 0 that"
-            " implies μ: an attacker’s best guess is the same as for Gaussian noise. Same ε: it"
-            f" has the ε that μ has at δ = {power(facts.delta)}, and guesses are right more often.",
+            "Verdict: whether correlated noise gains more. An attacker is right as often as under"
+            " Gaussian noise of this μ; if noise adapts, at most as often. Same ε: Laplace noise"
+            f" has the ε that μ has at δ = {power(facts.delta)}, with δ = 0 if it adapts.",
         ),
     )
 

@@ -10,12 +10,14 @@ from pydantic import AfterValidator, Field
 from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.noise import find_noise
-from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu
+from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.games.settings import BASELINE, OURS, NoiseName
 
 REACHED, MISSED = "reached", "not reached"
 """Verdicts on an aim."""
+SAME, GUESS, EPSILON = "mu", "guess", "epsilon"
+"""What two noises can have in common: mu, an attacker's best guess, or epsilon at delta."""
 
 
 class System(Settings):
@@ -61,11 +63,13 @@ class NoiseRead(Settings):
     algorithm: AlgorithmSpec = "persistence"
     """One algorithm that can use the noise, as in a suite."""
 
-    def levels(self, mu: float, delta: float) -> list[float]:
-        """Return mu, and for Laplace noise also the level with the epsilon that mu has at delta."""
-        if find_noise(self.noise).mechanism is None:
-            return [mu]
-        return [mu, implied_mu(epsilon_of_delta(delta, mu))]
+    def levels(self, mu: float, weeks: int, delta: float) -> dict[str, float]:
+        """Return the level at which the noise keeps each promise of mu; Gaussian noise is at mu."""
+        mechanism = find_noise(self.noise).mechanism
+        if mechanism is None:
+            return {SAME: mu}
+        promised = {GUESS: 0.0, EPSILON: epsilon_of_delta(delta, mu)}
+        return {name: mechanism.level(mu, weeks, epsilon) for name, epsilon in promised.items()}
 
 
 class NoiseMemories(Settings):
@@ -87,10 +91,11 @@ class NoiseMemories(Settings):
     algorithm: AlgorithmSpec = "empirical-bayes"
     """One algorithm that can use correlated noise, as in a suite."""
     rivals: Annotated[list[NoiseRead], AfterValidator(all_different)] = []
-    """Further noises, each with its reader: mechanisms for streams, which adapt to the data.
+    """Further noises, each with its reader, such as mechanisms for streams.
 
-    A mechanism with Laplace noise plays twice, at the same best guess of an attacker (the same μ)
-    and at the same ε at `privacy.delta`."""
+    A mechanism with Laplace noise plays twice: at the same best guess of an attacker, and at the
+    same ε at `privacy.delta`. Both are exact for noise in rounds fixed in advance. For noise that
+    adapts to the data the guess is a bound, and ε is at δ = 0."""
 
 
 def _names_differ(rivals: list[Rival]) -> list[Rival]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, product
+
 from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
@@ -26,27 +28,20 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
         )
     }
     if memories := settings.memory:
-        readers = [[memories.algorithm, games_with_memory(memories)]]
-        for rival in memories.rivals:
-            levels = [level for mu in memories.mus for level in rival.levels(mu, facts.delta)]
-            readers.append([rival.algorithm, [[rival.noise, level] for level in levels]])
-        code = [
-            module
-            for spec, games in readers
-            for module in (*modules_of(spec), *(module_of_noise(noise) for noise, _ in games))
-        ]
-        for stream in facts.streams:
-            for weeks in memories.weeks:
-                jobs[f"{stream}/noise-memory/{weeks}-weeks"] = Point(
-                    settings={
-                        "readers": readers,
-                        "weeks": weeks,
-                        "replicates": facts.replicates,
-                    },
-                    inputs={"stream": f"streams/{stream}.parquet"},
-                    code=tuple(dict.fromkeys(code)),
-                    seconds=4.0,
-                )
+        for stream, weeks in product(facts.streams, memories.weeks):
+            readers = [[memories.algorithm, games_with_memory(memories)]]
+            code = [*modules_of(memories.algorithm), module_of_noise(MEMORY.name)]
+            for rival in memories.rivals:
+                levels = [rival.levels(mu, weeks, facts.delta).values() for mu in memories.mus]
+                games = [[rival.noise, level] for level in dict.fromkeys(chain(*levels))]
+                readers.append([rival.algorithm, games])
+                code += [*modules_of(rival.algorithm), module_of_noise(rival.noise)]
+            jobs[f"{stream}/noise-memory/{weeks}-weeks"] = Point(
+                settings={"readers": readers, "weeks": weeks, "replicates": facts.replicates},
+                inputs={"stream": f"streams/{stream}.parquet"},
+                code=tuple(dict.fromkeys(code)),
+                seconds=4.0,
+            )
     return jobs
 
 
