@@ -169,15 +169,14 @@ def table_1(frames: Frames, settings: Batching, facts: Facts) -> Table:
         ),
         sections=(one_section(_line(entry, games) for entry in TABLE_1),),
         footers=(
-            "Our copy of the paper has the rows of its table, but lost the rates. Two summaries of"
-            " the published version by third parties, not independent of each other, print three"
-            " of them.",
+            "Our copy of the paper has the rows of its table, but lost the rates. Third-party"
+            " summaries: two of the published version, not independent of each other, print it.",
             "n experts or m learners, T rounds of gains in [0, 1]; η: standard deviation of the"
             " noise. O: without constants.",
             "Ledger: the statements that judge the row in claims.parquet, if the run has it."
-            f" Games: the largest mean regret over {first['replicates']} runs of T = {first['T']}"
-            " rounds, all streams of “What batching costs”. A game can refute a rate; it cannot"
-            " prove one.",
+            f" Games: the largest mean regret over {first['replicates']:,} runs of"
+            f" T = {first['T']:,} rounds, all streams of “What batching costs”. A game can refute a"
+            " rate; it cannot prove one.",
             f"“{EXPERTS}”, Table 1. The authors name, and do not play, “Tracking the Best Expert"
             " Privately” (arXiv 2503.09889).",
         ),

@@ -17,15 +17,7 @@ from matplotlib.lines import Line2D
 
 from dpol.labels.registry import LEARNERS, title_of
 from dpol.show import panels
-from dpol.show.looks import (
-    BAND,
-    BLACK,
-    LABEL_LEARNERS,
-    REFERENCES,
-    SHORT,
-    Look,
-    looks_of,
-)
+from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.labels.settings import COLUMN_OF, SIZES, Labels
@@ -49,7 +41,7 @@ _SELECTORS = {
 
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Draw KL risk against T, K, M and epsilon beside Theorem 5, a panel per sweep that was run."""
+    """Draw KL risk against T, M, K and epsilon beside Theorem 5, a panel per sweep that was run."""
     sweeps = _sweeps(frames["labels"], {_RISK: "KL risk (nats)"}, SIZES)
     with _drawn_sweeps(sweeps, 2) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
