@@ -19,7 +19,7 @@ from dpol.show.style import save_figure
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
     "central-texas": (
-        "figure-2", "privacy-utility", "amplification", "lazy-regret", "labels-risk", "audits",
+        "figure-1", "figure-2", "privacy-utility", "lazy-regret", "labels-risk", "audits",
     ),
     "states": ("questions", "allocation"),
     "beyond": ("rivals", "memory"),

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import verdict_on
+from dpol.show.names import name_of
 from dpol.show.reported import BEST_LINEAR, FILLINGS
 from dpol.studies.claims.gains import reported_ratios
 from dpol.studies.claims.roots import roots
@@ -416,6 +417,34 @@ def table_2() -> str:
     return table(("μ", *HEADERS.values(), "RW-Meta / Min Noise (paper)"), rows)
 
 
+REGRESSORS = ROOT / "verify" / "runs" / "regressors.csv"
+"""Total gains by the regressors of the linear models; verify/regressors.py writes them."""
+
+
+def figure_1() -> str:
+    """The error of the first paper's Figure 1 where both rates are equal."""
+    every = recorded("central-texas", "amplification").query("bound == 'borell-tis'")
+    kinds = {kind: name_of(kind) for kind in ("un-amplified", "analytic", "monte-carlo")}
+    rows = []
+    for (n, mu), curves in every.groupby(["n", "mu"]):
+        errors = curves.set_index("kind")["false_negative"]
+        rows.append((f"{n}", f"{mu:g}", *(f"{100 * errors[kind]:.1f}%" for kind in kinds)))
+    header = ("experts", "μ", *(name.long or name.short for name in kinds.values()))
+    return table(header, rows, words=0)
+
+
+def regressors() -> str:
+    """How the first paper's totals depend on the regressors of its linear models."""
+    every = pd.read_csv(REGRESSORS)
+    rows = []
+    for reading, of_reading in every.groupby("regressors", sort=False):
+        gains = of_reading.set_index(["mu", "algorithm"])["mean_gain"]
+        pairs = ((gains[mu, META], gains[mu, BEST_LINEAR]) for mu in of_reading["mu"].unique())
+        rows.append((str(reading), *(f"{meta:.1f} of {best:.1f}" for meta, best in pairs)))
+    mus = ("∞" if mu == math.inf else f"{mu:g}" for mu in every["mu"].unique())
+    return table(("regressors", *(f"μ = {mu}" for mu in mus)), rows)
+
+
 def fillings() -> str:
     """How the first paper's totals at μ = ∞ depend on what suppressed cells are read as."""
     rows = []
@@ -440,6 +469,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "allocation": allocation,
     "table-2": table_2,
     "fillings": fillings,
+    "figure-1": figure_1,
+    "regressors": regressors,
     "steps": steps,
     "losses": losses,
     "real-data": real_data,

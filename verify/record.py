@@ -41,6 +41,10 @@ RECORDED = {
         *("avoided_rounds_half_width", "over_last", "over_last_rounds_half_width"),
         *("served_small", "served_others", "served_worst"),
     ],
+    "amplification": [
+        *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
+        *("epsilon_at_delta", "mean_batch"),
+    ],
     "lazy": [
         *("adversary", "T", "d", "epsilon", "algorithm"),
         *("mean_regret", "ci_half_width", "uniform_regret"),
@@ -76,7 +80,11 @@ OF_RUN = {
         "questions": "stream == ''",
         "allocation": "stream == ''",
     },
-    "central-texas": {"shares": EVERY, "summary": KEPT["summary"]},
+    "central-texas": {
+        "shares": EVERY,
+        "summary": KEPT["summary"],
+        "amplification": "threshold == 0",
+    },
     "stays": {"memory": EVERY, "summary": "algorithm == 'random-effects' and mu == 1"},
     "held-out": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
 }

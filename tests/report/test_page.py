@@ -14,6 +14,7 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.report.page import build_page
+from dpol.studies.registry import load_study
 from dpol.studies.showing import sections_in
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
@@ -117,12 +118,12 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_figures_have_numbers_and_their_findings(whole: str) -> None:
     """The finding in the file of an image is its caption and alternative text."""
     images = Elements(whole).of("img")
-    assert len(images) == 8
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("12345678")
+    assert len(images) == 9
+    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("123456789")
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8 + 2, "two are only files"
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9
 
 
 @pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
@@ -151,7 +152,7 @@ def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
         for section in study.sections_of(block, facts)
         for name in section.tables
     }
-    assert len(places) == 17
+    assert len(places) == 18
     links = Elements(whole).values("href", "a")
     for name, place in places.items():
         seen = (folder / f"tables/{name}.fragment.html").read_text() in whole
@@ -237,12 +238,16 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     assert "_build/reference/glossary.html" in text
 
 
-def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(folder: Path) -> None:
+def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = sections_in(load_study("batching"))["batching"].figures
+    monkeypatch.setitem(figures, "figure-1", replace(figures["figure-1"], place="file"))
     text = page(folder, "batching")
-    assert "figure-amplification" not in text
+    assert "figure-figure-1" not in text
     section = text[text.index('<section id="batching"') :]
     assert '<p class="intro">12 of 34' in section
-    assert "../figures/amplification.svg" in Elements(
+    assert "../figures/figure-1.svg" in Elements(
         section[: section.index("</section>")] + "</section>"
     ).values("href")
 

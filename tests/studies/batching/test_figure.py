@@ -1,3 +1,5 @@
+"""Figure 1 of the paper: trade-off curves of RW-AdaBatch."""
+
 from __future__ import annotations
 
 import itertools
@@ -5,72 +7,77 @@ import itertools
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy.stats import norm
 
-from dpol.show.looks import looks_of
-from dpol.studies.batching.show import draw_amplification
-from legible import assert_legible, legend_texts, lines, points
+from dpol.core.randomness import Floats
+from dpol.studies.batching.paper import draw_figure_1
+from dpol.studies.batching.settings import Batching
+from legible import assert_legible, legend_texts, lines, plain
 
-SIZES, MUS, BOUNDS = (2, 10), (0.25, 1.0, 4.0), ("borell-tis", "reflection")
-KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
+SIZES, MUS = (2, 10), (0.25, 1.0, 4.0)
+FALSE_POSITIVE = np.array([0.0, norm.cdf(-2), norm.cdf(-0.5), 0.5, 1.0])
+SETTINGS = Batching(n_experts=list(SIZES), mus=list(MUS), replicates=2000)
+HALVED = {"un-amplified": 1.0, "analytic": 0.5, "monte-carlo": 0.25, "heuristic": 0.1}
+"""Share of mu that each kind leaves: batches of 4 rounds halve it."""
 
 
-def curves(bounds: tuple[str, ...] = BOUNDS, rounds: tuple[int, ...] = (7, 3)) -> pd.DataFrame:
-    """Return rows for two rounds, not in the order of the panels."""
+def gaussian(mu: float) -> Floats:
+    """Return the least rates of false negatives at the rates of false positives of the test."""
+    return np.asarray(norm.cdf(norm.ppf(1 - FALSE_POSITIVE) - mu))
+
+
+def curves(bounds: tuple[str, ...] = ("borell-tis", "reflection")) -> pd.DataFrame:
+    """Return rows of two rounds and of all bounds; only those of the first are halved exactly."""
     blocks = []
-    for n, mu, bound, t, kind in itertools.product(SIZES, MUS[::-1], bounds, rounds, KINDS):
-        if (bound, kind) == ("reflection", "heuristic"):
-            continue
-        setting = {"t": t, "T": 9, "n": n, "mu": mu, "alpha": 0.1, "bound": bound, "kind": kind}
-        setting |= {"delta_reported": 1e-6, "false_positive": [1e-6, 1.0]}
-        setting["epsilon_at_delta"] = epsilon(n, mu, bound, kind) + t - 7
-        blocks.append(pd.DataFrame(setting))
+    order = itertools.product(SIZES[::-1], MUS[::-1], bounds, (7, 3), HALVED)
+    for n, mu, bound, t, kind in order:
+        first = (bound, t) == (bounds[0], 7)
+        errors = {
+            "false_positive": FALSE_POSITIVE,
+            "false_negative": gaussian(mu * HALVED[kind] * (1.0 if first else 0.9)),
+        }
+        setting = {"n": n, "mu": mu, "bound": bound, "t": t, "kind": kind, "alpha": 0.01, "T": 1500}
+        blocks.append(pd.DataFrame(errors).assign(**setting))
     return pd.concat(blocks, ignore_index=True)
 
 
-def epsilon(n: int, mu: float, bound: str, kind: str) -> float:
-    """Return a different number for every setting."""
-    return mu * (1 - 0.1 * KINDS.index(kind) - 0.03 * BOUNDS.index(bound) * (kind != KINDS[0])) + n
-
-
 def drawing(frame: pd.DataFrame) -> Figure:
-    return draw_amplification({"amplification": frame}, None, None)
+    return draw_figure_1({"amplification": frame}, SETTINGS, None)
 
 
-def test_it_has_the_share_of_epsilon_that_is_left() -> None:
+def test_a_panel_has_the_curves_of_its_experts_and_mu() -> None:
+    """The curve that is not amplified is G_mu: G_1 has 0.1587 at 0.5, and its centre at 0.3085."""
     figure = drawing(curves())
     assert_legible(figure)
-    (right,) = figure.axes
-    for bound, n in itertools.product(BOUNDS, SIZES):
-        estimated, analytic = (line for line in right.lines if line.get_label() == f"{bound} {n}")
-        for line, kind in ((analytic, "analytic"), (estimated, "monte-carlo")):
-            shares = [epsilon(n, mu, bound, kind) / epsilon(n, mu, bound, KINDS[0]) for mu in MUS]
-            np.testing.assert_allclose(line.get_xdata(), MUS)
-            np.testing.assert_allclose(line.get_ydata(), shares)
-        name = "rw-adabatch" + "-reflection" * (bound == "reflection")
-        assert {analytic.get_color(), estimated.get_color()} == {looks_of([name])[name].colour}
-        assert (analytic.get_linestyle(), estimated.get_linestyle()) == ("-", "None")
-        marks = [line for line in right.lines if line.get_label() == f"{bound} {n}, heuristic"]
-        guesses = [
-            epsilon(n, mu, bound, "heuristic") / epsilon(n, mu, bound, KINDS[0]) for mu in MUS
-        ]
-        assert len(marks) == (bound == "borell-tis")
-        for mark in marks:
-            np.testing.assert_allclose(mark.get_ydata(), guesses)
-    assert legend_texts(figure)[-1] == "heuristic of the paper, not proved"
-    # The further right, the more private, as in all figures.
-    assert right.get_xlim()[0] > right.get_xlim()[1]
-    texts = [text.get_text() for text in right.texts]
-    named = ("Borell-TIS", "reflection †")
-    assert texts == [f"{name},\nn = {n}" for name in named for n in SIZES]
-    assert right.get_ylim()[0] == 0, "an effect looks its size"
-    analytic = {
-        1 - epsilon(n, mu, bound, "analytic") / epsilon(n, mu, bound, KINDS[0])
-        for n, mu, bound in itertools.product(SIZES, MUS, BOUNDS)
-    }
-    assert f"{min(analytic):.0%} to {max(analytic):.0%}" in figure.get_label()
+    cells = list(itertools.product(SIZES, MUS))
+    for ax, (n, mu) in zip(figure.axes, cells, strict=True):
+        assert ax.get_title(loc="left") == f"n = {n}, μ = {mu:g}"
+        drawn = lines(ax)
+        assert set(drawn) == {"un-amplified", "analytic", "monte-carlo"}
+        for kind, line in drawn.items():
+            np.testing.assert_array_equal(line.get_xdata(), FALSE_POSITIVE)
+            np.testing.assert_allclose(line.get_ydata(), gaussian(mu * HALVED[kind]))
+    plain_curve = lines(figure.axes[cells.index((2, 1.0))])["un-amplified"].get_ydata()
+    np.testing.assert_allclose(plain_curve[2:4], [0.3085, 0.1587], atol=5e-5)
+    assert figure.get_supylabel() == "rate of false negatives"
+    assert {ax.get_xlabel() for ax in figure.axes[-3:]} == {"rate of false positives"}
+    names = ["not amplified", "analytic lower bound", "Monte Carlo estimate"]
+    assert legend_texts(figure) == names
+    title = plain(figure.get_suptitle())
+    for part in ("t = 7 of T = 1,500", "α = 0.01", "Borell-TIS", "2,000 runs"):
+        assert part in title
 
 
-def test_the_first_alpha_is_drawn() -> None:
-    swept = pd.concat([curves(), curves().assign(alpha=1.0, epsilon_at_delta=0.5)])
-    (one,), (both,) = drawing(curves()).axes, drawing(swept).axes
-    assert list(map(points, lines(one).values())) == list(map(points, lines(both).values()))
+def test_the_finding_is_the_largest_rise_of_all_panels() -> None:
+    """At mu = 4 false negatives rise most at a rate of Φ(-2), from Φ(-2) = 0.0228 to 0.5."""
+    rises = [(gaussian(mu / 2) - gaussian(mu)).max() for mu in MUS]
+    assert f"{max(rises):.4f}" == "0.4772"
+    assert "by up to 48 percentage points (n = 2, μ = 4, " in drawing(curves()).get_label()
+
+
+def test_the_first_bound_of_the_study_is_drawn() -> None:
+    figure = drawing(curves(bounds=("reflection",)))
+    assert "reflection bound (ours)" in plain(figure.get_suptitle())
+    np.testing.assert_allclose(
+        lines(figure.axes[0])["analytic"].get_ydata(), gaussian(MUS[0] * HALVED["analytic"])
+    )

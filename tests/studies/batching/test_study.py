@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from dpol.core.intervals import half_width
 from dpol.data.synthetic import synthetic_stream
@@ -17,6 +18,7 @@ from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
+from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.batching import compute as study
 from dpol.studies.batching.compute import NOISE
 from dpol.studies.batching.settings import Batching
@@ -83,6 +85,30 @@ def test_the_unamplified_kind_is_the_guarantee_of_one_round(curves):
         held = rows["epsilon"].notna()
         expected = delta_of_epsilon(rows.loc[held, "epsilon"], mu)
         np.testing.assert_allclose(rows.loc[held, "delta"], expected, rtol=1e-12)
+
+
+def least_false_negatives(curves: pd.DataFrame) -> pd.Series:
+    """Return G_mu at the rates of false positives of the curves."""
+    return pd.Series(norm.sf(norm.ppf(curves["false_positive"]) + curves["mu"]), curves.index)
+
+
+def test_a_curve_that_is_not_amplified_is_gaussian_and_no_amplified_curve_is_below(curves):
+    plain = of_kind(curves, "un-amplified")
+    np.testing.assert_allclose(plain["false_negative"], least_false_negatives(plain), atol=1e-12)
+    for kind in ("analytic", "monte-carlo"):
+        amplified = of_kind(curves, kind)
+        rise = amplified["false_negative"] - least_false_negatives(amplified)
+        assert (rise >= -1e-12).all()
+        largest = rise.groupby([amplified[name] for name in SETTING]).max()
+        assert (largest[largest.index.get_level_values("t") > 1] > 1e-3).all()
+
+
+def test_noise_that_grew_in_batches_would_be_below(monkeypatch):
+    """The curves are below if a batch of b rounds had mu sqrt(b)."""
+    wrong = property(lambda mixture: mixture.mu * np.sqrt(mixture.sizes))
+    monkeypatch.setattr(BatchMixture, "mus", wrong)
+    simulated = of_kind(run_all(TINY)[0], "monte-carlo")
+    assert (simulated["false_negative"] < least_false_negatives(simulated) - 1e-3).any()
 
 
 def test_no_kind_is_worse_than_one_round_and_simulation_adds_to_analysis(curves):

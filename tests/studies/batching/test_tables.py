@@ -3,9 +3,14 @@ from __future__ import annotations
 import itertools
 
 import pandas as pd
+import pytest
 
+from dpol.core.yaml_files import read_yaml
+from dpol.show.papers import EXPERTS
 from dpol.show.table import Table, to_markdown
+from dpol.studies.batching.paper import TABLE_1, table_1
 from dpol.studies.batching.show import amplification, batching
+from dpol.studies.claims.compute import STATEMENTS
 
 BOUNDS = ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
@@ -99,3 +104,37 @@ def test_the_amplification_table() -> None:
 def test_the_batching_table() -> None:
     # n = 2, mu = 0.1: 3; mu = 1: 12; 100 more for the second stream.
     assert to_markdown(batching({"batching": costs()}, None, None)) == COSTS
+
+
+def test_table_1_has_the_papers_rows_in_its_order() -> None:
+    games = costs().assign(ftpl_bound=400.0, adabatch_bound=440.0, adabatch_regret=66.0)
+    table = table_1({"batching": games}, None, None)
+    ((lines,),) = [[group.lines for group in section.groups] for section in table.sections]
+    rows = {name: [cell.text for cell in cells] for name, cells in lines}
+    assert [name.split(" (")[0] for name in rows] == [
+        "sums in a tree",
+        "RW-FTPL",
+        "“Tracking the Best Expert Privately”",
+        "RW-AdaBatch with tolerance α",
+        "RW-Meta with m learners",
+    ]
+    tree, leader, tracking, batches, _ = rows.values()
+    assert tree[1] == "not in our copy"
+    assert tracking[-1] == "not played: text not at hand"
+    # The largest regret of RW-FTPL is 120, for n = 10, mu = 1 and the second stream.
+    assert leader[-1].endswith("games: at most 30% of it")
+    assert batches[-1].endswith("games: at most 15% of it")
+    assert all(all(cells) for cells in rows.values()), "every rate has a source and a check"
+    assert "500 runs of T = 60" in table.footers[2]
+
+
+@pytest.mark.parametrize("entry", TABLE_1, ids=lambda entry: entry.algorithm)
+def test_table_1_names_statements_of_the_ledger(entry) -> None:
+    """A statement that is renamed or leaves the ledger must leave this table too."""
+    ledger = {
+        statement["place"]
+        for statement in read_yaml(STATEMENTS).values()
+        if statement["paper"] == EXPERTS
+    }
+    assert set(entry.ledger) <= ledger
+    assert entry.ledger or entry.remark

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, Dashes
+from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
 from dpol.studies.labels import figures
 from dpol.studies.labels.settings import COLUMN_OF, Labels
 from legible import names_of_lines, points
@@ -19,12 +19,15 @@ from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table
 
 LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
 THEOREM, GUIDE = (REFERENCES[name].dashes for name in ("labels-theorem", "labels-guide"))
-SWEEPS = [("rounds", "random"), ("rounds", "hard"), ("hypotheses", "random")]
+SWEEPS = [
+    *(("rounds", "random"), ("rounds", "hard")),
+    *((sweep, "random") for sweep in ("labels", "hypotheses", "epsilons")),
+]
 PANELS = {
-    "risk": [(sweep, "random", "mean_kl_risk") for sweep in ("labels", "epsilons")],
-    "other_risk": [(*sweep, "mean_kl_risk") for sweep in SWEEPS],
+    "risk": [(*sweep, "mean_kl_risk") for sweep in SWEEPS],
     "selection": [(*sweep, y) for y in ("tv_average", "tv_median") for sweep in SWEEPS[:2]],
 }
+RISK = "mean_kl_risk"
 RISKS = table()
 swept_figures = pytest.mark.parametrize("name", PANELS)
 Points = list[tuple[float, float]]
@@ -92,17 +95,36 @@ def test_bounds_are_in_the_panels_of_rounds_only() -> None:
     easy = {THEOREM: [(T, 3 * T**0.9) for T in rounds]}
     easy[GUIDE] = [(T, T * math.log(4)) for T in rounds]
     guides = {SWEEPS[0]: easy, SWEEPS[1]: {THEOREM: [(T, T / 1e5) for T in rounds]}}
-    for name, named in {"risk": False, "other_risk": True}.items():
-        (legend,) = drawn(name).legends
-        texts = [text.get_text() for text in legend.get_texts()]
-        assert ("bound of the paper" in texts) is named
-    bounded = [*SWEEPS, ("labels", "random"), ("epsilons", "random")]
-    axes = [*drawn("other_risk").axes, *drawn("risk").axes]
-    for key, ax in zip(bounded, axes, strict=True):
-        wanted = guides.get(key, {})
-        assert guides_of(ax) == {
+    for key, ax in zip(SWEEPS, drawn("risk").axes, strict=True):
+        wanted, found = guides.get(key, {}), guides_of(ax)
+        del found[SHORT]
+        assert found == {
             dashes: [pytest.approx(point) for point in line] for dashes, line in wanted.items()
         }
+
+
+def test_the_rate_of_theorem_5_starts_at_the_mean_of_exp3_and_changes_as_its_bound() -> None:
+    for (sweep, kind), ax in zip(SWEEPS, drawn("risk").axes, strict=True):
+        rate = guides_of(ax)[SHORT]
+        means, bounds = (expected(sweep, kind, "exp3", "exact", y) for y in (RISK, "upper_bound"))
+        assert rate[0] == pytest.approx(means[0])
+        for (x, y), (value, bound) in zip(rate, bounds, strict=True):
+            assert x == value
+            assert y / rate[0][1] == pytest.approx(bound / bounds[0][1])
+
+
+def test_the_finding_compares_the_ends_of_each_sweep_with_the_bound() -> None:
+    """With 1,000 and 30,000 rounds, a bound of 3 T^0.9 is multiplied by 30^0.9 = 21."""
+    first, *_, last = expected("rounds", "random", "exp3", "exact")
+    finding = drawn("risk").get_label()
+    assert f"by {last[1] / first[1]:.2g} (its bound by 21) from T = 10³ to 3·10⁴" in finding
+    assert finding.startswith("Theorem 5: ")
+    assert [part.split(" = ")[0][-1] for part in finding.split("; ")] == ["T", "M", "K", "ε"]
+
+
+def test_a_sweep_of_one_value_has_no_rate() -> None:
+    one = RISKS[(RISKS["sweep"] == "rounds") & (RISKS["T"] == 1000)]
+    assert "Theorem 5" not in draw("risk", one).get_label()
 
 
 def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:

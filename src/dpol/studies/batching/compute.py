@@ -1,4 +1,4 @@
-"""Privacy gained and regret added by batching: the data of the paper's Figure 1."""
+"""Privacy gained and regret added by batching: also the data of the paper's Figure 1."""
 
 from __future__ import annotations
 

@@ -27,14 +27,16 @@ class Batching(Settings):
     """Rounds t whose protection is computed.
 
     The figure shows the first."""
-    alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.1
-    """Tolerance for batching; the paper's experiments have 0.01."""
+    alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.01
+    """Tolerance for batching, by default that of the paper's experiments."""
     bounds: Annotated[
         list[Literal["borell-tis", "reflection"]],
         Field(min_length=1),
         AfterValidator(all_different),
     ] = ["borell-tis", "reflection"]
-    """Switching bounds."""
+    """Switching bounds.
+
+    The figure shows the first."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
     """Monte Carlo runs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpol.show.papers import EXPERTS, cited
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Point, Section, Study
 
@@ -26,10 +27,10 @@ STUDY = Study(
             name="batching",
             about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
             " sees only the actions then learns less about one round than the noise alone would"
-            " allow.",
+            f" allow. Figure 1 and Table 1 are those of {cited(EXPERTS)}.",
             results=("amplification", "batching"),
-            figures=("amplification",),
-            tables=("amplification", "batching"),
+            figures=("figure-1",),
+            tables=("table-1", "amplification", "batching"),
         ),
     ),
     points=points,

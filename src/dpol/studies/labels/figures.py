@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,10 @@ from matplotlib.lines import Line2D
 
 from dpol.labels.registry import LEARNERS, title_of
 from dpol.show import panels
-from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, Look, looks_of
+from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS
 from dpol.show.words import SYMBOLS, power
-from dpol.studies.labels.settings import COLUMN_OF, Labels
+from dpol.studies.labels.settings import COLUMN_OF, SIZES, Labels
 from dpol.studies.labels.table import fixed
 from dpol.studies.study import Facts, Frames
 
@@ -32,10 +31,9 @@ _SPREAD = 0.02  # dots of one x spread over this share of the panel's width, to 
 _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins the means
 _RISK = "mean_kl_risk"
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
-MAIN_SWEEPS = "labels", "epsilons"
-"""Sweeps in the figure that is always open."""
 _LOOKS = looks_of(LEARNERS, LABEL_LEARNERS)
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
+_RATE = Look(BLACK, SHORT, width=1.6)
 _SELECTORS = {
     "tv_average": "TV of the average prediction",
     "tv_median": "TV of the median of groups",
@@ -43,39 +41,35 @@ _SELECTORS = {
 
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Draw KL risk against M and epsilon, a panel per sweep that was run."""
-    return _draw_risk(frames["labels"], MAIN_SWEEPS)
-
-
-def other_risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Draw KL risk against T, with the bounds, and against K."""
-    return _draw_risk(frames["labels"], ("rounds", "hypotheses"))
-
-
-def _draw_risk(risks: pd.DataFrame, names: Sequence[str]) -> Figure:
-    sweeps = _sweeps(risks, {_RISK: "KL risk (nats)"}, names)
+    """Draw KL risk against T, M, K and epsilon beside Theorem 5, a panel per sweep that was run."""
+    sweeps = _sweeps(frames["labels"], {_RISK: "KL risk (nats)"}, SIZES)
     with _drawn_sweeps(sweeps, 2) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
-        drawn.legend(_marks(bounds="rounds" in names))
+            _draw_rate(ax, sweep)
+        drawn.legend(_marks())
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
         drawn.describe(_title(sweeps[0].rows, what, how))
-        least = [(sweep, _private(sweep.rows)) for sweep in sweeps]
-        drawn.find("Lowest KL risk with privacy: " + "; ".join(starmap(_least_risk, least)) + ".")
+        random = [sweep for sweep in sweeps if sweep.kind == "random"]
+        changes = [_change(sweep) for sweep in random if sweep.rows[sweep.x].nunique() > 1]
+        if changes:
+            drawn.find(f"Theorem 5: the risk of private EXP3 is multiplied {'; '.join(changes)}.")
     return drawn.figure
+
+
+def _change(sweep: _Sweep) -> str:
+    """Compare the risk of private EXP3 at the ends of a sweep with its bound."""
+    ends = sweep.of("exp3").iloc[[0, -1]]
+    first, last = (power(end) for end in ends[sweep.x])
+    risk, bound = (ends[name].iloc[1] / ends[name].iloc[0] for name in (_RISK, "upper_bound"))
+    sign = SYMBOLS.get(sweep.x, sweep.x)
+    return f"by {risk:.2g} (its bound by {bound:.2g}) from {sign} = {first} to {last}"
 
 
 def _private(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of private learners with exact sensitivity."""
     return rows[(rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")]
-
-
-def _least_risk(sweep: _Sweep, rows: pd.DataFrame) -> str:
-    """Name the learner with the least mean risk at the largest value of a sweep."""
-    row = rows.loc[rows.loc[rows[sweep.x] == rows[sweep.x].max(), _RISK].idxmin()]
-    value = f"{sweep.kind} class, {SYMBOLS.get(sweep.x, sweep.x)} = {power(row[sweep.x])}"
-    return f"{title_of(row['algorithm'])} at {value} ({row[_RISK]:.3g} nats)"
 
 
 def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
@@ -153,13 +147,14 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Pan
         yield drawn
 
 
-def _marks(*, bounds: bool) -> list[Line2D]:
+def _marks() -> list[Line2D]:
     """Return the legend of the marks of the risk."""
     return [
         panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
         panels.key("mean, published sensitivity", color=BLACK, **_PALE),
         panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
-        *([panels.key("bound of the paper", **_THEOREM.line)] if bounds else []),
+        panels.key("bound of the paper", **_THEOREM.line),
+        panels.key("Theorem 5, scaled to EXP3 on the left", **_RATE.line),
     ]
 
 
@@ -219,6 +214,13 @@ def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
         ax.fill_between(T, trivial, ax.get_ylim()[1], color=BAND, linewidth=0, zorder=0)
     for y, look, name in guides:
         _draw_guide(drawn, ax, T, y, look, name)
+
+
+def _draw_rate(ax: Axes, sweep: _Sweep) -> None:
+    """Draw the bound of Theorem 5, scaled to the mean of private EXP3 at the smallest value."""
+    exp3 = sweep.of("exp3")
+    scale = exp3[_RISK].iloc[0] / exp3["upper_bound"].iloc[0]
+    ax.plot(exp3[sweep.x], scale * exp3["upper_bound"], **_RATE.line)
 
 
 def _draw_slopes(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:

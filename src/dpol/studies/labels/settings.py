@@ -84,6 +84,8 @@ COLUMN_OF = {
     "features": "features",
 }
 """Column of the table of risks that each sweep changes, by the name of the sweep."""
+SIZES = "rounds", "labels", "hypotheses", "epsilons"
+"""Sweeps of numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,10 @@ SECTIONS = {
         figures={
             "lazy-rates": FigureSpec(
                 draw=draw_rates,
-                title="Rates that the paper of L2P states",
+                title="The paper’s Figure 1",
                 description="The exponent b of the regret T^b against a, where ε = T^(−a). The"
-                " lines are formulas from the paper; nothing is measured.",
-                place="file",
+                " lines are formulas from the paper; nothing is measured. The panels are the"
+                " paper’s, in its order.",
             ),
             "lazy-regret": FigureSpec(
                 draw=draw_learned,
@@ -30,6 +30,11 @@ SECTIONS = {
             ),
         },
         tables={
+            "lazy-stated-rates": TableSpec(
+                build=rates_table,
+                title="The paper’s Table 1, experts",
+                place="first",
+            ),
             "lazy-regret": TableSpec(
                 build=regret_table,
                 title="Regret, experts",
@@ -38,11 +43,6 @@ SECTIONS = {
             "lazy-exponents": TableSpec(
                 build=exponents_table,
                 title="Fitted exponents, experts",
-                place="file",
-            ),
-            "lazy-stated-rates": TableSpec(
-                build=rates_table,
-                title="Rates that the paper states, experts",
                 place="file",
             ),
         },

@@ -29,8 +29,8 @@ SECTIONS = {
             ),
             "convex-stated-rates": TableSpec(
                 build=rates_table,
-                title="Rates that the paper states, convex losses",
-                place="file",
+                title="The paper’s Table 1, convex losses",
+                place="first",
             ),
             "convex-exponents": TableSpec(
                 build=exponents_table,

@@ -1,0 +1,159 @@
+"""Record how far the first paper's Table 2 depends on the regressors of its linear models.
+
+    python verify/regressors.py
+
+The paper names windows and strengths of regularisation, but no regressors. Plays the stream of
+config/config.yaml with three readings, each with the paper's windows and our penalties: time, as
+dpol does; the last two values; the last two differences. Writes verify/runs/regressors.csv. Takes
+half a minute.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+import dpol
+from dpol.core.intervals import half_width
+from dpol.core.randomness import Floats
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.learners.ridge import PENALTIES, WINDOWS
+from dpol.show.reported import BEST_LINEAR
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIG = ROOT / "config" / "config.yaml"
+OUT = Path(__file__).parent / "runs" / "regressors.csv"
+LAGS = 2
+OF_TIME = 1 / 12
+"""Variance of the regressor of `dpol.RidgeBank` in a full window, 0 to 1."""
+
+
+def forecast(values: Floats, penalty: float) -> Floats:
+    """Return the (R, n) forecasts of a ridge regression on the last two values, with an intercept.
+
+    Regressors are scaled to the variance of time, so that a penalty shrinks equally. The forecast
+    is the mean of fewer than two pairs, and the last value if there is none.
+
+    Args:
+        values: (R, k, n) values of a window, oldest first, k at least 1.
+        penalty: penalty on both slopes.
+    """
+    seen = values[:, LAGS:]
+    pairs = seen.shape[1]
+    if pairs < 2:
+        return seen[:, 0] if pairs else values[:, -1]
+    first, second = values[:, 1:-1], values[:, :-LAGS]
+    mean, *means = (part.mean(axis=1) for part in (seen, first, second))
+    y, a, b = (
+        part - middle[:, None]
+        for part, middle in zip((seen, first, second), (mean, *means), strict=True)
+    )
+    grown = 1 + penalty / (pairs * OF_TIME)
+    aa, bb = (grown * (part * part).sum(axis=1) for part in (a, b))
+    ab, ay, by = (product.sum(axis=1) for product in (a * b, a * y, b * y))
+    # Without variance there is no slope.
+    whole = aa * bb - ab * ab
+    whole = np.where(whole > 0, whole, np.inf)
+    slopes = (bb * ay - ab * by) / whole, (aa * by - ab * ay) / whole
+    last = values[:, -1] - means[0], values[:, -2] - means[1]
+    return np.asarray(mean + slopes[0] * last[0] + slopes[1] * last[1])
+
+
+@dataclass(frozen=True)
+class LagBank(LearnerBank[Floats]):
+    """Regressions of each expert's noisy gain, or of its change, on the last two.
+
+    The state is the (R, k, n) noisy gains so far, oldest first.
+
+    Args:
+        differences: whether changes are forecast.
+        windows: numbers of gains of a fit.
+        penalties: ridge penalties on the slopes, by name.
+    """
+
+    differences: bool
+    windows: tuple[int, ...] = WINDOWS
+    penalties: Mapping[str, float] = field(default_factory=lambda: dict(PENALTIES))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"lags-w{w}-{name}" for w in self.windows for name in self.penalties)
+
+    def single(self, place: int) -> tuple[LagBank, int]:
+        window, name = list(product(self.windows, self.penalties))[place]
+        return LagBank(self.differences, (window,), {name: self.penalties[name]}), 0
+
+    def init(self, setup: LocalSetup) -> Floats:
+        return np.zeros((setup.n_replicates, 0, setup.n_experts))
+
+    def step(self, state: Floats, observation: Observation | None) -> tuple[Floats, Actions]:
+        if observation is None:
+            return state, np.zeros((len(state), len(self.labels)), dtype=np.int32)
+        state = np.concatenate([state, observation.gains[:, None]], axis=1)[:, -max(self.windows) :]
+        actions = [
+            self._forecast(state[:, -window:], penalty).argmax(axis=1)
+            for window, penalty in product(self.windows, self.penalties.values())
+        ]
+        return state, np.stack(actions, axis=1).astype(np.int32)
+
+    def _forecast(self, gains: Floats, penalty: float) -> Floats:
+        if not self.differences:
+            return forecast(gains, penalty)
+        last = gains[:, -1]
+        return last + forecast(np.diff(gains, axis=1), penalty) if gains.shape[1] > 1 else last
+
+
+READINGS: Mapping[str, LearnerBank[Any]] = {
+    "time": dpol.RidgeBank(),
+    "last two values": LagBank(differences=False),
+    "last two differences": LagBank(differences=True),
+}
+"""Banks of the twelve linear models, by their regressors."""
+
+
+def stream_of(config: Mapping[str, Any]) -> dpol.GainStream:
+    """Return the only stream of a config, cleaned by the pipeline."""
+    (label,) = config["streams"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"results/{config['run']}/streams/{label}.parquet"
+        command = ["snakemake", path, "--cores", "2", "--quiet", "all", "--directory", folder]
+        command += ["--configfile", str(CONFIG), "--snakefile", str(ROOT / "Snakefile")]
+        (Path(folder) / "data").symlink_to(ROOT / "data")
+        subprocess.run([sys.executable, "-m", *command], check=True)
+        return dpol.read_stream(Path(folder) / path)
+
+
+def main() -> None:
+    """Play and record each reading."""
+    config: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    stream, levels = stream_of(config), config["privacy"]["levels"].values()
+    runs, comparisons = range(config["replicates"]), 2 * len(READINGS) * len(levels)
+    rows = []
+    for mu, (reading, bank) in product(map(float, levels), READINGS.items()):
+        noisy = dpol.privatize(stream, "isotropic", mu, seed=config["seed"], replicates=runs)
+        meta = dpol.RWMeta(learners=(bank, dpol.LeaderBank()))
+        alone = (dpol.LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))
+        totals = [
+            dpol.play(each, noisy, label=label).gains(stream).sum(axis=1)
+            for label, each in [("rw-meta", meta), *zip(bank.labels, alone, strict=True)]
+        ]
+        best = 1 + int(np.argmax([total.mean() for total in totals[1:]]))
+        for algorithm, place in (("rw-meta", 0), (BEST_LINEAR, best)):
+            half = float(half_width(totals[place], 0.95, comparisons))
+            cell = {"algorithm": algorithm, "mean_gain": totals[place].mean()}
+            rows.append({"regressors": reading, "mu": mu, **cell, "ci_half_width": half})
+    pd.DataFrame(rows).to_csv(OUT, index=False, float_format="%.7g")
+
+
+if __name__ == "__main__":
+    main()
