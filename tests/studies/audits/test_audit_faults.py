@@ -472,6 +472,16 @@ def test_the_dartboard_with_too_few_fake_switches_loses_its_exact_claim(p, verdi
     assert (audited.verdict, audited.subject.mechanism) == (verdict, "dartboard")
 
 
+@pytest.mark.parametrize(("p", "verdict"), [(0.3, "consistent"), (0.0, "violated")])
+def test_lazy_weights_without_fake_switches_lose_their_exact_claim(p, verdict, monkeypatch):
+    """The claim is for p = 0.3."""
+    laws = lazy.interval_laws
+    monkeypatch.setattr(lazy, "interval_laws", lambda *args: laws(*args[:-1], p))
+    audited = lazy.audit_lazy_weights(SMALL, beta=0.05, regulariser=50.0, p=0.3)
+    assert (audited.verdict, audited.result.method) == (verdict, "exact")
+    assert audited.subject.mechanism == "lazy regularised weights"
+
+
 @pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
 def test_the_parameters_of_l2p_are_held_to_the_epsilon_of_mu(mu, monkeypatch):
     settings = Audits(mu=mu)
@@ -486,4 +496,5 @@ def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
         "sound accountant",
         "published accountant",
         "sound accountant",  # of the dartboard
+        "sound accountant",  # of lazy regularised weights
     ]
