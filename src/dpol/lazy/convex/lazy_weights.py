@@ -31,8 +31,7 @@ from dpol.lazy.convex.accounting import (
     choose_convex_parameters,
     parameters_at,
 )
-from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
-from dpol.lazy.transform import Measure, Points
+from dpol.lazy.transform import LazyParameters, Losses, Measure, Points
 from dpol.privacy.gaussian_dp import delta_of_epsilon
 
 
@@ -105,10 +104,7 @@ def _lazy_parameters_at(
 
 
 def play_lazy_weights(
-    measure: Measure,
-    parameters: ConvexParameters,
-    losses: LinearLosses | LinkedLosses,
-    generators: ReplicateGenerators,
+    measure: Measure, parameters: LazyParameters, losses: Losses, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
     """Play a whole game; return the (R,) total losses and the (R,) redraws."""
     state, before = measure.initial(), None

@@ -134,13 +134,13 @@ def _private_rows(
             leader = CoupledLeader(losses=losses, body=body, parameters=parameters)
             total, redraws = play(leader, parameters, leader, generators(name))
         else:
-            one_point = name == ONE_POINT
-            rule = "ratio of densities" if one_point else "L2P"
+            rule, play_rule = "L2P", play
+            if name == ONE_POINT:
+                rule, play_rule = "ratio of densities", play_lazy_weights
             mechanism = f"lazy resampling from regularised multiplicative weights ({rule})"
             measure = measure_for(
                 losses, body, beta=parameters.beta, regulariser=parameters.regulariser
             )
-            play_rule = play_lazy_weights if one_point else play
             total, redraws = play_rule(measure, parameters, losses, generators(name))
         guarantee = central_guarantee(
             mechanism,
