@@ -22,6 +22,7 @@ from dpol.labels.clients import (
     VectorClient,
 )
 from dpol.labels.clipping import Clipping
+from dpol.labels.scheffe import ScheffeClient
 from dpol.lazy.exact import LazyLaw
 from dpol.lazy.transform import LazyParameters, advance
 from dpol.lazy.weights import WeightsMeasure
@@ -393,6 +394,15 @@ AUDITS = {
 }
 """An audit, a sound mechanism, and broken ones that keep its record."""
 FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in faults]
+
+
+@pytest.mark.parametrize(("epsilon", "verdict"), [(1.0, "consistent"), (1.01, "violated")])
+def test_answers_about_scheffe_sets_are_held_to_their_record(epsilon, verdict):
+    """The coin is that of `epsilon`, the record claims 1."""
+    client = ScheffeClient(CLASS, 1.0)
+    audited = labels.audit_scheffe(altered(client, "keep", ScheffeClient(CLASS, epsilon).keep))
+    assert (audited.verdict, audited.subject.recorded) == (verdict, 1.0)
+    assert audited.result.lower_bound == pytest.approx(epsilon)
 
 
 def refuted(audits):
