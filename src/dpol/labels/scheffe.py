@@ -4,9 +4,10 @@ The Scheffé set of two hypotheses holds the labels to which the first gives mor
 under the two differ by their total variation.
 
 Source: Kamath, Pour, Regehr and Woodruff, "Query-Efficient Locally Private Hypothesis Selection via
-the Scheffé Graph", section 4, with the sets of all pairs; the problem is from "Locally Private
-Hypothesis Selection" by Gopi et al., of which we know the abstract only. Two things differ: pairs
-are drawn, so that groups are not equally large, and a hypothesis answers for its own sets only.
+the Scheffe Graph", sections 3 and 4, with the sets of all pairs. There groups are equally large;
+here each person draws a pair. A hypothesis answers for its own sets only, which is enough for the
+bound below. The problem is from "Locally Private Hypothesis Selection" by Gopi et al., of which we
+know the abstract only.
 """
 
 from __future__ import annotations

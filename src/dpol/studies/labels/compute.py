@@ -156,7 +156,7 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
     game = realisable(hypotheses, np.arange(T) % in_turn, study.replicates)
     adversary = setting.features == "adversarial"
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
-    # The median selector has n learners, each with T // n rounds if that is enough.
+    # The median selector has n groups, each with T // n rounds if that is enough.
     n, rounds = study.groups, T // study.groups
     groups_of = LabelGame(
         hypotheses=hypotheses,
