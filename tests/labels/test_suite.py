@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 import json
 import math
 
@@ -23,7 +24,7 @@ from dpol.labels.game import (
 )
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
-from dpol.labels.registry import make_learner, variants
+from dpol.labels.registry import SELECTORS, make_learner, title_of, variants
 from dpol.privacy.auditing.bounds import audit_runs
 from labels import plain
 
@@ -214,6 +215,67 @@ def test_messages_without_noise_are_refuted():
     careless, sound = made
     assert audit_of(careless, (0, 1)).verdict == "violated"
     assert audit_of(sound, (0, 1)).lower_bound > 0.5
+
+
+# ---- selectors -----------------------------------------------------------------------------------
+
+every_selector = pytest.mark.parametrize("name", SELECTORS)
+
+
+def selector_of(name, epsilon=1.0):
+    masses = plain.HYPOTHESES.masses[0]
+    return SELECTORS[name](HypothesisClass(masses), Terms(T, epsilon))
+
+
+def constant_game(selector):
+    return realisable(selector.hypotheses, np.zeros(T, dtype=int), R)
+
+
+@every_selector
+def test_a_selection_depends_on_the_seed_and_on_its_own_generator_only(name):
+    selector = selector_of(name, epsilon=0.3)
+    game, generators = constant_game(selector), coins()
+    whole = selector.play(game, generators)
+    assert whole.shape == (R,)
+    np.testing.assert_array_equal(selector.play(game, coins()), whole)
+    others = [selector.play(game, coins(seed)).tolist() for seed in range(2, 8)]
+    assert any(other != whole.tolist() for other in others)
+    for r in range(R):
+        one = LabelGenerators(coins().nature.of([r]), coins().clients.of([r]))
+        alone = selector.play(dataclasses.replace(game, law=game.law[[r]]), one)
+        assert alone.tolist() == [whole[r]]
+
+
+@every_selector
+def test_the_guarantee_of_a_selector_is_complete_and_not_refuted(name):
+    selector = selector_of(name)
+    guarantee = selector.client.guarantee
+    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
+    assert guarantee.adjacency == "two labels of the same round"
+    assert guarantee.unit == "one person's label in one round"
+    assert guarantee.epsilon_delta == (1.0, 0.0)
+    assert guarantee.sensitivity > 0
+    features, bounds = np.zeros(20_000, dtype=int), []
+    for pair in itertools.combinations(range(4), 2):
+        columns = []
+        for label in pair:
+            clients = label_generators(1, ("audit", label), 1, "own").clients
+            sent = selector.client.privatize(np.full((1, len(features)), label), features, clients)
+            asked = sent.index[0][:, None] == np.arange(selector.client.sets.shape[1])
+            columns.append(np.where(asked, 2.0 * sent.values[0][:, None] - 1, 0.0))
+        facts = {"parameter": "epsilon", "claimed": 1.0, "delta": 0.0, "confidence": 1 - 1e-7}
+        audit = audit_runs(*columns, **facts)
+        assert audit.verdict == "consistent"
+        bounds.append(audit.lower_bound)
+    assert max(bounds) > 0.7  # power
+
+
+@every_selector
+def test_a_selector_has_a_title_and_almost_surely_finds_the_truth(name):
+    assert title_of(name) == SELECTORS[name].title
+    selector = selector_of(name, epsilon=60.0)
+    game = dataclasses.replace(constant_game(selector), features=np.zeros(2000, dtype=int))
+    assert selector.play(game, coins()).tolist() == game.law.tolist()
 
 
 # ---- features of an adversary --------------------------------------------------------------------

@@ -50,8 +50,8 @@ TOGETHER = [
     "rw-meta persistence tree-ftpl-min-noise mf-ftpl tree-ftpl-min-regret l2p rw-ftpl",
     "rw-meta persistence tree-ftpl-min-noise mf-ftpl mf-window-8 mf-discounted-0.8",
     "l2p l2p-published l2p-one-round l2p-theorem-3.10 tree-ftpl-min-noise mf-ftpl",
-    "l2p l2p-one-round l2p-theorem-3.12 dp-ftrl",
-    "wma exp3 exp3-bayes membership randomised-response",
+    "l2p l2p-one-round l2p-theorem-3.12 lazy-regularised-weights ctrl dp-ftrl mf-dp-ftrl",
+    "wma exp3 exp3-bayes membership randomised-response scheffe-tournament",
     "rw-adabatch rw-adabatch-reflection",
     "rw-meta random-effects tree-ftpl-min-noise",
 ]

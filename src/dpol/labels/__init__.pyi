@@ -29,4 +29,6 @@ from .learners import PrivateEXP3 as PrivateEXP3
 from .learners import PrivateWMA as PrivateWMA
 from .learners import Terms as Terms
 from .registry import LEARNERS as LEARNERS
+from .registry import SELECTORS as SELECTORS
 from .registry import make_learner as make_learner
+from .scheffe import ScheffeTournament as ScheffeTournament

@@ -122,9 +122,7 @@ class MembershipBayes(AnswerBayes):
 
     def chances(self, masses: Floats) -> Floats:
         """Return the (X, J, 2, L) likelihoods of no and yes for the set of each index."""
-        sets, keep = self.client.sets.astype(float), self.client.keep
-        yes = (1 - keep) + (2 * keep - 1) * (sets @ masses.transpose(0, 2, 1))
-        return np.stack([1 - yes, yes], axis=2)
+        return self.client.chances(masses)
 
 
 @dataclass(frozen=True, eq=False)

@@ -235,10 +235,16 @@ class MembershipClient(LabelClient):
         masses = self.hypotheses.masses
         return np.asarray(masses > masses.mean(axis=1, keepdims=True))
 
+    def chances(self, masses: Floats) -> Floats:
+        """Return the (X, J, 2, L) probabilities of no and yes, for (X, L, M) laws of the label."""
+        sets, keep = self.sets.astype(float), self.keep
+        yes = (1 - keep) + (2 * keep - 1) * (sets @ masses.transpose(0, 2, 1))
+        return np.stack([1 - yes, yes], axis=2)
+
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Return (R, B) answers, 1 for yes and 0 for no; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
-        index = uniform_index(uniforms[..., 1], self.hypotheses.n_hypotheses)
+        index = uniform_index(uniforms[..., 1], self.sets.shape[1])
         member = self.sets[features, index, labels]
         return Messages((member == (uniforms[..., 0] < self.keep)).astype(np.int64), index)
 

@@ -8,6 +8,7 @@ from dpol.labels.bayes import MembershipBayes, MessageBayes, OpenBayes, Response
 from dpol.labels.clipping import SensitivityRule
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import LabelLearner, PrivateEXP3, PrivateWMA, Terms
+from dpol.labels.scheffe import ScheffeTournament
 
 LEARNERS: Mapping[str, type[LabelLearner]] = {
     "wma": PrivateWMA,
@@ -18,6 +19,8 @@ LEARNERS: Mapping[str, type[LabelLearner]] = {
     "bayes": OpenBayes,
 }
 """Every learner, in the order of tables."""
+SELECTORS: Mapping[str, type[ScheffeTournament]] = {"scheffe-tournament": ScheffeTournament}
+"""Every rule that selects one hypothesis after all messages, and predicts nothing before."""
 Variant = tuple[str, SensitivityRule]
 """A learner's name and a sensitivity rule."""
 
@@ -28,11 +31,13 @@ def variants() -> Iterator[Variant]:
 
 
 def title_of(name: str, rule: SensitivityRule | None = None) -> str:
-    """Return the title of a learner, with † if the learner or its `exact` rule is ours.
+    """Return the title of a learner or selector, with † if it or its `exact` rule is ours.
 
     >>> title_of("membership"), title_of("wma", "exact"), title_of("wma", "published")
     ('membership response †', 'private WMA, exact †', 'private WMA, published')
     """
+    if name in SELECTORS:
+        return SELECTORS[name].title
     kind, ours = LEARNERS[name], LEARNERS[name].origin == "ours"
     named = rule is not None and len(kind.rules) > 1
     title = f"{kind.title}, {rule}" if named else kind.title

@@ -144,10 +144,15 @@ def composed_epsilon(fake_switch: float, change: float, rho: float, delta: float
         rho: zCDP of all redraws.
         delta: delta of the guarantee.
     """
-    p = fake_switch
-    indicator = max(change, math.log1p((1 - p) * -math.expm1(-change) / p))  # pure epsilon
+    indicator = indicator_epsilon(fake_switch, change)
     together = zcdp_epsilon(indicator**2 / 2 + rho, delta)
     return min(together, indicator + zcdp_epsilon(rho, delta))
+
+
+def indicator_epsilon(fake_switch: float, change: float) -> float:
+    """Return the pure epsilon of one indicator; see `composed_epsilon`."""
+    p = fake_switch
+    return max(change, math.log1p((1 - p) * -math.expm1(-change) / p))
 
 
 @lru_cache(maxsize=65536)

@@ -57,7 +57,7 @@ def test_claims_are_the_parameters_asked_for(study):
     assert asked.claimed[chains].between(0.995, 1).all()
     assert asked.claimed[~chains].to_numpy() == pytest.approx(np.ones(len(asked) - 4))
     messages = study[study.unit.str.contains("label") & (study.parameter == "epsilon")]
-    assert len(messages) == 7
+    assert len(messages) == 8
     assert (messages.claimed == 1).all()
 
 

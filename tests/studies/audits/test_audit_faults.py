@@ -22,6 +22,7 @@ from dpol.labels.clients import (
     VectorClient,
 )
 from dpol.labels.clipping import Clipping
+from dpol.labels.scheffe import ScheffeClient
 from dpol.lazy.exact import LazyLaw
 from dpol.lazy.transform import LazyParameters, advance
 from dpol.lazy.weights import WeightsMeasure
@@ -395,6 +396,15 @@ AUDITS = {
 FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in faults]
 
 
+@pytest.mark.parametrize(("epsilon", "verdict"), [(1.0, "consistent"), (1.01, "violated")])
+def test_answers_about_scheffe_sets_are_held_to_their_record(epsilon, verdict):
+    """The coin is that of `epsilon`, the record claims 1."""
+    client = ScheffeClient(CLASS, 1.0)
+    audited = labels.audit_scheffe(altered(client, "keep", ScheffeClient(CLASS, epsilon).keep))
+    assert (audited.verdict, audited.subject.recorded) == (verdict, 1.0)
+    assert audited.result.lower_bound == pytest.approx(epsilon)
+
+
 def refuted(audits):
     """Return whether the outputs, not the record, refute a claim."""
     return any(audited.result.verdict == "violated" for audited in audits)
@@ -472,6 +482,16 @@ def test_the_dartboard_with_too_few_fake_switches_loses_its_exact_claim(p, verdi
     assert (audited.verdict, audited.subject.mechanism) == (verdict, "dartboard")
 
 
+@pytest.mark.parametrize(("p", "verdict"), [(0.3, "consistent"), (0.0, "violated")])
+def test_lazy_weights_without_fake_switches_lose_their_exact_claim(p, verdict, monkeypatch):
+    """The claim is for p = 0.3."""
+    laws = lazy.interval_laws
+    monkeypatch.setattr(lazy, "interval_laws", lambda *args: laws(*args[:-1], p))
+    audited = lazy.audit_lazy_weights(SMALL, beta=0.05, regulariser=50.0, p=0.3)
+    assert (audited.verdict, audited.result.method) == (verdict, "exact")
+    assert audited.subject.mechanism == "lazy regularised weights"
+
+
 @pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
 def test_the_parameters_of_l2p_are_held_to_the_epsilon_of_mu(mu, monkeypatch):
     settings = Audits(mu=mu)
@@ -486,4 +506,5 @@ def test_l2p_is_not_calibrated_to_a_mu_whose_epsilon_is_zero():
         "sound accountant",
         "published accountant",
         "sound accountant",  # of the dartboard
+        "sound accountant",  # of lazy regularised weights
     ]

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from dpol.labels.registry import LEARNERS
 from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
 from dpol.studies.labels import figures
 from dpol.studies.labels.settings import COLUMN_OF, Labels
@@ -73,7 +74,8 @@ def dots(ax: Axes, colour: str) -> Points:
 def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> None:
     for (sweep, kind, y), ax in zip(PANELS[name], drawn(name).axes, strict=True):
         low, high = ax.get_xlim()
-        for learner, (colour, _) in LOOKS.items():
+        looks = {key: LOOKS[key] for key in LOOKS if name == "selection" or key in LEARNERS}
+        for learner, (colour, _) in looks.items():
             (line,) = lines(ax, colour, "-")
             means = expected(sweep, kind, learner, "exact", y)
             np.testing.assert_allclose(points(line), means)
@@ -86,8 +88,10 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
             wanted = expected(sweep, kind, learner, "published", y)
             assert len(published) == (name != "selection")
             assert all(line == [pytest.approx(point) for point in wanted] for line in published)
-        places = {dots(ax, colour)[0][0] for colour, _ in LOOKS.values()}
-        assert len(places) == len(LOOKS)  # side by side
+        places = {dots(ax, colour)[0][0] for colour, _ in looks.values()}
+        assert len(places) == len(looks)  # side by side
+        hidden = {colour for key, (colour, _) in LOOKS.items() if key not in looks}
+        assert not hidden & {line.get_color() for line in ax.lines}
 
 
 def test_bounds_are_in_the_panels_of_rounds_only() -> None:

@@ -17,10 +17,10 @@ from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
-from dpol.labels.game import play_adversary, play_labels
+from dpol.labels.game import label_generators, play_adversary, play_labels
 from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import hard_class, random_class
-from dpol.labels.registry import variants
+from dpol.labels.registry import SELECTORS, variants
 from dpol.studies.labels import compute as module
 from dpol.studies.labels.compute import COLUMNS, collect, run
 from dpol.studies.labels.settings import Labels, Setting
@@ -31,6 +31,7 @@ from labels import plain
 FACTS = Facts({"PA": "Pennsylvania"}, simulated=False, confidence=0.95)
 
 MEMBERS = tuple(variants())
+CHOSEN = tuple((name, "exact") for name in SELECTORS)
 RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
 HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
 LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
@@ -146,7 +147,8 @@ def test_the_hard_class_is_even_and_needs_enough_rounds():
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_every_learner_has_its_row(setting):
     table = played(setting).frame
-    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == list(MEMBERS)
+    members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
+    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
     facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "features", "replicates"]]
     assert (facts == [*vars(setting).values(), 5]).all(axis=None)
     assert set(table["origin"]) == {"paper", "standard", "ours"}
@@ -161,18 +163,24 @@ def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
     assert tuple(whole.columns) == COLUMNS
     assert set().union(*parts) | {"ci_half_width", "confidence", "ci_comparisons"} == set(COLUMNS)
     assert (whole[["ci_comparisons", "confidence"]] == [len(whole), 0.9]).all(axis=None)
-    for row in whole.itertuples():
+    risks = ["mean_kl_risk", "standard_error", "ci_half_width", "mean_tv", "kl_runs"]
+    unplayed = whole["algorithm"].isin(SELECTORS)
+    assert unplayed.sum() == 2
+    assert whole.loc[unplayed, risks].isna().all(axis=None)
+    for row in whole[~unplayed].itertuples():
         assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.9, len(whole)))
     write_frame(whole, tmp_path / "rows.parquet")
     again = pd.read_parquet(tmp_path / "rows.parquet")
-    assert [list(runs) for runs in again["kl_runs"]] == [list(runs) for runs in whole["kl_runs"]]
+    runs = [[list(each) for each in table["kl_runs"].dropna()] for table in (again, whole)]
+    assert runs[0] == runs[1]
     assert (again["tv_median_runs"].notna() == (again["sweep"] == "rounds")).all()
 
 
 def rows_and_runs(record, n_rounds):
     """Yield each row with its run; runs of the median selector have other lengths."""
     runs = [parts for parts in record.runs if parts[1].n_rounds == n_rounds]
-    return zip(record.frame.itertuples(), runs, strict=True)
+    learners = ~record.frame["algorithm"].isin(SELECTORS)
+    return zip(record.frame[learners].itertuples(), runs, strict=True)
 
 
 def entropies(game):
@@ -251,6 +259,30 @@ def test_the_median_selector_has_its_own_shorter_runs(setting):
             distances.append(plain.tv(truth, each[int(np.argmin(between))]))
         assert row.tv_median == pytest.approx(np.mean(distances), rel=1e-9)
         assert learner.terms.n_rounds == 30
+
+
+@pytest.mark.parametrize("setting", [RANDOM, HARD])
+def test_the_row_of_a_selector_is_its_selection(setting):
+    """Of all messages, and of three groups of 30 with the median selector."""
+    rows = played(setting).frame.set_index("algorithm")
+    learner, game, _ = played(setting).runs[0]
+    for name, kind in SELECTORS.items():
+        row, selector = rows.loc[name], kind(game.hypotheses, learner.terms)
+        for column, size, T in (("tv_average", 1, 90), ("tv_median", 3, 30)):
+            part = dataclasses.replace(
+                game, features=game.features[:T], law=np.repeat(game.law, size)
+            )
+            key = ("labels", setting.kind, 4, setting.M, T, 1.0)
+            coins = label_generators(5, key, 5 * size, f"{name} {column}")
+            masses = game.hypotheses.masses[0]
+            each = masses[selector.play(part, coins)].reshape(5, size, -1)
+            distances = []
+            for r, laws in enumerate(each):
+                between = [np.median([plain.tv(p, q) for q in laws]) for p in laws]
+                distances.append(plain.tv(masses[r % 4], laws[int(np.argmin(between))]))
+            assert row[f"{column}_runs"] == pytest.approx(distances, rel=1e-9)
+            assert row[column] == pytest.approx(np.mean(distances), rel=1e-9)
+        assert (row["model"], row["guaranteed_epsilon"], row["delta"]) == ("local", 1.0, 0.0)
 
 
 def test_all_learners_meet_the_same_labels_with_their_own_coins():

@@ -14,6 +14,9 @@ from .comparators import NOISES as NOISES
 from .comparators import best_regulariser as best_regulariser
 from .comparators import gradient_descent as gradient_descent
 from .comparators import private_ftrl as private_ftrl
+from .lazy_weights import choose_lazy_weights as choose_lazy_weights
+from .lazy_weights import lazy_weights_epsilon as lazy_weights_epsilon
+from .lazy_weights import play_lazy_weights as play_lazy_weights
 from .leader import CoupledLeader as CoupledLeader
 from .leader import choose_coupled as choose_coupled
 from .losses import ConvexLosses as ConvexLosses

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -39,15 +39,15 @@ class ConvexGame:
 
 @dataclass(frozen=True, kw_only=True)
 class ConvexParameters(AccountedParameters):
-    """Parameters of L2P over `exp(-beta (losses + lambda |x|^2))`, and what they guarantee.
+    """Parameters over `exp(-beta (losses + lambda |x|^2))`, and what they guarantee.
 
     Args:
         batch_size: B, rounds in a batch.
         eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
         normaliser: name of c.
-        shadow: True.
-        limit: inf, no limit.
+        shadow: whether a shadow point normalises the keep probability.
+        limit: most redraws; inf for L2P.
         epsilon: accounted epsilon at the game's delta.
         objective: stand-in for regret that was minimised (see `choose_convex_parameters`).
         beta: inverse temperature.
@@ -98,8 +98,24 @@ def convex_epsilon(
     )
 
 
+def parameters_at(
+    game: ConvexGame, batch_size: int, p: float, regulariser: float, fixed: float, beta: float
+) -> ConvexParameters:
+    """Return the parameters of L2P at a beta; `fixed` is the objective without the term in beta."""
+    eta, objective = beta * (game.lipschitz * game.diameter), fixed + game.dimension / beta
+    return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
+
+
+ParametersAt = Callable[[ConvexGame, int, float, float, float, float], ConvexParameters]
+"""A function like `parameters_at`, for one algorithm and its accounting."""
+
+
 def choose_convex_parameters(
-    game: ConvexGame, *, epsilon: float, largest_batch: int | None = None
+    game: ConvexGame,
+    *,
+    epsilon: float,
+    largest_batch: int | None = None,
+    at: ParametersAt = parameters_at,
 ) -> ConvexParameters:
     """Return the parameters of least expected regret whose accounted epsilon is at most `epsilon`.
 
@@ -113,6 +129,7 @@ def choose_convex_parameters(
         game: facts about the game.
         epsilon: largest epsilon allowed.
         largest_batch: largest batch size in rounds; None for T.
+        at: returns the parameters of the algorithm; default is L2P.
 
     Raises:
         ValueError: no parameters reach epsilon.
@@ -125,7 +142,7 @@ def choose_convex_parameters(
 
     def candidates(batch_size: int) -> Iterator[ConvexParameters]:
         nonlocal best
-        for better in _improvements(game, epsilon, batch_size, best):
+        for better in _improvements(at, game, epsilon, batch_size, best):
             best = better.objective
             yield better
 
@@ -140,7 +157,7 @@ def choose_convex_parameters(
 
 
 def _improvements(
-    game: ConvexGame, epsilon: float, batch_size: int, best: float
+    of: ParametersAt, game: ConvexGame, epsilon: float, batch_size: int, best: float
 ) -> Iterator[ConvexParameters]:
     """Yield parameters of one batch size, each with a smaller objective than `best` and the last.
 
@@ -155,7 +172,7 @@ def _improvements(
         fixed = regulariser * D**2 / 4 + batch_size * T * L**2 / (2 * regulariser)
         if fixed >= best:
             continue
-        at = partial(_at_temperature, game, batch_size, p, regulariser, fixed)
+        at = partial(of, game, batch_size, p, regulariser, fixed)
         # The factor keeps rounding from deciding.
         needed = (1 - 1e-9) * game.dimension / (best - fixed)
         if at(max(needed, low)).epsilon > epsilon:
@@ -164,14 +181,6 @@ def _improvements(
         if reached and reached.objective < best:
             best = reached.objective
             yield reached
-
-
-def _at_temperature(
-    game: ConvexGame, batch_size: int, p: float, regulariser: float, fixed: float, beta: float
-) -> ConvexParameters:
-    """Return the parameters at a beta; `fixed` is the objective without the term in beta."""
-    eta, objective = beta * (game.lipschitz * game.diameter), fixed + game.dimension / beta
-    return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
 
 
 def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:

@@ -23,6 +23,7 @@ from dpol.labels.clients import (
 )
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass, Ints
+from dpol.labels.scheffe import ScheffeClient
 from dpol.privacy.auditing.bounds import AuditResult, with_fitted_direction
 from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
 from dpol.studies.audits.settings import Audits
@@ -55,6 +56,7 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
         yield from audit_vector(settings, seed, client)
     yield from audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
     yield from audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
+    yield audit_scheffe(ScheffeClient(counterexample(), _EPSILON))
 
 
 # ---- private EXP3 --------------------------------------------------------------------------------
@@ -157,6 +159,16 @@ def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterat
     columns = [(sent.values[0] == (sent.index[0] == 0)).astype(float) for sent in messages]
     event = "whether the answer speaks for the first set"
     yield by_event(subject, event, [columns], settings, "epsilon")
+
+
+def audit_scheffe(client: ScheffeClient) -> Audited:
+    """Audit the exact worst loss of one answer about a Scheffé set, from the client's own law."""
+    code, inputs = "none: ScheffeClient.chances computes the law", "all pairs of 3 labels"
+    subject = _subject(client, "membership response", "public random Scheffé set", inputs, code)
+    logs = np.log(client.chances(np.eye(client.hypotheses.n_labels)[None]))
+    worst = float(np.ptp(logs, axis=3).max())
+    result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=worst)
+    return Audited(subject, "epsilon of the worst pair", result)
 
 
 # ---- shared parts --------------------------------------------------------------------------------

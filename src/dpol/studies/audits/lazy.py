@@ -1,20 +1,24 @@
-"""Audits of L2P for experts and the dartboard: exact loss, and whether L2P's code has its law."""
+"""Audits of L2P for experts and of its predecessors: exact loss, and the law of L2P's code."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import softmax
 
-from dpol.core.randomness import replicate_generators
+from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.interface import CuratorSetup
 from dpol.experts.play import RawGains, guarantee_of, setup_of
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
+from dpol.lazy.convex.accounting import ConvexGame
+from dpol.lazy.convex.lazy_weights import lazy_weights_epsilon
 from dpol.lazy.dartboard import dartboard_epsilon, most_redraws
-from dpol.lazy.exact import LazyLaw, paths_and_shadow, worst_epsilon
+from dpol.lazy.exact import LazyLaw, exact_epsilon, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.auditing.bounds import AuditResult
@@ -31,7 +35,7 @@ _LOSSES = np.array([[0.0, 2.0, 1.0, 0.5], [2.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 
 def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
     """Audit L2P for experts: each accountant's claim, its calibration, and its code.
 
-    Of the dartboard, audit the claim of the sound accountant.
+    Of the dartboard and of lazy regularised weights, audit the claim of the sound accountant.
     """
     yield audit_lazy(settings, "sound", LazyParameters(2, 0.01, 0.001))
     eta = 0.5 / math.log(2 * _BATCHES / settings.delta)  # at the edge of its preconditions
@@ -39,6 +43,7 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
         settings, "published", LazyParameters(1, 0.999 * eta, 0.5, normaliser="published")
     )
     yield audit_dartboard(settings)
+    yield audit_lazy_weights(settings, beta=0.05, regulariser=50.0, p=0.3)
     # At a large delta, a small mu has epsilon 0, which no parameters reach.
     if epsilon_of_delta(settings.delta, settings.mu) > 0:
         yield audit_calibration(settings)
@@ -122,6 +127,57 @@ def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterat
     shape = [_LOSSES.shape[1]] * (_BATCHES + 1)
     law = paths_and_shadow(_LOSSES[None], _law_of(parameters)).reshape(shape)
     yield by_fit(subject, _play(settings, seed, parameters), law, settings)
+
+
+def audit_lazy_weights(settings: Audits, beta: float, regulariser: float, p: float) -> Audited:
+    """Audit the claim for lazy regularised weights on an interval, cut into 15 points."""
+    T, D = _BATCHES, 2.0
+    game = ConvexGame(n_rounds=T, dimension=1, diameter=D, lipschitz=1.0, delta=settings.delta)
+    claim = lazy_weights_epsilon(game, p, beta, regulariser, T - 1)
+    subject = Subject(
+        mechanism="lazy regularised weights",
+        variant="sound accountant",
+        code="none: dpol.studies.audits.lazy computes the law",
+        inputs=f"15 points of an interval, {T} rounds; all neighbours with slopes -1 and 1",
+        adjacency=WHOLE_LOSSES,
+        unit=ONE_ROUND,
+        asked=claim,
+        recorded=claim,
+    )
+    points = np.linspace(-D / 2, D / 2, 15)
+    every = np.array(list(itertools.product((-1.0, 1.0), repeat=T - 1)))
+    laws = interval_laws(every, points, beta, regulariser, p)
+    # One slope has the other sign.
+    one, other = np.nonzero(np.abs(every[:, None] - every).sum(axis=2) == 2)
+    loss = float(exact_epsilon(laws[one], laws[other], settings.delta).max())
+    result = AuditResult(
+        parameter="epsilon", claimed=subject.claimed, lower_bound=loss, delta=settings.delta
+    )
+    return Audited(subject, "epsilon of the worst pair", result)
+
+
+def interval_laws(
+    slopes: Floats, points: Floats, beta: float, regulariser: float, p: float
+) -> Floats:
+    """Return the (N, n^T) laws of the points played by lazy regularised weights.
+
+    Args:
+        slopes: (N, T - 1) slopes of the linear losses of N sequences before the last round.
+        points: (n,) points of an interval.
+        beta: inverse temperature.
+        regulariser: lambda, the weight of `|x|^2`.
+        p: probability of a fake switch.
+    """
+    totals = np.cumsum(slopes, axis=1)[..., None] * points
+    totals = np.concatenate([np.zeros_like(totals[:, :1]), totals], axis=1)
+    nu = softmax(-beta * (totals + regulariser * points**2), axis=2)
+    laws = nu[:, :1]  # sequences, (x_1..x_{t-1}), x_t
+    for before, after in itertools.pairwise(nu.swapaxes(0, 1)):
+        keep = (1 - p) * math.exp(-beta * np.ptp(points)) * after / before
+        kept = np.einsum("nhx,nx,xz->nhxz", laws, keep, np.eye(len(points)))
+        drawn = np.einsum("nhx,nx,nz->nhxz", laws, 1 - keep, after)
+        laws = (kept + drawn).reshape(len(slopes), -1, len(points))
+    return laws.reshape(len(slopes), -1)
 
 
 def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.ndarray]:

@@ -21,6 +21,7 @@ from dpol.data.stream import GainStream, read_stream
 from dpol.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
 from dpol.labels.game import (
     LabelGame,
+    LabelGenerators,
     LabelRun,
     expected_log,
     label_generators,
@@ -33,7 +34,8 @@ from dpol.labels.game import (
 from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import forecast_class, hard_class, random_class, shares
 from dpol.labels.learners import LabelLearner, Terms
-from dpol.labels.registry import Variant, make_learner, variants
+from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
+from dpol.labels.scheffe import ScheffeTournament
 from dpol.studies.jobs import read_rows
 from dpol.studies.labels.settings import Labels, Setting
 from dpol.studies.study import Facts, FileLists, Inputs, Values
@@ -46,7 +48,7 @@ BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
 
 
 def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return a row per variant (on a stream, per epsilon and variant), without intervals.
+    """Return a row per variant and selector, without intervals; on a stream, per epsilon too.
 
     Raises:
         DataError: the stream has no patients or no capacities.
@@ -81,18 +83,35 @@ def _play(
 ) -> _Played:
     """Play a variant of a learner; its random generators depend on `what`."""
     name, rule = variant
-    kind = game.hypotheses
-    learner = make_learner(name, kind, terms, rule)
-    key = (kind.label, kind.n_hypotheses, kind.n_labels, game.n_rounds, terms.epsilon)
-    coins = f"{name} {rule}{what}"
-    generators = label_generators(seed, ("labels", *key), game.n_replicates, coins)
+    learner = make_learner(name, game.hypotheses, terms, rule)
+    generators = _generators(game, terms, seed, f"{name} {rule}{what}")
     play = play_adversary if adversary else play_labels
     return learner, play(learner, game, generators)
+
+
+def _generators(game: LabelGame, terms: Terms, seed: int, coins: str) -> LabelGenerators:
+    kind = game.hypotheses
+    key = (kind.label, kind.n_hypotheses, kind.n_labels, game.n_rounds, terms.epsilon)
+    return label_generators(seed, ("labels", *key), game.n_replicates, coins)
 
 
 def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
     """Return the columns that all points share."""
     learner, run = played
+    return {
+        **_facts(sweep, name, game, learner),
+        "mean_kl_risk": run.kl.mean(),
+        "kl_runs": run.kl.tolist(),
+        "standard_error": float(standard_error(run.kl)),
+        "mean_tv": run.tv.mean() / game.n_rounds,
+        "mean_log_loss": run.kl.mean() / game.n_rounds + _mean_entropy(game),
+    }
+
+
+def _facts(
+    sweep: str, name: str, game: LabelGame, learner: LabelLearner | ScheffeTournament
+) -> dict[str, Any]:
+    """Return the columns that rows of learners and of selectors share."""
     guarantee = learner.client.guarantee
     # Without an (epsilon, delta) there is no privacy: the labels themselves are sent.
     epsilon, delta = guarantee.epsilon_delta or (math.inf, 0.0)
@@ -109,11 +128,6 @@ def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, A
         "delta": delta,
         "guaranteed_epsilon": epsilon,
         "replicates": game.n_replicates,
-        "mean_kl_risk": run.kl.mean(),
-        "kl_runs": run.kl.tolist(),
-        "standard_error": float(standard_error(run.kl)),
-        "mean_tv": run.tv.mean() / game.n_rounds,
-        "mean_log_loss": run.kl.mean() / game.n_rounds + _mean_entropy(game),
         **guarantee.as_columns(),
     }
 
@@ -142,8 +156,14 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
     game = realisable(hypotheses, np.arange(T) % in_turn, study.replicates)
     adversary = setting.features == "adversarial"
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
-    # The median selector has n learners, each with T // n rounds if that is enough.
+    # The median selector has n groups, each with T // n rounds if that is enough.
     n, rounds = study.groups, T // study.groups
+    groups_of = LabelGame(
+        hypotheses=hypotheses,
+        features=game.features[:rounds],
+        laws=game.laws,
+        law=np.repeat(game.law, n),
+    )
     for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
         played = _play(variant, game, terms, seed, adversary=adversary)
         row = {
@@ -158,15 +178,22 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
         if setting.sweep != "features":
             row |= _distances("tv_average", _estimates(played), truth)
         if setting.sweep == "rounds" and rounds >= 2:
-            part = LabelGame(
-                hypotheses=hypotheses,
-                features=game.features[:rounds],
-                laws=game.laws,
-                law=np.repeat(game.law, n),
-            )
-            groups = _play(variant, part, replace(terms, n_rounds=rounds), seed, what=" median")
+            of_group = replace(terms, n_rounds=rounds)
+            groups = _play(variant, groups_of, of_group, seed, what=" median")
             estimates = _estimates(groups).reshape(len(truth), n, -1)
             row |= _distances("tv_median", median_estimate(estimates), truth)
+        yield row
+    for name, kind in SELECTORS.items() if setting.sweep == "rounds" else ():
+        selector, parts = kind(hypotheses, terms), {"tv_average": game}
+        if rounds >= 2:
+            parts["tv_median"] = groups_of
+        row = _facts(setting.sweep, name, game, selector)
+        row |= {"features": setting.features, "lower_bound": lowest}
+        for column, part in parts.items():
+            coins = _generators(part, terms, seed, f"{name} {column}")
+            estimates = hypotheses.masses[0, selector.play(part, coins)]
+            of_run = estimates.reshape(len(truth), -1, hypotheses.n_labels)
+            row |= _distances(column, median_estimate(of_run), truth)
         yield row
 
 

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dpol.labels.registry import LEARNERS, title_of
+from dpol.labels.registry import LEARNERS, SELECTORS, title_of
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS
@@ -31,7 +31,7 @@ _SPREAD = 0.02  # dots of one x spread over this share of the panel's width, to 
 _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins the means
 _RISK = "mean_kl_risk"
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
-_LOOKS = looks_of(LEARNERS, LABEL_LEARNERS)
+_LOOKS = looks_of([*LEARNERS, *SELECTORS], LABEL_LEARNERS)
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _RATE = Look(BLACK, SHORT, width=1.6)
 _SELECTORS = {
@@ -85,8 +85,8 @@ def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
         rows = _private(sweeps[0].rows)
         last = rows.loc[rows["T"] == rows["T"].max(), "tv_average"]
         drawn.find(
-            f"After {power(sweeps[0].rows['T'].max())} rounds the TV distance between average"
-            f" prediction and truth is {last.min():.2f} to {last.max():.2f}, by algorithm."
+            f"After {power(sweeps[0].rows['T'].max())} rounds the TV distance between estimate and"
+            f" truth is {last.min():.2f} to {last.max():.2f}, by algorithm."
         )
     return drawn.figure
 
@@ -127,7 +127,8 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
     sweeps = []
     for (y, y_label), name, kind in itertools.product(columns.items(), names, ("random", "hard")):
         rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == kind)]
-        if rows[y].notna().any():
+        rows = rows[rows[y].notna()]
+        if len(rows):
             sweeps.append(_Sweep(rows=rows, sweep=name, kind=kind, y=y, y_label=y_label))
     return sweeps
 

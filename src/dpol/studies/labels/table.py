@@ -29,7 +29,8 @@ def value(number: float) -> str:
 
 def labels_table(frames: Frames, study: Labels, facts: Facts) -> Table:
     """Build the table: KL risk by sweep, log loss on hospitals, first T of informative bounds."""
-    risks = frames["labels"]
+    every = frames["labels"]
+    risks = every[every["mean_kl_risk"].notna()]
     played = set(risks[_VARIANT].itertuples(index=False, name=None))
     learners = [variant for variant in variants() if variant in played]
     sections = []
@@ -53,7 +54,7 @@ def labels_table(frames: Frames, study: Labels, facts: Facts) -> Table:
         headers=tuple(title_of(*learner) for learner in learners),
         sections=tuple(section for section in sections if section.groups),
         footers=_footers(risks, facts.simulated),
-        numbers=risks.drop(columns=list(BY_RUN)),
+        numbers=every.drop(columns=list(BY_RUN)),
     )
 
 

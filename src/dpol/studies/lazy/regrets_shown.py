@@ -33,6 +33,7 @@ TITLES: Mapping[str, str] = {
     "l2p-theorem-3.12": "L2P, Theorem 3.12",
     "dartboard-sound": "dartboard, sound accountant †",
     "dartboard-published": "dartboard, published accountant",
+    "lazy-regularised-weights": "lazy regularised weights †",
     "ctrl": "CTRL, published accountant",
     BLOCKS: "private blocks, pure ε",
     LIMITED: "limited updates, pure ε",

@@ -19,6 +19,7 @@ from dpol.lazy.convex.accounting import (
 )
 from dpol.lazy.convex.bodies import BODIES, Ball
 from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
+from dpol.lazy.convex.lazy_weights import lazy_weights_epsilon, play_lazy_weights
 from dpol.lazy.convex.leader import CoupledLeader, choose_coupled
 from dpol.lazy.convex.losses import drifting_losses, linked_losses, total_loss
 from dpol.lazy.convex.measure import RegularisedWeights
@@ -27,8 +28,9 @@ from dpol.studies.jobs import compute
 from dpol.studies.lazy.convex.settings import Convex
 from dpol.studies.lazy.convex.study import STUDY
 
-NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]
-NAMES += ["gradient-descent"]
+NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "lazy-regularised-weights", "dp-ftrl"]
+NAMES += ["mf-dp-ftrl", "gradient-descent"]
+LAZY = NAMES[:4]
 
 
 # ---- L2P -----------------------------------------------------------------------------------------
@@ -78,11 +80,12 @@ def small() -> pd.DataFrame:
 def test_every_setting_has_its_rows():
     table = small()
     assert table["algorithm"].tolist() == NAMES
-    assert table["accountant"].tolist() == ["sound", "sound", "sound", "", "", ""]
-    assert table["redraws"].isna().tolist() == [False, False, False, True, True, True]
+    assert table["accountant"].tolist() == ["sound"] * 4 + [""] * 3
+    assert table["redraws"].isna().tolist() == [False] * 4 + [True] * 3
+    assert table["limit"].notna().tolist() == [name == LAZY[3] for name in NAMES]
     assert (table.loc[table["algorithm"] == "gradient-descent", "ci_half_width"] == 0).all()
     parameters = ["batch_size", "eta", "fake_switch", "beta", "regulariser", "accounted_epsilon"]
-    private = table["algorithm"].str.startswith("l2p")
+    private = table["algorithm"].isin(LAZY)
     assert table.loc[private, parameters].notna().all(axis=None)
     assert table.loc[~private, parameters].isna().all(axis=None)
 
@@ -93,7 +96,10 @@ def test_accounted_epsilons_agree_with_the_parameters():
     for row, c in zip(sound, (1.0, 1.0, 2.0), strict=False):
         point = int(row.batch_size), row.eta, row.fake_switch, row.beta, row.regulariser
         assert row.accounted_epsilon == convex_epsilon(game, *point, c)
-    assert 3.6 < small()["accounted_epsilon"][0] <= 4.0
+    row = small().loc[3]
+    point = row.fake_switch, row.beta, row.regulariser, row.limit
+    assert row.accounted_epsilon == lazy_weights_epsilon(game, *point)
+    assert small()["accounted_epsilon"][[0, 3]].between(3.6, 4.0).all()
     assert small()["beta"][2] == preset.beta
 
 
@@ -104,15 +110,23 @@ def test_a_row_is_what_its_parameters_give():
     for row in small().itertuples():
         key = ("convex", "linear", 3, 2, 4.0)
         coins = replicate_generators(5, key, range(3), f"algorithm {row.algorithm}")
-        if row.algorithm.startswith("l2p"):
+        if row.algorithm in LAZY:
             normaliser = "published" if row.algorithm == "l2p-theorem-3.12" else "tight"
+            one_point = row.algorithm == LAZY[3]
             parameters = LazyParameters(
-                int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
+                int(row.batch_size),
+                row.eta,
+                row.fake_switch,
+                normaliser=normaliser,
+                limit=row.limit if one_point else math.inf,
             )
             measure = RegularisedWeights(
                 body=Ball(2, 3.0), beta=row.beta, regulariser=row.regulariser
             )
-            total, redraws = play(measure, parameters, losses, coins)
+            rule = play_lazy_weights if one_point else play
+            total, redraws = rule(measure, parameters, losses, coins)
+            mechanism = f"weights ({'ratio of densities' if one_point else 'L2P'})"
+            assert row.mechanism == f"lazy resampling from regularised multiplicative {mechanism}"
             assert row.redraws == redraws.mean()
         elif row.algorithm in NOISES:
             mu, noise, body = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm], Ball(2, 3.0)
@@ -126,7 +140,7 @@ def test_a_row_is_what_its_parameters_give():
                 x = x - 3.0 / (0.5 * math.sqrt(t)) * gradient
                 x *= min(1.0, 1.5 / float(np.linalg.norm(x)))
         assert row.mean_regret == pytest.approx(total.mean() - best, rel=1e-9)
-        expected = float(half_width(total - best, 0.95, 6)) if len(total) > 1 else 0.0
+        expected = float(half_width(total - best, 0.95, 7)) if len(total) > 1 else 0.0
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
 
 
@@ -136,7 +150,8 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
         raise ValueError("the choice of parameters takes seconds; most rows do not need it")
 
-    monkeypatch.setattr("dpol.studies.lazy.convex.compute.choose_convex_parameters", refuse)
+    for name in ("choose_convex_parameters", "choose_lazy_weights"):
+        monkeypatch.setattr(f"dpol.studies.lazy.convex.compute.{name}", refuse)
     others = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[4.0, 1.0])
     one, other = (
         study_convex(others, seed=seed).drop(columns=["ci_half_width", "ci_comparisons"])
@@ -145,13 +160,16 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
     assert one["T"].tolist() == [4] * 16 + [3] * 16
     assert one["epsilon"].tolist() == ([4.0] * 4 + [1.0] * 4) * 4
     rows = one.query("T == 3 and d == 2 and epsilon == 4").reset_index(drop=True)
-    expected = small()[~small()["algorithm"].isin(NAMES[:2])].reset_index(drop=True)
+    chosen = [*LAZY[:2], LAZY[3]]
+    expected = small()[~small()["algorithm"].isin(chosen)].reset_index(drop=True)
     pd.testing.assert_frame_equal(rows, expected[rows.columns])
     assert (one["mean_regret"] != other["mean_regret"])[one["d"] == 2].all()
 
 
 def test_an_epsilon_that_no_parameters_reach_has_no_row():
-    assert study_convex(config(epsilons=[1e-12]), seed=5)["algorithm"].tolist() == NAMES[2:]
+    asked = config(epsilons=[1e-12], delta=1e-9)
+    played = study_convex(asked, seed=5)["algorithm"].tolist()
+    assert played == [LAZY[2], *NAMES[4:]]
 
 
 # ---- other losses and bodies ---------------------------------------------------------------------
@@ -217,4 +235,4 @@ def test_ctrl_plays_smooth_losses_on_a_ball_and_a_box_if_t_is_large_enough() -> 
     )
     assert row.mean_regret == pytest.approx(total.mean() - losses.least_total(leader.body))
     assert row.redraws == redraws.mean()
-    assert (table["limit"].notna() == (table["algorithm"] == "ctrl")).all()
+    assert (table["sigma"].notna() == (table["algorithm"] == "ctrl")).all()

@@ -25,6 +25,7 @@ from dpol.lazy.convex.comparators import (
     gradient_descent,
     private_ftrl,
 )
+from dpol.lazy.convex.lazy_weights import choose_lazy_weights, play_lazy_weights
 from dpol.lazy.convex.leader import (
     CoupledLeader,
     CoupledParameters,
@@ -43,7 +44,7 @@ from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
-from dpol.studies.lazy.convex.settings import COUPLED, LINEAR, Convex
+from dpol.studies.lazy.convex.settings import COUPLED, LINEAR, ONE_POINT, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.study import Facts, FileLists, Inputs, Values
 
@@ -83,7 +84,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
                 "limit": math.nan,
                 "sigma": math.nan,
             }
-            accountant = "sound" if algorithm.startswith("l2p") else ""
+            accountant = "sound" if algorithm.startswith(("l2p", ONE_POINT)) else ""
             accountant = "published" if algorithm == COUPLED else accountant
             rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **row})
     return {"convex": pd.DataFrame(rows)}
@@ -123,6 +124,8 @@ def _private_rows(
                 game, epsilon=epsilon, largest_batch=largest_batch
             )
     chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
+    with suppress(ValueError):
+        chosen[ONE_POINT] = choose_lazy_weights(game, epsilon=epsilon)
     with suppress(ValueError):  # Or it cannot play this game.
         chosen[COUPLED] = choose_coupled(game, smoothness(losses, body), epsilon=epsilon)
     for name, parameters in chosen.items():
@@ -131,11 +134,14 @@ def _private_rows(
             leader = CoupledLeader(losses=losses, body=body, parameters=parameters)
             total, redraws = play(leader, parameters, leader, generators(name))
         else:
-            mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
+            rule, play_rule = "L2P", play
+            if name == ONE_POINT:
+                rule, play_rule = "ratio of densities", play_lazy_weights
+            mechanism = f"lazy resampling from regularised multiplicative weights ({rule})"
             measure = measure_for(
                 losses, body, beta=parameters.beta, regulariser=parameters.regulariser
             )
-            total, redraws = play(measure, parameters, losses, generators(name))
+            total, redraws = play_rule(measure, parameters, losses, generators(name))
         guarantee = central_guarantee(
             mechanism,
             L,

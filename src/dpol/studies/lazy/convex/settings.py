@@ -25,6 +25,8 @@ LINEAR: GameName = "linear-ball"
 """The hard case of the theorem."""
 COUPLED = "ctrl"
 """L2P's predecessor; it plays smooth losses on a ball or a box."""
+ONE_POINT = "lazy-regularised-weights"
+"""L2P's immediate predecessor: its measure, and one point."""
 Dimension = Annotated[int, Field(ge=1, le=10_000)]
 
 

@@ -1,0 +1,217 @@
+"""The Scheffé tournament: its answers, its selection by hand, and its error in closed form."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpol.labels.game import LabelGame, label_generators, realisable
+from dpol.labels.hypotheses import HypothesisClass
+from dpol.labels.learners import Terms
+from dpol.labels.scheffe import ScheffeClient, ScheffeTournament
+from labels import plain
+
+# A sound library fails a statistical test with at most this probability.
+ERROR = 1e-6
+TWO = [[0.6, 0.3, 0.1], [0.2, 0.4, 0.4]]
+THREE = [[0.6, 0.2, 0.2], [0.1, 0.6, 0.3], [0.3, 0.0, 0.7]]
+
+
+def tournament(masses, epsilon=1.0, rounds=10):
+    return ScheffeTournament(HypothesisClass(masses), Terms(rounds, epsilon))
+
+
+def coins(replicates, seed=1):
+    return label_generators(seed, ("scheffe",), replicates, "own")
+
+
+# ---- sets and answers ----------------------------------------------------------------------------
+
+
+def test_scheffe_sets_by_hand():
+    client = tournament(THREE).client
+    assert [pair.tolist() for pair in client.pairs] == [[0, 0, 1], [1, 2, 2]]
+    assert client.sets.tolist() == [[[1, 0, 0], [1, 1, 0], [0, 1, 0]]]
+
+
+@given(st.integers(0, 10**6), st.integers(2, 16), st.integers(2, 40))
+def test_masses_of_a_set_differ_by_the_total_variation(seed, K, M):
+    masses = plain.random_masses(np.random.default_rng(seed), K, M)
+    client = ScheffeClient(HypothesisClass(masses), 1.0)
+    for (i, j), inside in zip(itertools.combinations(range(K), 2), client.sets[0], strict=True):
+        gap = masses[i, inside].sum() - masses[j, inside].sum()
+        assert gap == pytest.approx(plain.tv(masses[i], masses[j]), abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_the_privacy_loss_of_an_answer_is_exactly_epsilon(epsilon):
+    """By enumeration of all pairs of labels, all pairs of hypotheses and both answers."""
+    client = ScheffeClient(HypothesisClass(THREE), epsilon)
+    laws = client.chances(np.eye(3)[None])[0] / 3  # pairs, answers, labels
+    assert laws.sum(axis=(0, 1)) == pytest.approx(np.ones(3))
+    loss = max(
+        math.log(laws[j, answer, y] / laws[j, answer, z])
+        for j, answer, y, z in itertools.product(range(3), range(2), range(3), range(3))
+    )
+    assert loss == pytest.approx(epsilon, rel=1e-12)
+    guarantee = client.guarantee
+    assert guarantee.epsilon_delta == (epsilon, 0.0)
+    assert (guarantee.model, guarantee.sensitivity) == ("local", 1.0)
+
+
+def counts_of(client, labels, generators):
+    """Return (J, 2) counts of the answers about (n,) labels."""
+    features = np.zeros_like(labels)
+    sent = client.privatize(labels[None], features, generators)
+    counts = np.zeros((len(client.pairs[0]), 2), dtype=int)
+    np.add.at(counts, (sent.index[0], sent.values[0]), 1)
+    return counts
+
+
+def answers_fit(client, law, label):
+    counts = counts_of(client, np.full(60_000, label), coins(1).clients).ravel()
+    expected = 60_000 * law.ravel()
+    return bool(stats.chisquare(counts, expected).pvalue > ERROR)
+
+
+@pytest.mark.parametrize("label", [0, 1, 2])
+def test_answers_have_their_probabilities_and_no_other(label):
+    """Broken: another coin."""
+    client, other = tournament(THREE).client, tournament(THREE, epsilon=1.2).client
+    law = client.chances(np.eye(3)[None])[0, :, :, label] / 3
+    assert answers_fit(client, law, label)
+    assert not answers_fit(other, law, label)
+
+
+# ---- the selection -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("yes", range(11))
+def test_two_hypotheses_by_hand(yes):
+    """Label 0 alone is in the set; e^eps = 3, so yes comes with probability 1/4 + mass / 2.
+
+    For masses 0.6 and 0.2 these are 0.55 and 0.35: the middle, 0.45, is between 4 and 5 of 10.
+    """
+    selector = tournament(TWO, epsilon=math.log(3))
+    assert selector.select(np.array([[[10 - yes, yes]]])).tolist() == [int(yes < 5)]
+
+
+def test_three_hypotheses_by_hand():
+    """Without noise the estimates are 1/2, 1/2, 1/5 for the sets {0}, {0, 1}, {1}.
+
+    Hypothesis 0 is wrong by 0.1 and 0.3, hypothesis 1 by 0.4 and 0.4, hypothesis 2 by 0.2 and 0.2.
+    If nobody is asked about the sets of 2 and another, only 0.1 and 0.4 are left, and 0 for 2.
+    With yes and no exchanged the last estimate is 4/5, which 0 does not answer for.
+    """
+    selector = tournament(THREE, epsilon=60.0)
+    counts = np.array([[[5, 5], [5, 5], [8, 2]], [[5, 5], [0, 0], [0, 0]]])
+    assert selector.select(counts).tolist() == [2, 2]
+    assert selector.select(counts[:, :, ::-1]).tolist() == [0, 2]
+
+
+def share_of_errors(sender, selector, rounds, replicates=40_000):
+    """Return how often 1 is selected if 0 is true, with the sender's answers."""
+    game = LabelGame(
+        hypotheses=selector.hypotheses,
+        features=np.zeros(rounds, dtype=int),
+        laws=sender.hypotheses.masses.transpose(1, 0, 2),
+        law=np.zeros(replicates, dtype=int),
+    )
+    # Replicates share a generator, which draws one after the other.
+    shared = SimpleNamespace(generators=(np.random.default_rng(1),) * replicates)
+    object.__setattr__(sender, "select", selector.select)
+    return int(sender.play(game, SimpleNamespace(clients=shared)).sum()), replicates
+
+
+@pytest.mark.parametrize(("epsilon", "rounds"), [(0.5, 31), (1.0, 26), (1.5, 31)])
+def test_the_error_for_two_hypotheses_is_a_binomial_tail(epsilon, rounds):
+    """Broken once each: the answers of another coin, and estimates without its correction."""
+    keep = 1 / (1 + math.exp(-epsilon))
+    rates = [1 - keep + (2 * keep - 1) * mass for mass in (0.6, 0.2)]
+    fewest = math.ceil(rounds * sum(rates) / 2)
+    exact = float(stats.binom.cdf(fewest - 1, rounds, rates[0]))
+    errors, runs = share_of_errors(tournament(TWO, epsilon), tournament(TWO, epsilon), rounds)
+    assert stats.binomtest(errors, runs, exact).pvalue > ERROR
+    for sender, selector in ((epsilon / 2, epsilon), (epsilon, 60.0)):
+        errors, runs = share_of_errors(tournament(TWO, sender), tournament(TWO, selector), rounds)
+        assert stats.binomtest(errors, runs, exact).pvalue < ERROR
+
+
+def worst_case(select, seed, K, M):
+    """Return (TV of the selected hypothesis, 3 TV of the best + 2 of the largest error)."""
+    rng = np.random.default_rng(seed)
+    masses = plain.random_masses(rng, K, M)
+    truth = 0.9 * masses[0] + 0.1 * rng.dirichlet(np.full(M, 0.5))
+    selector = tournament(masses, epsilon=60.0)
+    inside, n = selector.client.sets[0].astype(float), 400
+    yes = np.clip(np.round(n * (inside @ truth + rng.uniform(-0.03, 0.03, len(inside)))), 0, n)
+    (chosen,) = select(selector, np.stack([n - yes, yes], axis=1)[None].astype(int))
+    distances = [plain.tv(truth, law) for law in masses]
+    error = float(np.abs(yes / n - inside @ truth).max())
+    return distances[chosen], 3 * min(distances) + 2 * error
+
+
+@given(st.integers(0, 10**6), st.integers(2, 16), st.integers(2, 30))
+def test_the_selected_hypothesis_is_nearly_the_best(seed, K, M):
+    """Whatever the truth is, and however the estimates are wrong."""
+    distance, bound = worst_case(ScheffeTournament.select, seed, K, M)
+    assert distance <= bound + 1e-9
+
+
+def test_the_hypothesis_of_largest_distance_is_not():
+    """Power of the test above."""
+
+    def last(selector, counts):
+        return selector.select(counts[..., ::-1])
+
+    cases = [worst_case(last, seed, 6, 12) for seed in range(40)]
+    assert sum(distance > bound for distance, bound in cases) > 3
+
+
+def test_it_finds_the_truth_of_many_labels():
+    """K = 16 and M = 1000 with 20,000 people: 120 pairs, each asked of about 167."""
+    rng = np.random.default_rng(3)
+    hypotheses = HypothesisClass(plain.random_masses(rng, 16, 1000, 0.3))
+    game = realisable(hypotheses, np.zeros(20_000, dtype=int), 32)
+    selector = ScheffeTournament(hypotheses, Terms(20_000, 2.0))
+    selected = selector.play(game, coins(32))
+    assert selected.tolist() == game.law.tolist()
+    few = realisable(hypotheses, np.zeros(300, dtype=int), 32)
+    assert (selector.play(few, coins(32)) != few.law).any()  # power
+
+
+def test_played_counts_have_the_distribution_of_messages():
+    """Both fit the probabilities of pairs and answers for labels of hypothesis 1."""
+    selector = tournament(THREE)
+    held = []
+
+    class Spy(ScheffeTournament):
+        def select(self, counts):
+            held.append(counts)
+            return super().select(counts)
+
+    game = LabelGame(
+        hypotheses=selector.hypotheses,
+        features=np.zeros(60_000, dtype=int),
+        laws=selector.hypotheses.masses.transpose(1, 0, 2),
+        law=np.ones(1, dtype=int),
+    )
+    Spy(selector.hypotheses, selector.terms).play(game, coins(1))
+    labels = np.random.default_rng(2).choice(3, 60_000, p=THREE[1])
+    sent = counts_of(selector.client, labels, coins(1, seed=2).clients)
+    laws = selector.client.chances(np.array(THREE)[None])[0] / 3
+    for counts in (held[0][0], sent):
+        assert stats.chisquare(counts.ravel(), 60_000 * laws[..., 1].ravel()).pvalue > ERROR
+        assert stats.chisquare(counts.ravel(), 60_000 * laws[..., 0].ravel()).pvalue < ERROR
+
+
+def test_several_features_are_refused():
+    with pytest.raises(ValueError, match="a Scheffé tournament needs one feature, got 2"):
+        tournament(plain.TWO_FEATURES)

@@ -1,0 +1,323 @@
+"""Lazy regularised weights: the coin, the law of the points, and the accounting.
+
+No library code is used for the expected numbers: densities are sums over a grid of points.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+import lazy_plain as plain
+from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.lazy.convex.accounting import ConvexGame, ConvexParameters, choose_convex_parameters
+from dpol.lazy.convex.bodies import Ball, Body, Box, Simplex
+from dpol.lazy.convex.lazy_weights import (
+    choose_lazy_weights,
+    kept_by_ratio,
+    lazy_weights_epsilon,
+    play_lazy_weights,
+)
+from dpol.lazy.convex.losses import LinearLosses, drifting_losses, linked_losses
+from dpol.lazy.convex.measure import RegularisedWeights, measure_for
+from dpol.studies.audits.lazy import interval_laws
+from replicates import many
+
+# A sound library fails a statistical test with at most this probability.
+ERROR = 1e-6
+GAME = ConvexGame(n_rounds=1000, dimension=3, diameter=2.0, lipschitz=1.5, delta=1e-6)
+
+
+def parameters(
+    eta: float, p: float, *, limit: float = math.inf, beta: float = 1.0, weight: float = 1.0
+) -> ConvexParameters:
+    return ConvexParameters(
+        1,
+        eta,
+        fake_switch=p,
+        shadow=False,
+        limit=limit,
+        epsilon=1.0,
+        objective=0.0,
+        beta=beta,
+        regulariser=weight,
+    )
+
+
+def densities(slopes: Floats, points: Floats, beta: float, weight: float) -> Floats:
+    """Return the (T, n) normalised measures nu_1, ..., nu_T of linear losses at points."""
+    found = []
+    for t in range(len(slopes) + 1):
+        raw = np.exp(-beta * (slopes[:t].sum() * points + weight * points**2))
+        found.append(raw / raw.sum())
+    return np.array(found)
+
+
+def law_of(slopes: Floats, points: Floats, rules: ConvexParameters) -> dict[tuple[int, ...], float]:
+    """Return {(x_1, ..., x_T): probability} by following every draw."""
+    nu = densities(slopes, points, rules.beta, rules.regulariser)
+    law = {((x,), 0): float(chance) for x, chance in enumerate(nu[0])}
+    for before, after in itertools.pairwise(nu):
+        moved: dict[tuple[tuple[int, ...], int], float] = {}
+        for (xs, k), chance in law.items():
+            ratio = float(after[xs[-1]] / before[xs[-1]])
+            keep = (1 - rules.fake_switch) * math.exp(-rules.eta) * ratio if k < rules.limit else 1
+            moves = [((*xs, xs[-1]), k, keep)]
+            moves += [((*xs, x), k + 1, (1 - keep) * float(new)) for x, new in enumerate(after)]
+            for path, redraws, share in moves:
+                moved[path, redraws] = moved.get((path, redraws), 0.0) + chance * share
+        law = moved
+    outputs: dict[tuple[int, ...], float] = {}
+    for (xs, _), chance in law.items():
+        outputs[xs] = outputs.get(xs, 0.0) + chance
+    return outputs
+
+
+@dataclass(frozen=True)
+class GridWeights:
+    """The measure for linear losses on a few points; counts the points that are drawn."""
+
+    points: Floats
+    beta: float
+    weight: float
+
+    def initial(self) -> Floats:
+        return np.zeros(1)
+
+    def absorb(self, state: Floats, batch: Floats) -> Floats:
+        return state + batch
+
+    def sample(self, state: Floats, generators: ReplicateGenerators) -> Floats:
+        raw = np.exp(-self.beta * (state * self.points + self.weight * self.points**2))
+        cumulated = np.cumsum(raw / raw.sum())
+        places = np.searchsorted(cumulated, generators.uniform() * cumulated[-1], side="right")
+        return np.asarray(self.points[np.minimum(places, len(self.points) - 1)][:, None])
+
+    def log_ratio(self, batch: Floats, points: Floats) -> Floats:
+        return np.asarray(-self.beta * (points * batch).sum(axis=1))
+
+    def loss(self, batch: Floats, points: Floats) -> Floats:
+        return np.asarray((points * batch).sum(axis=1))
+
+
+# ---- the coin ------------------------------------------------------------------------------------
+
+BODIES = [Ball(1, 2.0), Ball(3, 2.0), Box(2, 3.0), Simplex(3, 1.5)]
+
+
+@given(st.integers(0, 10**6), st.sampled_from(BODIES), st.floats(0.01, 3), st.floats(0.1, 30))
+def test_keep_probabilities_are_probabilities(
+    seed: int, body: Body, beta: float, weight: float
+) -> None:
+    """e^(-eta) g is in [e^(-2 eta), 1] for any two points, so no step of the coin is capped."""
+    d, L = body.dimension, 1.3
+    losses = drifting_losses(2, d, L, seed)
+    measure = RegularisedWeights(body=body, beta=beta, regulariser=weight)
+    points = measure.sample(np.zeros(d), many(60, seed))
+    ratios = measure.log_ratio(losses.gradients[0], points)
+    eta = beta * L * body.diameter
+    h = np.exp(ratios[:, None] - ratios - eta)
+    assert math.exp(-2 * eta) * (1 - 1e-12) <= h.min() <= h.max() <= 1 + 1e-12
+
+
+def share_kept(x: float, eta: float, runs: int, *, slope: float, beta: float, weight: float) -> int:
+    """Return how many of `runs` coins keep x, after one loss of slope 1."""
+    measure = RegularisedWeights(body=Ball(1, 2.0), beta=beta, regulariser=weight)
+    points, state = np.full((runs, 1), x), np.ones(1)
+    return int(kept_by_ratio(measure, state, np.array([slope]), points, eta, many(runs)).sum())
+
+
+@pytest.mark.parametrize("x", [-1.0, 0.2, 1.0])
+@pytest.mark.parametrize(("slope", "beta", "weight"), [(1.0, 0.3, 0.5), (0.7, 0.8, 2.0)])
+def test_the_coin_has_the_ratio_of_normalised_densities(
+    x: float, slope: float, beta: float, weight: float
+) -> None:
+    """By quadrature on [-1, 1]. Broken: the ratio of densities that are not normalised."""
+    grid = np.linspace(-1, 1, 4001)
+    first = np.exp(-beta * (grid + weight * grid**2))
+    second = first * np.exp(-beta * slope * grid)
+    masses = [float(integrate.simpson(f, x=grid)) for f in (first, second)]
+    eta, runs = 2 * beta, 40_000
+    unnormalised = math.exp(-eta - beta * slope * x)
+    count = share_kept(x, eta, runs, slope=slope, beta=beta, weight=weight)
+    assert stats.binomtest(count, runs, unnormalised * masses[0] / masses[1]).pvalue > ERROR
+    assert stats.binomtest(count, runs, unnormalised).pvalue < ERROR
+
+
+# ---- the law of the points -----------------------------------------------------------------------
+
+SLOPES, POINTS = np.array([1.0, -1.0, 0.5]), np.array([-1.0, -0.2, 0.3, 1.0])
+
+
+def test_the_first_switch_by_hand() -> None:
+    """Two points, -1 and 1, and loss beta x = x log 2: nu goes from 1/2, 1/2 to 4/5, 1/5.
+
+    C = e^(-2 log 2) = 1/4, so -1 is kept with probability 1/4 * 8/5 = 2/5 and 1 with 1/10.
+    """
+    law = law_of(np.ones(1), np.array([-1.0, 1.0]), parameters(math.log(4), 0.0, beta=math.log(2)))
+    expected = {(0, 0): 0.2 + 0.3 * 0.8, (0, 1): 0.3 * 0.2}
+    expected |= {(1, 0): 0.45 * 0.8, (1, 1): 0.05 + 0.45 * 0.2}
+    assert law == pytest.approx(expected)
+
+
+def test_the_audit_computes_the_same_law() -> None:
+    """Without a limit; the slopes of the second sequence have other signs."""
+    slopes, points = np.array([[1.0, -1.0, 1.0], [-1.0, -1.0, 1.0]]), np.linspace(-1, 1, 4)
+    rules = parameters(2 * 0.7, 0.2, beta=0.7, weight=0.4)
+    for row, law in zip(slopes, interval_laws(slopes, points, 0.7, 0.4, 0.2), strict=True):
+        expected = law_of(row, points, rules)
+        assert law == pytest.approx([expected[xs] for xs in np.ndindex(4, 4, 4, 4)], rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3])
+@pytest.mark.parametrize(("limit", "exact"), [(3, True), (1, False)])
+def test_marginals_are_the_measures_unless_the_limit_is_reached(
+    p: float, limit: int, exact: bool
+) -> None:
+    rules = parameters(1.0, p, limit=limit, beta=0.5, weight=0.4)
+    law = law_of(SLOPES, POINTS, rules)
+    marginals = np.zeros((4, 4))
+    for xs, chance in law.items():
+        marginals[range(4), xs] += chance
+    off = np.abs(marginals - densities(SLOPES, POINTS, 0.5, 0.4)).max()
+    assert off < 1e-12 if exact else off > 1e-3
+
+
+def fits(rules: ConvexParameters, law: dict[tuple[int, ...], float], runs: int = 20_000) -> bool:
+    """Return whether games have the law of (total loss, redraws seen), up to `ERROR`.
+
+    Total losses tell almost all sequences of points apart: slopes are 1, -1, 1/2 and pi / 10.
+    """
+    slopes = np.append(SLOPES, math.pi / 10)
+    losses = LinearLosses(slopes[:, None], 1.0)
+    measure = GridWeights(POINTS, rules.beta, rules.regulariser)
+    total, redraws = play_lazy_weights(measure, rules, losses, many(runs, 1))
+    assert redraws.max() <= rules.limit
+    expected: dict[float, float] = {}
+    for xs, chance in law.items():
+        at = round(float(slopes @ POINTS[list(xs)]), 9)
+        expected[at] = expected.get(at, 0.0) + runs * chance
+    values, counts = np.unique(total.round(9), return_counts=True)
+    seen = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    if not set(seen) <= set(expected):
+        return False
+    large = [at for at in expected if expected[at] > 5]
+    observed = [seen.get(at, 0) for at in large]
+    means = [expected[at] for at in large]
+    observed.append(runs - sum(observed))
+    means.append(runs - sum(means))
+    return bool(stats.chisquare(observed, means).pvalue > ERROR)
+
+
+def test_running_code_has_the_computed_law_and_no_other() -> None:
+    """Broken once each: no fake switches, no limit, another constant, and losses of half size."""
+    rules = parameters(1.0, 0.2, limit=2, beta=0.5, weight=0.4)
+    law = law_of(SLOPES, POINTS, rules)
+    assert fits(rules, law)
+    assert not fits(replace(rules, fake_switch=0.0), law)
+    assert not fits(replace(rules, limit=math.inf), law)
+    assert not fits(replace(rules, eta=1.5), law)
+    assert not fits(replace(rules, beta=0.25), law)
+
+
+@pytest.mark.parametrize("kind", ["linear", "logistic"])
+def test_the_last_point_has_the_distribution_of_the_measure(kind: str) -> None:
+    """On an interval, by quadrature; the last point is the last loss of slope 1, inverted."""
+    body, linear = Ball(1, 2.0), LinearLosses(np.array([[1.0], [1.0], [-1.0], [1.0], [1.0]]), 1.0)
+    losses = linear if kind == "linear" else linked_losses("logistic", linear, body, 1)
+    measure = measure_for(losses, body, beta=0.4, regulariser=0.3)
+    rules, totals = parameters(0.8, 0.05, beta=0.4, weight=0.3), []
+    for T in (3, 4, 5):
+        part = LinearLosses(linear.gradients[:T], 1.0) if kind == "linear" else losses.rounds(0, T)
+        total, redraws = play_lazy_weights(measure, rules, part, many(20_000))
+        totals.append(total)
+    assert 0.1 < (redraws < 4).mean() < 1
+    grid = np.linspace(-1, 1, 20_001)
+    past = sum(losses.value(t, grid[:, None]) for t in range(4)) + 0.3 * grid**2
+    mass = integrate.cumulative_simpson(np.exp(-0.4 * past), x=grid, initial=0)
+
+    def agrees(last: Floats) -> bool:
+        points = last if kind == "linear" else np.log(np.expm1(last))
+        uniform = np.interp(points, grid, mass / mass[-1])
+        return bool(stats.kstest(uniform, "uniform").pvalue > ERROR)
+
+    assert agrees(totals[2] - totals[1])
+    assert not agrees(totals[1] - totals[0])  # the point before has another distribution
+
+
+# ---- privacy -------------------------------------------------------------------------------------
+
+
+def by_hand(game: ConvexGame, p: float, beta: float, weight: float, limit: float) -> float:
+    """Return epsilon by the stated accounting; the conversion shares no code."""
+    L, D, T = game.lipschitz, game.diameter, game.n_rounds
+
+    def indicator(change: float) -> float:
+        return max(change, math.log(1 + (1 - p) * (1 - math.exp(-change)) / p))
+
+    gdp = L * math.sqrt(2 * beta / weight)
+    tau = 2 * float(stats.norm.cdf(gdp / 2)) - 1
+    later = indicator(math.log(1 + (math.exp(beta * L * D) - 1) * tau))
+    rho = limit * gdp**2 / 2 + (T - 2) * later**2 / 2
+    first = indicator(2 * beta * L * D)
+    together = plain.zcdp_to_epsilon(first**2 / 2 + rho, game.delta)
+    return min(together, first + plain.zcdp_to_epsilon(rho, game.delta))
+
+
+SETTINGS = [(0.05, 0.01, 200.0, 90), (0.02, 0.02, 30.0, 100), (0.1, 0.05, 150.0, 50)]
+
+
+@pytest.mark.parametrize(("p", "beta", "weight", "limit"), SETTINGS)
+def test_epsilon_is_its_definition(p: float, beta: float, weight: float, limit: int) -> None:
+    """The library has a grid of orders, so it may be larger by half a percent, never smaller."""
+    expected = by_hand(GAME, p, beta, weight, limit)
+    found = lazy_weights_epsilon(GAME, p, beta, weight, limit)
+    assert expected * (1 - 1e-9) <= found <= expected * 1.005
+    fewer = replace(GAME, n_rounds=500)
+    assert found > 1.005 * by_hand(fewer, p, beta, weight, limit)  # power
+    assert lazy_weights_epsilon(GAME, 0.0, beta, weight, limit) == math.inf
+
+
+@pytest.mark.parametrize(("beta", "weight"), [(0.05, 10.0), (0.5, 3.0), (0.3, 60.0)])
+def test_a_past_loss_moves_the_ratio_of_the_normalisers_by_no_more_than_accounted(
+    beta: float, weight: float
+) -> None:
+    """By quadrature on [-1, 1], for pasts with losses of slope 1 or -1, and any later slope."""
+    grid, largest = np.linspace(-1, 1, 2001), 0.0
+    for past, slope in itertools.product((-3.0, 0.0, 2.0), (-1.0, 0.5, 1.0)):
+        means = []
+        for own in (-1.0, 1.0):
+            density = np.exp(-beta * ((past + own) * grid + weight * grid**2))
+            mean = integrate.simpson(density * np.exp(-beta * slope * grid), x=grid)
+            means.append(mean / integrate.simpson(density, x=grid))
+        largest = max(largest, abs(math.log(means[0] / means[1])))
+    tau = 2 * float(stats.norm.cdf(math.sqrt(2 * beta / weight) / 2)) - 1
+    assert 0 < largest <= math.log(1 + (math.exp(2 * beta) - 1) * tau)
+
+
+@pytest.mark.parametrize(("T", "d", "epsilon"), [(60, 1, 1.0), (1000, 3, 4.0)])
+def test_chosen_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: float) -> None:
+    game = replace(GAME, n_rounds=T, dimension=d)
+    best = choose_lazy_weights(game, epsilon=epsilon)
+    p, beta, weight, L, D = best.fake_switch, best.beta, best.regulariser, 1.5, 2.0
+    assert (best.batch_size, best.shadow, best.eta) == (1, False, pytest.approx(beta * L * D))
+    redraw = 1 - (1 - p) * math.exp(-2 * best.eta)
+    assert best.limit == plain.binomial_quantile(T - 1, redraw, 1 / T)
+    found = by_hand(game, p, beta, weight, best.limit)
+    assert found <= best.epsilon * (1 + 1e-9)
+    assert 0.9 * epsilon < best.epsilon <= epsilon
+    bound = weight * D**2 / 4 + T * L**2 / (2 * weight) + d / beta
+    assert best.objective == pytest.approx(bound, rel=1e-12)
+    assert choose_convex_parameters(game, epsilon=epsilon).shadow
+
+
+def test_an_epsilon_that_no_parameters_reach_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"cannot be \(1e-12, 1e-06\)-private over 1000 rounds"):
+        choose_lazy_weights(GAME, epsilon=1e-12)
