@@ -63,6 +63,7 @@ format: $(VENV)/.dev ## format the code, renew the generated parts of pages and 
 	$(VENV)/bin/snakefmt Snakefile workflow .test
 	$(VENV)/bin/python tools/manual.py
 	$(VENV)/bin/python tools/contributing.py
+	$(VENV)/bin/python tools/exhibits.py
 	$(VENV)/bin/python tools/recorded_numbers.py
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json

@@ -72,7 +72,7 @@ def later_batches() -> Numbers:
     return eta, 2 * largest(widest)
 
 
-def learning_rate(T: arb, epsilon: arb, d: int) -> arb:
+def learning_rate(T: arb, epsilon: arb, d: int | arb) -> arb:
     """Return eta of Theorem 3.10 as stated: without the logarithm of its proof."""
     least = T ** exact("-1/4") * arb(d).log() ** exact("3/4")
     return (least.min(epsilon) ** 2 / T) ** exact("1/3")
@@ -196,6 +196,25 @@ def rate_of_experts() -> Numbers:
     low, high = arb(10) ** 16, arb(10) ** 24
     ratios = (over_rate(high, a) / over_rate(low, a) for a in map(exact, ("1/4", "1/2", "3/4")))
     return arb(0), largest(ratio.log() / (high / low).log() for ratio in ratios)
+
+
+def free_privacy(instances: arb, each: arb) -> Numbers:
+    """Halves of d = T experts lose in turn, ε = T^(-1/4) `each`, δ = 1e-6 / (2 T^`instances`)."""
+
+    def over(T: arb) -> arb:
+        epsilon, log = each / T ** exact("1/4"), (2 * T * T**instances / DELTA).log()
+        B = arb(round(float((1 / epsilon).mid())))
+        behind = (learning_rate(T, epsilon, T) / log * B / 2).tanh() / 2
+        return T / 2 * behind / (T * T.log()).sqrt() * log * T.log().sqrt()
+
+    low, high = arb(10) ** 16, arb(10) ** 24
+    return arb(0), (over(high) / over(low)).log() / (high / low).log()
+
+
+def free_instances() -> Numbers:
+    """1 = Kε²/2 + ε sqrt(2 K log(2/δ)), K = sqrt(T)."""
+    twice = 2 * (2 / DELTA).log()
+    return free_privacy(exact("1/2"), (twice + 2).sqrt() - twice.sqrt())
 
 
 def conditional_composition() -> Numbers:
@@ -342,6 +361,8 @@ ENCLOSED: dict[str, Callable[[], Numbers]] = {
     "cost-of-batches": power_of_eta,
     "regret-of-transformation": power_of_eta,
     "rate-of-experts": rate_of_experts,
+    "free-epsilon": lambda: free_privacy(arb(0), arb(1)),
+    "free-instances": free_instances,
     "conditional-composition": conditional_composition,
     "normalised-ratio": normalised_ratio,
     "switch-budget": switch_budget,
@@ -356,7 +377,7 @@ ENCLOSED: dict[str, Callable[[], Numbers]] = {
     "differences-of-outputs": differences_of_outputs,
 }
 
-ROUNDED = {"rate-of-experts": 0.005}
+ROUNDED = dict.fromkeys(("rate-of-experts", "free-epsilon", "free-instances"), 0.005)
 """Absolute rounding of a row; without it 1e-9 of the number, the rounding of `Statement`."""
 
 

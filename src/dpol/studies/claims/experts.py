@@ -23,7 +23,7 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import delta_of_trade_off, gap_survival
 from dpol.experts.batches import BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.interface import Actions, CuratorSetup, LearnerBank, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.matrix_ftpl import MatrixFTPL
@@ -162,22 +162,14 @@ def expected_maximum(_: int) -> Findings:
 
 def tree(_: int) -> Findings:
     """Check the privacy of one round over all nodes of the binary tree that it enters."""
-    mu, sensitivity = 0.5, math.sqrt(2.0)
+    mu = 0.5
     for T in (2, 3, 5, 8, 9, 100, 148, 500):
-        setup = CuratorSetup(
-            n_replicates=1,
-            n_rounds=T,
-            n_experts=2,
-            gain_range=1.0,
-            sensitivity=sensitivity,
-            largest_change=1.0,
-            mu=mu,
-        )
+        setup = setup_of(RawGains(synthetic_stream("claims: tree", np.zeros((T, 2))), mu))
         scale = TreeFTPL("min-noise").init(setup).node_scale
         entered = np.zeros(T + 1, dtype=int)
         for t in range(1, T):  # the node that round t closes
             entered[t - (t & -t) + 1 : t + 1] += 1
-        measured = sensitivity * math.sqrt(entered.max()) / scale
+        measured = setup.sensitivity * math.sqrt(entered.max()) / scale
         yield of_number("tree-noise", mu, measured, f"T = {T}", numbers={"nodes": entered.max()})
 
 
@@ -188,27 +180,39 @@ _RUNS = 50
 
 @dataclass(frozen=True)
 class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
-    """Two learners: the leader by noisy gains takes action 1, the other takes 0.
+    """Two learners: the leader by noisy gains takes action 1, the other takes 0."""
 
-    Args:
-        blind: whether they see nothing, so that the second one leads for ever.
-    """
-
-    blind: bool = False
     labels: ClassVar[tuple[str, ...]] = ("one", "two")
 
     def init(self, setup: LocalSetup) -> tuple[Floats, Actions]:
-        gains = np.tile((0.0, float(self.blind)), (setup.n_replicates, 1))
-        return gains, np.zeros(gains.shape, dtype=np.int32)
+        zeros = np.zeros((setup.n_replicates, 2))
+        return zeros, zeros.astype(np.int32)
 
     def step(
         self, state: tuple[Floats, Actions], observation: Observation | None
     ) -> tuple[Any, Actions]:
         gains, actions = state
-        if observation is not None and not self.blind:
+        if observation is not None:
             gains = gains + np.take_along_axis(observation.gains, actions, axis=1)
         actions = (np.arange(2) == gains.argmax(axis=1)[:, None]).astype(np.int32)
         return (gains, actions), actions
+
+
+@dataclass(frozen=True)
+class ConstantBank(LearnerBank[Actions]):
+    """A learner for each of n experts that always names it."""
+
+    n_experts: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"always {i}" for i in range(self.n_experts))
+
+    def init(self, setup: LocalSetup) -> Actions:
+        return np.tile(np.arange(self.n_experts, dtype=np.int32), (setup.n_replicates, 1))
+
+    def step(self, state: Actions, observation: Observation | None) -> tuple[Actions, Actions]:
+        return state, state
 
 
 def _play(
@@ -251,12 +255,12 @@ def meta_of_two(seed: int) -> Findings:
     The proof needs learners that are independent of the noise.
     """
     raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
-    for name, blind, bank in (
-        ("meta-of-turncoats", False, "TurncoatBank"),
-        ("meta-of-constants", True, "ConstantBank"),
+    for name, bank in (
+        ("meta-of-turncoats", TurncoatBank()),
+        ("meta-of-constants", ConstantBank(2)),
     ):
-        algorithm = RWMeta(learners=(TurncoatBank(blind),))
-        yield _play(name, algorithm, raw, mu, seed, stream=bank, learners_are=bank)
+        key, algorithm = type(bank).__name__, RWMeta(learners=(bank,))
+        yield _play(name, algorithm, raw, mu, seed, stream=key, learners_are=key)
 
 
 def meta_of_thirteen(seed: int) -> Findings:
@@ -267,6 +271,34 @@ def meta_of_thirteen(seed: int) -> Findings:
     algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
     name, stream = "meta-of-thirteen", "drifting gains"
     yield _play(name, algorithm, raw, 0.5, seed, stream=stream, learners_are="ridge")
+
+
+# ---- RW-Meta: its special case -----------------------------------------------------------------
+
+
+def special_case(seed: int) -> Findings:
+    """Check RW-Meta with a constant learner for each expert against RW-FTPL; one good expert.
+
+    All learners' noise is independent: Sigma = t eta^2 I. So fresh noise with tau = t eta^2 is the
+    same for all learners, and moves no leader. The floor makes tau at least 2 (t + 1): at
+    eta = sqrt(2) this is the variance of RW-FTPL's noise with z_0, and from eta = 2 on it is below
+    t eta^2.
+    """
+    T, runs = 20, 20_000
+    for name, n, eta in (("ftpl-in-law", 2, math.sqrt(2)), ("ftpl-by-path", 4, 2.0)):
+        raw = np.tile(np.where(np.arange(n) == 0, 1.0, 0.0), (T, 1))
+        stream = synthetic_stream(f"claims: {n} constant learners", raw)
+        game, _ = noisy_game(stream, math.sqrt(n) / eta, seed, range(runs))
+        coins = replicate_generators(seed, ("claims", name), range(runs), "RW-Meta")
+        actions = play_rounds(RWMeta(learners=(ConstantBank(n),)), game, coins)
+        about: dict[str, Any] = {"numbers": {"R": runs, "T": T, "n": n}}
+        if n == 2:
+            t = np.arange(T)
+            regret = float(scipy.special.ndtr(-t / (eta * np.sqrt(2 * (t + 1)))).sum())
+            yield of_mean(name, regret, actions.sum(axis=1), **about)
+        else:
+            leaders = game.gains.cumsum(axis=1)[:, :-1].argmax(axis=2)
+            yield of_number(name, 0.0, float((actions[:, 1:] != leaders).sum()), **about)
 
 
 # ---- RW-Meta: who agrees with whom, and other losses -------------------------------------------

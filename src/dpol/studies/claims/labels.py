@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from dpol.core.intervals import standard_error
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
 from dpol.labels.bounds import (
@@ -36,13 +37,14 @@ from dpol.labels.game import (
     play_adversary,
     play_labels,
     realisable,
+    round_risks,
     total_variation,
 )
 from dpol.labels.hard_pairs import hardness
-from dpol.labels.hypotheses import HypothesisClass, hard_class, random_class
-from dpol.labels.learners import LabelLearner, PrivateWMA, Terms
+from dpol.labels.hypotheses import HypothesisClass, draw_categories, hard_class, random_class
+from dpol.labels.learners import LabelLearner, LossLearner, PrivateWMA, Terms
 from dpol.labels.registry import LEARNERS, make_learner
-from dpol.studies.claims.core import Findings, generator, of_mean, of_number
+from dpol.studies.claims.core import Findings, generator, of_mean, of_number, of_share
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
@@ -247,6 +249,42 @@ def upper_bounds(seed: int) -> Findings:
     at = int((tv / limit).argmax())
     about: dict[str, Any] = {"numbers": numbers, "settings": len(tv), "trivial": 1.0}
     yield of_number("pinsker", float(limit[at]), float(tv[at]), f"run {at}", **about)
+
+
+def fixed_noise(seed: int) -> Findings:
+    """Check Lemmas 5 and 8: bounds on the mean risk for given Laplace noise, by their probability.
+
+    The mean is over `each` sequences of clipped labels, and of indices for EXP3; five standard
+    errors are added. The trivial number belongs to weights that never move.
+    """
+    T, noises, each, hypotheses = 25, 400, 100, HypothesisClass(np.array(ALIKE))
+    K = hypotheses.n_hypotheses
+    law = np.arange(noises * each) // each % K
+    for name in ("wma", "exp3"):
+        learner = make_learner(name, hypotheses, Terms(T, epsilon=1.0), "published")
+        assert isinstance(learner, LossLearner)
+        clipping, rng = learner.clipping, generator(seed, "fixed noise", name)
+        bound = math.sqrt(2 * T * (K if learner.sampled else 1) * math.log(K)) / learner.scale
+        bound += 3 * clipping.bound
+        noise = rng.laplace(scale=learner.client.factor * clipping.bound, size=(noises, T, K))
+        noise = noise.repeat(each, axis=0)
+        blocks = draw_categories(clipping.block_masses[0], law[:, None], rng.random((len(law), T)))
+        losses = learner.losses(clipping.log_cells[0].T[blocks] + noise)
+        if learner.sampled:
+            losses *= np.eye(K)[rng.integers(K, size=blocks.shape)]
+        before = np.cumsum(losses, axis=1) - losses
+        within = []
+        for rate in (learner.rate, 0.0):
+            weights = scipy.special.softmax(-rate * before, axis=-1)
+            risks, _ = round_risks(weights, learner.masses[0], hypotheses.masses[0, law])
+            less = ((weights - np.eye(K)[law][:, None]) * noise).sum(axis=2)
+            sample = (risks - less).sum(axis=1).reshape(noises, each).T
+            within.append((sample.mean(axis=0) + 5 * standard_error(sample)) / bound)
+        about: dict[str, Any] = {"trivial": float((within[1] <= 1).mean())}
+        about["numbers"] = {"R": noises, "each": each, "K": K, "M": hypotheses.n_labels, "T": T}
+        about["numbers"]["spare"] = 1 / float(within[0].max())
+        count = int((within[0] <= 1).sum())
+        yield of_share(f"{name}-fixed-noise", 1 - 1 / T, count, noises, 1, **about)
 
 
 def response_risk(seed: int) -> Findings:

@@ -246,18 +246,42 @@ def rate_of_experts(_: int) -> Findings:
 def _over_rate(T: float, a: float) -> float:
     """Return exact regret over the rate of Theorem 3.10 with constant 1."""
     epsilon = T**-a
-    game = LazyGame(int(T), DELTA, normaliser=2.0)
-    parameters = theorem_3_10(game, epsilon=epsilon, n_experts=2)
-    # The first batch has moved the weights of the second to e^(-eta B) and 1.
-    behind = math.tanh(parameters.eta * parameters.batch_size / 2) / 2
-    log_term = math.log(T / DELTA)
-    private = math.pow(T, 1 / 3) * math.log(2) * log_term / math.pow(epsilon, 2 / 3)
-    return T / 2 * behind / (math.sqrt(T * math.log(2)) + private)
+    private = math.pow(T, 1 / 3) * math.log(2) * math.log(T / DELTA) / math.pow(epsilon, 2 / 3)
+    return in_turn(T, epsilon, 2) / (math.sqrt(T * math.log(2)) + private)
+
+
+def in_turn(T: float, epsilon: float, n_experts: int, delta: float = DELTA) -> float:
+    """Return the exact regret of Theorem 3.10's parameters if halves of the experts lose in turn.
+
+    The first batch has moved the weights of the second half to e^(-eta B) and 1.
+    """
+    game = LazyGame(int(T), delta, normaliser=2.0)
+    parameters = theorem_3_10(game, epsilon=epsilon, n_experts=n_experts)
+    return T / 4 * math.tanh(parameters.eta * parameters.batch_size / 2)
 
 
 def _passes_one(a: float) -> float:
     """Return the least power of ten, to 0.1, at which regret exceeds the rate; inf above 24."""
     return next((k / 10 for k in range(80, 241) if _over_rate(10 ** (k / 10), a) > 1), math.inf)
+
+
+def free_privacy(_: int) -> Findings:
+    """Check the growth of regret over sqrt(T log d) at eps = T^(-1/4), d = T, logarithms apart.
+
+    Once for one instance, and once for each of K = sqrt(T) instances that are (1, delta)-DP
+    together by advanced composition: 1 = K eps^2 / 2 + sqrt(2 K log(2 / delta)) eps.
+    """
+    log_term = math.log(2 / DELTA)
+    each = math.sqrt(2 * log_term + 2) - math.sqrt(2 * log_term)
+    for name, share, power in (("free-epsilon", 1.0, 0.0), ("free-instances", each, 0.5)):
+        over, free = [], []
+        for T in (10.0**k for k in _ORDERS_OF_T):
+            delta = DELTA / (2 * T**power)
+            over.append(in_turn(T, share * T**-0.25, int(T), delta) / math.sqrt(T * math.log(T)))
+            free.append(over[-1] * math.log(T / delta) * math.sqrt(math.log(T)))
+        grown = math.log10(free[1] / free[0]) / (_ORDERS_OF_T[1] - _ORDERS_OF_T[0])
+        numbers = {"share": share, "at_low": over[0], "at_high": over[1]}
+        yield of_number(name, 0.0, round(grown, 2), numbers=numbers)
 
 
 def proven_rate(_: int) -> Findings:
@@ -271,13 +295,15 @@ def proven_rate(_: int) -> Findings:
         "proven-rate-rounds": [(LazyGame(T, DELTA), 1e-2) for T in rounds],
         # At a larger delta the smallest epsilon would be nearly free.
         "proven-rate-epsilon": [(LazyGame(10**12, 1e-12), float(each)) for each in epsilons],
+        "free-proven": [(LazyGame(T, DELTA), T ** (-1 / 6)) for T in rounds],
     }
-    for name, power in {"proven-rate-rounds": 2 / 5, "proven-rate-epsilon": -3 / 5}.items():
+    powers = {"proven-rate-rounds": 2 / 5, "proven-rate-epsilon": -3 / 5, "free-proven": 1 / 2}
+    for name, power in powers.items():
         bounds = [
             choose_parameters(game, epsilon=epsilon, n_experts=10).objective
             for game, epsilon in games[name]
         ]
-        sizes = rounds if name == "proven-rate-rounds" else epsilons
+        sizes = epsilons if name == "proven-rate-epsilon" else rounds
         fit = fit_exponent(
             sizes, bounds, np.zeros(len(bounds)), replicates=2, confidence=CONFIDENCE
         )

@@ -1,0 +1,72 @@
+"""The page of exhibits is up to date, holds the ledger, and names nothing that does not exist."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import exhibits
+import pytest
+
+from dpol.studies.claims.compute import PAPERS, statements
+
+PAGE = exhibits.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_is_that_of_today() -> None:
+    assert exhibits.page() == PAGE, "run: make format"
+
+
+def test_every_row_of_a_paper_is_in_its_table_and_no_other_paper_s() -> None:
+    """Rows of ours are there only if they are about an exhibit."""
+    titles = "|".join(map(re.escape, PAPERS.values()))
+    _, *parts = re.split(rf"^## ({titles})\n", PAGE, flags=re.MULTILINE)
+    assert parts[::2] == list(PAPERS.values())
+    rows = defaultdict(set)
+    for name, row in statements().items():
+        rows[row.paper].add((name, row.ours))
+    for title, table in zip(parts[::2], parts[1::2], strict=True):
+        ledger = re.findall(r"ledger: ([^;|]+)", table)
+        found = {
+            (name, bool(ours))
+            for line in ledger
+            for name, ours in re.findall(r"`(.+?)`( †)?", line)
+        }
+        assert found <= rows[title]
+        assert {name for name, ours in rows[title] if not ours} <= {name for name, _ in found}
+
+
+@pytest.mark.parametrize(
+    ("place", "names"),
+    [
+        ("Theorem 3.10, privacy by Theorem 3.2", ["Theorem 3.10"]),
+        ("Lemmas A.1 and 3.7, δ0 > 0", ["Lemma A.1", "Lemma 3.7"]),
+        ("Corollaries 3 and 6, privacy", ["Corollary 3", "Corollary 6"]),
+        ("section 3.1.2, Figure 1", ["Figure 1"]),
+        ("Theorem 5, regret at T = 10,000, d = 300", ["Theorem 5"]),
+        ("footnote 2", ["footnote 2"]),
+    ],
+)
+def test_which_exhibits_a_place_names(place: str, names: list[str]) -> None:
+    assert exhibits.named(place) == names
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"computed": ("dpol.experts.nothing",)}, ImportError, "dpol.experts.nothing"),
+        ({"computed": ("dpol.experts.meta:Nothing",)}, AttributeError, "Nothing"),
+        ({"seen": ("figures/table-2",)}, ValueError, "X: there is no figures/table-2"),
+        ({"places": ("section 99",)}, ValueError, "X: there is no section 99"),
+    ],
+)
+def test_what_does_not_exist_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: dict[str, tuple[str, ...]],
+    error: type[Exception],
+    message: str,
+) -> None:
+    broken = {paper: [exhibits.Exhibit(name="X", **wrong)] for paper in PAPERS}
+    monkeypatch.setattr(exhibits, "exhibits", lambda: broken)
+    with pytest.raises(error, match=message):
+        exhibits.page()

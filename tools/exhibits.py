@@ -1,0 +1,167 @@
+"""Write docs/reference/exhibits.md: `python tools/exhibits.py`.
+
+Its tables list every exhibit of the papers, where dpol computes it, and where it is seen.
+tools/exhibits.yaml holds the exhibits; rows of the claims ledger name theirs by their places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from dpol.core.yaml_files import read_yaml
+from dpol.studies.claims.compute import PAPERS, check_of, statements
+from dpol.studies.claims.core import Statement
+from dpol.studies.registry import load_studies
+from dpol.studies.showing import sections_in
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/reference/exhibits.md"
+_NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
+_NAMED = re.compile(
+    r"(Theorem|Lemma|Corollary|Corollaries|Proposition|Definition|Remark|Claim|Figure|Table)s?"
+    rf" ({_NUMBER}(?:(?:, | and ){_NUMBER})*)"
+)
+HEAD = (
+    "# Where each exhibit of the papers is\n\nEvery figure, table, algorithm and statement of the"
+    " three papers, and what the ledger checks of two predecessors: where dpol computes it, and"
+    " where it is seen. Figures and tables are on the page of a run, in the section named before"
+    " them. After “ledger” are the names of rows in `src/dpol/studies/claims/statements.yaml`; the"
+    " table `claims` shows these rows by their places in the papers. † marks rows of ours. Our copy"
+    " of the first paper keeps the number of only one algorithm.\n\n"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exhibit:
+    """An exhibit of a paper; see exhibits.yaml.
+
+    Args:
+        name: its name in the paper.
+        about: what it is, if its name does not say it.
+        computed: `module` or `module:name` in dpol.
+        seen: figures and tables of the page, as `figures/NAME` and `tables/NAME`.
+        places: places of the ledger that belong to it without naming it.
+        aside: what else a reader must know.
+    """
+
+    name: str
+    about: str = ""
+    computed: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    aside: str = ""
+
+
+def exhibits() -> Mapping[str, list[Exhibit]]:
+    """Return the exhibits of each paper, in its order."""
+    made = read_yaml(Path(__file__).with_name("exhibits.yaml"))
+    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made)
+
+
+def named(place: str) -> list[str]:
+    """Return the exhibits that a place names first, or the place itself if it names none.
+
+    >>> named("Lemmas A.1 and 3.7, δ0 > 0"), named("section 3.1.2, Figure 1"), named("footnote 2")
+    (['Lemma A.1', 'Lemma 3.7'], ['Figure 1'], ['footnote 2'])
+    """
+    found = _NAMED.search(place)
+    if not found:
+        return [place]
+    kind = found[1].replace("Corollaries", "Corollary")
+    return [f"{kind} {number}" for number in re.split(", | and ", found[2])]
+
+
+def sections() -> Mapping[str, str]:
+    """Return the headings of all figures and tables, by `figures/NAME` or `tables/NAME`."""
+    return {
+        f"{kind}/{name}": section.title or study.title
+        for study in load_studies().values()
+        for section in study.sections
+        for kind in ("figures", "tables")
+        for name in getattr(sections_in(study)[section.name], kind)
+    }
+
+
+def resolved(target: str) -> str:
+    """Return a `module:name` of dpol that exists.
+
+    Raises:
+        ImportError: there is no such module.
+        AttributeError: the module has no such name.
+    """
+    module, _, name = target.partition(":")
+    loaded = import_module(module)
+    if name:
+        getattr(loaded, name)
+    return target
+
+
+def rows_of(paper: str) -> Iterator[Exhibit]:
+    """Yield the exhibits of a paper, then those that only the ledger names.
+
+    Raises:
+        ValueError: the page of a run has no such figure or table, or the ledger no such place.
+    """
+    listed = exhibits()[paper]
+    known = {each.name for each in listed} | {place for each in listed for place in each.places}
+    theirs = {row: each for row, each in statements().items() if each.paper == PAPERS[paper]}
+    others = [
+        name
+        for each in theirs.values()
+        if not each.ours
+        for name in named(each.place)
+        if name not in known
+    ]
+    shown = sections()
+    for exhibit in (*listed, *(Exhibit(name=name) for name in dict.fromkeys(others))):
+        checks = _checks(exhibit, theirs)
+        known = shown.keys() | {each.place for each in theirs.values()}
+        if strange := {*exhibit.seen, *exhibit.places} - known:
+            raise ValueError(f"{paper}, {exhibit.name}: there is no {', '.join(sorted(strange))}")
+        found: dict[str, list[str]] = {}
+        for name in exhibit.seen:
+            found.setdefault(shown[name], []).append(name.replace("s/", " `", 1) + "`")
+        for row, each in checks.items():
+            found.setdefault("ledger", []).append(f"`{row}`{' †' if each.ours else ''}")
+        places = [f"{where}: {', '.join(names)}" for where, names in found.items()]
+        functions = (check_of(each) for each in checks.values())
+        computed = *exhibit.computed, *(f"{f.__module__}:{f.__name__}" for f in functions)
+        yield Exhibit(
+            name=exhibit.name + (f" ({exhibit.about})" if exhibit.about else ""),
+            computed=tuple(map(resolved, dict.fromkeys(computed))),
+            seen=(*places, *([exhibit.aside] if exhibit.aside else [])),
+        )
+
+
+def _checks(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> dict[str, Statement]:
+    """Return the rows of the ledger about an exhibit."""
+    places = {exhibit.name, *exhibit.places}
+    return {row: each for row, each in theirs.items() if places & {each.place, *named(each.place)}}
+
+
+def page() -> str:
+    """Return the page.
+
+    Raises:
+        ImportError: a module that exhibits.yaml names does not exist.
+        AttributeError: a module lacks a name.
+        ValueError: a figure, a table or a paper does not exist.
+    """
+    parts = []
+    for paper, title in PAPERS.items():
+        lines = [f"## {title}", "", "| exhibit | computed in | seen in |", "|---|---|---|"]
+        for row in rows_of(paper):
+            computed = ", ".join(f"`{target}`" for target in row.computed) or "—"
+            lines.append(f"| {row.name} | {computed} | {'; '.join(row.seen) or '—'} |")
+        parts.append("\n".join(lines) + "\n")
+    return HEAD + "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
