@@ -15,8 +15,13 @@ from dpol.core.shipped import way_back
 from dpol.data.bad_cells import Texts
 from dpol.data.parse import parse_dates
 from dpol.data.setting_types import Period, columns_of
-from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
-from dpol.data.table_files import read_table_file, refuse_columns, refuse_periods_as_columns
+from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource, WebSource
+from dpol.data.table_files import (
+    MOST_MB,
+    read_table_file,
+    refuse_columns,
+    refuse_periods_as_columns,
+)
 from dpol.data.table_format import DEFAULT, PLAIN, Format
 
 
@@ -64,10 +69,14 @@ def raw_table(
 
 
 def read_table(
-    path: Path | str, columns: Sequence[str] | None = None, form: Format = DEFAULT
+    path: Path | str,
+    columns: Sequence[str] | None = None,
+    form: Format = DEFAULT,
+    *,
+    max_mb: int = MOST_MB,
 ) -> RawTable:
     """Read some columns, or all, of a table as text; see `read_table_file`."""
-    table = read_table_file(Path(path), columns, form)
+    table = read_table_file(Path(path), columns, form, max_mb=max_mb)
     cells = pd.DataFrame(table.rows, table.lines, table.header, dtype=str)
     return raw_table(str(path), cells, form, table.typed)
 
@@ -89,7 +98,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     """
     if isinstance(dataset.source, LocalSource) and dataset.source.sha256:
         _refuse_another(Path(file), dataset.source.sha256)
-    raw, columns = read_table(file, dataset.read_columns, dataset.format), dataset.needed_columns
+    max_mb = dataset.source.max_mb if isinstance(dataset.source, WebSource) else MOST_MB
+    raw = read_table(file, dataset.read_columns, dataset.format, max_mb=max_mb)
+    columns = dataset.needed_columns
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
     raw = replace(raw, cells=raw.cells[~is_header], headers=(*raw.cells.index[is_header],))
     if dataset.cleaning.merges_rows:
