@@ -283,13 +283,14 @@ def test_the_size_that_a_fetched_table_may_have_is_the_one_it_is_read_with(tmp_p
             assert len(read_counts(file, Dataset.model_validate(of)).cells) == 100_000
 
 
-def test_a_cell_or_blank_lines_beyond_a_limit_are_refused(
+def test_a_cell_or_blank_lines_beyond_the_limit_are_refused(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpol.data.table_files.LONGEST_CELL", 50)
-    monkeypatch.setattr("dpol.data.table_files.MOST_BLANK", 3)
-    assert len(files.csv(b"a,b\n\n\n1," + b"2" * 50 + b"\n\n").cells) == 1
+    monkeypatch.setattr("dpol.data.table_files.BLOCK", 4)
+    assert len(files.csv(b"a,b\n\n\n\n1," + b"2" * 50 + b"\n\n").cells) == 1
     said = files.refused(b"a,b\n1,2\n1," + b"2" * 51 + b"\n")
     assert said == f", row 3: is not CSV: field larger than field limit (50); {INTACT}"
-    said = files.refused(b"a,b\n\n1,2\n\n\n\n1,2\n")
-    assert said == f", row 6: is not CSV: it has more than 3 blank lines; {INTACT}"
+    for name, pack in (("t.csv", bytes), ("t.csv.gz", gzip.compress)):
+        said = files.refused(pack(b"a,b\n\n\n \n1,2\n"), name)
+        assert said == "holds 4 blank characters in a row; delete them"

@@ -10,7 +10,7 @@ import io
 import itertools
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +28,9 @@ MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 MOST_MB = 2_000
 """Largest CSV table, unpacked, in MB (10^6 bytes)."""
-MOST_BLANK, LONGEST_CELL = 1_000_000, 10_000_000
-"""Largest number of blank lines of a CSV table, and of characters of a cell."""
+BLOCK, LONGEST_CELL = 1 << 20, 10_000_000
+"""Number of bytes read at once, which must not all be blank; largest number of characters of a
+cell."""
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
 
@@ -132,7 +133,9 @@ def read_table_file(
 def _refuse_larger(path: Path, max_mb: int) -> None:
     """Refuse a CSV table that is too large, and report damage of gzip before faults of rows."""
     with open_table(path) as table:
-        while table.read(1 << 20):
+        while block := table.read(BLOCK):
+            if len(block) == BLOCK and block.isspace():
+                raise DataError(f"{path}: holds {BLOCK:,} blank characters in a row; delete them")
             if table.tell() > max_mb * 10**6:
                 raise DataError(
                     f"{path}: is larger than {max_mb:,} MB as CSV; leave out the rows and columns"
@@ -178,22 +181,12 @@ def csv_rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]
                 text.readline()
             reader = csv.reader(text, delimiter=form.delimiter, strict=True)
             try:
-                yield ((form.skip_rows + reader.line_num, row) for row in _not_blank(reader))
+                yield ((form.skip_rows + reader.line_num, row) for row in reader if row)
             except csv.Error as error:
                 place = f"{path}, row {form.skip_rows + reader.line_num}"
                 raise DataError(f"{place}: is not CSV: {error}; {_again(path)}") from None
     finally:
         csv.field_size_limit(limit)
-
-
-def _not_blank(rows: Iterable[list[str]]) -> Iterator[list[str]]:
-    blank = 0
-    for row in rows:
-        blank += not row
-        if blank > MOST_BLANK:
-            raise csv.Error(f"it has more than {MOST_BLANK:,} blank lines")
-        if row:
-            yield row
 
 
 @contextmanager
