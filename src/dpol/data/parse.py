@@ -79,7 +79,7 @@ def parse_number(text: str, form: Format) -> float:
 
 
 def parse_decimal(text: str, form: Format) -> str | None:
-    """Return the number that a text means, with all its digits; None if it means none, or is ambiguous."""
+    """Return the number of a text with all its digits; None if it means none, or is ambiguous."""
     if not form.decided and EITHER.fullmatch(text):
         return None
     if not _number(form).fullmatch(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +25,9 @@ from dpol.data.table_files import (
 )
 from dpol.data.table_format import DEFAULT, PLAIN, Format
 
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+"""Characters that a terminal may obey; `garbled` refuses those above 127."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RawTable:
@@ -36,6 +40,7 @@ class RawTable:
         formats: the format of numbers and dates in each column.
         encoding: encoding of the file.
         headers: the rows left out because they repeat the header.
+        controls: the rows that hold control characters, which are read as `?`.
         repeated: the rows that repeat an earlier row in full, if they were looked for.
     """
 
@@ -44,6 +49,7 @@ class RawTable:
     formats: Mapping[str, Format]
     encoding: str
     headers: tuple[int, ...] = ()
+    controls: tuple[int, ...] = ()
     repeated: frozenset[int] = frozenset()
 
 
@@ -62,9 +68,18 @@ def raw_table(
         typed: formats of the columns that held numbers or dates as such.
     """
     cells = cells.apply(lambda column: column.str.strip())
+    controls = pd.Series(False, cells.index)
+    for name, column in cells.items():
+        if texts := [text for text in column.unique() if _CONTROL.search(text)]:
+            controls |= column.isin(texts)
+            cells[name] = column.replace(_CONTROL, "?", regex=True)
     formats = {str(name): form.of_column(column.unique()) for name, column in cells.items()}
     return RawTable(
-        file=file, cells=cells, formats={**formats, **(typed or {})}, encoding=form.encoding
+        file=file,
+        cells=cells,
+        formats={**formats, **(typed or {})},
+        encoding=form.encoding,
+        controls=(*cells.index[controls],),
     )
 
 
@@ -191,7 +206,9 @@ def to_long(
             " sign or thousands separator; store all of them as numbers"
         )
     cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
-    cells[name] = np.tile(np.array([column.strip() for column in melted], object), len(raw.cells))
+    cells[name] = np.tile(
+        np.array([_CONTROL.sub("?", name.strip()) for name in melted], object), len(raw.cells)
+    )
     cells[number] = raw.cells[list(melted)].to_numpy().ravel()
     return RawTable(
         file=raw.file,
@@ -204,6 +221,7 @@ def to_long(
         },
         encoding=raw.encoding,
         headers=raw.headers,
+        controls=raw.controls,
         repeated=raw.repeated,
     )
 
