@@ -202,8 +202,8 @@ def test_control_characters_of_a_name_are_replaced_and_their_rows_counted() -> N
     """A public table cannot be mended, and a terminal obeys the second name."""
     names = {"a": "a\x00z", "b": "b\x1b[31m3", "c": "c"}
     of = [row for k in range(3) for row in of_period(week(k), "abc")]
-    for line in of:
-        line["hospital"] = line["name"] = names[line["hospital"]]
+    for each in of:
+        each["hospital"] = names[each["hospital"]]
     panel = clean(of)
     assert {*panel.table["entity"]} == {*panel.table["name"]} == {"a?z", "b?[31m3", "c"}
     assert panel.warnings == ("control characters in 6 rows read as ?, first in row 2",)
