@@ -125,9 +125,9 @@ def _formulas(path: Path, title: str) -> set[tuple[int, int]]:
     sheet = book[title]
     sheet.reset_dimensions()
     places = {
-        (cell.row, cell.column)
-        for row in sheet.iter_rows()
-        for cell in row
+        (number, column)
+        for number, row in enumerate(sheet.iter_rows(), start=1)
+        for column, cell in enumerate(row, start=1)
         if cell.data_type == "f"
     }
     book.close()
