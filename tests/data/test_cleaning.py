@@ -57,7 +57,6 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             sparse_entities=(),
             moved_periods=(),
             smallest_capacity=4.0,
-            smallest_of_periods=(4.0, 5.0),
             largest_density=0.5,
         ),
     )
@@ -348,9 +347,7 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
     assert (cells["density"] == np.minimum(share, 1)).all()
     assert report.cells["clipped_densities"] == (share > 1).sum()
     assert report.largest_density == cells["density"].max()
-    smallest = [min(part["capacity"]) for _, part in cells.groupby("period")]
-    assert report.smallest_capacity == cells["capacity"].min() == min(smallest)
-    assert report.smallest_of_periods == (min(smallest), max(smallest))
+    assert report.smallest_capacity == cells["capacity"].min()
     assert len(cells) == report.entities * report.periods == len(kept) * len(present)
 
 

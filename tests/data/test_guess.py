@@ -345,10 +345,78 @@ def test_the_config_names_the_columns_in_plain_words(here: Path, capsys) -> None
     assert main(["new", "dataset", "t.csv", "--capacity", "Docks"]) == 0
     columns = load_experiment("t.yaml").config.dataset.needed_columns
     called = [columns.called(key) for key in ("entity", "count", "capacity")]
-    assert called == ["station", "bikes out", "docks"]
-    assert (
-        "titles: {entity: station, count: bikes out, capacity: docks}" in Path("t.yaml").read_text()
+    assert called == ["station", "bikes out", "Docks"]
+    assert "titles: {entity: station, count: bikes out}" in Path("t.yaml").read_text()
+
+
+def renamed(identifiers: dict[str, str], header: str = "d,Town,Town ID,sick,beds") -> str:
+    """Return six days of three towns; Ulm is called Ulm am Berg from the fourth day on."""
+    days = [f"2021-01-{day:02}" for day in range(3, 9)]
+    lines = [
+        f"{day},{town + ' am Berg' * (town == 'Ulm' and k > 2)},{identifiers[town]},{n + k},{beds}"
+        for k, day in enumerate(days)
+        for town, n, beds in (("Ulm", 5, 30), ("Bonn", 7, 40), ("Trier", 9, 50))
+    ]
+    return "\n".join([header, *lines]) + "\n"
+
+
+IDENTIFIED = {"Ulm": "11", "Bonn": "12", "Trier": "13"}
+
+
+def test_identifiers_that_outlive_names_are_the_entities(here: Path, capsys) -> None:
+    Path("t.csv").write_text(renamed(IDENTIFIED))
+    assert main(["new", "dataset", "t.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "  3 entities by Town ID, with 4 texts in Town; the latest of each is shown\n" in said
+    lines = said.splitlines()
+    assert lines[-2].endswith("entities with several names, shown by the latest: 1")
+    columns = load_experiment("t.yaml").config.dataset.needed_columns
+    assert (columns.entity, columns.name, columns.called("entity")) == ("Town ID", "Town", "Town")
+    (stream,) = streams_of("t.yaml")
+    assert stream.names == ("Ulm am Berg", "Bonn", "Trier")
+    expected = np.array([[5 + k, 7 + k, 9 + k] for k in range(6)]) / [30, 40, 50]
+    np.testing.assert_allclose(stream.gains, expected)
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "header", "told", "entity", "name"),
+    [
+        (IDENTIFIED, "d,Town,Town ID,sick,beds", {"entity": "Town ID"}, "Town ID", "Town"),
+        (IDENTIFIED, "d,Town,Town ID,sick,beds", {"entity": "Town"}, "Town", None),
+        # Two entities with one identifier in a period, or a number that is no identifier.
+        ({**IDENTIFIED, "Bonn": "11"}, "d,Town,Town ID,sick,beds", {}, "Town", None),
+        (IDENTIFIED, "d,Town,doctors,sick,beds", {}, "Town", None),
+    ],
+)
+def test_names_are_entities_where_no_identifier_tells_more(
+    tmp_path: Path, identifiers, header, told, entity, name
+) -> None:
+    capacity = {"count": "sick", "capacity": "beds", **told}
+    seen = looked(tmp_path / "t.csv", renamed(identifiers, header), **capacity)
+    assert (seen["entity"], seen.get("name")) == (entity, name)
+
+
+def test_names_that_follow_each_other_without_identifiers_stop_with_both(here: Path, capsys):
+    text = renamed(IDENTIFIED).replace(",11,", ",,").replace(",12,", ",,").replace(",13,", ",,")
+    Path("t.csv").write_text(text)
+    assert main(["new", "dataset", "t.csv"]) == 1
+    said = capsys.readouterr().err
+    assert "has 3 cells of 24 that would become 0" in said
+    assert "Ulm has no count after 2021-01-05, Ulm am Berg none before 2021-01-06: one en" in said
+
+
+@pytest.mark.parametrize("beds", [",beds", ""])
+def test_simple_rules_play_with_the_noises_of_the_others(here: Path, beds: str) -> None:
+    lines = PLAIN if beds else [line.rpartition(",")[0] for line in PLAIN]
+    Path("t.csv").write_text(rows(f"d,town,sick{beds}", *lines))
+    assert main(["new", "dataset", "t.csv", *([] if beds else ["--at-most", "20"])]) == 0
+    (local,) = (
+        suite
+        for label, suite in load_experiment("t.yaml").config.suites.items()
+        if label == "local"
     )
+    assert local.noises == (["isotropic", "capacity"] if beds else ["isotropic"])
+    assert {"persistence", "window-mean", "cautious-mean", "random-effects"} <= {*local.algorithms}
 
 
 def test_small_games_of_a_new_config_share_a_job(here: Path) -> None:

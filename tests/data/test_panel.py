@@ -47,7 +47,6 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         moved_periods=(),
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
-        smallest_of_periods=(5.1, 9.3),
         largest_density=0.74166,
     )
     return dataclasses.replace(facts, **changes)

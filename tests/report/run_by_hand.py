@@ -94,7 +94,6 @@ CLEANING = {
             "missing_periods": ["1 between 2021-01-15 and 2021-01-29"],
             "sparse_periods": ["2021-02-03 (1 of 24 entities)"],
             "smallest_capacity": 4.5,
-            "smallest_of_periods": [4.5, 12.0],
             "largest_density": 0.75,
         }
     ],

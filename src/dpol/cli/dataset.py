@@ -93,7 +93,8 @@ def new_dataset(options: argparse.Namespace) -> None:
         look = look_at(table, said)
     except DataError as error:  # of several lines
         raise ConfigError(str(error)) from None
-    streams = _streams(name, re.sub("[-_]+", " ", stem).capitalize(), look.groups)
+    title = re.sub("[-_]+", " ", stem)
+    streams = _streams(name, title[:1].upper() + title[1:], look.groups)
     template = load_template("dataset.yaml.jinja", "dpol.cli")
     text = template.render(look=look, run=name, streams=streams, flow=_flow)
     config = parse_experiment(yaml.safe_load(text), str(file)).config
@@ -108,8 +109,11 @@ def new_dataset(options: argparse.Namespace) -> None:
     except DataError as error:
         raise ConfigError(f"{file} is written, but needs one change. {error}") from None
     whole = panel.reports[0]
-    found = "; ".join(whole.changes()) or "No gaps"
-    print(f"  {whole.entities:,} entities, {whole.periods:,} periods. {found}.")
+    changes = [f"  {text}" for text in whole.changes()]
+    found = "Changes by cleaning:" if changes else "No gaps."
+    print(
+        f"  {whole.entities:,} entities, {whole.periods:,} periods. {found}", *changes, sep="\n  "
+    )
     for text in panel.warnings:
         print(f"  {in_warning(text)}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")

@@ -60,14 +60,12 @@ class Asked:
         question: label of the question; empty if the run asks only one.
         gain: the question.
         title: title of the stream and the question.
-        reported_as: label of the stream in the paper's table, if the numbers are comparable.
     """
 
     stream: str
     question: str
     gain: Gain
     title: str
-    reported_as: str | None
 
 
 class Config(Settings):
@@ -150,8 +148,6 @@ class Config(Settings):
                 question=question,
                 gain=gain,
                 title=f"{title}, {gain.title or question}" if question else title,
-                # The paper's table answers only the paper's question.
-                reported_as=stream.reported_as if gain.untitled == THE_PAPERS else None,
             )
         return games
 
@@ -182,7 +178,7 @@ class Config(Settings):
             memory=self.privacy.memory,
             replayed=self.replayed,
             asks_the_papers=self.asks_the_papers,
-            reported={label: asked.reported_as for label, asked in self.played.items()},
+            reported={label: stream.reported_as for label, stream in self.streams.items()},
             questions={label: gain.title or label for label, gain in self.asks.items()},
             asked={label: asked.question for label, asked in self.played.items()},
         )

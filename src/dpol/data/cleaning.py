@@ -137,7 +137,6 @@ def _clean_stream(
     }
     filled.table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
-    smallest = filled.table.groupby("period")["capacity"].min()
     report = StreamReport(
         stream=label,
         entities=played["entity"].nunique(),
@@ -150,8 +149,7 @@ def _clean_stream(
         sparse_periods=sparse,
         sparse_entities=seldom,
         moved_periods=misplaced(played, periods, dataset.format.date),
-        smallest_capacity=float(smallest.min()) if capacities else None,
-        smallest_of_periods=(float(smallest.min()), float(smallest.max())) if capacities else None,
+        smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,
     )
     return filled.table, report

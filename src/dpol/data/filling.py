@@ -134,16 +134,14 @@ def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> Non
     if number / cells <= rules.max_zeroed:
         return
     zero = filled.table[filled.table["count_source"] == "zero"]
-    most = [
-        f"{shortened(one)}: {counted(n, 'cell')}"
-        for one, n in Counter(zero["entity"]).most_common()
-    ]
+    most = Counter(zero["entity"].map(shortened)).most_common(SHOWN)
+    named = _successions(filled.table) or [f"{one}: {counted(n, 'cell')}" for one, n in most]
     lines = [
         f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} that would become 0,"
         f" with no count in the period nor in the {rules.max_carry} before (max_carry);"
         f" dataset.cleaning.max_zeroed = {rules.max_zeroed:g} allows"
         f" {int(rules.max_zeroed * cells + 1e-9):,}",
-        *(f"  {text}" for text in (_successions(filled.table) or most)[:SHOWN]),
+        *(f"  {text}" for text in named[:SHOWN]),
         "If two names are one entity, take a column of identifiers as dataset.columns.entity and"
         " the names as dataset.columns.name, or list them under dataset.cleaning.identifiers as"
         " OLD: NEW. If a missing count means 0, raise max_zeroed.",

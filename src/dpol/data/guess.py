@@ -57,8 +57,8 @@ _CAPACITY = re.compile(
     "|resident|people|pupil|slot|plazas|camas|lits|posti|habit",
     re.IGNORECASE,
 )
-_IDENTIFIES = {"id", "pk", "name", "nr", "no", "number", "code", "key"}
-"""Last words of a column's name that are no word for what it holds."""
+_IDENTIFIES = {"id", "pk", "nr", "no", "number", "code", "key", "nummer", "kennung", "ik", "ccn"}
+"""Last words of the name of a column of identifiers."""
 _YEAR, _MONTH = (re.compile(words, re.IGNORECASE) for words in ("year|jahr|ann|año", "mon|mes"))
 
 
@@ -301,7 +301,7 @@ def _columns(rows: pd.DataFrame, periods: Texts, look: Look) -> tuple[pd.DataFra
     several = [name for name in free if 2 <= rows[name].nunique() <= len(rows) / 2]
     in_period = rows.groupby(periods)
     telling = [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(rows)]
-    entity = told.get("entity") or next(iter(telling), "")
+    entity, name = _entity(rows, periods, telling, look)
     sizes = rows.groupby(entity)[named].nunique().max() if entity else pd.Series(0, named)
     fixed = [name for name in named if sizes[name] == 1]
     if not entity:
@@ -315,12 +315,19 @@ def _columns(rows: pd.DataFrame, periods: Texts, look: Look) -> tuple[pd.DataFra
     numbers = [name for name in numbers if name != entity]
     count, capacity = _measures(numbers, fixed, look)
     group = told.get("group") or (groups[0] if len(groups) == 1 else "none")
-    columns = {"entity": entity, "count": count, "capacity": capacity, "group": group}
+    columns = {"entity": entity, "count": count, "capacity": capacity, "group": group, "name": name}
     known = {key: name for key, name in columns.items() if name in rows}
-    for key, name in known.items():
-        look.guess(f"{key}: {name}", rows[name], name)
+    for key, column in known.items():
+        look.guess(f"{key}: {column}", rows[column], column)
+    if "name" in known and (n := rows[entity].nunique()) < rows[name].nunique():
+        look.guess(
+            f"{n} entities by {entity}, with {rows[name].nunique()} texts in {name}; the latest of"
+            " each is shown"
+        )
     look.columns |= {key: name for key, name in columns.items() if name != "none"}
-    words = {key: in_words(name) for key, name in known.items() if key != "group"}
+    words = {key: in_words(known[key]) for key in ("entity", "count", "capacity") if key in known}
+    if "name" in known and words["entity"] == entity:
+        words["entity"] = in_words(name)
     if titles := {key: title for key, title in words.items() if title != known[key]}:
         look.columns["titles"] = titles
     if "layout" in look.format:
@@ -333,6 +340,27 @@ def _columns(rows: pd.DataFrame, periods: Texts, look: Look) -> tuple[pd.DataFra
     parts = periods.map({text: without_time(text) for text in periods.unique()}).str
     by_key = {key: rows[name] for key, name in known.items()}
     return pd.DataFrame({**by_key, "period": periods, "day": parts[0], "time": parts[1]}), measured
+
+
+def _entity(rows: pd.DataFrame, periods: Texts, telling: list[str], look: Look) -> tuple[str, str]:
+    """Return the columns of entities and of their names; columns in `telling` tell rows apart.
+
+    Names change: if each name has one identifier, and there are fewer of these, they are the
+    entities.
+    """
+    in_period, said = rows.groupby(periods), look.told.get("entity", "")
+    identifiers, size = filter(_identifies, telling), rows[telling].nunique()
+
+    def has_names(entity: str, texts: str) -> bool:
+        same = in_period[entity].nunique().equals(in_period[texts].nunique())
+        return entity != texts and same and bool((rows.groupby(texts)[entity].nunique() == 1).all())
+
+    entity = said or next(iter(telling), "")
+    if not said:
+        fewer = (one for one in identifiers if has_names(one, entity) and size[one] < size[entity])
+        entity = next(fewer, entity)
+    names = [one for one in telling if not _is_number(rows[one])] if _identifies(entity) else []
+    return entity, next((one for one in names if has_names(entity, one)), "none")
 
 
 def _measures(numbers: list[str], fixed: list[str], look: Look) -> tuple[str, str]:
@@ -547,8 +575,19 @@ def in_words(name: str) -> str:
     >>> in_words("station_name"), in_words("bikesOut"), in_words("ICU beds"), in_words("id")
     ('station', 'bikes out', 'ICU beds', 'id')
     """
-    words = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", name))
-    words = [word if word.isupper() and len(word) < 5 else word.lower() for word in words]
-    if len(words) > 1 and words[-1].lower() in _IDENTIFIES:
+    words = _words(name)
+    words = [word.lower() if word.isupper() and len(word) > 4 else word for word in words]
+    if len(words) > 1 and words[-1].lower() in _IDENTIFIES | {"name"}:
         words = words[:-1]
     return " ".join(words) or name
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a column's name; inside camelCase, they begin with a small letter."""
+    parts = re.sub(r"(?<=[a-zß-ÿ])[A-Z](?![A-Z])", lambda match: f" {match[0].lower()}", name)
+    return re.findall(r"[^\W_]+", re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])", " ", parts))
+
+
+def _identifies(name: str) -> bool:
+    """Return whether a column's name says that it holds identifiers."""
+    return any(word.lower() in _IDENTIFIES for word in _words(name)[-1:])

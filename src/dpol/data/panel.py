@@ -32,8 +32,7 @@ stream, everything else in the cells of the entities that play. Missing and fill
 absent, missing and negative counts are carried or 0; absent, missing, negative, suppressed and
 zero capacities are carried or backfilled."""
 
-MANY_ZEROED = 0.01
-"""Share of the cells of a stream that may become 0 without a warning."""
+_MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
 _LONGEST = 300
 """Number of characters of a warning on the terminal."""
 
@@ -65,7 +64,6 @@ class StreamReport:
         sparse_entities: entities that have a row in few periods, in words.
         moved_periods: periods whose date is probably mistyped, in words.
         smallest_capacity: smallest capacity of a cell; None without capacities.
-        smallest_of_periods: range of the periods' smallest capacities; None without capacities.
         largest_density: largest density of a cell; None without capacities.
     """
 
@@ -81,7 +79,6 @@ class StreamReport:
     sparse_entities: tuple[str, ...]
     moved_periods: tuple[str, ...]
     smallest_capacity: float | None
-    smallest_of_periods: tuple[float, float] | None
     largest_density: float | None
 
     def changes(self) -> list[str]:
@@ -91,7 +88,7 @@ class StreamReport:
     def to_check(self) -> Iterator[str]:
         """Yield what the owner of the table should check, a line each."""
         zeroed, cells = self.cells["zero_counts"], self.entities * self.periods
-        if zeroed > MANY_ZEROED * cells:
+        if zeroed > _MANY_ZEROED * cells:
             yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
         for what, texts in (
             ("periods missing", self.missing_periods),

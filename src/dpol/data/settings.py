@@ -327,6 +327,7 @@ class Cleaning(Settings):
         return self.several_rows not in ("error", "last")
 
 
+# Keys of `columns` and `cleaning` in the first paper's experiment.
 _PAPERS_COLUMNS = {
     "count": "inpatient_beds_used_covid_7_day_avg",
     "capacity": "inpatient_beds_7_day_avg",
@@ -337,7 +338,6 @@ _PAPERS_COLUMNS = {
     ],
 }
 _PAPERS_FILTER = {"entities": None, "min_total_cases": 100.0, "case_factor": 1.0}
-"""Keys of `columns` and `cleaning` in the first paper's experiment."""
 
 
 class Dataset(Settings):

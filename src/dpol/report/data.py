@@ -11,7 +11,6 @@ from dpol.data.panel import report_rows, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
-from dpol.show.reported import describe_smallest
 from dpol.show.table import Table, number, one_section, to_fragment
 from dpol.studies.page import PageFacts
 
@@ -98,7 +97,6 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
         rows_read_of(cleaning),
         *([f"None of these: {'; '.join(idle)}."] if idle else []),
         *_selections(cleaning, titles),
-        *_smallest(streams, titles),
         *(f"Check the table: {text}." for text in cleaning["warnings"]),
     ]
     if not any(stream["missing_periods"] for stream in streams):
@@ -120,15 +118,3 @@ def _selections(cleaning: Mapping[str, Any], titles: Mapping[str, str]) -> Itera
         names = [titles[row["stream"]] for row in cleaning["streams"] if row["selection"] == kind]
         if names:
             yield f"Entities that play ({', '.join(names)}): {text}."
-
-
-def _smallest(streams: list[Mapping[str, Any]], titles: Mapping[str, str]) -> Iterator[str]:
-    """Tell the capacity of each period's smallest entity, which scales isotropic noise."""
-    if streams[0]["smallest_of_periods"] is None:
-        return
-    ranges = []
-    for stream in streams:
-        low, high = stream["smallest_of_periods"]
-        ranges.append(f"{low:g} to {high:g} ({titles[stream['stream']]})")
-    yield f"Capacity of the smallest entity in each period: {', '.join(ranges)}."
-    yield from describe_smallest(stream["stream"] for stream in streams)

@@ -87,7 +87,7 @@ class Facts:
         replayed: whether a run is replayed round by round, with every true count.
         asks_the_papers: whether gains, data columns and privacy are defined as in the first paper,
             so that its numbers are comparable.
-        reported: label of each gain stream in the paper's table, if its numbers are comparable.
+        reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
         asked: label of the question of each gain stream, by label of the stream.
     """

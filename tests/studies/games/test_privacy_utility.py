@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from dpol.studies.games.privacy_utility import draw_privacy_utility
+from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility
+from dpol.studies.games.summary import conclude
 from dpol.studies.games.systems import lines_of, looks_of_roles, mean_share, promised
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
@@ -117,6 +118,22 @@ def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
     other = frame.assign(guaranteed_mu=math.nan, epsilon=math.log(3), delta=0.0)
     assert set(promised(other)["mu"]) == {INF}
     assert len(promised(other.assign(epsilon=0.8))) == len(frame)  # 0.690 < Phi(1 / 2)
+
+
+def test_the_table_names_what_is_left_out_of_it() -> None:
+    strong = run("rw-meta", 1.0, 30.0)
+    weak = run("rw-ftpl", 1.0, 50.0, guaranteed_mu=2.0)
+    hidden = run("persistence", 1.0, 50.0, guaranteed_mu=2.0)
+    shown = main(algorithms=["rw-meta", "rw-ftpl"])
+    facts = Facts({"nm": "Here"}, simulated=False, confidence=0.95, levels={"b": 1.0})
+
+    def footers(*played: dict[str, object]) -> str:
+        frames = {"summary": conclude(pd.DataFrame(played))}
+        return " ".join(answer_table(frames, shown, facts).footers)
+
+    said = "Left out, since the guarantee (in brackets) is weaker: "
+    assert f"{said}rw-ftpl, isotropic noise at μ = 1 (μ = 2)." in footers(strong, weak, hidden)
+    assert said not in footers(strong, hidden)
 
 
 def test_the_half_width_of_a_mean_over_streams_is_the_mean_of_half_widths() -> None:

@@ -92,6 +92,10 @@ def test_bounds_are_in_the_panels_of_rounds_only() -> None:
     easy = {THEOREM: [(T, 3 * T**0.9) for T in rounds]}
     easy[GUIDE] = [(T, T * math.log(4)) for T in rounds]
     guides = {SWEEPS[0]: easy, SWEEPS[1]: {THEOREM: [(T, T / 1e5) for T in rounds]}}
+    for name, named in {"risk": False, "other_risk": True}.items():
+        (legend,) = drawn(name).legends
+        texts = [text.get_text() for text in legend.get_texts()]
+        assert ("bound of the paper" in texts) is named
     bounded = [*SWEEPS, ("labels", "random"), ("epsilons", "random")]
     axes = [*drawn("other_risk").axes, *drawn("risk").axes]
     for key, ax in zip(bounded, axes, strict=True):

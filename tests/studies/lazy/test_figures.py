@@ -137,7 +137,7 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games() -> None
     # The winners that it shows, one for each number of experts.
     name = TITLES["mf-ftpl"]
     assert figure.get_label() == (
-        "Learns most of what can be learned: at ε = 1"
+        "Learns most, where multiplicative weights without privacy are 100%: at ε = 1"
         f" {name} (100% for d = 10) and {name} (75% for d = 300)."
     )
 

@@ -24,6 +24,15 @@
   const signed = (text) => text.replace(/^-/, "−").replace(/^−0$/, "0");
   const number = (value) => signed(words.capacity
     ? ((100 * value) / data.one).toFixed(0) : String(+(value / data.one).toPrecision(2)));
+  // Names that begin with the same four words or more as another one, cut after the first word.
+  const words_of = data.names.map((name) => name.split(" "));
+  const brief = words_of.map((own, i) => {
+    const alike = Math.max(0, ...words_of.map((other, k) => {
+      const differs = own.findIndex((word, at) => word !== other[at]);
+      return k === i || differs < 0 ? 0 : differs;
+    }));
+    return alike < 4 ? data.names[i] : [own[0], "…", ...own.slice(Math.min(alike, own.length - 2))].join(" ");
+  });
   const actions = () => state.setting.actions[state.algorithm];
   const named = () => algorithms[state.algorithm][0];
   const upper = (text) => text[0].toUpperCase() + text.slice(1);
@@ -72,7 +81,7 @@
     const [t, mine] = [state.t, picked(state.t)];
     const [seen, waits] = [open(t), playing() && mine === undefined];
     const it = write(list, "li", "line", "");
-    const who = write(it, waits && i < shown ? "button" : "span", "who", data.names[i]);
+    const who = write(it, waits && i < shown ? "button" : "span", "who", brief[i]);
     who.title = data.names[i];
     if (who.type) who.type = "button";
     who.addEventListener("click", () => waits && choose(i));
@@ -382,7 +391,7 @@
     go(state.t + step);
   });
   root.style.setProperty("--high", `${Math.max(13, Math.min(20, 460 / shown))}px`);
-  root.style.setProperty("--name", `${Math.max(...data.names.map((it) => it.length)) + 2}ch`);
+  root.style.setProperty("--name", `${Math.max(...brief.map((it) => it.length)) + 2}ch`);
   root.hidden = false;
   find("[data-do=start]").textContent = `Start a game of ${counted(LENGTH)}`;
   show();

@@ -30,8 +30,8 @@ _VERDICTS = {
     "consistent": Mark("stands", "good"),
 }
 _CLOSEST = 5
-_CHARACTERS = 120
-"""Most characters of a line of text; more would not fit, in bold."""
+_CHARACTERS = 75
+"""Most characters of a line of text; more would cross the line of the claim."""
 _FARTHEST = 1.5  # Larger shares are drawn here.
 
 
@@ -62,11 +62,11 @@ def draw_audits(frames: Frames, settings: Audits, facts: Facts) -> Figure:
             f"{len(audits)} audits: {count}", f"here the {len(rows)} closest to their claim"
         )
         worst = next((row for row in rows if row["verdict"] != OUTSIDE), rows[0])
-        beside = f" and {outside} outside the promise" if outside else ""
+        beside = f", and {outside} attacked what no claim covers" if outside else ""
         drawn.find(
-            f"{len(audits)} audits, {refuted} refuted{beside}. Closest to or beyond its claim:"
-            f" {worst['mechanism']}, {worst['variant']}: {proved(worst)}, {worst['claimed']:.3g}"
-            " claimed."
+            f"Of {len(audits)} audits {refuted} refuted the claim{beside}. The furthest one attacks"
+            f" {worst['mechanism']} ({worst['variant']}) and proves {proved(worst)}, where"
+            f" {worst['claimed']:.3g} is claimed."
         )
         shown = {method: marker for method, marker in _MARKERS.items() if method in methods}
         mark: Any = {"color": GREY, "linestyle": "none", "markersize": 4.5}

@@ -43,8 +43,12 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
             level = _level(rows[rows["mu"] == mu])
             text, *notes = _paragraphs(words.verdict(level))
             verdict = TableCell(text, tuple(notes))
-            lines.append((privacy_title(mu), (*_amounts(level["baseline"]), verdict)))
-        sections.append(one_section(lines, title, _size(summary, label)))
+            row = level["baseline"]
+            both = [(row[f"{x}mean_gain"], row[f"{x}ci_half_width"]) for x in ("other_", "")]
+            texts = *(footers.amount(*it) for it in both), footers.signed(row)
+            lines.append((privacy_title(mu), (*map(TableCell, texts), verdict)))
+        size = describe_stream(summary[summary["stream"] == label].iloc[0])
+        sections.append(one_section(lines, title, size))
     baseline = comparison[comparison["kind"] == "baseline"]
     first = baseline.to_dict("records")[0]
     return Table(
@@ -103,23 +107,11 @@ def _level(rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _amounts(row: _Row) -> tuple[TableCell, TableCell, TableCell]:
-    return (
-        TableCell(footers.amount(row["other_mean_gain"], row["other_ci_half_width"])),
-        TableCell(footers.amount(row["mean_gain"], row["ci_half_width"])),
-        TableCell(footers.signed(row)),
-    )
-
-
 def _of_systems(summary: pd.DataFrame, baseline: _Row) -> pd.DataFrame:
     """Return the rows of the summary of the baseline, of ours, and with correlated noise."""
     compared = [(baseline[f"{x}algorithm"], baseline[f"{x}noise"]) for x in ("other_", "")]
     systems = summary.set_index(["algorithm", "noise"]).index
     return summary[systems.isin(compared) | (summary["noise_memory"] != "")]
-
-
-def _size(summary: pd.DataFrame, stream: str) -> str:
-    return describe_stream(summary[summary["stream"] == stream].iloc[0])
 
 
 def _paragraphs(text: str) -> tuple[str, ...]:

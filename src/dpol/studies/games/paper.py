@@ -64,7 +64,6 @@ COLUMNS = [
     "replicates",
 ]  # fmt: skip
 """Columns of the numbers of Table 2."""
-_ABSENT = TableCell("—")
 RANGE_LABEL = "linear models"
 _RANGE_ALPHA = 0.35
 _BOLD_CHARACTERS_PER_INCH = 12.5
@@ -166,19 +165,14 @@ def _rows(numbers: pd.DataFrame, source: str, stream: str) -> pd.DataFrame:
 
 
 def _lines(rows: pd.DataFrame) -> Iterator[Line]:
-    for mu in _levels(rows):
+    for mu in sorted(set(rows["mu"]), reverse=True):
         of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
         yield mu_title(mu), tuple(map(_gain, map(of_column.get, HEADERS)))
 
 
-def _levels(rows: pd.DataFrame) -> list[float]:
-    """Return the levels of rows, from no privacy to the strictest."""
-    return sorted(set(rows["mu"]), reverse=True)
-
-
 def _gain(row: Any) -> TableCell:
     if row is None:
-        return _ABSENT
+        return TableCell("—")
     gain, model = row["mean_gain"], ""
     if row["column"] == BEST_LINEAR:
         model = row["algorithm"].removeprefix(f"{LINEAR}-")
@@ -201,25 +195,23 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
     paper = f"Table 2 of {cited(EXPERTS)}"
     beside = f"Not shown: {paper} (other question: not comparable)."
     if facts.asks_the_papers:
-        depends = "" if facts.simulated else f" {describe_fillings()}"
-        beside = f"Grey: {paper}, not computed here.{depends}"
+        beside = f"Grey: {paper}, not computed here (±: 95% interval, where known)."
+    # The page shows the first note, and folds the others.
     yield (
         f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
-        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside}"
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside} {HEADERS[META]} and the"
+        f" {HEADERS[BEST_LINEAR]} rest on regressors that are our reading: no source gives the"
+        f" paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of any round,"
+        f" {HEADERS[META]} for that of each round."
     )
-    yield (
-        f"{HEADERS[META]} and the {HEADERS[BEST_LINEAR]} rest on regressors that are our reading:"
-        f" no source gives the paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity"
-        f" of any round, {HEADERS[META]} for that of each round."
-    )
+    if facts.asks_the_papers and not facts.simulated:
+        yield describe_fillings()
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {len(make_members(LINEAR))} with the largest mean,"
         " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"
         " correction counts the cells of all of them, so its interval holds despite the choice."
     )
     yield footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0])
-    if facts.asks_the_papers:
-        yield "±, grey: half-width of the paper’s 95% interval, where we know it."
     free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
     noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
     if named := [title for label, title in TITLES.items() if label in noisy]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -32,11 +33,13 @@ from dpol.studies.games.systems import (
     beside_the_strongest,
     headline_level,
     in_steps,
+    keeps_level,
     lines_of,
     mean_share,
     ordered_levels,
     promised,
     sized_titles,
+    system_title,
 )
 from dpol.studies.study import Facts, Frames
 
@@ -154,14 +157,11 @@ def _compared(lines: Sequence[Line], levels: Sequence[float], headline: float) -
         if headline in shares
         else ""
     )
+    over = ", mean over the panels" if lines[0].rows["stream"].nunique() > 1 else ""
     return (
-        f"Share of the possible gain{_over(lines[0])}.{named} Ours against its strongest rival in"
+        f"Share of the possible gain{over}.{named} Ours against its strongest rival in"
         f" hindsight: {'; '.join(beside)}."
     )
-
-
-def _over(line: Line) -> str:
-    return ", mean over the panels" if line.rows["stream"].nunique() > 1 else ""
 
 
 # ---- rivals --------------------------------------------------------------------------------------
@@ -230,7 +230,17 @@ def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
         facts: the questions, the streams of each, and the levels.
     """
     summary = frames["summary"]
-    return table_of_shares(shares_of(summary, settings, facts), summary.iloc[0], facts)
+    table = table_of_shares(shares_of(summary, settings, facts), summary.iloc[0], facts)
+    weak = ~keeps_level(summary) & summary["algorithm"].isin(settings.report.algorithms)
+    weaker = summary.loc[weak, ["algorithm", "noise", "guaranteed_mu", "mu"]].drop_duplicates()
+    left_out = [
+        f"{system_title(*system)} at {mu_title(mu)}" + f" ({mu_title(own)})" * (own > 0)
+        for *system, own, mu in weaker.itertuples(index=False)
+    ]
+    first, *others = table.footers
+    if left_out:
+        first += f" Left out, since the guarantee (in brackets) is weaker: {'; '.join(left_out)}."
+    return replace(table, footers=(first, *others))
 
 
 def shares_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
@@ -281,8 +291,8 @@ def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) ->
         name="answer",
         corner=(kind, "system") if len(shown) > 1 else ("system",),
         headers=(
-            *(f"{mu_title(mu)}{_guesses(mu)}" for mu in mus),
-            *([f"right one named, {strictest}"] if named else []),
+            *(mu_title(mu) + f" ({best_guess(mu):.0%})" * (mu < math.inf) for mu in mus),
+            *([f"how often it names the best, {strictest}"] if named else []),
         ),
         sections=tuple(
             one_section(_lines(rows, mus, named=named), title if len(shown) > 1 else "")
@@ -292,10 +302,6 @@ def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) ->
         footers=tuple(_footers(numbers, row, facts)),
         numbers=numbers,
     )
-
-
-def _guesses(mu: float) -> str:
-    return "" if mu == math.inf else f" ({best_guess(mu):.0%})"
 
 
 def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterator[TableLine]:

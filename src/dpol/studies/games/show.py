@@ -11,6 +11,7 @@ from dpol.core.rounding import percent
 from dpol.data.question import Gain
 from dpol.data.settings import Columns
 from dpol.privacy.account import best_guess
+from dpol.show.names import marked, name_of
 from dpol.show.words import each, mu_title
 from dpol.studies.games.allocation_shown import allocation_table, draw_allocation
 from dpol.studies.games.average_gain import average_gain_table
@@ -18,7 +19,7 @@ from dpol.studies.games.mechanisms import guarantees_table, privacy_table
 from dpol.studies.games.paper import draw_figure_2, table_2
 from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility, draw_rivals
 from dpol.studies.games.replay import replay_widget
-from dpol.studies.games.settings import Games
+from dpol.studies.games.settings import BASELINE, OURS, Games
 from dpol.studies.games.systems import Line, headline_level, lines_of, mean_share
 from dpol.studies.page import PageFacts
 from dpol.studies.showing import FigureSpec, SectionSpec, TableSpec
@@ -130,6 +131,7 @@ SECTIONS = {
 
 LAST = "persistence"
 """Label of last round's choice."""
+_UNNAMED = "count"  # default of dataset.columns.count, where the table has no word for it
 _NAMED = 3
 """Most streams that a sentence names."""
 
@@ -152,13 +154,16 @@ def sought(columns: Columns, gain: Gain) -> str:
     'the hospital with the most patients'
     >>> sought(columns, Gain(min_capacity=50))
     'the hospital with at least 50 beds and the largest share of beds taken by patients'
+    >>> sought(columns.model_copy(update={"count": "count"}), Gain())
+    'the hospital with the largest share of beds taken'
     """
     called = columns.called
     count, capacity = called("count"), called("capacity")
     among = f"at least {gain.min_capacity:g} {capacity} and " if gain.min_capacity else ""
-    most = f"the largest share of {capacity} taken by {count}"
+    named = count != _UNNAMED
+    most = f"the largest share of {capacity} taken{f' by {count}' * named}"
     if gain.of == "count":
-        most = f"the most {count}"
+        most = f"the {'most' if named else 'largest'} {count}"
     elif gain.at_most or columns.capacity_per != 1:
         most = f"the most {columns.rate}"
     return f"the {called('entity')} with {among}{most}"
@@ -167,10 +172,11 @@ def sought(columns: Columns, gain: Gain) -> str:
 def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     """Say what is decided, by what, and what privacy costs at one level.
 
-    Where systems are compared, it is the middle level, and the sentence is on the baseline, its
-    first rival and ours, for the first question; the last one is on how ours was chosen. Otherwise
-    it is the strictest level, and the sentences are on the first stream: the noise, last round's
-    choice, the best local system, or the best with a curator, and the best fixed entity.
+    Where systems are compared, it is the middle level, and the sentence is on the baseline, the
+    strongest rival with the noise of ours, and ours, for the first question; the last sentence is
+    on how ours was chosen. Otherwise it is the strictest level, and the sentence is on the first
+    stream: last round's choice and the two best local systems, all with the noise of the best, or
+    the best with a curator, and the best fixed entity.
 
     Args:
         summary: table of `dpol.studies.games.summary.conclude`.
@@ -183,62 +189,77 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     if not settings.roles:
         del streams[1:]  # a whole may come before its parts, and their mean counts everybody twice
     own = summary[summary["stream"].isin(streams)]
+    level = headline_level(facts.levels) if settings.roles else min(facts.levels.values())
     private = [
         line
         for line in lines_of(own, settings, facts)
-        if line.model != "none" and (line.rows["mu"] < math.inf).any()
+        if line.model != "none" and level < math.inf and (line.rows["mu"] == level).any()
     ]
-    if settings.roles:
-        level = headline_level(facts.levels)
-        *_, ours = roles = list(settings.roles)
-        named = [
-            (line, f"{line.name} ({line.hindsight or f'{line.algorithm}, {line.noise} noise'})")
-            for line in private
-            if line.name in (*roles[:2], ours)
-        ]
-    else:
-        level = min(facts.levels.values())
-        # The best line comes first.
-        best = ([line for line in private if line.model == "local"] or private)[:1]
-        named = [
-            (line, f"last {facts.period}’s choice ({line.name})")
-            for line in private
-            if line.algorithm == LAST and line not in best
-        ]
-        named += [
-            (line, f"the best {line.model} system in hindsight ({line.name})") for line in best
-        ]
-    named = [(line, name) for line, name in named if (line.rows["mu"] == level).any()]
+    named = _compared(private, level) if settings.roles else _best(private, facts.period)
     if not named:
         return f"{_decided(facts)} No private algorithm was played with noise."
-    kept = [f"{name} keeps {_share(line.rows, level)}" for line, name in named]
+    kept, noises = list[str](), [""]
+    for name, line in named:
+        at = line.rows[line.rows["mu"] == level]
+        noises.append(_noise(at, facts))
+        same = "the same noise" if noises[-1] == noises[-2] else noises[-1]
+        kept.append(f"{name} ({at['algorithm'].iloc[0]}, {same}) keeps {_share(line.rows, level)}")
+    (_, first), *_ = named
     if not settings.roles:
-        kept.append(_fixed(named[0][0].rows, facts))
-    unit = each(named[0][0].rows["unit"]).replace("round", facts.period)
+        kept.append(_fixed(first.rows, facts))
+    unit = each(first.rows["unit"]).replace("round", facts.period)
     titles = [facts.streams[name] for name in streams]
     where = _listed(titles) if len(titles) <= _NAMED else f"{len(titles)} streams"
     over = f", mean over {where}" if len(titles) > 1 else ""
     if not settings.roles and len(facts.streams) > 1:
         over = f" in {where}"
-    guesses = f"{100 * best_guess(level):.0f} times in 100 (a coin: 50)"
-    noise = "" if settings.roles else _noise(named[-1][0], level, facts)
-    cost = (
-        f"At {mu_title(level)} an attacker is right about {unit} at most {guesses}"
-        f"{f'. {noise} Then' if noise else '; then'} {_listed(kept)} of the possible gain{over}."
-    )
-    free = [_share(line.rows, math.inf) for line, _ in named if (line.rows["mu"] == math.inf).any()]
-    without = f" Without privacy: {_listed(free)}." if len(free) == len(named) else ""
+    free = [mean_share(line.rows, math.inf)[0] for _, line in named]
+    without = f"; without privacy {_listed([*map(percent, free)])}"
+    without *= not any(map(math.isnan, free))
     chosen = f" Ours was chosen on {settings.chosen_on}." if settings.chosen_on else ""
-    return f"{_decided(facts)} {cost}{without}{chosen}"
+    return (
+        f"{_decided(facts)} At {mu_title(level)} an attacker is right about {unit} at most"
+        f" {100 * best_guess(level):.0f} times in 100 (a coin: 50). Of the possible gain (0%:"
+        f" random, 100%: the best of every {facts.period}){over}, {_listed(kept)}{without}.{chosen}"
+    )
 
 
-def _noise(line: Line, mu: float, facts: PageFacts) -> str:
-    """Say how large the noise of a system is, in the units of the table."""
-    noise = line.rows.loc[line.rows["mu"] == mu, "count_noise"].max()
-    if math.isnan(noise) or facts.columns is None:
-        return ""
+def _compared(lines: Sequence[Line], mu: float) -> list[tuple[str, Line]]:
+    """Return the baseline, the strongest rival with the noise of ours, and ours, with names."""
+    noise = next((line.noise for line in lines if line.name == OURS), "")
+    rivals = [line for line in lines if line.name not in (BASELINE, OURS)]
+    fair = [line for line in rivals if (line.model, line.noise) == ("local", noise)]
+    best = max(fair, key=lambda line: mean_share(line.rows, mu)[0]).name if fair else ""
+    names = {
+        BASELINE: BASELINE,
+        best: "the strongest rival in hindsight with the noise of ours",
+        OURS: OURS,
+    }
+    return [(names[line.name], line) for line in lines if line.name in names]
+
+
+def _best(lines: Sequence[Line], period: str) -> list[tuple[str, Line]]:
+    """Return last round's choice, the best system and the next, with the same noise and names.
+
+    The best of `lines` comes first. Another noise would make a good rule weak.
+    """
+    local = [line for line in lines if line.model == "local"] or lines[:1]
+    same = [line for line in local if line.noise == local[0].noise]
+    last = "yesterday’s choice" if period == "day" else f"last {period}’s choice"
+    found = [(last, line) for line in same[1:] if line.algorithm == LAST]
+    found += [(f"the best {line.model} system in hindsight", line) for line in same[:1]]
+    return found + [("the next best", line) for line in same[1:2] if line.algorithm != LAST]
+
+
+def _noise(rows: pd.DataFrame, facts: PageFacts) -> str:
+    """Name the noise of a system at a level, with its size in the units of the table."""
+    name, sizes = rows["noise"].iloc[0], rows["count_noise"]
+    noise = marked(f"{name} noise", name_of(name).ours)
+    if facts.columns is None or sizes.isna().any():
+        return noise
+    ends = dict.fromkeys(f"±{size:.3g}" for size in (sizes.min(), sizes.max()))
     count = facts.columns.called("count")
-    return f"Each number gets noise of about ±{noise:.3g} {count} (one standard deviation)."
+    return f"{noise} of about {' to '.join(ends)}{f' {count}' * (count != _UNNAMED)}"
 
 
 def _decided(facts: PageFacts) -> str:

@@ -271,11 +271,7 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
         best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
         rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")
         parts.append(rows.assign(rival=rival))
-    return with_differences(pd.concat(parts, ignore_index=True))
-
-
-def with_differences(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add the difference and the ratio of the two gains, first to other."""
+    rows = pd.concat(parts, ignore_index=True)
     mean, half = rows["mean_gain"], rows["ci_half_width"]
     other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
     difference, reach = mean - other, half + other_half

@@ -57,7 +57,7 @@ def _draw_risk(risks: pd.DataFrame, names: Sequence[str]) -> Figure:
     with _drawn_sweeps(sweeps, 2) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
-        drawn.legend(_marks())
+        drawn.legend(_marks(bounds="rounds" in names))
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
         drawn.describe(_title(sweeps[0].rows, what, how))
@@ -153,13 +153,13 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Pan
         yield drawn
 
 
-def _marks() -> list[Line2D]:
+def _marks(*, bounds: bool) -> list[Line2D]:
     """Return the legend of the marks of the risk."""
     return [
         panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
         panels.key("mean, published sensitivity", color=BLACK, **_PALE),
         panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
-        panels.key("bound of the paper", **_THEOREM.line),
+        *([panels.key("bound of the paper", **_THEOREM.line)] if bounds else []),
     ]
 
 

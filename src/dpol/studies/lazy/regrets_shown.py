@@ -140,7 +140,7 @@ def _cell(rows: pd.DataFrame, algorithm: str) -> TableCell:
 
 
 def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
-    """Draw how much of what can be learned each algorithm learns, with a panel per epsilon.
+    """Draw what each algorithm learns beside the same without privacy, with a panel per epsilon.
 
     0 is uniform random, and 1 is the algorithm without privacy. Losses are stochastic, since the
     losses of the lower bound leave nothing to learn.
@@ -170,13 +170,16 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
         drawn.legend(_fills([f"d = {sizes[0]} experts", *(f"d = {d}" for d in sizes[1:])]))
         first = learned.iloc[0]
         drawn.title(
-            f"Share of what can be learned in T = {first['T']:,} rounds of stochastic losses",
+            f"What is learned in T = {first['T']:,} rounds of stochastic losses",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
             f" intervals, all {first['ci_comparisons']} together",
-            "0%: uniform random; 100%: without privacy",
+            "0%: uniform random; 100%: multiplicative weights without privacy",
             OURS,
         )
-        drawn.find(f"Learns most of what can be learned: {_leaders(learned)}.")
+        drawn.find(
+            "Learns most, where multiplicative weights without privacy are 100%:"
+            f" {_leaders(learned)}."
+        )
     return drawn.figure
 
 
