@@ -10,11 +10,11 @@ import pytest
 from dpol.data.guess import look_at
 
 
-def looked(folder: Path, *lines: str) -> dict[str, Any]:
+def looked(folder: Path, *lines: str, header: str = "d,town,sick,beds") -> dict[str, Any]:
     """Return the guessed cleaning and periods of a table of three towns; `{}` is the town."""
     of_towns = [line.format(town) for town in ("Ulm", "Bonn", "Trier") for line in lines]
     file = folder / "t.csv"
-    file.write_text("\n".join(["d,town,sick,beds", *of_towns]) + "\n")
+    file.write_text("\n".join([header, *of_towns]) + "\n")
     seen = look_at(file, {})
     return {**seen.cleaning, **seen.periods}
 
@@ -44,3 +44,12 @@ def test_months_are_no_seasons_although_one_of_them_looks_like_one(tmp_path: Pat
     """2011-12 may be the season that begins in 2011, but 2011-11 may not."""
     seen = looked(tmp_path, "2011-11,{},5,30", "2011-12,{},6,30", "2012-01,{},4,30")
     assert seen["months"] == 1
+
+
+@pytest.mark.parametrize("length", [100, 140_000])
+def test_a_long_line_or_cell_is_read(tmp_path: Path, length: int) -> None:
+    """`csv` reads cells of up to 131,072 characters unless it is told otherwise."""
+    for note in ("x" * length, "x|" * (length // 2)):
+        lines = (f"2021-01-03,{{}},5,30,{note}", "2021-01-10,{},6,30,y")
+        seen = looked(tmp_path, *lines, header="d,town,sick,beds,note")
+        assert seen["days"] == 7
