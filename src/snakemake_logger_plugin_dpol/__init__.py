@@ -7,6 +7,7 @@ for it. It reads events of Snakemake's interface for loggers, and no text of its
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -17,6 +18,13 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_dpol.progress import Progress, in_words
+
+_NO_MEMORY = re.compile("MemoryError|[Cc]annot allocate memory|failed to map segment")
+"""What Python, the system, and the loader of libraries say when memory runs out."""
+_MORE_MEMORY = (
+    "run the same command with fewer jobs at once, as with --cores 1, on a machine with more"
+    " memory, or with a higher limit (ulimit -v)"
+)
 
 
 class LogHandler(LogHandlerBase):
@@ -150,6 +158,10 @@ class LogHandler(LogHandlerBase):
         messages: dict[str, str] = {}  # of several logs with one error, the first
         for rule, logs, exceptions in self._failed.values():
             written = {text: log for log in logs if (text := error_in(Path(log)))}
+            if _NO_MEMORY.search("\n".join([*exceptions, *written])):
+                text = f"error: {rule} had not enough memory; {_MORE_MEMORY}"
+                messages.setdefault(text, "")
+                continue
             for text, log in written.items():
                 messages.setdefault(text, f"{log}:")
             if not written:

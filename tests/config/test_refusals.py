@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import datetime
 import math
 import re
 
@@ -180,6 +181,18 @@ def test_an_unknown_key_is_refused_with_the_known_keys_of_its_block():
     for block, keys in known.items():
         (line,) = problems(FROM_WEB, STUDIED, {f"{block}zzz": 5})
         assert line.startswith(f"{block}zzz = 5: unknown key; known: {keys}")
+
+
+@pytest.mark.parametrize("key", [True, False, None, 3, 1.5, datetime.date(2021, 1, 31)])
+@pytest.mark.parametrize("block", ["", "privacy"])
+def test_a_key_that_yaml_reads_as_no_text_is_named(key, block):
+    raw = changed()
+    (raw[block] if block else raw)[key] = "x"
+    with pytest.raises(ConfigError) as caught:
+        parse_experiment(raw, "my.yaml")
+    place = f"{block}.{key}".removeprefix(".")
+    remedy = "is no text to YAML, as dates, yes and no are; put it in quotes, or remove it"
+    assert f"  {place}: {remedy}" in str(caught.value).splitlines()
 
 
 def test_all_mistakes_are_listed_at_once():

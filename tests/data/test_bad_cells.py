@@ -64,7 +64,20 @@ hospitals.csv: 7 cells cannot be used
 @pytest.mark.parametrize(
     ("text", "column"),
     each_and_corners(
-        ["nan", "True", "0x", "16,8", "1 234", "12%", "1.2.3", "inf", "1e400", "1e12", "３"],
+        [
+            "nan",
+            "True",
+            "0x",
+            "16,8",
+            "1 234",
+            "12%",
+            "1.2.3",
+            "inf",
+            "1e400",
+            "1e-400",
+            "1e12",
+            "３",
+        ],
         ["patients", "beds", "cases"],
     ),
 )

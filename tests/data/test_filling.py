@@ -138,6 +138,32 @@ def test_a_row_that_makes_the_first_or_last_period_alone_is_refused(n: int, day:
 
 
 @pytest.mark.parametrize(
+    ("day", "months", "refuses"),
+    [("1900-01-01", 0, True), ("1950-01-02", 0, True), ("2032-01-05", 0, True),
+     ("2019-01-06", 0, False), ("2013-01-01", 12, False), ("1950-01-01", 12, True)],
+)  # fmt: skip
+@pytest.mark.parametrize("n", [2, 5])
+def test_a_single_row_years_from_all_others_is_refused(
+    day: str, months: int, refuses: bool, n: int
+) -> None:
+    """Weeks within two years, and years within ten, may be gaps of a small stream."""
+    days = [f"{2021 + k}-01-01" if months else week(k) for k in range(3)]
+    of = weeks(n, *days)
+    of.append({**of[0], "week": day})
+    lasting = {"periods": {"months": months}} if months else {}
+    if not refuses:
+        assert clean(of, dataset(**lasting)).reports[0].periods == 4
+        return
+    with pytest.raises(DataError) as caught:
+        clean(of, dataset(**lasting))
+    key = "first" if day < "2021" else "last"
+    assert str(caught.value) == (
+        f"hospitals.csv, row {len(of) + 1}: is the only row of the period {day} in stream S, which"
+        f" has {n} entities. Fix its date, or leave the period out with dataset.periods.{key}"
+    )
+
+
+@pytest.mark.parametrize(
     ("n", "there", "named"),
     [(5, 1, True), (19, 1, True), (4, 1, False), (5, 2, False), (40, 2, True), (40, 3, False),
      (100, 5, True), (100, 6, False)],

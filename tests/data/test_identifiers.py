@@ -196,3 +196,16 @@ def test_a_blank_group_is_said(caplog: pytest.LogCaptureFixture) -> None:
     assert f"hospitals.csv: {said}" in caplog.messages
     origin = {"file": "t.csv", "sha256": "", "simulated": False}
     assert f"- {said}" in report_as_markdown(report_as_dict(panel, origin))
+
+
+def test_control_characters_of_a_name_are_replaced_and_their_rows_counted() -> None:
+    """A public table cannot be mended, and a terminal obeys the second name."""
+    names = {"a": "a\x00z", "b": "b\x1b[31m3", "c": "c"}
+    of = [row for k in range(3) for row in of_period(week(k), "abc")]
+    for each in of:
+        each["hospital"] = names[each["hospital"]]
+    panel = clean(of)
+    assert {*panel.table["entity"]} == {*panel.table["name"]} == {"a?z", "b?[31m3", "c"}
+    assert panel.warnings == ("control characters in 6 rows read as ?, first in row 2",)
+    of[1]["week"] = "soon"
+    assert "\x1b" not in refused(of)

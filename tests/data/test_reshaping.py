@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openpyxl.styles import Font
 
 from data.drawn import streams
 from dpol.config.experiment import load_experiment
@@ -300,6 +301,47 @@ def test_a_formula_that_was_never_calculated_is_refused_with_its_cell(tmp_path: 
     calculated(file, r'\1 t="str"\2<v></v>')
     with pytest.raises(DataError, match="has 1 cell of 4 that would become 0"):
         read(file, ALL)  # an empty text
+
+
+@pytest.mark.parametrize("row", [9, 20_000, 1_048_576])
+@pytest.mark.parametrize("letters", ["G", "XFD"])
+def test_a_note_far_from_the_table_is_refused_with_its_cell(
+    tmp_path: Path, row: int, letters: str
+) -> None:
+    file = workbook(tmp_path / "t.xlsx", Data=TABLE)
+    book = openpyxl.load_workbook(file)
+    book.active[f"{letters}{row}"] = "note by Anna"
+    book.save(file)
+    with pytest.raises(DataError) as told:
+        read(file, ALL, {"skip_rows": 2})
+    assert str(told.value) == (
+        f"{file}: cell {letters}{row} holds 'note by Anna' in a row and a column outside the"
+        " table; delete it, or move it to another sheet"
+    )
+
+
+def test_blank_cells_far_from_the_table_change_nothing(tmp_path: Path) -> None:
+    file = workbook(tmp_path / "t.xlsx", Data=TABLE)
+    expected = read(file, ALL, {"skip_rows": 2}).table
+    book = openpyxl.load_workbook(file)
+    book.active["A1048576"] = book.active["XFD5"] = book.active["B90"] = " "
+    book.active["ZZ99"].font = Font(bold=True)
+    book.save(file)
+    pd.testing.assert_frame_equal(read(file, ALL, {"skip_rows": 2}).table, expected)
+
+
+def test_a_sheet_of_too_many_cells_is_refused_with_the_cell_beyond(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = workbook(tmp_path / "t.xlsx", Data=TABLE)
+    size = sum(map(len, TABLE))
+    monkeypatch.setattr("dpol.data.excel.MOST_CELLS", size)
+    assert len(read(file, ALL, {"skip_rows": 2}).table) == 4
+    monkeypatch.setattr("dpol.data.excel.MOST_CELLS", size - 1)
+    with pytest.raises(
+        DataError, match=f"'Data' has more than {size - 1} cells up to D{len(TABLE)};"
+    ):
+        read(file, ALL, {"skip_rows": 2})
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04" + bytes(99)])

@@ -7,6 +7,7 @@ import datetime
 import decimal
 import gzip
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dpol.core.errors import DataError
-from dpol.data.raw_table import RawTable, read_table, write_table
+from dpol.data.raw_table import RawTable, read_counts, read_table, write_table
+from dpol.data.settings import Dataset
 
 COLUMNS = ("a", "b")
 INTACT = "get an intact copy of it"
@@ -28,6 +30,8 @@ NOT_UTF_8 = (
 )
 LOOK = "; or let dpol look at the table: dpol new dataset TABLE"
 DAMAGED = r"is damaged, cut short or not a \.\w+ file \(.+\); " + INTACT + ", or give it the suff.*"
+CONTROLS = [chr(k) for k in (*range(9), *range(11, 32), 127)]
+"""Control characters, which are read as `?`; tabs and line breaks are kept."""
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)
 PARQUET = pd.DataFrame({"a": [1], "b": [2]}).to_parquet(index=False)
@@ -236,7 +240,7 @@ def test_lists_in_the_cells_of_a_parquet_table_are_refused(files: Files) -> None
 @given(
     rows=st.lists(
         st.tuples(
-            st.text(st.characters(codec="utf-8", exclude_characters="\r\x00")), st.text("01")
+            st.text(st.characters(codec="utf-8", exclude_characters=CONTROLS)), st.text("01")
         ),
         min_size=1,
         max_size=5,
@@ -251,3 +255,44 @@ def test_what_is_written_is_read_back(tmp_path: Path, rows: list[tuple[str, str]
     assert before == (tmp_path / "t.csv.gz").read_bytes()
     stripped = {name: [cell.strip() for cell in column] for name, column in text(cells).items()}
     assert text(read_table(tmp_path / "t.csv.gz", COLUMNS).cells) == stripped
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_a_table_beyond_the_largest_size_is_refused_with_the_limit(
+    tmp_path: Path, name: str
+) -> None:
+    """Compressed, it is far below the limit."""
+    content = b"a,b\n" + b"1,2\n" * 300_000
+    file = tmp_path / name
+    file.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    assert len(read_table(file, COLUMNS, max_mb=2).cells) == 300_000
+    with pytest.raises(DataError) as caught:
+        read_table(file, COLUMNS, max_mb=1)
+    remedy = "leave out the rows and columns that no run needs, or save it as Parquet"
+    assert str(caught.value) == f"{file}: is larger than 1 MB as CSV; {remedy}"
+
+
+def test_the_size_that_a_fetched_table_may_have_is_the_one_it_is_read_with(tmp_path: Path) -> None:
+    """A config that raises `max_mb` can read what it fetched, and no other limit holds then."""
+    file = tmp_path / "t.csv.gz"
+    file.write_bytes(gzip.compress(b"a,b,c\n" + b"x,2021-01-01,2\n" * 100_000))
+    source = {"kind": "web", "endpoints": [{"kind": "file", "url": "https://data.example/x"}]}
+    of = {"source": source | {"file": "t.csv.gz"}}
+    of["columns"] = {"entity": "a", "period": "b", "count": "c"}
+    for max_mb, refused in ((1, True), (2, False)):
+        of["source"] = {**of["source"], "max_mb": max_mb}
+        with pytest.raises(DataError, match="larger than 1 MB") if refused else nullcontext():
+            assert len(read_counts(file, Dataset.model_validate(of)).cells) == 100_000
+
+
+def test_a_cell_or_blank_lines_beyond_the_limit_are_refused(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpol.data.table_files.LONGEST_CELL", 50)
+    monkeypatch.setattr("dpol.data.table_files.BLOCK", 4)
+    assert len(files.csv(b"a,b\n\n\n\n1," + b"2" * 50 + b"\n\n").cells) == 1
+    said = files.refused(b"a,b\n1,2\n1," + b"2" * 51 + b"\n")
+    assert said == f", row 3: is not CSV: field larger than field limit (50); {INTACT}"
+    for name, pack in (("t.csv", bytes), ("t.csv.gz", gzip.compress)):
+        said = files.refused(pack(b"a,b\n\n\n \n1,2\n"), name)
+        assert said == "holds 4 blank characters in a row; delete them"

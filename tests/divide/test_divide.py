@@ -350,6 +350,14 @@ def test_whole_units_by_hand() -> None:
     assert whole_units(*THREE, 0).tolist() == [0, 0, 0]
 
 
+def test_a_unit_that_serves_a_little_more_is_no_tie() -> None:
+    """It serves 0.8405 of a person at the first, and 0.8369 at the second, whose need is surer."""
+    mean, deviation = np.array([4.0, 2.0]), np.array([3.5, 1.5])
+    served = expected_unmet(mean, deviation, 0.0) - expected_unmet(mean, deviation, 1.0)
+    assert_allclose(served, [0.8405, 0.8369], atol=1e-4)
+    assert whole_units(mean, deviation, 1).tolist() == [1, 0]
+
+
 def test_ties_go_to_the_first_entity() -> None:
     mean, deviation = np.full(3, 3.0), np.full(3, 2.0)
     for guaranteed in (0.0, 1.0):

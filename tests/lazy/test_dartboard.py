@@ -236,6 +236,16 @@ def test_chosen_parameters_reach_epsilon_with_the_stated_bound(accountant, epsil
         assert bound < 0.8 * choose_parameters(game, epsilon=epsilon, n_experts=300).objective
 
 
+@pytest.mark.parametrize("accountant", ["sound", "published"])
+def test_batches_are_no_larger_than_the_largest_allowed(accountant):
+    game = LazyGame(10_000, 1e-6)
+    free = ShrinkingDartboard(accountant=accountant).best_for(game, 0.5, 300).batch_size
+    for largest in (free // 2, free, 1):
+        algorithm = ShrinkingDartboard(accountant=accountant, largest_batch=largest)
+        assert 1 <= algorithm.best_for(game, 0.5, 300).batch_size <= largest
+    assert free > 10
+
+
 def test_the_limit_is_reached_with_probability_at_most_one_over_t():
     game, B, eta, p = LazyGame(500, 1e-6), 2, 0.02, 0.1
     limit = most_redraws("sound", game, B, eta, p)

@@ -30,7 +30,7 @@ from dpol.studies.study import Facts
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
 from runs_by_hand import played as played_by_hand
-from streams_by_hand import stream
+from streams_by_hand import given_stream, stream
 
 SETTINGS: dict[str, Any] = {
     "dataset": {"source": {"kind": "local"}},
@@ -160,6 +160,17 @@ def test_other_data_have_no_interval_but_count_as_a_difference(base: Path, tmp_p
     assert result.differs
     renamed = stream(label="nm", names=("A", "B"))
     assert rows(compare_runs(base, write(tmp_path / "n", more, data=renamed)))["meta"]["interval"]
+
+
+def test_other_sensitivities_are_other_data(tmp_path: Path) -> None:
+    """They scale the noise as capacities do; equal ones are the same data."""
+    one = given_stream(label="nm")
+    other = given_stream(label="nm", given_sensitivity=[0.5, 0.25, 1.0])
+    old = write(tmp_path / "old", BASE, data=one)
+    for name, data, said in (("same", one, "same"), ("other", other, "other data")):
+        assert {*verdicts(compare_runs(old, write(tmp_path / name, BASE, data=data))).values()} == {
+            said
+        }
 
 
 def at(mu: float, totals: Sequence[float], label: str = "meta") -> Played:

@@ -236,6 +236,11 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     made.write_text("terms")
     text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
     assert "_build/reference/glossary.html" in text
+    # The folders around a run outside the checkout are nobody's business.
+    docs = tmp_path / "checkout/docs"
+    docs.mkdir(parents=True)
+    (tmp_path / "reference").rename(docs / "reference")
+    assert "glossary.md" not in build_page(folder, config("claims"), PROVENANCE, docs)
 
 
 def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(

@@ -77,6 +77,41 @@ def test_the_error_of_a_job_is_said_once_and_last(
     assert capsys.readouterr().err.endswith(f"from there.\n{said}\n")
 
 
+NO_MEMORY = [
+    ("ImportError: _libs.so: failed to map segment from shared object", None),
+    ("RuleException: killed", "10:00:00 Traceback (most recent call last):\nMemoryError\n"),
+    (
+        "RuleException: killed",
+        "10:00:00 Traceback (most recent call last):\nOSError: [Errno 12] Cannot allocate memory\n",
+    ),
+    ("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB", None),
+]
+"""What Snakemake and the log say of a job without memory."""
+
+
+@pytest.mark.parametrize(("exception", "log"), NO_MEMORY)
+def test_a_job_without_memory_is_told_so_with_the_remedy(
+    view: LogHandler,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    exception: str,
+    log: str | None,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if log:
+        Path("job.log").write_text(log)
+    for job in range(2):
+        begin(view, job)
+        say(view, LogEvent.ERROR, exception, exception="ImportError")
+        say(view, LogEvent.JOB_ERROR, jobid=job, rule_name="games_point", log=["job.log"])
+    view.close()
+    assert capsys.readouterr().err == (
+        "error: games_point had not enough memory; run the same command with fewer jobs at once,"
+        " as with --cores 1, on a machine with more memory, or with a higher limit (ulimit -v)\n"
+    )
+
+
 def test_a_job_that_is_done_at_another_try_is_no_error(
     view: LogHandler, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -104,8 +105,10 @@ def load_named(name: str, target: str) -> Any:
     """Import the object that "module:name" names.
 
     Raises:
-        ValueError: the import fails.
+        ValueError: the target is no such name, or the import fails.
     """
+    if not re.fullmatch(OF_ANOTHER, target):  # a relative module would be looked for in dpol
+        raise ValueError(f"{name}: is no package.module:Class; write the name of a class so")
     try:
         return load(target)
     except (ImportError, AttributeError) as error:

@@ -23,6 +23,7 @@ _ALLOWED = {
     "bool_": "must be true or false",
     "date_": "must be a date such as 2021-01-31",
     "url_": "must be an address that begins with http:// or https://",
+    "invalid_key": "is no text to YAML, as dates, yes and no are; put it in quotes, or remove it",
 }
 """Allowed values in words, by the beginning of pydantic's type of error."""
 
@@ -47,6 +48,9 @@ def inside(value: object) -> dict[str, object]:
 
 def _problem(detail: Any, model: type[BaseModel], raw: object) -> Problem:
     kind, value, allowed = detail["type"], detail["input"], _allowed(detail)
+    if kind == "invalid_key":  # pydantic places a key such as yes at 1
+        detail = {**detail, "loc": (*detail["loc"][:-1], str(value))}
+        value = MISSING
     location, models = _place(detail, [model], raw)
     expected = detail.get("ctx", {}).get("expected")
     if kind == "extra_forbidden":

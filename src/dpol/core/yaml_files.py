@@ -105,7 +105,12 @@ class _UniqueKeys(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        return int(self._plain(node, super().construct_yaml_int(node)))
+        value = super().construct_yaml_int(node)
+        try:
+            return int(self._plain(node, value))
+        except OverflowError:
+            problem = "this whole number is too large; write a smaller one"
+            raise _OtherNumber(None, None, problem, node.start_mark) from None
 
     def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
         return float(self._plain(node, super().construct_yaml_float(node)))

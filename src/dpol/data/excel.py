@@ -17,20 +17,25 @@ class BadWorkbookError(Exception):
     """A file that is damaged, or neither a workbook nor a Parquet table."""
 
 
+MOST_CELLS = 5_000_000
+"""Largest number of cells of a sheet; openpyxl takes a minute to read them."""
+
+
 class SheetRow(NamedTuple):
-    """The cells of a row of a sheet as text, which of them are dates, and the places (`C5`) of
-    formulas that were saved without a value (empty text for other cells)."""
+    """The cells of a row of a sheet as text, which of them are dates, which are formulas that were
+    saved without a value, and the letters of their columns."""
 
     texts: list[str]
     dates: list[bool]
-    unsaved: list[str]
+    unsaved: list[bool]
+    letters: list[str]
 
 
 def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]:
     """Read the header of a sheet and the rows below it, each with its number in the sheet.
 
-    Blank rows and columns are left out. Numbers are written as `form` reads them, dates as
-    2021-01-31T00:00:00.
+    Blank rows and columns are left out, and blanks around a text. Numbers are written as `form`
+    reads them, dates as 2021-01-31T00:00:00.
 
     Args:
         path: the workbook.
@@ -39,7 +44,8 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
 
     Raises:
         BadWorkbookError: the workbook cannot be opened, or ends too early.
-        DataError: openpyxl is missing, the sheet is missing or not named, or it holds no table.
+        DataError: openpyxl is missing, the sheet is missing or not named, it has more than
+            `MOST_CELLS` cells, or it holds no table.
     """
     try:
         import openpyxl
@@ -66,56 +72,66 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
                     f"{did_you_mean(form.sheet or '', sheets)}"
                 )
             sheet.reset_dimensions()  # some programs write wrong ones
-            cells, blank = [], set[str]()
-            for row in sheet.iter_rows():
-                cells.append([cell.value for cell in row])
-                # A formula whose value is an empty text is of type str.
-                blank |= {
-                    cell.coordinate
-                    for cell in row
-                    if isinstance(cell, ReadOnlyCell)
-                    and cell.value is None
-                    and cell.data_type != "str"
-                }
+            cells: dict[int, dict[int, Any]] = {}  # that hold a value, by row and column
+            read, blank, empty = 0, False, set[tuple[int, int]]()
+            for number, row in enumerate(sheet.iter_rows(), start=1):
+                read += len(row)
+                if read > MOST_CELLS:
+                    raise DataError(
+                        f"{path}: sheet {sheet.title!r} has more than {MOST_CELLS:,} cells up to"
+                        f" {get_column_letter(len(row))}{number}; delete what lies far from the"
+                        " table, also formatted cells without text, or save the table as CSV"
+                    )
+                for column, cell in enumerate(row, start=1):
+                    if _text(cell.value, form):
+                        cells.setdefault(number, {})[column] = cell.value
+                    elif cell.data_type == "str":  # a formula whose value is an empty text
+                        empty.add((number, column))
+                    else:
+                        blank = blank or isinstance(cell, ReadOnlyCell)
             book.close()
-            unsaved = blank and blank & _formulas(path, sheet.title)
+            unsaved = _formulas(path, sheet.title) - empty if blank else set()
     except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile) as error:
         raise BadWorkbookError(str(error)) from None
-    width = max(map(len, cells), default=0)  # rows may differ in length
-    letters, rows = [get_column_letter(place + 1) for place in range(width)], []
-    for number, values in enumerate(cells, start=1):
-        values += [None] * (width - len(values))
-        texts = [_text(cell, form) for cell in values]
-        dates = [isinstance(cell, datetime.date) for cell in values]
-        places = [cell if (cell := f"{letter}{number}") in unsaved else "" for letter in letters]
-        if number > form.skip_rows and (any(texts) or any(places)):
-            rows.append((number, SheetRow(texts, dates, places)))
-    if not rows:
+    for number, column in unsaved:
+        cells.setdefault(number, {}).setdefault(column, None)
+    cells = {number: cells[number] for number in sorted(cells) if number > form.skip_rows}
+    if not cells:
         raise DataError(
             f"{path}: sheet {sheet.title!r} holds no table; name another sheet in {key}.sheet, or"
             f" lower {key}.skip_rows"
         )
-    held = [place for place in range(width) if any(row.texts[place] for _, row in rows)]
-    rows = [(number, _only(row, held)) for number, row in rows]
-    number, header = rows[0]
-    return [(number, header._replace(texts=[text.strip() for text in header.texts])), *rows[1:]]
+    held = sorted({k for row in cells.values() for k, value in row.items() if value is not None})
+    letters = [get_column_letter(column) for column in held]
+    return [
+        (
+            number,
+            SheetRow(
+                texts=[_text(row.get(column), form) for column in held],
+                dates=[isinstance(row.get(column), datetime.date) for column in held],
+                unsaved=[row.get(column, "") is None for column in held],
+                letters=letters,
+            ),
+        )
+        for number, row in cells.items()
+    ]
 
 
-def _only(row: SheetRow, held: list[int]) -> SheetRow:
-    texts, dates, unsaved = row
-    return SheetRow([texts[k] for k in held], [dates[k] for k in held], [unsaved[k] for k in held])
-
-
-def _formulas(path: Path, title: str) -> set[str]:
-    """Return the places of the cells that hold formulas."""
+def _formulas(path: Path, title: str) -> set[tuple[int, int]]:
+    """Return the row and column of each cell that holds a formula."""
     import openpyxl
 
     book = openpyxl.load_workbook(path, read_only=True)
     sheet = book[title]
     sheet.reset_dimensions()
-    cells = {cell.coordinate for row in sheet.iter_rows() for cell in row if cell.data_type == "f"}
+    places = {
+        (number, column)
+        for number, row in enumerate(sheet.iter_rows(), start=1)
+        for column, cell in enumerate(row, start=1)
+        if cell.data_type == "f"
+    }
     book.close()
-    return cells
+    return places
 
 
 def _text(cell: Any, form: Format) -> str:
@@ -130,4 +146,4 @@ def _text(cell: Any, form: Format) -> str:
         return (text + "0" if EITHER.fullmatch(text) else text).replace(".", form.decimal_sign)
     if isinstance(cell, (datetime.date, datetime.time)):
         return cell.isoformat()
-    return str(cell)
+    return str(cell).strip()

@@ -167,7 +167,7 @@ def _fetch_once(
         _download(answer, endpoint.sha256, table, max_mb)
     try:
         # In a wide table only the columns of the period are known by name.
-        read = read_table(table, query.columns or query.period, query.form)
+        read = read_table(table, query.columns or query.period, query.form, max_mb=max_mb)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total is not None:

@@ -33,6 +33,8 @@ MANY_MISSING = 0.1
 """A calendar in which more than this share of periods is missing has many gaps."""
 LONE_FROM = 20
 """The first or last period must not have a single row in streams of at least this size."""
+FAR_PERIODS, FAR_MONTHS = 10, 24
+"""Nor in any stream, if more than this number of periods and of months lies beside it."""
 
 
 @dataclass(frozen=True)
@@ -339,8 +341,8 @@ def check_calendar(
     A move from Fridays to Sundays is not a gap. A mistyped date makes a period with few rows.
 
     Raises:
-        DataError: two periods are at most half a period apart, or the first or last period of a
-            large stream has a single row.
+        DataError: two periods are at most half a period apart; or the first or last period has a
+            single row, and the stream is large or no other period is within years.
     """
     n, by_period = int(rows["entity"].nunique()), rows.groupby("period")["row"]
     periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
@@ -362,9 +364,14 @@ def check_calendar(
             )
         if (lost := round(apart / length) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")
-    for key, day in (("first", periods.index[0]), ("last", periods.index[-1])):
+    far = max(FAR_PERIODS * length, FAR_MONTHS * (1 if lasting.months else 31))
+    beside = np.diff(places, prepend=places[:1], append=places[-1:])
+    for key, day, gap in (
+        ("first", periods.index[0], beside[1]),
+        ("last", periods.index[-1], beside[-2]),
+    ):
         number, row = periods.loc[day, ["entities", "row"]].tolist()
-        if number == 1 and n >= LONE_FROM:
+        if number == 1 and (n >= LONE_FROM or gap > far):
             raise DataError(
                 f"{file}, row {row}: is the only row of the period {day} in stream {label}, which"
                 f" has {n} entities. Fix its date, or leave the period out with"

@@ -33,7 +33,13 @@ from dpol.data.raw_table import refuse_unnamed
 from dpol.data.settings import Cleaning, Columns
 from dpol.data.several_rows import are_corrections
 from dpol.data.stream import largest_change
-from dpol.data.table_files import MOST_TITLES, likely_encoding, open_table, read_table_file
+from dpol.data.table_files import (
+    LONGEST_CELL,
+    MOST_TITLES,
+    likely_encoding,
+    open_table,
+    read_table_file,
+)
 from dpol.data.table_format import DEFAULT, EITHER, FORMATS, MONTHS, PLAIN, YEARS, Dates, Format
 
 LINES = 500
@@ -208,6 +214,7 @@ def _written(path: Path, look: Look) -> Format:
 
 
 def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:
+    csv.field_size_limit(LONGEST_CELL)  # at another mark than the file's, a line is one cell
     return [next(csv.reader([line], delimiter=mark), []) for line in lines]
 
 

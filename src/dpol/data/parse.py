@@ -72,13 +72,14 @@ _PARTS = {
 
 
 def parse_number(text: str, form: Format) -> float:
-    """Return the number that a text means; NaN if it means none, or is ambiguous."""
+    """Return the number that a text means; NaN if it means none, is ambiguous, or rounds to 0."""
     number = parse_decimal(text, form)
-    return math.nan if number is None else float(number)
+    value = math.nan if number is None else float(number)
+    return math.nan if number and value == 0 and re.match("[^eE]*[1-9]", number) else value
 
 
 def parse_decimal(text: str, form: Format) -> str | None:
-    """Return the number that a text means, with all its digits; None if `parse_number` is NaN."""
+    """Return the number of a text with all its digits; None if it means none, or is ambiguous."""
     if not form.decided and EITHER.fullmatch(text):
         return None
     if not _number(form).fullmatch(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,9 +16,17 @@ from dpol.core.shipped import way_back
 from dpol.data.bad_cells import Texts
 from dpol.data.parse import parse_dates
 from dpol.data.setting_types import Period, columns_of
-from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
-from dpol.data.table_files import read_table_file, refuse_columns, refuse_periods_as_columns
+from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource, WebSource
+from dpol.data.table_files import (
+    MOST_MB,
+    read_table_file,
+    refuse_columns,
+    refuse_periods_as_columns,
+)
 from dpol.data.table_format import DEFAULT, PLAIN, Format
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+"""Characters that a terminal may obey; `garbled` refuses those above 127."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +40,7 @@ class RawTable:
         formats: the format of numbers and dates in each column.
         encoding: encoding of the file.
         headers: the rows left out because they repeat the header.
+        controls: the rows that hold control characters, which are read as `?`.
         repeated: the rows that repeat an earlier row in full, if they were looked for.
     """
 
@@ -39,6 +49,7 @@ class RawTable:
     formats: Mapping[str, Format]
     encoding: str
     headers: tuple[int, ...] = ()
+    controls: tuple[int, ...] = ()
     repeated: frozenset[int] = frozenset()
 
 
@@ -57,17 +68,30 @@ def raw_table(
         typed: formats of the columns that held numbers or dates as such.
     """
     cells = cells.apply(lambda column: column.str.strip())
+    controls = pd.Series(False, cells.index)
+    for name, column in cells.items():
+        if texts := [text for text in column.unique() if _CONTROL.search(text)]:
+            controls |= column.isin(texts)
+            cells[name] = column.replace(_CONTROL, "?", regex=True)
     formats = {str(name): form.of_column(column.unique()) for name, column in cells.items()}
     return RawTable(
-        file=file, cells=cells, formats={**formats, **(typed or {})}, encoding=form.encoding
+        file=file,
+        cells=cells,
+        formats={**formats, **(typed or {})},
+        encoding=form.encoding,
+        controls=(*cells.index[controls],),
     )
 
 
 def read_table(
-    path: Path | str, columns: Sequence[str] | None = None, form: Format = DEFAULT
+    path: Path | str,
+    columns: Sequence[str] | None = None,
+    form: Format = DEFAULT,
+    *,
+    max_mb: int = MOST_MB,
 ) -> RawTable:
     """Read some columns, or all, of a table as text; see `read_table_file`."""
-    table = read_table_file(Path(path), columns, form)
+    table = read_table_file(Path(path), columns, form, max_mb=max_mb)
     cells = pd.DataFrame(table.rows, table.lines, table.header, dtype=str)
     return raw_table(str(path), cells, form, table.typed)
 
@@ -89,7 +113,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     """
     if isinstance(dataset.source, LocalSource) and dataset.source.sha256:
         _refuse_another(Path(file), dataset.source.sha256)
-    raw, columns = read_table(file, dataset.read_columns, dataset.format), dataset.needed_columns
+    max_mb = dataset.source.max_mb if isinstance(dataset.source, WebSource) else MOST_MB
+    raw = read_table(file, dataset.read_columns, dataset.format, max_mb=max_mb)
+    columns = dataset.needed_columns
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
     raw = replace(raw, cells=raw.cells[~is_header], headers=(*raw.cells.index[is_header],))
     if dataset.cleaning.merges_rows:
@@ -180,7 +206,9 @@ def to_long(
             " sign or thousands separator; store all of them as numbers"
         )
     cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
-    cells[name] = np.tile(np.array([column.strip() for column in melted], object), len(raw.cells))
+    cells[name] = np.tile(
+        np.array([_CONTROL.sub("?", name.strip()) for name in melted], object), len(raw.cells)
+    )
     cells[number] = raw.cells[list(melted)].to_numpy().ravel()
     return RawTable(
         file=raw.file,
@@ -193,6 +221,7 @@ def to_long(
         },
         encoding=raw.encoding,
         headers=raw.headers,
+        controls=raw.controls,
         repeated=raw.repeated,
     )
 

@@ -18,7 +18,7 @@ from typing import IO, cast
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
-from dpol.data.excel import BadWorkbookError, read_sheet
+from dpol.data.excel import BadWorkbookError, SheetRow, read_sheet
 from dpol.data.parse import date_formats
 from dpol.data.table_format import DEFAULT, PLAIN, YEARS, Format
 
@@ -26,6 +26,11 @@ _SEMICOLONS = {"delimiter": ";", "decimal": ","}
 _DELIMITERS = ";", "\t", "|", ","
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
+MOST_MB = 2_000
+"""Largest CSV table, unpacked, in MB (10^6 bytes)."""
+BLOCK, LONGEST_CELL = 1 << 20, 10_000_000
+"""Number of bytes read at once, which must not all be blank; largest number of characters of a
+cell."""
 _WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
 
@@ -71,7 +76,12 @@ class TextTable:
 
 
 def read_table_file(
-    path: Path, columns: Sequence[str] | None = None, form: Format = DEFAULT, keys: Keys = CONFIG
+    path: Path,
+    columns: Sequence[str] | None = None,
+    form: Format = DEFAULT,
+    keys: Keys = CONFIG,
+    *,
+    max_mb: int = MOST_MB,
 ) -> TextTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
@@ -79,8 +89,9 @@ def read_table_file(
     rows of a sheet are skipped. A formula yields the value that was saved with it.
 
     Raises:
-        DataError: the file is missing, empty, cut short or not a table, a column or the sheet is
-            missing, a formula has no value, or a key of the format does not apply to such a file.
+        DataError: the file is missing, empty, cut short, not a table, or as CSV larger than
+            `max_mb` MB, a column or the sheet is missing, a formula has no value, or a key of the
+            format does not apply to such a file.
     """
     if path.is_dir():
         raise DataError(f"{path}: is a folder, not a table; name the file in {keys.file}")
@@ -101,6 +112,7 @@ def read_table_file(
         elif path.suffix == ".xlsx":
             table = _read_sheet(path, wanted, form, keys)
         else:
+            _refuse_larger(path, max_mb)
             table = _read_csv(path, wanted, form, keys)
     except UnicodeError:
         raise _undecoded(path, form, keys) from None
@@ -118,12 +130,21 @@ def read_table_file(
     return table
 
 
+def _refuse_larger(path: Path, max_mb: int) -> None:
+    """Refuse a CSV table that is too large, and report damage of gzip before faults of rows."""
+    with open_table(path) as table:
+        while block := table.read(BLOCK):
+            if len(block) == BLOCK and block.isspace():
+                raise DataError(f"{path}: holds {BLOCK:,} blank characters in a row; delete them")
+            if table.tell() > max_mb * 10**6:
+                raise DataError(
+                    f"{path}: is larger than {max_mb:,} MB as CSV; leave out the rows and columns"
+                    " that no run needs, or save it as Parquet"
+                )
+
+
 def _read_csv(path: Path, columns: list[str] | None, form: Format, keys: Keys) -> TextTable:
     lines, kept = [], []
-    if path.suffix == ".gz":  # report damage before faults of rows
-        with gzip.open(path) as packed:
-            while packed.read(1 << 20):
-                pass
     with csv_rows(path, form) as rows:
         _, header = next(rows, (0, []))
         if not header:
@@ -153,7 +174,7 @@ def csv_rows(path: Path, form: Format) -> Iterator[Iterator[tuple[int, list[str]
         DataError: the file is not CSV.
         UnicodeError: the file is in another encoding.
     """
-    limit = csv.field_size_limit(2**31 - 1)
+    limit = csv.field_size_limit(LONGEST_CELL)
     try:
         with _text(path, form) as text:
             for _ in range(form.skip_rows):
@@ -230,12 +251,19 @@ def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys)
     columns = header.texts if columns is None else columns
     refuse_columns(path, columns, header.texts, keys)
     places = [header.texts.index(name) for name in columns]
-    if unsaved := [row.unsaved[place] for _, row in rows for place in places if row.unsaved[place]]:
+    unsaved = [
+        f"{row.letters[place]}{line}"
+        for line, row in rows
+        for place in places
+        if row.unsaved[place]
+    ]
+    if unsaved:
         raise DataError(
             f"{path}: cell {unsaved[0]} holds a formula that was never calculated"
             f" ({counted(len(unsaved), 'such cell')}). Open the workbook in a spreadsheet program"
             " and save it"
         )
+    _refuse_stray(path, header, rows)
     typed = {}
     for name, place in zip(columns, places, strict=True):
         dates = [row.dates[place] or (None if row.texts[place] else False) for _, row in rows]
@@ -247,6 +275,19 @@ def _read_sheet(path: Path, columns: list[str] | None, form: Format, keys: Keys)
         lines=[line for line, _ in rows],
         typed=typed,
     )
+
+
+def _refuse_stray(path: Path, header: SheetRow, rows: Sequence[tuple[int, SheetRow]]) -> None:
+    """Refuse a row of a sheet with texts only in columns without a name, such as a note."""
+    named = {place for place, name in enumerate(header.texts) if name}
+    for line, row in rows:
+        held = [place for place, text in enumerate(row.texts) if text]
+        if held and named.isdisjoint(held):
+            raise DataError(
+                f"{path}: cell {row.letters[held[0]]}{line} holds"
+                f" {shortened(row.texts[held[0]])!r} in a row and a column outside the table;"
+                " delete it, or move it to another sheet"
+            )
 
 
 def likely_encoding(data: bytes) -> str:

@@ -99,6 +99,9 @@ def read_rows(
     refuse_cells(raw.file, bad)
     _refuse_lost(raw.file, lost, every, inside)
     left_out = [f"row {row} repeats the header, and is left out" for row in raw.headers]
+    if number := len(raw.controls):
+        rows_of = f"{counted(number, 'row')} read as ?, first in row {raw.controls[0]}"
+        left_out.append(f"control characters in {rows_of}")
     if dataset.needed_columns.group:
         wanted = [name for groups in streams.values() for name in groups]
         group = every.group[inside]

@@ -221,8 +221,8 @@ _MANUAL = {
 
 
 def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
-    if docs is None:
-        return []
+    if docs is None or docs.resolve().parent not in folder.resolve().parents:
+        return []  # such a link would show how folders lie, and lead nowhere elsewhere
     home, docs = (folder / "report").resolve(), docs.resolve()
     pages = []
     for text, name in _MANUAL.items():

@@ -142,3 +142,14 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
     assert best["ratio"] == 11
     without = pd.DataFrame([row for row in data if row["algorithm"] != "rw-meta"])
     assert set(rank_meta(without)["source"]) == {"paper"}
+
+
+# --- Shares ---
+
+
+def test_shares_are_empty_where_every_choice_gains_the_same() -> None:
+    """A rounding error of the mean, over nothing that can be gained, is no share."""
+    same = dict.fromkeys(("uniform_gain", "best_fixed_gain", "oracle_gain"), 30.0)
+    row = conclude(pd.DataFrame([run("rw-meta", 1.0, 30.0 + 1e-12, **same)])).iloc[0]
+    shares = row[["best_fixed_share", "gain_share", "gain_share_half_width"]]
+    assert shares.isna().all()

@@ -8,14 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.interface import (
-    Actions,
-    Forecast,
-    LearnerBank,
-    LocalSetup,
-    Observation,
-    ReadsNoise,
-)
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
 
 
 @dataclass(frozen=True)
@@ -34,6 +27,3 @@ class LeaderBank(LearnerBank[Floats]):
     def step(self, state: Floats, observation: Observation | None) -> tuple[Floats, Actions]:
         cumulative = state if observation is None else state + observation.gains
         return cumulative, cumulative.argmax(axis=1).astype(np.int32)[:, None]
-
-    def forecast(self, state: Floats, place: int) -> Forecast:
-        return Forecast(state)
