@@ -80,7 +80,7 @@ def test_it_says_where_how_many_how_likely_and_what_it_costs():
     assert "Hospital 3 37.0% about 74 people (64 to 84) in 200 beds" in page
     # Phi(0.25) and Phi(0.70715), rounded up.
     assert "in one week: a guess whether he or she was there is right at most 60 times" in page
-    assert "μ is at most 1.42 in all releases so far: at most 77 times in 100" in page
+    assert "μ is at most 1.42 in all releases of this deployment so far: at most 77 times" in page
     assert "87% of 15 later reports lay inside their 90% interval, noise included." in page
     assert f"Head of the log: {'b' * 64} ." in page
     assert "Call" not in page
