@@ -37,6 +37,7 @@ def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
     mu, kept = mu_of_stay(ledger, deployment)
     return {
         "deployment": deployment.name,
+        "count_sensitivity": deployment.count_sensitivity,
         "longest_stay": deployment.longest_stay,
         "mu_in_a_period": math.sqrt(max(spent(ledger, deployment).values())),
         "mu": mu,
