@@ -67,8 +67,12 @@ def _report_all(log: Log, names: list[str], week: int) -> None:
     whole = Report(
         file=Path("noisy.json"),
         sha256=f"{week:064}",
-        facts={"ledger": {"id": "0" * 16, "output": "0" * 16}, "key": "0" * 64},
-        heads={week: f"{week:064}"},
+        agreement="0" * 64,
+        ledger="0" * 16,
+        output="0" * 16,
+        head=f"{week:064}",
+        key="0" * 64,
+        facts={},
         rows=rows,
     )
     log.add_report(whole, whole.file.name, whole.rows)
@@ -81,7 +85,7 @@ def _time_collect(folder: Path, n: int) -> tuple[float, float]:
     facts = parts(report(folder / "one.json", deployment, [(names[0], 0, "20", "100")]))
     (folder / "in").mkdir()
     for name in names:
-        ids = {"id": identity(name), "output": identity("O"), "begin_after": ""}
+        ids = {"id": identity(name), "output": identity("O"), "head": f"{0:064}"}
         rows = [[name, *facts["rows"][0][1:]]]
         signed(folder / "in" / f"{name}.json", facts | {"ledger": ids, "rows": rows}, key=name)
     known = folder / "known.yaml"

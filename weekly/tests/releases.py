@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +23,10 @@ from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import Key
-from dpol_weekly.noise import CountNoise
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
 from seeded import SeededNoise
 
-HALF = CountNoise(Decimal("0.5"))
 A1, A2, B1 = ("A", "2021-01-01", "3"), ("A", "2021-01-08", "7.5"), ("B", "2021-01-01", "0")
 NOISY, LEDGER = Path("noisy"), Path("dpol-ledger.sqlite")
 """The folder of releases, and the ledger."""

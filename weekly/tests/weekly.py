@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import math
-from collections import Counter
 from decimal import Decimal
 
 import numpy as np
@@ -75,7 +73,7 @@ def public(name):
     return key_of(name).public_key().public_bytes_raw().hex()
 
 
-def report(path, deployment, rows, *, ledger="L", output="O", key=None, heads=None, **facts):
+def report(path, deployment, rows, *, ledger="L", output="O", key=None, **facts):
     """A report by hand: rows are (entity, number of the period, noisy count[, capacity]).
 
     Facts replace those of the report. Without a key, the ledger's key signs.
@@ -86,32 +84,11 @@ def report(path, deployment, rows, *, ledger="L", output="O", key=None, heads=No
         period = day(number) if isinstance(number, int) else number
         capacity = rest[0] if rest else "20"
         cells.append([entity, period, f"{Decimal(count):.{noise.decimals}f}", capacity])
-    heads = heads or {1: hashlib.sha256(ledger.encode()).hexdigest()}
-    times = max(Counter(row[:2] for row in rows).values(), default=1)
-    mu, first = made.mu * math.sqrt(times), min(heads)
-    runs = [
-        {"number": run, "date": day(9), "rows": len(rows) * (run == first), "head": head}
-        for run, head in heads.items()
-    ]
+    head = hashlib.sha256(ledger.encode()).hexdigest()
     whole = {
-        "dpol_release": 1,
-        "words": ["In words."],
-        "deployment": {"name": made.name, "sha256": made.sha256()},
-        "ledger": {"id": identity(ledger), "output": identity(output), "begin_after": ""},
-        "runs": runs,
-        "guarantee": {
-            **dict.fromkeys(("mechanism", "adjacency", "unit", "not_protected"), "in words"),
-            "noise": {
-                "mu": f"{noise.mu}",
-                "count_sensitivity": f"{noise.count_sensitivity.normalize():f}",
-                "decimals": noise.decimals,
-                "scale": noise.scale,
-            },
-            "mu": mu,
-            "longest_stay": made.longest_stay,
-            "mu_of_stay": mu * math.sqrt(made.longest_stay),
-            "budget_mu": made.budget_mu,
-        },
+        "dpol_release": 2,
+        "agreement": made.sha256(),
+        "ledger": {"id": identity(ledger), "output": identity(output), "head": head},
         "rows": cells,
     }
     path.parent.mkdir(parents=True, exist_ok=True)

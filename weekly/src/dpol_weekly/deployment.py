@@ -25,6 +25,7 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.yaml_files import read_yaml
+from dpol_weekly.budget import guess_in_full
 from dpol_weekly.keys import is_key
 from dpol_weekly.noise import CountNoise, decimal_text
 from dpol_weekly.records import HEX, IDENTIFIER, Terms, alike
@@ -187,8 +188,9 @@ class Deployment(Settings):
         return hashlib.sha256(self.agreement().encode()).hexdigest()
 
     def terms(self) -> Terms:
-        """Return the numbers that a guarantee depends on."""
+        """Return what a guarantee depends on."""
         return Terms(
+            amends=self.amends.agreement if self.amends else None,
             mu=Fraction(str(self.mu)),
             count_sensitivity=Fraction(str(self.count_sensitivity)),
             first=self.periods.first,
@@ -200,6 +202,10 @@ class Deployment(Settings):
     def count_noise(self) -> CountNoise:
         """Return the noise on every count."""
         return CountNoise(Decimal(str(self.mu)), Decimal(str(self.count_sensitivity)))
+
+    def guess(self, mu: float) -> float:
+        """Return the largest probability of a right guess about a person who is counted in full."""
+        return guess_in_full(mu, self.count_sensitivity)
 
     @property
     def sensitivity_text(self) -> str:

@@ -8,7 +8,8 @@ entity mu / sqrt(2)-GDP. Proof: let one person move a count by at most s = S ste
 Rounding half up is monotone and commutes with whole steps, so a <= b <= a + S implies
 round(a) <= round(b) <= round(a) + S: rounded counts move by at most S steps too. The noise has the
 integer scale k >= sqrt(2) S / mu + 1, so each of the two counts is S / (k - 1) <= mu / sqrt(2)-GDP
-(`dpol_weekly.sampler`), and their noises are independent: together mu. The
+(`dpol_weekly.sampler`), and their noises are independent: together mu. A person who moves a count
+by s' >= s, as another agreement may say, has mu s' / s: s' is a whole number of steps too. The
 step depends on mu and s only. What follows (decimal text, division by the capacity) is
 post-processing.
 """
@@ -24,6 +25,7 @@ from functools import cached_property
 from dpol.core.errors import DataError
 
 _FINEST = 2**20  # The scale is at least this many steps: the grid is far finer than the noise.
+_DECIMALS = 6  # Of a count sensitivity, at most: each is a whole number of steps on any grid.
 
 
 @dataclass(frozen=True)
@@ -50,17 +52,17 @@ class CountNoise:
         mu, s, least = self.mu, self.count_sensitivity, Decimal("0.001")
         if not (mu.is_finite() and least <= mu <= 100):
             raise DataError(f"mu must be a number from 0.001 to 100, got {mu}")
-        if not (s.is_finite() and least <= s <= 1000 and s % Decimal("1e-6") == 0):
+        if not (s.is_finite() and least <= s <= 1000 and s % Decimal(1).scaleb(-_DECIMALS) == 0):
             raise DataError(
-                "the count sensitivity must be a number from 0.001 to 1000 with at most 6"
-                f" decimals, got {s}"
+                "the count sensitivity must be a number from 0.001 to 1000 with at most"
+                f" {_DECIMALS} decimals, got {s}"
             )
 
     @cached_property
     def decimals(self) -> int:
         """m: the grid has steps of 10^-m people."""
-        m = 0
-        while self._steps(m).denominator != 1 or self._variance(m) < _FINEST**2:
+        m = _DECIMALS
+        while self._variance(m) < _FINEST**2:
             m += 1
         return m
 
@@ -74,12 +76,10 @@ class CountNoise:
         """Standard deviation of the noise, in people."""
         return float(Fraction(self.scale, 10**self.decimals))
 
-    def _steps(self, decimals: int) -> Fraction:
-        return Fraction(self.count_sensitivity) * Fraction(10**decimals)
-
     def _variance(self, decimals: int) -> Fraction:
-        deviation = self._steps(decimals) / Fraction(self.mu)
-        return 2 * deviation * deviation
+        deviation = Fraction(self.count_sensitivity) * 10**decimals / Fraction(self.mu)
+        variance: Fraction = 2 * deviation * deviation
+        return variance
 
 
 def share_of(noisy_count: str, capacity: str) -> str:

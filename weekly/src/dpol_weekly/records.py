@@ -1,22 +1,15 @@
-"""The file of a release: read without trust, and its guarantee recomputed from it alone.
+"""The file of a release: read without trust, and what all such files cost a person.
 
-For a third party that trusts neither `dpol privatize` nor its records, and for `dpol collect`. This
-module needs only Python, and all numbers are integers and fractions, so it may be copied and read
-by itself. It states the formulas and proofs of `dpol_weekly.noise` and `dpol_weekly.budget` a
-second time.
+For a third party that trusts neither `dpol privatize` nor `dpol collect`. This module needs only
+Python, and all sums are of fractions, so it may be copied and read by itself. It states the
+formulas and proofs of `dpol_weekly.noise` and `dpol_weekly.budget` a second time.
 
-A release is one JSON file:
+A release is one JSON file. It states no guarantee: that follows from its rows and the agreement.
 
-- `dpol_release`: 1; `words`: what it guarantees, for a reader.
-- `deployment`: `name` and `sha256` of the agreement of the last run.
-- `ledger`: `id` of the holder's ledger and of the `output` in it, 16 hex digits each; and
-  `begin_after`: the ledger releases nothing up to this date (null: it was begun without a date).
-- `runs`: of this output, in their order: `number`, `date`, `rows`, and the `head` of the ledger's
-  hash chain after it.
-- `guarantee`: `mechanism`, `adjacency`, `unit`, `not_protected` in words; of the `noise` its `mu`
-  and `count_sensitivity` (text), and its `scale` in steps of 10^-`decimals` people; the `mu` of a
-  person in one period by this file; the `mu_of_stay` of a person of the `longest_stay` (in periods)
-  at most, by this file; and `budget_mu`.
+- `dpol_release`: 2.
+- `agreement`: SHA-256 of the agreement of the last run.
+- `ledger`: `id` of the holder's ledger and of the `output` in it, 16 hex digits each; and the
+  `head` of the ledger's hash chain after the last run of the output.
 - `rows`: entity, first day of the period, noisy count and capacity, all text.
 - `key`: the public half of the holder's key; `signature`: of all else, by that key.
 
@@ -24,10 +17,14 @@ Noise of integer scale k, in steps of 10^-m people, protects a person who can mo
 
 - S = s 10^m steps is an integer, and k - 1 >= sqrt(2) S / mu, by less than 1.
 - Releases of one entity whose periods overlap add up: their squares of mu sum to s(i, p).
+- Rows of other agreements may be about the same people, whatever their names, and are added to each
+  s(i, p). Such a row costs (mu' max(1, s / s'))^2, with its own mu' and s': the loss is
+  proportional to the move.
 - A person in one period has mu = sqrt(max s(i, p)), and a stay of L periods at most sqrt(L) times
   as much. No s(i, p) exceeds budget^2 / L, over all files.
 
-The files of a holder are cumulative: a row that several files repeat counts once.
+An agreement and its amendments are one. The files of a holder are cumulative: a row that several
+files repeat counts once.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -48,44 +45,31 @@ IDENTIFIER = "[A-Za-z0-9][A-Za-z0-9._-]{0,39}"
 """Pattern of the identifier of an entity or an agreement."""
 HEX = "[0-9a-f]{64}"
 """Pattern of a SHA-256, or of the public half of a key."""
-_CLOSE = 1e-9
-_DATE, _DECIMAL = "[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{1,4}(\.[0-9]{1,20})?"
-_NUMBER = int, float
-_LONGEST_NUMBER = 24  # characters
-_MOST_DECIMALS = 15
+_VERSION = 2
 _SHAPE = {
     "dpol_release": int,
-    "words": [str],
-    "deployment": {"name": IDENTIFIER, "sha256": HEX},
-    "ledger": {"id": "[0-9a-f]{16}", "output": "[0-9a-f]{16}", "begin_after": f"({_DATE})?"},
-    "runs": [{"number": int, "date": _DATE, "rows": int, "head": HEX}],
-    "guarantee": {
-        **dict.fromkeys(("mechanism", "adjacency", "unit", "not_protected"), str),
-        "noise": {"mu": _DECIMAL, "count_sensitivity": _DECIMAL, "scale": int, "decimals": int},
-        "mu": _NUMBER,
-        "longest_stay": int,
-        "mu_of_stay": _NUMBER,
-        "budget_mu": _NUMBER,
-    },
-    "key": HEX,
-    "signature": "[0-9a-f]{128}",
+    "agreement": HEX,
+    "ledger": {"id": "[0-9a-f]{16}", "output": "[0-9a-f]{16}", "head": HEX},
     "rows": [
         (
             IDENTIFIER,
-            _DATE,
+            "[0-9]{4}-[0-9]{2}-[0-9]{2}",
             r"-?[0-9]{1,12}(\.[0-9]{1,15})?",
             r"(?=.*[1-9])(0|[1-9][0-9]{0,8})(\.[0-9]{0,39}[1-9])?",
         )
     ],
+    "key": HEX,
+    "signature": "[0-9a-f]{128}",
 }
 """What a file holds: a text is a pattern, a list has any number of such items."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """The numbers of an agreement that a guarantee depends on.
+    """What a guarantee depends on in an agreement.
 
     Args:
+        amends: SHA-256 of the agreement that it amends; None: of none.
         mu: mu of a person in one period.
         count_sensitivity: largest change of one count by one person.
         first: first day of the first period.
@@ -94,6 +78,7 @@ class Terms:
         budget_mu: largest mu of a person of the longest stay.
     """
 
+    amends: str | None
     mu: Fraction
     count_sensitivity: Fraction
     first: datetime.date
@@ -104,44 +89,28 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class Recomputed:
-    """The guarantee that a release file proves.
+    """What follows from a release file and others of the same people.
 
     Args:
         file: name of the file.
+        agreement: SHA-256 of its agreement.
         rows: number of rows.
         mu: mu of a person in one period, by this file.
-        stay: longest stay of the agreement in periods.
-        stay_mu: upper bound on the mu of that stay, over all files.
-        budget: budget_mu of the agreement.
+        period_mu: mu of a person in one period, over all files.
+        stay_mu: upper bound on the mu of the longest stay, over all files.
     """
 
     file: str
+    agreement: str
     rows: int
     mu: float
-    stay: int
+    period_mu: float
     stay_mu: float
-    budget: float
 
 
-@dataclass(frozen=True)
-class Row:
-    """A released row, by what it costs.
-
-    Args:
-        ledger: id of the ledger.
-        text: its cells.
-        entity: its entity, as `alike` writes it.
-        square: square of its own mu.
-        first: its first day.
-        after: the day after its last one.
-    """
-
-    ledger: str
-    text: tuple[str, ...]
-    entity: str
-    square: Fraction
-    first: int
-    after: int
+_Rows = Mapping[tuple[str, str, tuple[str, ...]], Terms]
+"""The terms of each row by the id of its ledger, its family and its cells. The family is the first
+agreement to which its own goes back by amendments."""
 
 
 def alike(identifier: str) -> str:
@@ -157,24 +126,26 @@ def alike(identifier: str) -> str:
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """Return what the file of a release holds; its numbers are bounded before they are read.
+    """Return what the file of a release holds; it is bounded before it is read.
 
     Raises:
-        ValueError: it is too large, no JSON, or has other keys, types or texts than a release.
+        ValueError: it is too large, no JSON, has other keys, types or texts than a release, or no
+            row.
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"is larger than {MOST_BYTES >> 20} MiB")
-    hooks: dict[str, Any] = {"parse_int": _int, "parse_float": _float, "parse_constant": _float}
     try:
-        facts = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once, **hooks)
+        facts = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_once)
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"is damaged or cut short ({error})") from None
+    if isinstance(facts, dict) and facts.get("dpol_release") != _VERSION:
+        raise ValueError("was written by another version of dpol")
     if fault := _misfit(facts, _SHAPE):
         raise ValueError(f"is not as dpol privatize writes it, at {fault.lstrip('.')}")
-    if facts["dpol_release"] != 1:
-        raise ValueError("was written by another version of dpol")
+    if not facts["rows"]:
+        raise ValueError("holds no row")
     return dict(facts)
 
 
@@ -184,53 +155,36 @@ def signed_text(facts: Mapping[str, Any]) -> str:
     return json.dumps(rest, sort_keys=True, separators=(",", ":"))
 
 
-def guaranteed(facts: Mapping[str, Any], terms: Terms) -> list[Row]:
-    """Return the rows of a release whose guarantee follows from them and the agreement.
-
-    Raises:
-        ValueError: it states another guarantee than follows; the text says where.
-    """
-    stated, ledger, square = facts["guarantee"], facts["ledger"]["id"], terms.mu**2
-    for name in ("longest_stay", "budget_mu"):
-        _same(name, Fraction(str(stated[name])) == getattr(terms, name))
-    _check_noise(stated["noise"], terms)
-    _same("rows", sum(run["rows"] for run in facts["runs"]) == len(facts["rows"]) > 0)
-    rows = []
-    for entity, period, *cells in facts["rows"]:
-        first = datetime.date.fromisoformat(period).toordinal()
-        text = entity, period, *cells
-        rows.append(Row(ledger, text, alike(entity), square, first, first + terms.days))
-    most = _most(rows, terms)
-    _near("mu", stated["mu"], math.sqrt(most))
-    _near("mu_of_stay", stated["mu_of_stay"], math.sqrt(terms.longest_stay * most))
-    return rows
-
-
 def recompute(
     releases: Sequence[tuple[str, Mapping[str, Any]]], agreed: Mapping[str, Terms]
 ) -> list[Recomputed]:
-    """Recompute the guarantees of releases from their noise, their rows and the agreements.
+    """Recompute what releases cost a person, from their rows and the agreements.
 
     Args:
-        releases: names of files, and what they hold; for the ceiling, all about the same people.
+        releases: names of files, and what they hold, all about the same people.
         agreed: terms of each agreement by its SHA-256.
 
     Raises:
-        ValueError: a file states another guarantee than follows, passes its budget together with
-            the others, or its agreement is missing.
+        ValueError: a file passes its budget together with the others, its agreement is missing, or
+            a date is none.
     """
-    found: list[tuple[str, Terms, list[Row]]] = []
+    found: list[tuple[str, str, _Rows]] = []
     for file, facts in releases:
-        if (sha256 := facts["deployment"]["sha256"]) not in agreed:
+        sha256 = family = facts["agreement"]
+        if sha256 not in agreed:
             raise ValueError(f"{file}: was released under another agreement than the one given")
+        while family in agreed and (amended := agreed[family].amends):
+            family = amended
+        ledger, rows = facts["ledger"]["id"], facts["rows"]
+        found.append((file, family, {(ledger, family, (*row,)): agreed[sha256] for row in rows}))
+    once = {row: terms for *_, rows in found for row, terms in rows.items()}
+    results = []
+    for (file, family, rows), (_, facts) in zip(found, releases, strict=True):
+        terms = agreed[facts["agreement"]]
         try:
-            found.append((file, agreed[sha256], guaranteed(facts, agreed[sha256])))
+            own, most = _most(rows, terms, family), _most(once, terms, family)
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
-    once = dict.fromkeys(row for *_, rows in found for row in rows)
-    results = []
-    for file, terms, rows in found:
-        most = _most(once, terms)
         if terms.longest_stay * most > terms.budget_mu**2:
             raise ValueError(
                 f"{file}: ceiling: a period of an entity spends more than its share of budget_mu,"
@@ -239,31 +193,32 @@ def recompute(
         results.append(
             Recomputed(
                 file=file,
+                agreement=facts["agreement"],
                 rows=len(rows),
-                mu=math.sqrt(_most(rows, terms)),
-                stay=terms.longest_stay,
+                mu=math.sqrt(own),
+                period_mu=math.sqrt(most),
                 stay_mu=math.sqrt(terms.longest_stay * most),
-                budget=float(terms.budget_mu),
             )
         )
     return results
 
 
-def _int(text: str) -> int:
-    return int(_short(text))
-
-
-def _float(text: str) -> float:
-    number = float(_short(text))
-    if not math.isfinite(number):
-        raise ValueError("a number is out of range")
-    return number
-
-
-def _short(text: str) -> str:
-    if len(text) > _LONGEST_NUMBER:
-        raise ValueError("a number is too long")
-    return text
+def _most(rows: _Rows, terms: Terms, family: str) -> Fraction:
+    """Return the largest sum of squares of mu for the people of an entity of an agreement."""
+    own, others = (
+        defaultdict[tuple[str, int], Fraction](Fraction),
+        defaultdict[int, Fraction](Fraction),
+    )
+    for (_, of, (entity, day, *_)), made in rows.items():
+        first = (datetime.date.fromisoformat(day) - terms.first).days
+        square = (made.mu * max(Fraction(1), terms.count_sensitivity / made.count_sensitivity)) ** 2
+        for period in range(first // terms.days, (first + made.days - 1) // terms.days + 1):
+            if of == family:
+                own[alike(entity), period] += square
+            else:
+                others[period] += square
+    sums = [square + others.get(period, 0) for (_, period), square in own.items()]
+    return max([*sums, *others.values()])
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -281,8 +236,8 @@ def _misfit(value: Any, shape: Any, place: str = "") -> str:
     elif isinstance(shape, list):
         fits = isinstance(value, list)
         items = [(number, it, shape[0]) for number, it in enumerate(value, 1)] if fits else []
-    elif shape == _NUMBER or isinstance(shape, type):
-        fits = isinstance(value, shape) and not isinstance(value, bool)
+    elif shape is int:
+        fits = type(value) is int
     elif isinstance(shape, tuple):
         fits = isinstance(value, list) and len(value) == len(shape)
         items = [(key, value[key], shape[key]) for key in range(len(shape))] if fits else []
@@ -291,33 +246,3 @@ def _misfit(value: Any, shape: Any, place: str = "") -> str:
     if not fits:
         return place or ".the whole"
     return next(filter(None, (_misfit(it, of, f"{place}.{key}") for key, it, of in items)), "")
-
-
-def _check_noise(noise: Mapping[str, Any], terms: Terms) -> None:
-    """Check that the noise has the scale that the mu and sensitivity of the agreement require."""
-    _same("noise: mu", Fraction(noise["mu"]) == terms.mu > 0)
-    _same("sensitivity", Fraction(noise["count_sensitivity"]) == terms.count_sensitivity)
-    _same("decimals", 0 <= noise["decimals"] <= _MOST_DECIMALS)
-    steps, scale = terms.count_sensitivity * 10 ** noise["decimals"], noise["scale"]
-    _same("decimals", steps.denominator == 1 and steps > 0)
-    least = 2 * (steps / terms.mu) ** 2  # of (scale - 1)^2
-    _same("scale", scale >= 2 and (scale - 2) ** 2 < least <= (scale - 1) ** 2)
-
-
-def _most(rows: Iterable[Row], terms: Terms) -> Fraction:
-    """Return the largest sum of squares of mu of an entity in a period of an agreement."""
-    first, days = terms.first.toordinal(), terms.days
-    spent = defaultdict[tuple[str, int], Fraction](Fraction)
-    for row in rows:
-        for period in range((row.first - first) // days, (row.after - 1 - first) // days + 1):
-            spent[row.entity, period] += row.square
-    return max(spent.values())
-
-
-def _same(name: str, good: bool) -> None:
-    if not good:
-        raise ValueError(f"{name}: is not what follows from its rows and the agreement")
-
-
-def _near(name: str, stated: float, recomputed: float) -> None:
-    _same(name, abs(stated - recomputed) <= _CLOSE * recomputed)

@@ -1,4 +1,4 @@
-"""Integer Gaussian noise, exact and from the entropy of the operating system.
+"""Integer Gaussian noise, exact, from a generator that the operating system seeds.
 
 The distribution is the discrete Gaussian: P(k) proportional to exp(-k^2 / (2 scale^2)) over all
 integers k (Canonne, Kamath and Steinke, "The Discrete Gaussian for Differential Privacy"). Noise
@@ -36,7 +36,10 @@ class NoiseSampler(Protocol):
 
 @dataclass(frozen=True)
 class SecureNoise:
-    """Exact noise from the operating system's entropy, drawn by OpenDP; it cannot be repeated."""
+    """Exact noise drawn by OpenDP; it cannot be repeated.
+
+    Its generator is cryptographic, and seeded by the operating system.
+    """
 
     def discrete_gaussian(self, scale: int, size: int) -> list[int]:
         """See `NoiseSampler`; about 10 microseconds a draw.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dpol_weekly.holder.history import history
 from dpol_weekly.holder.text import describe
 from releases import (
     A1,
@@ -21,7 +22,6 @@ from releases import (
     output,
     own_file,
     put,
-    record,
     refuse,
     run,
 )
@@ -46,9 +46,7 @@ def test_nothing_up_to_the_date_is_ever_released():
     refuse("was begun after 2021-01-08, and releases nothing", A1, A3, correct=[A1[1]])
     other = deployment(name="e")
     assert put(A1, B1, A3, A4, made=other, to=Path("e")).added == 2
-    stated = record()
-    assert stated["ledger"]["begin_after"] == "2021-01-08"
-    assert "The ledger was begun after 2021-01-08" in " ".join(stated["words"])
+    assert history(LEDGER)["begin_after"] == "2021-01-08"
 
 
 def test_a_period_that_begins_on_the_date_is_not_released_and_one_after_it_is():
@@ -60,7 +58,7 @@ def test_two_files_of_a_holder_begin_one_ledger():
     """The second one never leaves out what the first one has said for both."""
     own = {"entities": ["A"]}, {"entities": ["B"]}
     for one, rows in zip(own, ([A1], [B1]), strict=True):
-        put(*rows, own=one, to=Path("x"))
+        put(*rows, own=one, to=Path("x"), split=True)
     LEDGER.unlink()
     shutil.rmtree("x")
     put(A1, A2, own=own[0], to=Path("x"), begin_after=LAST)

@@ -12,16 +12,13 @@ from dpol_weekly.holder.ledger import open_ledger, transaction
 from dpol_weekly.holder.request import Request
 from releases import (
     A1,
-    A2,
     COLUMNS,
     LEDGER,
     deployment,
     hospital,
-    on_terminal,
     own_file,
     record,
     run,
-    table,
 )
 
 BEGIN = "--begin-after", "2020-12-31"
@@ -54,20 +51,6 @@ def test_the_hash_of_another_agreement_confirms_nothing():
         Request(hospital=hospital(GOOD), deployment=GOOD, agree=BAD.sha256())
 
 
-def test_another_agreement_of_a_known_name_is_refused():
-    """By its whole hash, and on a terminal."""
-    offer(GOOD, A1)
-    assert run("privatize", "--agree", GOOD.sha256(), *BEGIN)[0] == 0
-    before = table()
-    offer(BAD, A1, A2)
-    for code, said, err in (
-        run("privatize", "--agree", BAD.sha256()),
-        on_terminal("yes\n", "privatize"),
-    ):
-        assert (code, "Type yes" in said, table()) == (1, False, before)
-        assert "Another deployment has another name" in err
-
-
 def test_an_agreement_without_releases_is_replaced_and_its_changes_are_shown():
     """Whoever has confirmed a mistake goes on from its correction."""
     offer(GOOD, A1)
@@ -77,4 +60,4 @@ def test_an_agreement_without_releases_is_replaced_and_its_changes_are_shown():
     _, said, _ = run("privatize")
     assert "\n  mu: 0.5 -> 35\n" in said
     assert run("privatize", "--agree", BAD.sha256())[0] == 0
-    assert record()["deployment"]["sha256"] == BAD.sha256()
+    assert record()["agreement"] == BAD.sha256()

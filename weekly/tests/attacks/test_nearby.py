@@ -31,7 +31,7 @@ C1 = ("C", "2021-01-01", "1")
 
 def huge(file):
     with file.open("wb") as stream:
-        stream.write(b'{"dpol_release": 1, "words": ["')
+        stream.write(b'{"dpol_release": 2, "rows": [["')
         stream.truncate(100 << 20)  # sparse
 
 
@@ -73,10 +73,10 @@ def test_a_release_of_somebody_else_stops_nothing():
     make_key(Path("other.key"))
     strange = NOISY / "mail.json"
     shutil.copy(newest(), strange)
-    heads = [record()["runs"][0] | {"head": "0" * 64}]
-    forge(strange, key="other.key", runs=heads)
+    ids = record()["ledger"]
+    forge(strange, key="other.key", ledger=ids | {"head": "0" * 64})
     put(A1, A2)
-    forge(strange, key="other.key", ledger={"id": "0" * 16, "output": "0" * 16, "begin_after": ""})
+    forge(strange, key="other.key", ledger=ids | {"id": "0" * 16, "output": "0" * 16})
     assert put(A1, A2, A3).added == 1
 
 
@@ -85,16 +85,18 @@ UNKNOWN = "knows of releases that the ledger dpol-ledger.sqlite does not know.*n
 
 def test_an_older_copy_of_the_ledger_is_noticed_by_any_release():
     put(A1)
-    put(B1, to=Path("b"), own={"entities": {"B": "B"}})
+    put(B1, to=Path("b"), own={"entities": {"B": "B"}}, split=True)
     shutil.copy(LEDGER, "backup")
     put(A2)
-    put(C1, to=Path("c"), own={"entities": {"C": "C"}})
+    put(C1, to=Path("c"), own={"entities": {"C": "C"}}, split=True)
     newer = LEDGER.read_bytes()
     shutil.copy("backup", LEDGER)
     for name, entity in ((NOISY, "A"), (Path("b"), "B"), (Path("c"), "C")):
         refuse(UNKNOWN, (entity, A3[1], "2"), to=name, own={"entities": {entity: entity}})
-    Path("dpol.key").unlink()  # the ledger knows the keys that it had
+    key = Path("dpol.key").rename("old.key")
+    make_key(Path("dpol.key"))  # the ledger knows the keys that it had
     refuse(UNKNOWN, A3)
+    key.rename("dpol.key")
     LEDGER.write_bytes(newer)
     put(A3)
 

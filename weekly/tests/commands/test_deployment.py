@@ -6,6 +6,7 @@ Noise here is secure, so outputs differ in every run; what is tested does not de
 from __future__ import annotations
 
 import contextlib
+import datetime
 import sqlite3
 from pathlib import Path
 
@@ -147,7 +148,9 @@ def test_a_new_file_is_filled_in_and_checked():
         text = text.replace(todo, filled)
         Path("new.yaml").write_text(text)
     made = read_deployment("new.yaml")
-    first, whole, _, budget, *_, unbound = run("deployment", "check", "new.yaml")[1].splitlines()
+    first, whole, _, budget, *_, unbound = run("deployment", "check", "new.yaml")[1].splitlines()[
+        :7
+    ]
     assert first == f"The agreement w ({made.sha256()[:12]}) has the hash"
     assert whole == made.sha256()
     assert budget == "Its budget_mu is 1.42; the least that works is 1.415."
@@ -179,6 +182,27 @@ def test_every_key_is_described():
     for model in (Deployment, Periods, Entity):
         assert [key for key in model.model_fields if f"`{key}`" not in text] == []
     assert [key for key in Coordination.model_fields if f"| `{key}` | " not in own] == []
+
+
+def test_the_next_periods_and_their_due_dates_are_shown():
+    """From the one that has just ended on; before the first one, from that on."""
+    shown = run("deployment", "check", "d.yaml")[1].splitlines()[-9:]
+    assert shown[0] == "first day   last day    report due from"
+    days = [[datetime.date.fromisoformat(it) for it in line.split()] for line in shown[1:]]
+    for first, last, due in days:
+        assert ((last - first).days, (due - last).days) == (6, 1)
+    assert days[0][2] <= datetime.date.today() < days[1][2]
+    Path("d.yaml").write_text(FILE.replace("2024-", "2099-"))
+    shown = run("deployment", "check", "d.yaml")[1].splitlines()[-8:]
+    assert shown[0] == "2099-01-07  2099-01-13  2099-01-14"
+
+
+def test_a_fine_sensitivity_is_not_called_private():
+    """59.9 is for a person who changes a count by 0.001 only."""
+    Path("d.yaml").write_text(FILE + "count_sensitivity: 0.001\n")
+    shown = run("deployment", "check", "d.yaml")[1]
+    assert "right at most 100 times in 100 (mu = 0.5);" in shown
+    assert "for a person who changes a count by at most 0.001; the guesses are about" in shown
 
 
 def test_the_cost_is_that_of_the_noise():

@@ -180,7 +180,7 @@ def test_all_mistakes_of_settings_are_told_at_once():
 
 def test_a_report_that_cannot_be_read_is_told_and_the_rest_taken():
     code, out, err = run("collect", "nope.csv", "folder", SENT, "--into", "state")
-    assert (code, out.splitlines()[0]) == (1, f"{SENT}: 0 new, 3 known")
+    assert (code, out.splitlines()[0]) == (1, "1 file with nothing new: 3 known")
     assert err.splitlines() == [
         "nope.csv: is not there, or is not a file; check the path",
         "error: refused: 1, see above; collected: 0 new, 3 known",

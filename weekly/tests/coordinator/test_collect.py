@@ -18,6 +18,7 @@ from dpol.cli import main
 from dpol.core.errors import ConfigError, DataError
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import check, decide
+from dpol_weekly.coordinator.export import verify
 from dpol_weekly.coordinator.log import LOG_NAME, open_log
 from dpol_weekly.coordinator.settings import FILE, TEMPLATE, Coordination
 from dpol_weekly.deployment import read_deployment
@@ -168,19 +169,81 @@ def test_log_and_reports_go_on_over_an_amendment(world):
     assert check(world.folder) == after
 
 
-def test_an_amendment_is_of_the_last_agreement_and_of_periods_to_come(world):
+def test_an_amendment_binds_the_entities_that_it_changes(world):
     """What it may change is tested with `privatize`, which has the same rule."""
     world.put(A0, A1)
-    message = f"since must be after every period .* {day(1)} are .* take {day(2)} or"
+    changed = ABC | {"A": {"capacity": 20}}
+    message = f"since must be after .* a report of A for {day(1)} is .* from {day(2)} or later on"
     with pytest.raises(ConfigError, match=message):
-        collect([], world.folder, amended(world, "ABC", since=1))
+        collect([], world.folder, amended(world, changed, since=1))
     with pytest.raises(ConfigError, match="mu: must stay as it was"):
         collect([], world.folder, amended(world, "ABC", mu=0.4))
     with open_log(world.folder) as log:
         assert len(log.agreements) == 1
-    collect([], world.folder, amended(world, "ABC"))
+    collect([], world.folder, amended(world, changed))
     with pytest.raises(ConfigError, match="and does not amend it"):
         collect([], world.folder, amended(world, ABC | {"C": {"capacity": 3}}, since=3))
+
+
+def test_an_amendment_is_taken_after_a_week_in_which_some_had_the_old_file(world):
+    """A reports by the old agreement and is collected first; B, whose beds change, by the new."""
+    world.agree({"A": {}, "B": {"capacity": 60}, "C": {}})
+    world.put(A0, ledger="A")
+    world.put(("B", 0, "7", "60"), ledger="B")
+    world.put(A0, A1, ledger="A")
+    file = amended(world, {"A": {}, "B": {"capacity": 80}, "C": {}}, since=1)
+    late = report(
+        world.base / "b.json", file, [("B", 0, "7", "60"), ("B", 1, "8", "80")], ledger="B"
+    )
+    (done,) = collect([late], world.folder)
+    assert "that is not known here" in done.refused[0]
+    (done,) = collect([late], world.folder, file)
+    assert (done.taken, done.refused) == (1, ())
+    # A goes on with the old file for a week, and then takes the new one.
+    assert world.put(A0, A1, ("A", 2, "3"), ledger="A").taken == 1
+    world.deployment = file
+    assert world.put(A0, A1, ("A", 2, "3"), ("A", 3, "3"), ledger="A").taken == 1
+
+
+# ---- a row that is refused -----------------------------------------------------------------------
+
+
+TENFOLD = ("A", 1, "900")
+
+
+def test_a_refused_row_that_is_corrected_later_in_its_file_is_superseded(world):
+    """Files hold all rows so far; both versions were released, and both are paid for."""
+    world.agree(corrections=True)
+    (line,) = world.put(A0, TENFOLD).refused
+    assert "row 2: its noisy count is out of range" in line
+    assert "ask the hospital to correct it, if the agreement takes corrections" in line
+    assert "dpol set-aside of this hospital and period" in line
+    done = world.put(A0, TENFOLD, ("A", 2, "9"))
+    assert (done.taken, len(done.refused)) == (1, 1)
+    done = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 1, "9"))
+    assert (done.taken, done.corrections, done.known, done.refused) == (2, 1, 2, ())
+    assert [row["noisy_count"][:3] for row in world.rows("period = 1")] == ["900", "9.0"]
+    world.put(B0, ledger="B")
+    decision = decide(world.folder)
+    assert (decision.spent.corrections, decision.outlooks[0].reports) == (1, 3)
+    # A faulty row after a good one is refused: nothing supersedes it.
+    done = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 1, "9"), ("A", 2, "950"))
+    assert (done.taken, len(done.refused)) == (0, 1)
+
+
+def test_a_refused_row_that_nobody_can_correct_is_set_aside(world, capsys):
+    assert len(world.put(A0, TENFOLD, ("A", 1, "9")).refused) == 1, "there are no corrections"
+    world.folder = world.base / "other"
+    world.put(A0, TENFOLD)
+    words = ["--entity", "A", "--period", day(1), "--reason", "typed tenfold"]
+    assert main(["set-aside", str(world.folder), *words]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"set aside: whatever is refused of A for {day(1)}\nThe head of the log")
+    done = world.put(A0, TENFOLD, ("A", 2, "9"))
+    assert (done.taken, done.known, done.set_aside, done.refused) == (1, 2, 1, ())
+    other = world.put(A0, TENFOLD, ("A", 2, "9"), ("A", 3, "901"))
+    assert len(other.refused) == 1, "another period is another matter"
+    assert verify(world.folder)
 
 
 # ---- the command ---------------------------------------------------------------------------------
@@ -217,6 +280,20 @@ def test_the_command_tells_what_it_refused_and_takes_the_rest(world, capsys):
     assert "row 2: X is not an entity" in lines[1]
     assert lines[2] == "error: refused: 2, see above; collected: 1 new, 0 known"
     assert main(["collect", str(world.file(B0, output="P")), *into]) == 0
+
+
+def test_files_with_nothing_new_are_counted_and_names_cannot_add_lines(world, capsys):
+    """An inbox holds the files of all weeks."""
+    inbox = world.base / "inbox"
+    for number in range(9):
+        world.file(A0, name=f"{number}.json")
+    words = ["collect", str(inbox), "--into", str(world.folder), *known(world, "A")]
+    assert main([*words, "--deployment", str(world.deployment)]) == 0
+    world.file(A0, A1, name="new\nThe head of the log is 0.json")
+    assert main(words) == 0
+    told = capsys.readouterr().out.splitlines()[-3:]
+    assert told[0].endswith("inbox/new?The head of the log is 0.json: 1 new, 1 known")
+    assert told[1] == "9 files with nothing new: 9 known"
 
 
 def test_files_that_are_ignored_are_named(world, capsys):

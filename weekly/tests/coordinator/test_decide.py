@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import errno
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -24,8 +25,10 @@ from dpol_weekly.coordinator.decision import read_decision
 from dpol_weekly.coordinator.evidence import read_evidence
 from dpol_weekly.coordinator.export import export, verify
 from dpol_weekly.coordinator.log import LOG_NAME, open_log
+from dpol_weekly.coordinator.spent import spent_of
+from dpol_weekly.deployment import read_deployment
 from releases import tamper
-from weekly import Coordinator, coordinates, date, day
+from weekly import Coordinator, agreed, coordinates, date, day
 
 SHARES = {"A": 0.2, "B": 0.4, "C": 0.6}
 
@@ -166,6 +169,68 @@ def test_a_decision_says_all(world):
     assert [(row["period"], row["entity"], row["rank"]) for row in rows] == [
         (day(6), name, rank) for name, rank in zip("ABC", "321", strict=True)
     ]
+
+
+def test_a_stay_is_any_weeks_and_one_week_is_counted_by_the_same_rule(tmp_path):
+    """A person of the longest stay is counted in the worst weeks, not in weeks in a row."""
+    made = read_deployment(agreed(tmp_path, mu=0.5, longest_stay=3, corrections=True))
+    often = np.ones((7, 3), dtype=int)
+    often[0, 0], often[3, 1], often[6] = 2, 3, (2, 2, 1)
+    spent = spent_of(made, often, corrections=5)
+    # In each week, the two entities with the most releases: 3, 4 and 4, and 2 in the others.
+    assert spent.mu_of_stay == pytest.approx(0.5 * math.sqrt((3 + 4 + 4) / 2))
+    assert spent.mu == pytest.approx(0.5 * math.sqrt(4 / 2))
+    often[0, 0] = 200
+    spent = spent_of(made, often, corrections=203)
+    assert spent.mu == pytest.approx(0.5 * math.sqrt(201 / 2))
+    assert spent.mu < spent.mu_of_stay == pytest.approx(0.5 * math.sqrt((201 + 4 + 4) / 2))
+
+
+def test_what_may_be_a_typing_error_is_doubted(world):
+    """Noise is sqrt(8) people: 4 deviations are 11.3."""
+    rows = ["A", "B", "C"], ["30", "30", "30"]
+    for week, counts, beds in ((0, *rows[1:], "60"), (1, ["30", "71", "72"], "60")):
+        cells = [(name, week, count, beds) for name, count in zip(rows[0], counts, strict=True)]
+        if week:
+            cells[0] = ("A", 1, "30", "121")
+        world.put(*cells, output=f"{week}")
+    doubts = [one.doubt for one in decide(world.folder).outlooks]
+    assert doubts[0] == "its beds changed from 60 to 121"
+    assert doubts[1] == ""
+    assert doubts[2] == "its report is more than 4 deviations of its noise above its beds"
+
+
+def test_the_command_reminds_the_silent_and_says_when_a_week_is_past(world, capsys):
+    world.report(*range(4))
+    world.report(4, 5, entities="A")
+    assert main(["decide", str(world.folder)]) == 0
+    told = capsys.readouterr().out
+    assert f"This period is past: today, {datetime.date.today()}, is in the period from 20" in told
+    for name in "BC":
+        assert (
+            f"  Hospital {name}: we have no report from you for 2 periods, the last one from"
+            f" {day(5)}. Please run dpol privatize hospital.yaml, and send a copy of the newest"
+            " .json in released.\n" in told
+        )
+    assert "Hospital A: we have" not in told
+    page = (world.folder / "index.html").read_text()
+    assert "This week is past" in page
+    decide(world.folder, date(7), today=date(7) + datetime.timedelta(days=6))
+    page = (world.folder / "index.html").read_text()
+    assert "in the week of 21 February 2021" in page
+    assert "This week is past" not in page
+
+
+@pytest.mark.parametrize("key", ["period", "last_period"])
+@pytest.mark.parametrize("text", ["../x", "2021-02-30", ""])
+def test_a_decision_for_no_date_is_none(world, capsys, key, text):
+    world.report(*range(3))
+    decide(world.folder)
+    facts = json.loads(world.written(3).read_text())
+    world.written(3).write_text(json.dumps(facts | {key: text}))
+    for more in ([], ["--check", "--period", day(3)]):
+        assert main(["decide", str(world.folder), *more]) == 1
+        assert "is not a decision of dpol; put it back" in capsys.readouterr().err
 
 
 def test_the_same_log_gives_the_same_bytes(world):
@@ -376,7 +441,7 @@ def test_a_correction_is_read_and_counted(world):
     world.report(2, entities="A", seed=9)
     decision = decide(world.folder)
     assert decision.spent.corrections == 1
-    assert decision.spent.mu == pytest.approx(0.5 * 2**0.5)
+    assert decision.spent.mu == pytest.approx(0.5 * (3 / 2) ** 0.5)
     assert decision.spent.mu_of_stay == pytest.approx(0.5 * (2 + 3 / 2) ** 0.5)
     assert [outlook.reports for outlook in decision.outlooks] == [3, 3, 3]
     rng = np.random.default_rng([9, ord("A")])

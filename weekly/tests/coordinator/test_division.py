@@ -200,7 +200,7 @@ def test_nothing_is_added_without_units(world):
     facts, table = json.loads(path.read_text()), path.with_suffix(".csv").read_text()
     assert "division" not in facts
     assert "units" not in facts["outlooks"][0].keys() | facts["coordination"].keys()
-    assert table.splitlines()[0].endswith(",reports,silent")
+    assert table.splitlines()[0].endswith(",reports,silent,doubt")
     assert "unit" not in world.page()
     with pytest.raises(DataError, match=r"with other choices in coordinator.yaml \(units\)"):
         world.decide(units=3)
@@ -222,6 +222,10 @@ def test_units_stop_at_the_beds_and_the_rest_is_left():
     small = known(0, capacity=3.0, share=10 / 3, low=9 / 3, high=10 / 3 + NORMAL_90 / 3)
     given, free, _, sums = helped(12, small, known(1), known(2))
     assert (given[0], free[0], sum(given), sum(free), sums.left) == (3, 3, 12, 12, 0)
+    # It would get 11, which is more than its beds and less than twice as many.
+    small = known(0, capacity=8.0, share=10 / 8, low=9 / 8, high=10 / 8 + NORMAL_90 / 8)
+    given, free, _, sums = helped(20, small, known(1), known(2))
+    assert (given[0], free[0], sum(given), sum(free), sums.left) == (8, 8, 20, 20, 0)
 
 
 def test_the_page_says_what_is_left(world):

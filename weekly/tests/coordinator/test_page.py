@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import re
 
 import pytest
@@ -15,8 +16,15 @@ from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.coordinator.spent import AboveBudget, Spent
 
 SPENT = Spent(
-    mu=0.5, mu_of_stay=1.4143, longest_stay=8, budget_mu=1.5, above_budget=(), corrections=0
+    mu=0.5,
+    count_sensitivity=1.0,
+    mu_of_stay=1.4143,
+    longest_stay=8,
+    budget_mu=1.5,
+    above_budget=(),
+    corrections=0,
 )
+TODAY = datetime.date(2026, 1, 25)
 
 
 def outlook(number, **facts):
@@ -55,13 +63,16 @@ def text_of(page):
     return re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL))
 
 
-def shown(*outlooks, earlier=(), **facts):
-    return text_of(decisions_page(decision(*outlooks, **facts), earlier))
+def shown(*outlooks, earlier=(), today=TODAY, **facts):
+    return text_of(decisions_page(decision(*outlooks, **facts), earlier, today=today))
 
 
 def test_it_says_where_how_many_how_likely_and_what_it_costs():
     page = shown()
-    assert "nm · week of 23 January 2026 Send help to Hospital 0" in page
+    assert (
+        "nm · week of 23 January 2026 · page made on 25 January 2026, in the week of 23 January"
+        " 2026 Send help to Hospital 0" in page
+    )
     assert "It is predicted to have the largest share of beds taken: 40.0%." in page
     assert "That is about 80 people (70 to 90) in 200 beds." in page
     assert "Next: Hospital 1, 39.0%." in page
@@ -69,7 +80,7 @@ def test_it_says_where_how_many_how_likely_and_what_it_costs():
     assert "Hospital 3 37.0% about 74 people (64 to 84) in 200 beds" in page
     # Phi(0.25) and Phi(0.70715), rounded up.
     assert "in one week: a guess whether he or she was there is right at most 60 times" in page
-    assert "μ is at most 1.42 in all releases so far: at most 77 times in 100" in page
+    assert "μ is at most 1.42 in all releases of this deployment so far: at most 77 times" in page
     assert "87% of 15 later reports lay inside their 90% interval, noise included." in page
     assert f"Head of the log: {'b' * 64} ." in page
     assert "Call" not in page
@@ -88,6 +99,32 @@ def test_the_number_that_decides_is_the_order_of_the_list():
     )
     listed = page[page.index("All hospitals") :]
     assert re.findall(r"Hospital \d (\d\d\.\d)%", listed) == ["40.0", "39.0", "38.0"]
+
+
+def test_guesses_are_about_a_patient_who_is_counted_in_full():
+    fine = shown(spent=dataclasses.replace(SPENT, count_sensitivity=0.001))
+    assert "right at most 100 times in 100 (a coin: 50)" in fine
+    assert (
+        "μ = 0.5 for a patient counted in one week, who changes a count by at most 0.001." in fine
+    )
+    assert fine.count("at most 100 times in 100") == fine.count("times in 100") == 3
+    week = shown(spent=dataclasses.replace(SPENT, count_sensitivity=7.0))
+    assert "who changes a count by at most 7." in week
+    assert "right at most 60 times in 100 (a coin: 50)" in week
+
+
+@pytest.mark.parametrize(("day", "late"), [(22, False), (29, False), (30, True)])
+def test_a_week_that_is_past_is_said_to_be(day, late):
+    page = shown(today=datetime.date(2026, 1, day))
+    assert f"page made on {day} January 2026, in the week of" in page
+    told = "This week is past. Newer reports are needed for a decision about the week of 30 January"
+    assert (told in page) == late
+
+
+def test_what_may_be_a_typing_error_is_marked():
+    page = shown(outlook(0), outlook(1, doubt="its beds changed from 60 to 999999999"))
+    assert "Check Hospital 1 (its beds changed from 60 to 999999999): it may be a typing" in page
+    assert "Check" not in shown()
 
 
 def test_several_are_named_with_the_number_of_each():
@@ -132,7 +169,7 @@ def test_a_chance_is_one_among_those_that_may_be_chosen():
 
 
 def test_of_many_entities_the_first_are_shown():
-    page = decisions_page(decision(*[outlook(number) for number in range(SHOWN + 5)]))
+    page = decisions_page(decision(*[outlook(number) for number in range(SHOWN + 5)]), today=TODAY)
     assert page.count("<svg viewBox") == SHOWN
     assert "The first 50 are shown." in text_of(page)
     outlooks = [outlook(number, named=number < SHOWN) for number in range(SHOWN + 5)]
@@ -151,7 +188,7 @@ def test_a_question_of_counts_is_shown_in_counts():
 
 
 def test_bars_are_on_one_scale():
-    page = decisions_page(decision(outlook(0), outlook(1, low=-0.1, high=0.9)))
+    page = decisions_page(decision(outlook(0), outlook(1, low=-0.1, high=0.9)), today=TODAY)
     bars = re.findall(r'class="interval" x="([\d.]+)" width="([\d.]+)"', page)
     assert bars == [("38.89", "11.11"), ("0.0", "100.0")], "nobody is below 0"
 
@@ -171,9 +208,9 @@ def test_what_is_above_the_budget_and_set_aside_is_listed_up_to_a_length():
 
 @pytest.mark.parametrize("days", [7, 14])
 def test_it_is_replaced_as_a_whole(tmp_path, days):
-    path = write_page(tmp_path, decision())
+    path = write_page(tmp_path, decision(), today=TODAY)
     start = f"2026-01-{16 + days}"
-    assert write_page(tmp_path, decision(period=start), decision()) == path
+    assert write_page(tmp_path, decision(period=start), decision(), today=TODAY) == path
     word = "week" if days == 7 else "period"
     assert f"{word} of {16 + days} January 2026" in path.read_text()
     assert [file.name for file in tmp_path.iterdir()] == ["index.html"]

@@ -28,7 +28,7 @@ def test_a_period_before_the_amendment_has_the_beds_of_then():
     put(*rows(0), made=OLD)
     put(*rows(0, 1, 2), made=NEW)
     assert beds() == {WEEKS[0]: "20", WEEKS[1]: "20", WEEKS[2]: "8"}
-    assert record()["deployment"]["sha256"] == NEW.sha256()
+    assert record()["agreement"] == NEW.sha256()
     put(*rows(0, 1, 2, 3), made=OLD)
     assert beds()[WEEKS[3]] == "20"  # dpol collect knows that it is of the old agreement
 
@@ -64,7 +64,10 @@ def test_an_amendment_changes_entities_from_then_on_and_nothing_else(keys, messa
         put(*rows(0, 1), made=made, sampler=Halted())
 
 
-def test_an_amendment_begins_after_all_that_was_released():
+def test_an_amendment_is_taken_late_and_nothing_is_released_again():
+    """A holder that forgot the new file in its first week is not left behind for ever."""
     put(*rows(0, 1, 2), made=OLD)
-    with pytest.raises(ConfigError, match="amends.since = 2021-01-15: must be after 2021-01-15"):
-        put(*rows(0, 1, 2, 3), made=NEW, sampler=Halted())
+    assert beds()[WEEKS[2]] == "20"
+    assert put(*rows(0, 1, 2, 3), made=NEW).added == 2
+    assert beds() == dict(zip(WEEKS, ("20", "20", "20", "8"), strict=True))
+    refuse("2021-01-15 was released already, for [ab]", *rows(2, of="D"), made=NEW)

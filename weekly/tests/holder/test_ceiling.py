@@ -10,6 +10,7 @@ import datetime
 import json
 import math
 import tempfile
+from collections import Counter
 from contextlib import chdir
 from fractions import Fraction
 from pathlib import Path
@@ -56,6 +57,10 @@ def both(*numbers):
     return [(name, week(number), str(3 + (name == "B"))) for number in numbers for name in "AB"]
 
 
+def one(*numbers):
+    return [("A", week(number), "3") for number in numbers]
+
+
 def most(made):
     """The largest sum of squares of an entity in a period."""
     with open_ledger(LEDGER) as ledger, transaction(ledger):
@@ -80,9 +85,10 @@ def test_a_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
     assert most(made) == 2
     before = ask("SELECT * FROM release")
     message = (
-        rf"line 2: with this row its entity would have mu 1\.733 in the period from {week(0)} on;"
-        r" 1\.415 is spent, and the deployment d allows 1\.414, so that 3 periods stay within"
-        r" budget_mu 2\.45, over all outputs of dpol-ledger.sqlite; leave such rows out$"
+        r"line 2: with this row, a person under the deployment d would have mu 1\.733 in the"
+        rf" period from {week(0)} on; 1\.415 is spent, and 1\.414 is allowed, so that 3 periods"
+        r" stay within budget_mu 2\.45, over all outputs of dpol-ledger.sqlite; leave such rows"
+        r" out$"
     )
     releases.refuse(message, *both(0, 1), made=made, to=Path("d"), correct=[week(0)])
     assert ask("SELECT * FROM release") == before
@@ -93,11 +99,11 @@ def test_a_period_of_an_entity_is_corrected_as_often_as_its_share_pays():
 def test_other_deployments_count_and_rows_that_fit_are_released():
     made = deployment()
     play(made, *both(0, 1, 2, 3))
-    play(another("e"), *both(0, 1, 2))
+    play(another("e"), *one(0, 1, 2))
     assert most(made) == 2
-    with pytest.raises(DataError, match=r"line 2: .*deployment d allows 1\.414"):
-        play(another("f"), *both(0, 3))
-    assert play(another("f"), *both(3)).added == 2
+    with pytest.raises(DataError, match=r"line 2: .*deployment d .* 1\.414 is allowed"):
+        play(another("f"), *one(0, 3))
+    assert play(another("f"), *one(3)).added == 1
     assert most(made) == 2
 
 
@@ -106,11 +112,52 @@ def test_periods_of_other_lengths_count_in_every_period_that_they_overlap():
     play(made, *both(0, 1, 2))
     long = another("q", periods={"first": FIRST - datetime.timedelta(days=3), "days": 14})
     assert play(long, ("A", str(FIRST - datetime.timedelta(days=3)), "3")).added == 1
-    assert [most(made), most(long)] == [2, 3]
+    assert [most(made), most(long)] == [2, 5]
     odd = another("o", periods={"first": FIRST, "days": 1})
-    with pytest.raises(DataError, match="the deployment d allows"):
+    with pytest.raises(DataError, match="under the deployment d would have"):
         play(odd, ("A", week(1, 3), "3"))
-    play(odd, ("B", week(1, 3), "3"))
+    with pytest.raises(DataError, match="under the deployment d would have"):  # whatever the name
+        play(odd, ("B", week(1, 3), "3"))
+    assert play(odd, ("B", week(3, 3), "3")).added == 1
+
+
+def test_a_fine_sensitivity_costs_the_people_of_a_coarse_one_in_proportion():
+    """Noise made for 1/1000 of a person would show counts that another agreement protects."""
+    made, fine = deployment(budget_mu=20), another("fine", mu=0.01, count_sensitivity=0.001)
+    play(made, *one(0))
+    assert play(fine, *one(0)).mu_of_stay == pytest.approx(math.sqrt(3 * (1 + 0.01**2)))
+    assert most(made) == 1 + (0.01 / 0.001) ** 2
+    less = another("less", mu=0.5, count_sensitivity=0.001)
+    message = r"line 2: .* deployment d would have mu 500\.2 .*; 10\.05 is spent"
+    releases.refuse(message, *one(0), made=less, to=Path("less"))
+    releases.refuse("deployment d would have mu 500 ", *one(2), made=less, to=Path("less"))
+    LEDGER.unlink()
+    Path("d").rename("old")
+    Path("fine").rename("older")
+    play(less, *one(0))
+    message = r"deployment d would have mu 500\.1 .*; 500 is spent, and 11\.54 is allowed"
+    releases.refuse(message, *one(0), made=made, to=Path("d"))
+    assert play(made, *one(1)).added == 1
+
+
+def test_a_coarse_sensitivity_costs_what_it_says():
+    """A person who moves one count by 0.001 may move another by 7, as its agreement says."""
+    fine = deployment(mu=0.001, count_sensitivity=0.001)
+    coarse = another("coarse", count_sensitivity=7)
+    play(fine, *one(0))
+    play(coarse, *one(0))
+    assert most(fine) == 1 + Fraction("0.001") ** 2
+    assert most(coarse) == 1 + (Fraction("0.001") * 7000) ** 2
+
+
+def test_all_rows_of_another_agreement_count_whatever_their_names():
+    """Its entities may be other columns of the same table."""
+    made = deployment(budget_mu=100)
+    wards = another("wards", mu=0.5, entities={f"w{k}": {"capacity": 20} for k in range(3)})
+    play(made, *both(0))
+    play(wards, *((f"w{k}", week(0), "3") for k in range(3)))
+    play(wards, ("w1", week(0), "3"), correct=[week(0)])
+    assert (most(made), most(wards)) == (1 + 4 / 4, 2 / 4 + 2)
 
 
 @pytest.mark.parametrize(("corrections", "times"), [(False, 1), (True, 2)])
@@ -130,41 +177,59 @@ def test_the_least_budget_pays_for_each_period_and_no_more(corrections, times):
 
 
 def plain_rows(made):
-    """The released rows: entity, the periods of a deployment that share a day with it, mu."""
+    """The released rows: agreement, entity, first day, periods that share a day with it, mu.
+
+    The mu is that of a person who moves a count as far as either agreement says.
+    """
     found = ask(
-        "SELECT entity, period, agreement FROM release JOIN run ON run.number = release.run"
+        "SELECT deployment.name, entity, period, agreement FROM release"
+        " JOIN run ON run.number = release.run"
         " JOIN deployment ON deployment.number = run.deployment"
     )
     rows = []
-    for entity, period, agreement in found:
+    for name, entity, period, agreement in found:
         agreed, day = json.loads(agreement), datetime.date.fromisoformat(period).toordinal()
         days = range(day, day + agreed["periods"].get("days", 7))
         length, first = made.periods.days, made.periods.first.toordinal()
-        rows.append((entity, {(day - first) // length for day in days}, float(agreed["mu"])))
+        s = float(agreed.get("count_sensitivity", 1))
+        mu = float(agreed["mu"]) / s * max(s, made.count_sensitivity)
+        rows.append((name, entity, day, {(day - first) // length for day in days}, mu))
     return rows
 
 
 def plain_spent(made):
-    spent = {}
-    for entity, periods, mu in plain_rows(made):
-        for number in periods:
-            spent[entity, number] = spent.get((entity, number), 0) + mu**2
+    """What was spent on each entity of an agreement in each period: all rows of others count."""
+    rows, spent = plain_rows(made), {}
+    for entity in {row[1] for row in rows if row[0] == made.name} | {""}:
+        for name, of, _, numbers, mu in rows:
+            if name != made.name or of == entity:
+                for number in numbers:
+                    spent[entity, number] = spent.get((entity, number), 0) + mu**2
     return spent
 
 
 def plain_loss(made, rng, tries=20):
-    """The most squared mu between two histories of a person who may move in every period."""
+    """The most squared mu between two histories of a person who may move in every period.
+
+    In each history the person is in one entity of each agreement on each of its first days.
+    """
     rows, most = plain_rows(made), 0.0
-    entities, numbers = {it for it, *_ in rows}, {it for _, of, _ in rows for it in of}
-    spent = plain_spent(made)
+    entities = {name: sorted({it[1] for it in rows if it[0] == name}) for name, *_ in rows}
+    numbers = sorted({it for *_, of, _ in rows for it in of})
+    times = Counter(row[:3] for row in rows)
     for number in range(tries):
-        start, touched = int(rng.choice(sorted(numbers))), set()
-        for period in range(start, start + made.longest_stay):
-            fullest = sorted(entities, key=lambda it: -spent.get((it, period), 0))
-            pair = fullest[:2] if number % 2 else rng.choice(sorted(entities), size=2)
-            touched |= {(it, period) for it in pair}
-        moved = [mu for entity, of, mu in rows if {(entity, it) for it in of} & touched]
-        most = max(most, sum(mu**2 / 2 for mu in moved))
+        start = int(rng.choice(numbers))
+        stay = set(range(start, start + made.longest_stay))
+        moved = 0.0
+        for name, day in {(name, day) for name, _, day, *_ in rows}:
+            of = {it for row in rows if (row[0], row[2]) == (name, day) for it in row[3]}
+            if of & stay:
+                fullest = sorted(entities[name], key=lambda it: -times[name, it, day])
+                pair = fullest[:2] if number % 2 else rng.choice(entities[name], size=2)
+                moved += sum(
+                    row[4] ** 2 / 2 for row in rows if row[:3] in {(name, it, day) for it in pair}
+                )
+        most = max(most, moved)
     return most
 
 
@@ -177,9 +242,10 @@ def random_sequence(rng):
     other = another("e", mu=0.4, longest_stay=4, periods=grid)
     other = other.model_copy(update={"budget_mu": math.sqrt(4 * rng.choice([0.33, 1.4, 2.5]))})
     spelt = another("spelt", mu=0.5, entities={"a.": {}, "b": {}})
+    fine = another("fine", mu=0.25, count_sensitivity=0.4, entities={"x": {}, "y": {}})
     for step in range(8):
         last, judged = int(rng.integers(5)), [made, other]
-        one = [made, made, other, spelt][rng.integers(4)]
+        one = [made, made, other, spelt, fine][rng.integers(5)]
         starts = [one.period_of(number).isoformat() for number in range(last + 1)]
         names = list(one.entities)[: int(rng.integers(1, 3))]
         correct = starts[-1:] if rng.random() < 0.4 else []
@@ -201,7 +267,9 @@ def check(agreed, before, rng):
     """No run raises a period above its share; earlier runs of other deployments may have."""
     stay, spent = agreed.longest_stay, plain_spent(agreed)
     share = agreed.budget_mu**2 / stay * (1 + 1e-9)
-    assert all(it <= share for key, it in spent.items() if it > before.get(key, 0) + 1e-9)
+    for (entity, number), it in spent.items():
+        was = before.get((entity, number), before.get(("", number), 0))
+        assert it <= share or it <= was + 1e-9
     if max(spent.values()) <= share:
         assert plain_loss(agreed, rng) <= agreed.budget_mu**2 * (1 + 1e-9)
     assert float(most(agreed)) == pytest.approx(max(spent.values()))
@@ -218,13 +286,23 @@ def test_no_sequence_of_runs_passes_the_ceiling():
     run_sequences(25)
 
 
-def one_day_long(deployment, period, made, right=ceiling._overlapped):
-    return right(deployment, period, made)[:1]
+def one_day_long(deployment, row, right=ceiling._overlapped):
+    return right(deployment, row)[:1]
 
 
-def without_other_deployments(ledger, deployment, output=None, right=ceiling.spent):
-    found = right(ledger, deployment, output)
-    return {key: min(it, Fraction(1)) for key, it in found.items()}
+def without_others(released, judged, right=ceiling._sums):
+    own = right([row for row in released if row.made.name == judged.name], judged)
+    return {key: own.get(key, Fraction(0)) for key in right(released, judged)}
+
+
+def by_name(released, judged, right=ceiling._sums):
+    own = {row.entity for row in released if row.made.name == judged.name}
+    same = right([row for row in released if row.entity in own], judged)
+    return {key: same.get(key, Fraction(0)) for key in right(released, judged)}
+
+
+def without_sensitivity(mu, **_):
+    return mu
 
 
 @pytest.mark.parametrize(
@@ -232,9 +310,11 @@ def without_other_deployments(ledger, deployment, output=None, right=ceiling.spe
     [
         ("holder.release.refuse_above", lambda *_: None),
         ("holder.ceiling._overlapped", one_day_long),
-        ("holder.ceiling.spent", without_other_deployments),
+        ("holder.ceiling._sums", without_others),
+        ("holder.ceiling._sums", by_name),
+        ("holder.ceiling.mu_of_move", without_sensitivity),
         ("holder.ceiling.most_in_a_period", lambda budget, stay: 2 * budget**2 / stay),
-        ("holder.ceiling.deployments", lambda ledger: []),
+        ("holder.ceiling.agreements", lambda ledger, released: []),
     ],
 )
 def test_the_sequences_notice_a_broken_rule(monkeypatch, broken, by):

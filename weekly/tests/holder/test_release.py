@@ -9,6 +9,7 @@ from unittest.mock import ANY
 import numpy as np
 import pytest
 
+from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.text import describe
@@ -21,7 +22,6 @@ from releases import (
     A2,
     B1,
     COLUMNS,
-    HALF,
     KEYS,
     NOISY,
     USUAL,
@@ -39,9 +39,11 @@ from releases import (
 from seeded import SeededNoise
 
 
-def test_the_output_holds_every_row_with_its_own_noise():
-    done = put(A1, A2, B1)
-    draws = SeededNoise(np.random.default_rng(1)).discrete_gaussian(HALF.scale, 3)
+@pytest.mark.parametrize(("sensitivity", "scale"), [(1, 2_828_429), (3, 8_485_283)])
+def test_the_output_holds_every_row_with_its_own_noise(sensitivity, scale):
+    """Of scale sqrt(2) s / mu, in steps of a millionth, and one step more, rounded up."""
+    done = put(A1, A2, B1, made=deployment(count_sensitivity=sensitivity))
+    draws = SeededNoise(np.random.default_rng(1)).discrete_gaussian(scale, 3)
     rows = output()
     assert list(rows[0]) == [*Released._fields]
     for row, (*key, count), draw in zip(rows, (A1, B1, A2), draws, strict=True):
@@ -51,36 +53,21 @@ def test_the_output_holds_every_row_with_its_own_noise():
     assert done.added == 3
 
 
-def test_the_record_says_what_is_guaranteed():
+def test_a_release_states_nothing_that_could_be_false():
+    """Rows, the hash of the agreement, ids, and a key; numbers of runs would tell of others."""
     made = deployment(count_sensitivity=3)
     put(A1, B1, made=made)
     stated = record()
-    run = {"number": 3, "date": ANY, "rows": 2, "head": ANY}
+    (head,) = ask("SELECT head FROM run JOIN link USING (number)")[0]
     assert stated == {
-        "dpol_release": 1,
-        "words": ANY,
-        "deployment": {"name": "d", "sha256": made.sha256()},
-        "ledger": {"id": ANY, "output": ANY, "begin_after": ""},
-        "runs": [run],
+        "dpol_release": 2,
+        "agreement": made.sha256(),
+        "ledger": {"id": ANY, "output": ANY, "head": head},
         "rows": [[*A1[:2], ANY, "20"], [*B1[:2], ANY, "20"]],
-        "guarantee": {
-            "mechanism": "discrete Gaussian noise on every count, drawn once for each release",
-            "adjacency": "two streams that differ in one person in one period, counted elsewhere or"
-            " nowhere",
-            "unit": "one person in one period",
-            "not_protected": ANY,
-            "noise": {"mu": "0.5", "count_sensitivity": "3", "scale": 8485283, "decimals": 6},
-            "mu": 0.5,
-            "longest_stay": 8,
-            "mu_of_stay": pytest.approx(0.5 * math.sqrt(8)),
-            "budget_mu": 100,
-        },
         "key": Key(Path("dpol.key")).public,
         "signature": ANY,
     }
     assert verify(stated["key"], stated["signature"], signed_text(stated))
-    assert "for the periods from 2021-01-01 to 2021-01-01" in stated["words"][0]
-    assert any(line.startswith("Guarantee: mu = 0.5 (Gaussian") for line in stated["words"])
 
 
 def test_further_periods_are_added_and_do_not_add_up():
@@ -88,7 +75,8 @@ def test_further_periods_are_added_and_do_not_add_up():
     first = table()
     done = put(A1, A2, B1)
     assert table()[: len(first)] == first
-    assert (done.added, done.skipped, len(output()), record()["guarantee"]["mu"]) == (2, 1, 3, 0.5)
+    assert (done.added, done.skipped, len(output())) == (2, 1, 3)
+    assert done.mu_of_stay == pytest.approx(0.5 * math.sqrt(8))
 
 
 def test_a_period_is_not_released_twice():
@@ -122,8 +110,8 @@ def test_a_correction_is_released_once_though_its_run_was_killed():
 def test_a_period_released_again_adds_up():
     """mu 0.5 twice is 0.7071, and another period does not change that."""
     put(A1, B1)
-    put(A1, A2, correct=["2021-01-01"])
-    assert record()["guarantee"]["mu"] == pytest.approx(math.sqrt(0.5))
+    done = put(A1, A2, correct=["2021-01-01"])
+    assert done.mu_of_stay == pytest.approx(math.sqrt(8 * 0.5))
     assert [row["period"] for row in output()] == ["2021-01-01"] * 3 + ["2021-01-08"]
 
 
@@ -135,8 +123,9 @@ def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
     refuse(f"{message}.*nothing was spent", A1, made=made, correct=[A1[1]])
     assert put(A1, A2, B1, made=made).added == 1
     late = ("C", "2021-01-08", "1")
-    put(late, made=made)
-    assert put(A1, ("C", A1[1], "2"), late, made=made, correct=[A1[1]]).added == 1
+    put(late, made=made, split=True)
+    more = {"correct": [A1[1]], "split": True}
+    assert put(A1, ("C", A1[1], "2"), late, made=made, **more).added == 1
     done = put(("A", A1[1], "4"), made=made)
     assert "(2021-01-01); the agreement takes no corrections" in describe(done, made)[1]
 
@@ -175,11 +164,14 @@ def test_of_two_releases_at_the_same_moment_none_is_lost():
     add("2021-01-01", Interrupted())
     second.join()
     assert [row["period"] for row in output()] == ["2021-01-01", "2021-01-08"]
-    assert [run["rows"] for run in record()["runs"]] == [1, 1]
+    assert ask("SELECT COUNT(*) FROM release GROUP BY run") == [(1,), (1,)]
 
 
-def test_an_agreement_of_a_known_name_amends_it_or_is_refused():
-    """Nothing but the amendment's rules, whatever the agreement is called."""
+def test_an_agreement_of_a_known_name_amends_one_of_the_ledger_or_is_refused():
+    """Nothing but the amendment's rules, whatever the agreement is called.
+
+    Where everybody takes another amendment of the same agreement instead, so does this ledger.
+    """
     put(A1)
     other = deployment(mu=0.4)
     refuse("is another agreement than d .* and does not amend it", A1, made=other)
@@ -190,7 +182,14 @@ def test_an_agreement_of_a_known_name_amends_it_or_is_refused():
     one = deployment(entities=KEYS["entities"] | more, amends=amends)
     put(A1, A2, made=one)
     fork = deployment(entities=KEYS["entities"] | {"C1": more["B1"]}, amends=amends)
-    refuse("does not amend it. .*take the amendments between", A1, A2, made=fork)
+    own = hospital(fork)
+    with pytest.raises(NotConfirmedError) as question:
+        release(Request(hospital=own, deployment=fork), Halted())
+    assert "\n  entities.B1.since: 2021-01-15 -> nothing\n" in question.value.statement
+    assert put(A1, A2, made=fork, sampler=Halted()).skipped == 2
+    later = amends | {"agreement": "0" * 64}
+    unknown = deployment(entities=KEYS["entities"], amends=later)
+    refuse("does not amend it. .*take the amendments between", A1, A2, made=unknown)
     assert ask("SELECT COUNT(*) FROM release") == [(2,)]
 
 
@@ -202,7 +201,7 @@ def test_two_deployments_of_one_hospital_have_an_output_each():
     found = sorted(file.name for file in NOISY.iterdir())
     days = "2021-01-01.json", "2021-01-08.json"
     assert found == [f"{name}-A-{day}" for name in "de" for day in days]
-    assert record(NOISY / "e-A-2021-01-08.json")["deployment"]["name"] == "e"
+    assert record(NOISY / "e-A-2021-01-08.json")["agreement"] == deployment(name="e").sha256()
 
 
 def test_a_place_for_files_is_of_one_agreement():
@@ -227,6 +226,10 @@ def test_plain_words():
     text = describe(done, USUAL)
     assert text[0] == "x/d-2021-01-01.json: 1 row released for 2021-01-01, mu = 0.5 each."
     assert "a person who stays 8 periods has a mu of at most 1.415" in text[2]
+    assert "by at most 0.001 and stays" in describe(done, deployment(count_sensitivity=0.001))[2]
     assert text[3].startswith("x/new is new. It remembers every release")
     assert text[4].startswith("x/dpol.key is new. It signs your releases")
-    assert len(describe(put(B1, to="x", ledger="x/new"), USUAL)) == 2
+    assert len(describe(put(B1, to="x", ledger="x/new"), USUAL)) == 1
+    text = describe(put(B1, to="x", ledger="x/new", correct=[B1[1]]), USUAL)
+    assert text[1].startswith("Send a copy of this file to the coordinator, and leave it where it")
+    assert "has a mu of at most 2. The budget of 100 holds, also for people who move" in text[2]

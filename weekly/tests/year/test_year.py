@@ -434,7 +434,7 @@ class Year:
             for number, _ in rows:
                 times[number][name] += number <= week
         pairs = [sum(sorted(times[number].values())[-2:]) for number in range(week + 1)]
-        worst = max(sum(pairs[k : k + STAY]) for k in range(week + 1))
+        worst = sum(sorted(pairs)[-STAY:])
         assert decision.spent.mu_of_stay**2 == pytest.approx(worst * MU**2 / 2)
         self.decided.append(period)
         check(self.state, period)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -18,7 +19,7 @@ from dpol.core.options import (
     given,
     path,
 )
-from dpol.core.words import counted, printable
+from dpol.core.words import printable
 from dpol_weekly.commands.terminal import on_terminal
 from dpol_weekly.keys import is_key
 
@@ -35,7 +36,8 @@ Exclude rows that were collected by mistake: all that the log holds of an entity
 of it. The rows stay in the log, with the reason and the time, and decisions ignore them from now
 on. They stay set aside if they are collected again. Other rows may be reported in their place,
 without counting as corrections. What the rows cost a patient is still counted. Decisions and the
-page name what is set aside."""
+page name what is set aside. A row that collect refuses every week, because nobody can correct it,
+is no longer refused once its period is set aside."""
 
 _DECIDE = """\
 Decide for a period from everything collected for earlier periods. Writes decisions/PERIOD.json and
@@ -116,6 +118,7 @@ def _command(
 def _collect(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.collect import collect
     from dpol_weekly.coordinator.words import escaped, listed
+    from dpol_weekly.prose import lines_of
 
     new_ledgers = dict[str, str | None]()
     for word in options.new_ledger:
@@ -131,22 +134,19 @@ def _collect(options: argparse.Namespace) -> None:
         ask=None if options.json or options.quiet or not on_terminal() else _key_is_read_out,
         new_ledgers=new_ledgers,
     )
-    reports, lines = [report for report in done if not report.ignored], []
-    for report in reports:
-        file = escaped(str(report.file))
-        if report.taken or report.known or not report.refused:
-            more = f", {report.corrections} of them corrections" if report.corrections else ""
-            aside = f", {report.set_aside} of them set aside" if report.set_aside else ""
-            lines.append(f"{file}: {report.taken} new{more}, {report.known} known{aside}")
+    reports = [report for report in done if not report.ignored]
     ignored = [escaped(str(report.file)) for report in done if report.ignored]
-    if ignored:
-        told = f"ignored, not a release: {listed(ignored)}"
-        lines.append(f"{counted(len(ignored), 'other file')} {told}")
-    if not reports:
-        lines.append("No release was found; name the folder in which the reports arrived.")
     head = done[-1].head if done else None
-    if head:
-        lines.append(f"The head of the log is {head}")
+    lines = lines_of(
+        "collected",
+        "coordinator",
+        reports=reports,
+        old=[report for report in reports if not (report.taken or report.refused)],
+        ignored=ignored,
+        head=head,
+        escaped=escaped,
+        listed=listed,
+    )
     facts = [asdict(report) | {"file": escaped(str(report.file))} for report in reports]
     answer(options, lines, {"reports": facts, "ignored": ignored, "log_head": head})
     refused = [line for report in reports for line in report.refused]
@@ -190,38 +190,39 @@ def _set_aside(options: argparse.Namespace) -> None:
 
     entity = options.entity
     rows, head = set_aside(options.folder, entity, options.reason, options.period)
-    lines = []
-    for period, version in rows:
-        again = f", version {version}" if version > 1 else ""
-        lines.append(f"set aside: {entity}, {period}{again}")
+    lines = [
+        f"set aside: {entity}, {period}" + (f", version {version}" if version > 1 else "")
+        for period, version in rows
+    ]
+    if not rows:
+        lines = [f"set aside: whatever is refused of {entity} for {options.period}"]
     lines.append(f"The head of the log is {head}")
     facts = [{"entity": entity, "period": period, "version": version} for period, version in rows]
     answer(options, lines, {"set_aside": facts, "log_head": head})
 
 
 def _decide(options: argparse.Namespace) -> None:
-    from dpol.data.question import THE_PAPERS
     from dpol_weekly.coordinator.decide import check, decide
     from dpol_weekly.coordinator.words import listed
+    from dpol_weekly.prose import lines_of
 
     if options.check:
         decision = check(options.folder, options.period)
         line = f"{decision.period}: the same decision again: {', '.join(decision.named)}"
         answer(options, [line], {"same": True, **decision.facts()})
         return
-    decision = decide(options.folder, options.period)
-    lines = [decision.asked] if decision.gain != THE_PAPERS else []
-    lines.append(f"{decision.period}: {', '.join(decision.named)}")
-    if decision.all_named:
-        lines.append("Every entity that may be chosen is named.")
-    if decision.division:
-        helped = listed([f"{one.entity} {one.units}" for one in decision.helped])
-        lines.append(f"units of help: {helped or 'none'}")
-    if decision.missing:
-        lines.append(f"no report for {decision.last_period}: {', '.join(decision.missing)}")
-    lines.append(f"The ranking, on a page: {options.folder / 'index.html'}")
-    lines.append(f"The head of the log is {decision.log_head}")
-    answer(options, lines, decision.facts())
+    today = datetime.date.today()
+    decision = decide(options.folder, options.period, today)
+    lines = lines_of(
+        "decided",
+        "coordinator",
+        decision=decision,
+        helped=listed([f"{one.entity} {one.units}" for one in decision.helped]),
+        today=today.isoformat(),
+        current=decision.period_on(today).isoformat(),
+        page=options.folder / "index.html",
+    )
+    answer(options, lines, decision.facts() | {"today": today})
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import math
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from dpol.core.options import Commands, add_command, path
 
 TEMPLATE = Path(__file__).parents[1] / "deployment.yaml"
 """A file of a deployment with comments, to be filled in."""
+_SHOWN = 8
+"""Number of periods whose dates are shown."""
 
 
 def add(commands: Commands) -> None:
@@ -26,7 +29,9 @@ def add(commands: Commands) -> None:
     new.add_argument("file", type=path, metavar="FILE", help="the file to write")
     new.set_defaults(run=_new)
 
-    words = "check a file, and show the hash of its agreement and what its noise means"
+    words = (
+        "check a file; show the hash of its agreement, what its noise means, and the next periods"
+    )
     check = actions.add_parser("check", help=words, description=words, allow_abbrev=False)
     check.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     check.set_defaults(run=_check)
@@ -42,32 +47,19 @@ def _new(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    from dpol.core.rounding import rounded_up
-    from dpol.privacy.account import best_guess
-    from dpol_weekly.deployment import read_deployment, short
+    from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.prose import lines_of
 
     deployment = read_deployment(options.file)
-    least = rounded_up(math.sqrt(deployment.squared_budget()), 4)
-    print(f"The agreement {deployment.name} ({short(deployment.sha256())}) has the hash")
-    print(deployment.sha256())
-    print("Compare all of it, and confirm or amend by all of it.")
-    print(f"Its budget_mu is {deployment.budget_mu:g}; the least that works is {least}.")
-    deviation = deployment.count_noise().standard_deviation
-    print(
-        f"The noise on a count has a standard deviation of {deviation:.3g} people: on the share of"
-        f" 100 beds {deviation:.3g} points, of 50 beds {2 * deviation:.3g}."
+    number = max(0, deployment.number_on(datetime.date.today()) - 1)
+    lines = lines_of(
+        "checked",
+        "commands",
+        agreed=deployment,
+        least=math.sqrt(deployment.squared_budget()),
+        deviation=deployment.count_noise().standard_deviation,
+        unbound=[name for name, it in deployment.entities.items() if it.key is None],
+        starts=[deployment.period_of(it) for it in range(number, number + _SHOWN + 1)],
+        day=datetime.timedelta(days=1),
     )
-    one, stay = (
-        f"{rounded_up(100 * best_guess(mu), 3)} times in 100 (mu = {rounded_up(mu, 4)})"
-        for mu in (deployment.mu, deployment.budget_mu)
-    )
-    print(
-        "A guess between two equally likely possibilities for a person is right at most"
-        f" {one}; for the longest stay of {deployment.longest_stay} periods at most {stay}."
-    )
-    if unbound := [name for name, it in deployment.entities.items() if it.key is None]:
-        print(
-            f"No key is agreed for {', '.join(unbound[:20])}{' ...' * (len(unbound) > 20)}: each"
-            " reads out its key, which dpol privatize --init shows, before its first report is"
-            " collected."
-        )
+    print(*lines, sep="\n")

@@ -24,7 +24,8 @@ def add(commands: Commands) -> None:
 
 
 def _history(options: argparse.Namespace) -> None:
-    from dpol_weekly.holder.history import describe, history
+    from dpol_weekly.holder.history import history
+    from dpol_weekly.prose import lines_of
 
     found = history(options.ledger)
-    answer(options, describe(found), found)
+    answer(options, lines_of("history", "holder", **found), found)

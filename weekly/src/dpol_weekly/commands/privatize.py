@@ -41,7 +41,7 @@ that no period is released twice unnoticed."""
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
     "no-final-newline": "the table is complete although its last line has no line end",
-    "split": "an entity has the counts of another one, but counts other people",
+    "split": "an entity counts other people than those released before for the same period",
     "write-again": "the last release is gone, and the ledger is the newest: write it again",
 }
 

@@ -9,14 +9,16 @@ from dpol.core.errors import DataError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, path
 
 _RECOMPUTE = """\
-Recompute what release files guarantee, from their rows, their statements and the agreement that you
-name. Anybody can: nothing secret is read. Rows that stand in several files of one ledger count
-once. Exits with 1 if anything else follows than the files state, or if the budget is passed."""
+Recompute what release files cost a person, from their rows and the agreements that you name, and
+say it in words. Anybody can: nothing secret is read. Rows that stand in several files of one ledger
+count once, and agreements about the same people add up. Exits with 1 if a budget is passed."""
+
+_STATED = {"count_sensitivity", "longest_stay", "budget_mu"}
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    words = "recompute what release files guarantee"
+    words = "recompute what release files cost a person, and say it in words"
     parser = add_command(
         commands, "recompute", readers="Hospital", words=words, description=_RECOMPUTE
     )
@@ -31,23 +33,27 @@ def add(commands: Commands) -> None:
 
 
 def _recompute(options: argparse.Namespace) -> None:
-    from dpol.core.rounding import rounded_up
-    from dpol.core.words import counted
+    from dpol.privacy.guarantee import ONE_PERSON, UNIT
     from dpol_weekly.deployment import read_deployment
+    from dpol_weekly.prose import lines_of
     from dpol_weekly.records import recompute
     from dpol_weekly.released.read import read_release
 
-    agreed = {it.sha256(): it.terms() for it in map(read_deployment, options.deployment)}
+    agreed = {it.sha256(): it for it in map(read_deployment, options.deployment)}
     releases = [(str(file), read_release(file).facts) for file in options.files]
     try:
-        found = recompute(releases, agreed)
+        found = recompute(releases, {sha256: it.terms() for sha256, it in agreed.items()})
     except ValueError as error:
         raise DataError(f"{error}; ask for the release again, and do not rely on it") from None
-    lines = [
-        f"{proof.file}: {counted(proof.rows, 'row')}, mu = {rounded_up(proof.mu, 4)} for a person"
-        f" in one period; over these files at most mu = {rounded_up(proof.stay_mu, 4)} for a stay"
-        f" of {counted(proof.stay, 'period')}, within budget_mu {proof.budget:g}"
-        for proof in found
+    lines = lines_of(
+        "recomputed",
+        "commands",
+        found=found,
+        agreed={it.agreement: (agreed[it.agreement], it) for it in found},
+        unit=UNIT.replace("round", "period"),
+        adjacency=ONE_PERSON.replace("round", "period"),
+    )
+    records = [
+        dataclasses.asdict(it) | agreed[it.agreement].model_dump(include=_STATED) for it in found
     ]
-    lines.append("Noise, sums and ceiling follow from the files and the agreement, as stated.")
-    answer(options, lines, {"records": [dataclasses.asdict(proof) for proof in found]})
+    answer(options, lines, {"records": records})

@@ -16,6 +16,11 @@ MOST_DEVIATIONS = 40
 Noise exceeds them with a probability below 1e-340.
 """
 
+_FOR_GOOD = (
+    "If nobody can put it right, dpol set-aside of this hospital and period keeps it from being"
+    " refused again"
+)
+
 
 def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.date) -> None:
     """Refuse a row that `dpol privatize` would not write under the agreement.
@@ -59,13 +64,14 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
     ]
     if held and not {None, row.capacity} & {*held}:
         raise DataError(
-            f"its capacity is {row.capacity}, and the deployment says {held[-1]}; ask for it again,"
-            " or amend the deployment"
+            f"its capacity is {row.capacity}, and the deployment says {held[-1]}; ask the hospital."
+            f" {_FOR_GOOD}"
         )
     if abs(count) > capacity + MOST_DEVIATIONS * noise.standard_deviation:
         raise DataError(
             f"its noisy count is out of range: more than {MOST_DEVIATIONS} standard deviations of"
-            " its noise above the capacity; ask for it again"
+            " its noise above the capacity; ask the hospital to correct it, if the agreement takes"
+            f" corrections. {_FOR_GOOD}"
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.words import LISTED, escaped
-from dpol_weekly.records import guaranteed
+from dpol_weekly.deployment import short
 from dpol_weekly.released.read import Report, find_releases
 from dpol_weekly.released.row import Released
 
@@ -68,12 +69,13 @@ class Trusted:
     new_ledgers: dict[str, str | None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Rows:
     """The rows of a report, sorted by what happens to them.
 
     Args:
         known: rows that the log already holds.
+        aside: number of rows that would be refused, in periods that were set aside.
         fresh: new rows.
         corrections: new rows that supersede another row.
         refused: why the other rows are not taken.
@@ -81,6 +83,7 @@ class _Rows:
     """
 
     known: list[sqlite3.Row]
+    aside: int = 0
     fresh: list[Released]
     corrections: list[Released]
     refused: list[str]
@@ -131,7 +134,8 @@ def set_aside(
     """Exclude what the log holds of an entity, or of one of its periods.
 
     The rows stay in the log, with the reason, and their privacy cost still counts. They stay set
-    aside if they are collected again; other rows may be reported for these periods.
+    aside if they are collected again; other rows may be reported for these periods. Of a period,
+    rows that are refused are known from then on.
 
     Args:
         folder: the coordinator's folder.
@@ -140,10 +144,11 @@ def set_aside(
         period: start of the period; None: everything collected so far.
 
     Returns:
-        The period and the version of each row, and the head of the log's hash chain.
+        The period and the version of each row that the log holds, and the head of its hash chain.
 
     Raises:
-        DataError: as `open_log`; no such row counts, or the reason is not a line of text.
+        DataError: as `open_log`; no row of the entity counts, no such period begins, or the reason
+            is not a line of text.
         OutputError: the log cannot be written.
     """
     if not (reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
@@ -159,7 +164,7 @@ def set_aside(
         number = None if period is None else deployment.number_of(period)
         where = "set_aside IS NULL AND entity = ? AND period = IFNULL(?, period)"
         rows = log.releases(where, entity, number).fetchall()
-        if not rows or (period is not None and number is None):
+        if number is None and (period or not rows):
             when = f" for {period}" if period else ""
             raise DataError(
                 f"{log.path}: holds nothing of {entity}{when} that counts; dpol export shows what"
@@ -198,15 +203,10 @@ def _take(
     """Enter the new rows of a report; return the outcome, and the entities with a new ledger."""
     if report.agreement not in log.hashes:
         raise DataError(
-            f"{report.file}: is of another deployment ({report.facts['deployment']['name']}), or of"
-            " an amendment that is not known here; everybody takes the same file: --deployment FILE"
-            " names an amendment"
+            f"{report.file}: is of an agreement ({short(report.agreement)}) that is not known here."
+            " If it amends the last one, name its file with --deployment; otherwise ask the holder"
+            " which file it has taken"
         )
-    try:
-        guaranteed(report.facts, log.agreements[log.hashes.index(report.agreement)].terms())
-    except ValueError as error:
-        told = f"{report.file}: {error}; ask for the release that dpol privatize wrote"
-        raise DataError(told) from None
     rows, name = _sorted_rows(report, log, trusted, today), escaped(report.file.name)
     for entity in rows.moved:
         reason = f"{report.ledger}, collected from {name}"
@@ -219,8 +219,8 @@ def _take(
     collected = Collected(
         file=report.file,
         taken=len(rows.fresh),
-        known=len(rows.known),
-        set_aside=sum(row["set_aside"] is not None for row in rows.known),
+        known=len(rows.known) + rows.aside,
+        set_aside=sum(row["set_aside"] is not None for row in rows.known) + rows.aside,
         corrections=len(rows.corrections),
         refused=tuple(refused),
         head=log.head,
@@ -257,6 +257,7 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
             continue
         origins = {period: _origin(it) for (period, *_), it in standing.items()}
         taken = len(rows.fresh)
+        faulty = defaultdict[str, list[tuple[Released, str]]](list)
         for (period, *_), (place, row) in new.items():
             try:
                 check_row(row, log.agreements, today)
@@ -267,12 +268,20 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
                         f" holder. {_SET_ASIDE}"
                     )
             except DataError as error:
-                rows.refused.append(f"{report.file}, row {place}: {error}")
+                faulty[period].append((row, f"{report.file}, row {place}: {error}"))
                 continue
-            if period in origins:
+            # A faulty row that is corrected later in the file was released, and costs privacy.
+            before = faulty.pop(period, []) if log.deployment.corrections else []
+            if before or period in origins:
                 rows.corrections.append(row)
             origins[period] = f"{report.file.name}, row {place}"
-            rows.fresh.append(row)
+            rows.fresh += [*(it for it, _ in before), row]
+        aside = {day_of(number).isoformat() for number in log.set_aside(entity)}
+        for period, left in faulty.items():
+            if period in aside:
+                rows.aside += len(left)
+            else:
+                rows.refused += [told for _, told in left]
         if why and len(rows.fresh) > taken:
             rows.moved.append(entity)
     return rows

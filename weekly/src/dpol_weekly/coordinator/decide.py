@@ -25,11 +25,15 @@ from dpol_weekly.deployment import Deployment
 
 LONGEST_GAP = 8
 """A decision is for a period at most this many periods after the last report."""
+MOST_CHANGE, MOST_ABOVE = 2, 4
+"""A report is doubted if beds change by a larger factor, or if it is more deviations above them."""
 _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def decide(folder: Path, period: datetime.date | None = None) -> Decision:
+def decide(
+    folder: Path, period: datetime.date | None = None, today: datetime.date | None = None
+) -> Decision:
     """Decide for a period and write `decisions/PERIOD.json` and `.csv` in the folder.
 
     The page `index.html` shows the decision for the latest period.
@@ -38,6 +42,7 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
         folder: the coordinator's folder.
         period: start of the period, at most `LONGEST_GAP` periods after the last report; None: the
             first period after the last report.
+        today: the date that the page shows; None: the computer's.
 
     Raises:
         ConfigError: as `open_log`.
@@ -52,7 +57,8 @@ def decide(folder: Path, period: datetime.date | None = None) -> Decision:
             written = _written(log, folder / "decisions")
             decision = _write(log, _path(folder, decision.period), decision)
             shown = {each.period: each for each in [*written, decision]}
-            write_page(folder, *sorted(shown.values(), key=lambda it: it.period, reverse=True))
+            latest = sorted(shown.values(), key=lambda it: it.period, reverse=True)
+            write_page(folder, *latest, today=today or datetime.date.today())
     return decision
 
 
@@ -257,9 +263,22 @@ def _outlooks(
                 last_report=None if last < 0 else deployment.period_of(last).isoformat(),
                 reports=int(there[:, place].sum()),
                 silent=len([*takewhile(entity.takes_part, unheard)]),
+                doubt=_doubt(reports, place),
             )
         )
     return tuple(outlooks)
+
+
+def _doubt(reports: Reports, place: int) -> str:
+    """Return why the last report of an entity may hold a typing error; empty if nothing shows."""
+    there = reports.there[:, place]
+    beds = reports.capacity[there, place][-2:].tolist()
+    if len(beds) == 2 and max(beds) > MOST_CHANGE * min(beds):
+        return f"its beds changed from {beds[0]:.9g} to {beds[1]:.9g}"
+    above = (reports.share[there, place] - 1) / reports.noise[there, place]
+    if len(above) and above[-1] > MOST_ABOVE:
+        return f"its report is more than {MOST_ABOVE} deviations of its noise above its beds"
+    return ""
 
 
 def _known(number: float) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import datetime
 import io
 import json
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Outlook:
         last_report: start of the last reported period, YYYY-MM-DD.
         reports: number of reported periods.
         silent: number of periods in a row, up to the last one, with a missing report.
+        doubt: why the last report may hold a typing error, in words; empty if nothing shows one.
         units: units of help; 0 outside the division, None if nothing is divided.
         short_chance: probability that more people come than its own staff and its units serve;
             None outside the division.
@@ -61,6 +63,7 @@ class Outlook:
     last_report: str | None
     reports: int
     silent: int
+    doubt: str = ""
     units: int | None = None
     short_chance: float | None = None
     units_without_guarantee: int | None = None
@@ -154,13 +157,10 @@ class Decision:
         """True if every entity that may be chosen is named."""
         return all(outlook.named for outlook in self.outlooks if outlook.rank is not None)
 
-    @property
-    def asked(self) -> str:
-        """The question in words."""
-        of_size = ""
-        if self.gain.min_capacity is not None:
-            of_size = f" of those with a capacity of at least {self.gain.min_capacity:g}"
-        return f"Which entity{of_size} will have the largest {self.gain.of}?"
+    def period_on(self, day: datetime.date) -> datetime.date:
+        """Return the first day of the period that contains a day."""
+        start, before = map(datetime.date.fromisoformat, (self.period, self.last_period))
+        return start + (day - start) // (start - before) * (start - before)
 
     def facts(self) -> dict[str, Any]:
         """The contents of the decision as plain values."""
@@ -196,7 +196,10 @@ def read_decision(path: Path) -> Decision:
         DataError: the file cannot be read, or is not a decision.
     """
     try:
-        return _DECISION.validate_json(path.read_bytes(), strict=True)
+        decision = _DECISION.validate_json(path.read_bytes(), strict=True)
+        for period in (decision.period, decision.last_period):
+            datetime.date.fromisoformat(period)
+        return decision
     except OSError as error:
         raise DataError(
             f"{path}: there is no such decision ({error.strerror}); make it with dpol decide"

@@ -149,6 +149,11 @@ class Log:
             values,
         )
 
+    def set_aside(self, entity: str) -> set[int]:
+        """Return the numbers of an entity's periods that were set aside one by one."""
+        found = "SELECT period FROM act WHERE kind = 'set aside' AND entity = ? AND period NOT NULL"
+        return {number for (number,) in self.connection.execute(found, (entity,))}
+
     @contextmanager
     def as_a_whole(self) -> Iterator[None]:
         """Add everything that the block adds, or nothing if it raises."""
@@ -204,7 +209,7 @@ def open_log(
             agreements = _agreements(base, path)
             if given is not None and given not in agreements:
                 refuse_amendment(agreements[-1], given, str(deployment))
-                _refuse_late(base, given, str(deployment))
+                _refuse_late(base, agreements[-1], given, str(deployment))
                 _add_agreement(base, given)
                 agreements.append(given)
             if (new or write) and not (folder / FILE).exists():
@@ -219,15 +224,22 @@ def open_log(
         raise output_error(error.filename or folder, error) from error
 
 
-def _refuse_late(base: sqlite3.Connection, given: Deployment, place: str) -> None:
-    """Refuse an amendment of periods that were collected already."""
-    (newest,) = base.execute("SELECT MAX(period) FROM release").fetchone()
-    since = given.amends and given.number_of(given.amends.since)
-    if newest is not None and since is not None and since <= newest:
+def _refuse_late(
+    base: sqlite3.Connection, before: Deployment, given: Deployment, place: str
+) -> None:
+    """Refuse an amendment that changes entities in periods that were collected already."""
+    newest = dict(
+        base.execute("SELECT entity, MAX(period) FROM release GROUP BY entity").fetchall()
+    )
+    since = given.number_of(given.amends.since) if given.amends else None
+    changed = [it for it in given.entities if given.entities[it] != before.entities.get(it)]
+    last, name = max(((newest.get(it, -1), it) for it in changed), default=(-1, ""))
+    if since is not None and since <= last:
         raise ConfigError(
-            f"{place}: amends.since must be after every period that was collected; reports for"
-            f" {given.period_of(newest)} are in the log, so take {given.period_of(newest + 1)} or"
-            " later"
+            f"{place}: amends.since must be after every period that was collected of an entity"
+            f" that it changes; a report of {name} for {given.period_of(last)} is in the log, so"
+            f" write another file, which amends the same agreement from"
+            f" {given.period_of(last + 1)} or later on, for everybody to take"
         )
 
 

@@ -26,7 +26,7 @@ CREATE TABLE release (
 CREATE UNIQUE INDEX release_version ON release (entity, period, version);
 
 -- What the coordinator did about an entity. `set aside`: what was released before for a period, or
--- for all periods (NULL), does not count. `new ledger`: it reports from another ledger from now on.
+-- for all periods (NULL), does not count, and what is refused of that period is known. `new ledger`: it reports from another ledger from now on.
 CREATE TABLE act (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('set aside', 'new ledger')), entity TEXT NOT NULL,

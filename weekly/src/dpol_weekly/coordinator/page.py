@@ -15,8 +15,8 @@ import numpy as np
 from dpol.core.files import write_text
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
-from dpol.privacy.account import best_guess
 from dpol.show.pages import load_template
+from dpol_weekly.budget import guess_in_full
 from dpol_weekly.coordinator.decision import Decision, Division, Outlook
 from dpol_weekly.coordinator.words import LISTED, listed
 
@@ -111,12 +111,15 @@ def silence(one: Outlook, unit: str) -> str:
     return f"no report for {counted(one.silent, unit)}"
 
 
-def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
+def decisions_page(
+    decision: Decision, earlier: Sequence[Decision] = (), *, today: datetime.date
+) -> str:
     """The page as HTML.
 
     Args:
         decision: the one that is shown first.
         earlier: the decisions before it, the newest first.
+        today: the date that it shows.
     """
     titles = {outlook.entity: outlook.title for outlook in decision.outlooks}
     ranked, counts = ranking(decision), decision.gain.of == "count"
@@ -126,7 +129,7 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
     ends = [scaled(outlook, counts)[2] for outlook in ranked[:SHOWN]]
     least = min(outlook.chance or 0.0 for outlook in named)
     start, before = map(datetime.date.fromisoformat, (decision.period, decision.last_period))
-    unit = "week" if (start - before).days == 7 else "period"
+    unit, current = "week" if (start - before).days == 7 else "period", decision.period_on(today)
     silent = sorted(
         (outlook for outlook in decision.outlooks if outlook.silent), key=lambda it: -it.silent
     )
@@ -143,6 +146,8 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         silent=[outlook for outlook in silent if outlook.silent > 1 or not outlook.reports],
         missed=[outlook.title for outlook in silent if outlook.silent == 1 and outlook.reports],
         guarantee=decision.division and guarantee(decision.outlooks, decision.division),
+        today=today.isoformat(),
+        current=current.isoformat(),
         earlier=earlier[:EARLIER],
         shown=SHOWN,
         most_listed=LISTED,
@@ -150,9 +155,9 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
         counts=counts,
         top=max(ends, default=0.0) or 1.0,
         mu=rounded_up(spent.mu, 3),
-        guess=math.ceil(100 * best_guess(spent.mu)),
+        guess=math.ceil(100 * guess_in_full(spent.mu, spent.count_sensitivity)),
         mu_of_stay=rounded_up(spent.mu_of_stay, 3),
-        guess_of_stay=math.ceil(100 * best_guess(spent.mu_of_stay)),
+        guess_of_stay=math.ceil(100 * guess_in_full(spent.mu_of_stay, spent.count_sensitivity)),
         counted=counted,
         day_of=day_of,
         in_words=in_words,
@@ -164,8 +169,8 @@ def decisions_page(decision: Decision, earlier: Sequence[Decision] = ()) -> str:
     )
 
 
-def write_page(folder: Path, decision: Decision, *earlier: Decision) -> Path:
+def write_page(folder: Path, decision: Decision, *earlier: Decision, today: datetime.date) -> Path:
     """Write `index.html` into the folder of a coordinator; returns its path."""
     path = folder / "index.html"
-    write_text(path, decisions_page(decision, earlier))
+    write_text(path, decisions_page(decision, earlier, today=today))
     return path

@@ -38,7 +38,8 @@ class Spent:
     """The most that the releases behind a decision cost one person, in Gaussian DP.
 
     Args:
-        mu: mu of a person in one period.
+        mu: mu of a person in one period, who changes a count by at most `count_sensitivity`.
+        count_sensitivity: as the agreement says.
         mu_of_stay: mu of a person of the longest stay, over all releases so far.
         longest_stay: longest stay in periods.
         budget_mu: largest mu that the agreement allows for that stay.
@@ -47,17 +48,12 @@ class Spent:
     """
 
     mu: float
+    count_sensitivity: float
     mu_of_stay: float
     longest_stay: int
     budget_mu: float
     above_budget: tuple[AboveBudget, ...]
     corrections: int
-
-
-def most_releases(deployment: Deployment) -> int:
-    """Return how often the budget allows an entity to release a period."""
-    most = most_in_a_period(Fraction(str(deployment.budget_mu)), deployment.longest_stay)
-    return int(most / Fraction(str(deployment.mu)) ** 2)
 
 
 def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int) -> Spent:
@@ -69,14 +65,15 @@ def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int
         corrections: number of releases that superseded another one.
     """
     stay, names = deployment.longest_stay, list(deployment.entities)
-    # A person loses most at the two entities that released most often.
-    pairs = np.sort(released, axis=1)[:, -2:].sum(axis=1)
-    worst = max(
-        int(pairs[start : start + stay].sum()) for start in range(max(1, len(pairs) - stay + 1))
-    )
+    share = most_in_a_period(Fraction(str(deployment.budget_mu)), stay)
+    allowed = int(share / Fraction(str(deployment.mu)) ** 2)  # releases of an entity and period
+    # A person who moves loses most at the two entities that released most often in a period, and
+    # may be counted in any periods, in a row or not.
+    pairs = np.sort(np.sort(released, axis=1)[:, -2:].sum(axis=1))
     return Spent(
-        mu=deployment.mu * math.sqrt(released.max()),
-        mu_of_stay=deployment.mu * math.sqrt(worst / 2),
+        mu=deployment.mu * math.sqrt(pairs[-1] / 2),
+        count_sensitivity=deployment.count_sensitivity,
+        mu_of_stay=deployment.mu * math.sqrt(pairs[-stay:].sum() / 2),
         longest_stay=stay,
         budget_mu=deployment.budget_mu,
         above_budget=tuple(
@@ -84,7 +81,7 @@ def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int
                 entity=names[place],
                 period=deployment.period_of(number).isoformat(),
             )
-            for number, place in np.argwhere(released > most_releases(deployment)).tolist()
+            for number, place in np.argwhere(released > allowed).tolist()
         ),
         corrections=corrections,
     )

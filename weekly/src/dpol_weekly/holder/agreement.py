@@ -11,15 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpol.core.errors import ConfigError, DataError
-from dpol.core.rounding import rounded_up
-from dpol.core.words import counted, printable
-from dpol.privacy.account import best_guess
-from dpol.show.pages import load_template
+from dpol.core.errors import DataError
+from dpol.core.words import printable
 from dpol_weekly.deployment import Deployment, refuse_amendment
-from dpol_weekly.holder.entries import add_deployment, agreements, released_for
+from dpol_weekly.holder.entries import add_deployment, agreements
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
+from dpol_weekly.prose import lines_of
 
 
 class NotConfirmedError(DataError):
@@ -52,12 +50,13 @@ def confirm(ledger: Ledger, request: Request) -> None:
     """Check that the holder has confirmed the agreement, and enter a new confirmation.
 
     An agreement that amends one of the ledger, or has the name of one with releases, may change
-    what an amendment may, whatever it is called.
+    what an amendment may, whatever it is called. It may be taken late: a released period stays as
+    it was, and `refuse_renamed` and `due` keep it from being released again.
 
     Raises:
         NotConfirmedError: the agreement is not confirmed.
-        ConfigError: it changes more than an amendment may, or does not amend the last agreement
-            with releases of its name, or changes released periods.
+        ConfigError: it changes more than an amendment may, or has the name of an agreement with
+            releases and amends none that the ledger knows.
     """
     deployment, place = request.deployment, f"the agreement {request.deployment.name}"
     known = {agreement.sha256(): agreement for agreement in agreements(ledger)}
@@ -65,12 +64,10 @@ def confirm(ledger: Ledger, request: Request) -> None:
         return
     released = [it for it in agreements(ledger, released=True) if it.name == deployment.name]
     amended = known.get(deployment.amends.agreement) if deployment.amends else None
-    if before := released[-1] if released else amended:
+    if before := amended or (released[-1] if released else None):
         refuse_amendment(before, deployment, place)
-        _refuse_past(ledger, request, before)
-    elif deployment.name in {it.name for it in known.values()}:
-        before = [it for it in known.values() if it.name == deployment.name][-1]
-    refuse_unconfirmed(request, before=before)
+    confirmed = [it for it in known.values() if it.name == deployment.name]
+    refuse_unconfirmed(request, before=confirmed[-1] if confirmed else None)
     add_deployment(ledger, deployment)
 
 
@@ -94,50 +91,20 @@ def refuse_unconfirmed(
         raise NotConfirmedError(statement, request.deployment, new_ledger=unasked)
 
 
-def _refuse_past(ledger: Ledger, request: Request, before: Deployment) -> None:
-    """Refuse an amendment that changes the holder's entities in released periods.
-
-    The periods could be released again under another name. An amendment of other entities may be
-    read late.
-
-    Raises:
-        ConfigError: the amendment changes them.
-    """
-    deployment = request.deployment
-    released = [period for _, period in released_for(ledger, before.name)]
-    changed = [
-        name
-        for name in request.hospital.texts
-        if before.entities.get(name) != deployment.entities[name]
-    ]
-    since = deployment.amends.since.isoformat() if deployment.amends else ""
-    last = max([*released, ledger.begin_after], default="")
-    if changed and last >= since:
-        raise ConfigError(
-            f"the agreement {deployment.name}: amends.since = {since}: must be after {last}, the"
-            f" last period that you have released, as it changes {min(changed)}; have it amended"
-            " from a later period on"
-        )
-
-
 def _statement(request: Request, before: Deployment | None, new_ledger: Path | None) -> str:
     """Return the agreement in plain words; guarantees are rounded to the safe side."""
     deployment = request.deployment
-    # A person who is counted in full changes a count by 1.
-    whole = max(1.0, 1 / deployment.count_sensitivity)
-    text = load_template("agreement.txt.j2", "dpol_weekly.holder").render(
+    lines = lines_of(
+        "agreement",
+        "holder",
         agreed=deployment,
         changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
         begin_after=request.begin_after,
         deviation=deployment.count_noise().standard_deviation,
-        guess=rounded_up(100 * best_guess(whole * deployment.budget_mu), 3),
-        sensitivity=deployment.sensitivity_text,
         use=request.hospital.use(deployment),
-        new_ledger=new_ledger and printable(str(new_ledger)),
-        counted=counted,
-        up=lambda mu: rounded_up(mu, 4),
+        new_ledger=new_ledger,
     )
-    return "\n".join(map(printable, text.splitlines()))
+    return "\n".join(map(printable, lines))
 
 
 def changes(before: str, now: str) -> Iterator[str]:

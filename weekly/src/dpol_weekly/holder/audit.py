@@ -35,6 +35,7 @@ from dpol.core.errors import DataError, DpolError
 from dpol.core.files import write_text
 from dpol.core.randomness import Floats
 from dpol_weekly.deployment import read_deployment
+from dpol_weekly.prose import lines_of
 from dpol_weekly.released.read import read_release
 
 ERROR = 1e-4
@@ -210,11 +211,5 @@ def _released(
 
 def describe(found: Audit) -> list[str]:
     """Return the outcome in plain words; numbers are rounded to the safe side."""
-    times = f"{1 / ERROR:,.0f}"
-    return [
-        f"{found.cells:,} canaries were released: their noise is consistent with mu ="
-        f" {found.mu:g}. A sound installation fails this audit once in {times} times, at most.",
-        f"Noise {math.ceil(1e3 * found.shortfall) / 10:g}% too small would have been noticed with"
-        " a chance of 99%.",
-        f"Guesses about the canaries show a mu of at least {found.least_mu:.3g}.",
-    ]
+    noticed = math.ceil(1e3 * found.shortfall) / 10
+    return lines_of("audited", "holder", found=found, times=1 / ERROR, noticed=noticed)

@@ -1,30 +1,41 @@
 """The ceiling on a person's loss over all outputs of a ledger; proved in `dpol_weekly.budget`.
 
-s(i, p) is the sum of mu^2 over all rows of entity i whose days overlap period p, released by the
-ledger. Each agreement of the ledger has its own grid of periods and its own share, and no
-release raises any s(i, p) above the share.
+s(i, p) is what the ledger has spent on the people whom entity i of an agreement counts in period p,
+under this agreement and all others. Each agreement of the ledger has its own grid of periods, its
+own sensitivity and its own share, and no release raises any s(i, p) above the share.
 """
 
 from __future__ import annotations
 
 import datetime
-import itertools
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.rounding import rounded_down, rounded_up
-from dpol_weekly.budget import most_in_a_period, mu_of_such_stay
+from dpol_weekly.budget import most_in_a_period, mu_of_move
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
-from dpol_weekly.holder.entries import Output, agreed, deployments, select
+from dpol_weekly.holder.entries import Output, agreed, agreements, select
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.records import alike
 
+OTHERS = ""
+"""Any entity of which the ledger has released nothing under the agreement itself."""
 Spent = Mapping[tuple[str, int], Fraction]
-"""s(i, p) by the entity, as `alike` writes it, and the number of the period."""
+"""s(i, p) by the entity, as `alike` writes it, or `OTHERS`, and the number of the period."""
+
+
+class _Rows(NamedTuple):
+    """Released rows of an entity and a period: their agreement, and their number."""
+
+    made: Deployment
+    entity: str
+    period: str
+    times: int
 
 
 def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]) -> None:
@@ -38,35 +49,33 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
     Raises:
         DataError: a row exceeds the share of this agreement, or of another one in the ledger.
     """
-    begin_after, square = ledger.begin_after, Fraction(str(deployment.mu)) ** 2
-    known = {other.name: other for other in deployments(ledger)} | {deployment.name: deployment}
-    for judged in known.values():
-        share, before = _share(judged), spent(ledger, judged)
-        now = defaultdict(Fraction, before)
-        keys = [
-            [
-                (alike(count.entity), number)
-                for number in _overlapped(judged, count.period, deployment)
-            ]
-            for count in counts
-        ]
-        for key in itertools.chain(*keys):
-            now[key] += square
-        for count, of_count in zip(counts, keys, strict=True):
-            for key in of_count:
+    begin_after, known = ledger.begin_after, _rows(ledger)
+    new = [_Rows(deployment, alike(count.entity), count.period, 1) for count in counts]
+    others = {it.name: it for it in agreements(ledger, released=True)}
+    for judged in (others | {deployment.name: deployment}).values():
+        share, before, now = _share(judged), _sums(known, judged), _sums([*known, *new], judged)
+        entities = defaultdict[int, list[str]](list)
+        for entity, number in now:
+            entities[number].append(entity)
+        for count, row in zip(counts, new, strict=True):
+            for number in _overlapped(judged, row):
                 # A ledger that is lost may have spent all of a period that begins before.
-                if judged.period_of(key[1]).isoformat() <= begin_after:
+                if judged.period_of(number).isoformat() <= begin_after:
                     raise DataError(
-                        f"{count.where}: overlaps the period from {judged.period_of(key[1])} on of"
+                        f"{count.where}: overlaps the period from {judged.period_of(number)} on of"
                         f" the deployment {judged.name}, and the ledger was begun after"
                         f" {begin_after}, within it; leave such rows out"
                     )
-                if now[key] > share:
+                own = judged.name == deployment.name
+                counting = [row.entity] if own else entities[number]
+                most, entity = max((now[it, number], it) for it in counting)
+                was = before.get((entity, number), before.get((OTHERS, number), Fraction(0)))
+                if share < most > was:
                     raise DataError(
-                        f"{count.where}: with this row its entity would have mu {_up(now[key])} in"
-                        f" the period from {judged.period_of(key[1])} on;"
-                        f" {_up(before.get(key, Fraction(0)))} is spent, and the deployment"
-                        f" {judged.name} allows {rounded_down(math.sqrt(share), 4)}, so that"
+                        f"{count.where}: with this row, a person under the deployment"
+                        f" {judged.name} would have mu {_up(most)} in the period from"
+                        f" {judged.period_of(number)} on; {_up(was)} is spent, and"
+                        f" {rounded_down(math.sqrt(share), 4)} is allowed, so that"
                         f" {judged.longest_stay} periods stay within budget_mu"
                         f" {judged.budget_mu:g}, over all outputs of {ledger.path}; leave such rows"
                         " out"
@@ -79,35 +88,51 @@ def mu_of_stay(ledger: Ledger, deployment: Deployment) -> tuple[float, bool]:
     Also returns whether every period of every entity is within its share of the budget.
     """
     most = max(spent(ledger, deployment).values(), default=Fraction(0))
-    return mu_of_such_stay(most, deployment.longest_stay), most <= _share(deployment)
+    return math.sqrt(deployment.longest_stay * most), most <= _share(deployment)
 
 
 def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) -> Spent:
-    """Return the sums of mu^2 spent, by entity and period of an agreement.
+    """Return what was spent, by entity and period of an agreement.
 
     Args:
         ledger: the ledger.
-        deployment: the agreement; it defines the periods.
+        deployment: the agreement; it defines the periods, and how far a person moves a count.
         output: count only the rows of this output; None: all rows.
     """
+    return _sums(_rows(ledger, output), deployment)
+
+
+def _rows(ledger: Ledger, output: Output | None = None) -> list[_Rows]:
     of = f"WHERE output = {output.number}" if output else ""
     statement = (
-        f"SELECT entity, period, agreement, COUNT(*) AS times FROM released {of}"
+        f"SELECT agreement, entity, period, COUNT(*) FROM released {of}"
         " GROUP BY entity, period, deployment"
     )
-    found: defaultdict[tuple[str, int], Fraction] = defaultdict(Fraction)
-    for row in select(ledger, statement):
-        made = agreed(row["agreement"])
-        square = row["times"] * Fraction(str(made.mu)) ** 2
-        for number in _overlapped(deployment, row["period"], made):
-            found[row["entity"], number] += square
-    return found
+    return [_Rows(agreed(text), *rest) for text, *rest in select(ledger, statement)]
 
 
-def _overlapped(deployment: Deployment, period: str, made: Deployment) -> range:
-    """Return the numbers of an agreement's periods that overlap a period of another agreement."""
-    first = datetime.date.fromisoformat(period)
-    last = first + datetime.timedelta(days=made.periods.days - 1)
+def _sums(released: Sequence[_Rows], judged: Deployment) -> Spent:
+    """Return what rows cost the people of an agreement, by its entities and periods."""
+    moved = judged.terms().count_sensitivity
+    squares = dict[str, Fraction]()
+    for name, made in {row.made.name: row.made for row in released}.items():
+        terms = made.terms()
+        squares[name] = mu_of_move(terms.mu, moved=moved, made_for=terms.count_sensitivity) ** 2
+    found = defaultdict[tuple[str, int], Fraction](Fraction)
+    for row in released:
+        entity = row.entity if row.made.name == judged.name else OTHERS
+        for number in _overlapped(judged, row):
+            found[entity, number] += row.times * squares[row.made.name]
+    return {
+        (entity, number): square + (entity != OTHERS) * found.get((OTHERS, number), 0)
+        for (entity, number), square in found.items()
+    }
+
+
+def _overlapped(deployment: Deployment, row: _Rows) -> range:
+    """Return the numbers of an agreement's periods that share a day with the period of rows."""
+    first = datetime.date.fromisoformat(row.period)
+    last = first + datetime.timedelta(days=row.made.periods.days - 1)
     return range(deployment.number_on(first), deployment.number_on(last) + 1)
 
 

@@ -6,6 +6,7 @@ A column that is a count in one release and a capacity in another would be publi
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,7 @@ from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
-from dpol_weekly.holder.entries import (
-    agreements,
-    released_for,
-    seen_from,
-)
+from dpol_weekly.holder.entries import agreements, released_for, seen_from
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import ColumnUse
@@ -87,6 +84,42 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
             " period that is in it, and was released before"
         )
     return [*_with_beds_of_then(ledger, deployment, kept)]
+
+
+def refuse_renamed(
+    ledger: Ledger, request: Request, table: Sequence[Count], new: Sequence[Count]
+) -> None:
+    """Refuse a period that was released under another name, unless the people are others.
+
+    Two entities of an agreement count different people if both have rows for one period: in the
+    table, or in the ledger, as the holder has confirmed then. No count is looked at. So whoever
+    sees that a run is missing learns none, and no other way to write a count helps. Entities of
+    other agreements need no such check, because their rows add up.
+
+    Args:
+        ledger: the ledger, before it releases the counts.
+        request: the holder's request; it may confirm that the people are others.
+        table: all counts of the holder's table.
+        new: counts to release.
+
+    Raises:
+        DataError: a period was released under another name, and nothing is confirmed.
+    """
+    known, held = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for entity, period in released_for(ledger, request.deployment.name):
+        known[entity].add(period)
+    for count in table:
+        held[alike(count.entity)].add(count.period)
+    for count in new:
+        own = alike(count.entity)
+        for other in known.keys() - {own}:
+            together = held[own] & held[other] or known.get(own, set()) & known[other]
+            if count.period in known[other] and not (together or request.split):
+                raise DataError(
+                    f"{count.where}: {count.period} was released already, for {other}. If that is"
+                    f" another name of {count.entity}, its people would pay twice: keep that name."
+                    " If these are other people, add --split once"
+                )
 
 
 def _with_beds_of_then(

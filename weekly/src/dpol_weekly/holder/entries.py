@@ -59,16 +59,6 @@ def agreements(ledger: Ledger, *, released: bool = False) -> list[Deployment]:
     return [agreed(row["agreement"]) for row in found]
 
 
-def deployments(ledger: Ledger) -> list[Deployment]:
-    """Return the agreements with releases, each name once: as in its last run."""
-    found = select(
-        ledger,
-        "SELECT agreement, MAX(run.number) FROM run"
-        " JOIN deployment ON deployment.number = run.deployment GROUP BY name ORDER BY 2",
-    )
-    return [agreed(row["agreement"]) for row in found]
-
-
 @functools.cache
 def agreed(agreement: str) -> Deployment:
     """Return the agreement with this canonical text."""

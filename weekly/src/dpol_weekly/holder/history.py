@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.core.rounding import rounded_up
-from dpol.core.words import counted, printable
-from dpol.privacy.account import best_guess
-from dpol.show.pages import load_template
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ceiling import mu_of_stay, spent
-from dpol_weekly.holder.entries import Output, agreed, deployments, outputs, runs_of
+from dpol_weekly.holder.entries import Output, agreed, agreements, outputs, runs_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 
 
@@ -27,11 +23,12 @@ def history(path: Path) -> dict[str, Any]:
     if is_new(path):
         raise DataError(f"{path}: there is no ledger; name it with --ledger")
     with open_ledger(path) as ledger, transaction(ledger):
+        released = {it.name: it for it in agreements(ledger, released=True)}
         return {
             "ledger": str(path),
             "begin_after": ledger.begin_after,
             "outputs": [_of_output(ledger, output) for output in outputs(ledger)],
-            "stays": [_of_stays(ledger, deployment) for deployment in deployments(ledger)],
+            "stays": [_of_stays(ledger, deployment) for deployment in released.values()],
         }
 
 
@@ -40,6 +37,7 @@ def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
     mu, kept = mu_of_stay(ledger, deployment)
     return {
         "deployment": deployment.name,
+        "count_sensitivity": deployment.count_sensitivity,
         "longest_stay": deployment.longest_stay,
         "mu_in_a_period": math.sqrt(max(spent(ledger, deployment).values())),
         "mu": mu,
@@ -54,16 +52,11 @@ def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
     runs = [{key: run[key] for key in keys} for run in known]
     deployment = agreed(known[-1]["agreement"])
     mu = math.sqrt(max(spent(ledger, deployment, output).values()))
-    return {"output": output.path, "deployment": deployment.name, "runs": runs, "mu": mu}
-
-
-def describe(found: dict[str, Any]) -> list[str]:
-    """Yield the history line by line; guarantees are rounded to the safe side."""
-    text = load_template("history.txt.j2", "dpol_weekly.holder").render(
-        **found,
-        printable=printable,
-        counted=counted,
-        rounded_up=rounded_up,
-        best_guess=best_guess,
-    )
-    return text.splitlines()
+    return {
+        "output": output.path,
+        "deployment": deployment.name,
+        "runs": runs,
+        "mu": mu,
+        "count_sensitivity": deployment.count_sensitivity,
+        "guess": deployment.guess(mu),
+    }

@@ -2,7 +2,7 @@
 
 It is the truth; release files are views of it. A release is one transaction, so it is in the ledger
 as a whole or not at all. The ledger is as secret as the raw counts: it holds keyed hashes of them,
-and the key. The heads of its hash chain are in the release files, and hold no secret.
+and the key. Heads of its hash chain are in the release files, and hold no secret.
 """
 
 from __future__ import annotations
@@ -34,19 +34,16 @@ UNION ALL
 SELECT number, CAST(json_array('run', received, output, deployment, counts, capacities, key,
     (SELECT json_group_array(json_array(number, entity, name, period, version, noisy_count,
         capacity, counted))
-        FROM (SELECT * FROM release WHERE release.run = run.number ORDER BY number)),
-    (SELECT json_group_array(json_array(one, other))
-        FROM (SELECT * FROM split WHERE split.run = run.number ORDER BY one, other))
+        FROM (SELECT * FROM release WHERE release.run = run.number ORDER BY number))
 ) AS BLOB) FROM run
 """
 _LEDGER = Kind(
     name="ledger",
     script=Path(__file__).with_name("ledger.sql"),
     entered=_ENTERED,
-    stray="SELECT 1 FROM release WHERE run NOT IN (SELECT number FROM run)"
-    " UNION ALL SELECT 1 FROM split WHERE run NOT IN (SELECT number FROM run)",
+    stray="SELECT 1 FROM release WHERE run NOT IN (SELECT number FROM run)",
     application=0x64706F6C,
-    version=9,
+    version=10,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back; if there is none, move it away and begin a new one with --begin-after",

@@ -36,12 +36,6 @@ CREATE TABLE release (
     capacity TEXT NOT NULL, counted TEXT NOT NULL, UNIQUE (entity, period, version)
 );
 CREATE INDEX release_run ON release (run);
--- Pairs of entities that count different people although their counts are equal, as the holder
--- confirmed with a run.
-CREATE TABLE split (
-    run INTEGER NOT NULL REFERENCES run, one TEXT NOT NULL, other TEXT NOT NULL,
-    PRIMARY KEY (one, other)
-);
 -- Each row with the output and the agreement of its run.
 CREATE VIEW released AS
 SELECT release.*, run.output, path, run.deployment, deployment.name AS deployment_name, agreement

@@ -35,7 +35,7 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
     own, unknown = {*map(alike, request.hospital.texts)}, list[tuple[str, Path]]()
     for report in releases_near(ledger, base):
         if report.ledger == ledger.id and report.key in keys:
-            if any(heads.get(number) != head for number, head in report.heads.items()):
+            if report.head not in heads.values():
                 raise DataError(
                     f"{report.file}: knows of releases that the ledger {ledger.path} does not know"
                     " as they were; put its newest copy back, or name the right ledger in ledger."

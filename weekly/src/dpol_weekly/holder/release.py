@@ -14,7 +14,7 @@ from dpol.core.files import check_writable
 from dpol_weekly.holder.agreement import confirm, refuse_unconfirmed
 from dpol_weekly.holder.ceiling import mu_of_stay, refuse_above
 from dpol_weekly.holder.counts import Count, in_time, read_counts
-from dpol_weekly.holder.due import due, refuse_mixed_columns
+from dpol_weekly.holder.due import due, refuse_mixed_columns, refuse_renamed
 from dpol_weekly.holder.entries import (
     add_deployment,
     add_rows,
@@ -23,7 +23,7 @@ from dpol_weekly.holder.entries import (
     output_at,
     registered,
 )
-from dpol_weekly.holder.hashes import compared, hashes_of, refuse_renamed
+from dpol_weekly.holder.hashes import compared, hashes_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.nearby import check_nearby
 from dpol_weekly.holder.request import Request
@@ -162,13 +162,23 @@ class Releaser:
                 raise self._saying_what_is_released(ledger, error) from error
 
     def confirm(self, ledger: Ledger) -> None:
-        """Confirm the agreement, and make the key if there is none.
+        """Confirm the agreement, and make the key if there is none yet.
 
         Both stay if the rows are refused later.
+
+        Raises:
+            DataError: the key that signed earlier releases is gone.
         """
         with transaction(ledger):
             confirm(ledger, self.request)
             if self.key is None:
+                if ledger.execute("SELECT 1 FROM run").fetchone():
+                    raise DataError(
+                        f"{self.hospital.key}: is not there, and all releases of {ledger.path} are"
+                        " signed with a key; put it back. If it is lost for good, dpol privatize"
+                        " again.yaml --init TABLE --deployment FILE makes a new one beside"
+                        " again.yaml: name it in key, and read it out to the coordinator"
+                    )
                 if not _is_there(self.hospital.key):  # no other run has made it
                     self.hospital.key.unlink(missing_ok=True)
                     make_key(self.hospital.key)
@@ -222,7 +232,7 @@ class Releaser:
         if self.unfinished:  # it may have released the same corrections
             output = registered(ledger, self.base, self.deployment)
             new = [it for it, same in compared(ledger, output, new) if not same]
-        self.split = refuse_renamed(ledger, self.counts, new, split=self.request.split)
+        refuse_renamed(ledger, self.request, self.counts, new)
         refuse_above(ledger, self.deployment, new)
         return new
 
@@ -232,8 +242,6 @@ class Releaser:
         output, public = registered(ledger, self.base, self.deployment), self._signer().public
         run = add_run(ledger, output, self.deployment, use=self.use, key=public)
         add_rows(ledger, run, new, self.deployment, steps, hashes_of(ledger, new))
-        for pair in self.split:
-            ledger.execute("INSERT INTO split VALUES (?, ?, ?)", run, *pair)
         self.head = ledger.link(run)
 
     def _signer(self) -> Key:

@@ -24,7 +24,7 @@ class Request:
         in_person: a person read the agreement on a terminal and confirmed it there.
         begin_after: begin a new ledger, which releases nothing up to this date.
         no_final_newline: the table is complete although its last line has no line end.
-        split: an entity counts other people than another one with equal counts.
+        split: an entity counts other people than another one that was released for its period.
         write_again: the ledger is the newest; write missing files of the output again.
         today: today's date; None: the computer's.
 

@@ -21,7 +21,7 @@ from dpol_weekly.holder.ledger import LEDGER_NAME
 
 KEY_NAME = "dpol.key"
 """The name of a holder's private key, unless another one is given."""
-MANUAL = "The page docs/hospital.md of the weekly package"
+MANUAL = "The page For a hospital, in the documentation of dpol weekly,"
 
 
 def _by_identifier(value: object) -> object:

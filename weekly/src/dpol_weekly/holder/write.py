@@ -15,9 +15,8 @@ from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol_weekly.holder.entries import Output, path_of, runs_of, table_rows
+from dpol_weekly.holder.entries import Output, agreed, path_of, runs_of, table_rows
 from dpol_weekly.holder.ledger import Ledger
-from dpol_weekly.holder.record import facts_of
 from dpol_weekly.keys import Key
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.read import find_release
@@ -72,8 +71,15 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
         if left.fullmatch(temporary.name):
             with suppress(OSError):
                 temporary.unlink()
-    last, rows = runs_of(ledger, output)[-1]["number"], table_rows(ledger, output)
-    facts = facts_of(ledger, output, rows) | {"key": key.public}
+    run, rows = runs_of(ledger, output)[-1], table_rows(ledger, output)
+    facts = {
+        "dpol_release": 2,
+        "agreement": agreed(run["agreement"]).sha256(),
+        "ledger": {"id": ledger.id, "output": output.id, "head": run["head"]},
+        "rows": rows,
+        "key": key.public,
+    }
+    last = run["number"]
     file = release_file(ledger, output, last)
     content = _text(facts | {"signature": key.sign(signed_text(facts))}).encode()
     if last_written(ledger, output) != last:
@@ -96,7 +102,7 @@ def release_file(ledger: Ledger, output: Output, run: int) -> Path:
 
 
 def _text(facts: Mapping[str, Any]) -> str:
-    """Return the text of a release: JSON with a line for each row, run and sentence."""
+    """Return the text of a release: JSON with a line for each row."""
 
     def shown(value: Any) -> str:
         if not isinstance(value, list):

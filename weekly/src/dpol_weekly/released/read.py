@@ -32,36 +32,24 @@ class Report:
     Args:
         file: the file.
         sha256: hash of what was signed.
+        agreement: SHA-256 of the agreement of the last run.
+        ledger: id of the holder's ledger.
+        output: id of the output in that ledger.
+        head: head of that ledger's hash chain after the last run of the output.
+        key: public half of the key that signed the release.
         facts: what the file holds, see `dpol_weekly.records`.
-        heads: heads of the ledger's hash chain by the number of the run.
         rows: its rows.
     """
 
     file: Path
     sha256: str
+    agreement: str
+    ledger: str
+    output: str
+    head: str
+    key: str
     facts: Mapping[str, Any]
-    heads: Mapping[int, str]
     rows: tuple[Released, ...]
-
-    @property
-    def agreement(self) -> str:
-        """SHA-256 of the agreement of the last run."""
-        return str(self.facts["deployment"]["sha256"])
-
-    @property
-    def ledger(self) -> str:
-        """Id of the holder's ledger."""
-        return str(self.facts["ledger"]["id"])
-
-    @property
-    def output(self) -> str:
-        """Id of the output in that ledger."""
-        return str(self.facts["ledger"]["output"])
-
-    @property
-    def key(self) -> str:
-        """Public half of the key that signed the release."""
-        return str(self.facts["key"])
 
 
 def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Report | str | None]]:
@@ -117,18 +105,20 @@ def find_release(path: Path) -> Report | None:
         facts = parse(data)
     except ValueError as error:
         raise DataError(f"{path}: {error}; {ASK}") from None
-    signed, runs = signed_text(facts), facts["runs"]
+    signed = signed_text(facts)
     if not verify(facts["key"], facts["signature"], signed):
         raise DataError(
             f"{path}: is not signed by the key that it names: it was changed, or is forged; {ASK}"
         )
-    heads = {run["number"]: run["head"] for run in runs}
-    if [run["number"] for run in runs] != sorted(heads) or min(heads, default=-1) < 0:
-        raise DataError(f"{path}: the runs of its ledger are damaged; {ASK}")
+    ledger = facts["ledger"]
     return Report(
         file=path,
         sha256=hashlib.sha256(signed.encode()).hexdigest(),
+        agreement=facts["agreement"],
+        ledger=ledger["id"],
+        output=ledger["output"],
+        head=ledger["head"],
+        key=facts["key"],
         facts=facts,
-        heads=heads,
         rows=tuple(Released._make(row) for row in facts["rows"]),
     )
