@@ -358,7 +358,7 @@ def long_stays() -> str:
         for mu, weeks in product((1.0, 0.25), (1, 4, 8)):
             own = {same: f"{share:.1f}" for same, share in shares[(*reader, mu, weeks)].items()}
             cell = (
-                f"{own['guess']} ({own['epsilon']})" if "guess" in own else own.get("mu", own[""])
+                f"{own['guess']} ({own['epsilon']})" if "guess" in own else own.get("mu") or own[""]
             )
             cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))

@@ -5,10 +5,10 @@
 Each holder's share follows a Kalman filter around a common level. The filter is told the scale of
 the noise of every publication, and takes nothing from rounds without one. Budgets are of epsilon
 with Laplace noise and of mu squared with Gaussian noise, which is exact for both promises of mu.
-Laplace noise is played at the best guess and at the epsilon(1e-6) of mu: exactly in fixed rounds,
-and where it adapts by the pure epsilon of the worst case, so that guesses are right at most as
-often. Prints the share of the possible gain, mean over the streams, with 95% intervals over 40
-runs. Takes a minute for fifteen streams.
+Laplace noise is played at the best guess and at the epsilon(1e-6) of mu; in the two budgets by the
+pure epsilon of the worst case, so that guesses are right at most as often. Prints the share of the
+possible gain, mean over the streams, with 95% intervals over 40 runs. Takes a minute for fifteen
+streams.
 """
 
 from __future__ import annotations

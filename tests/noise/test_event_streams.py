@@ -27,8 +27,12 @@ from dpol.show.names import name_of
 NAMES = [noise.name for noise in EVENT_STREAMS]
 EACH = pytest.mark.parametrize("name", NAMES)
 BEDS = 100.0
-FIXED = {"laplace-uniform": lambda stay: 2 * stay, "laplace-sample": lambda stay: 2}
-"""Number of releases that count a person of the unit, at two holders, where it is fixed."""
+EXACT = {
+    "laplace-uniform": lambda stay: 2 * stay,
+    "laplace-sample": lambda stay: 2,
+    "fast": lambda stay: 2 * math.ceil(0.15 * stay),
+}
+"""Number of releases that count a person of the unit, at two holders, where all are alike."""
 
 
 def one_holder(name, counts, draws, epsilon, stay):
@@ -86,6 +90,24 @@ def test_fast_samples_a_share_of_a_window():
     assert released[:2].tolist() == pytest.approx([52, 52 - 2 * second])
     kept = 8 * second + 7 * 25
     assert released[8] == pytest.approx(released[1] + kept / (kept + 8) * (80 - released[1]))
+
+
+@given(seed=st.integers(0, 1000), stay=st.sampled_from([1, 4, 8]))
+def test_fast_reads_its_noisy_samples_only(seed, stay):
+    """So its samples reveal all that it does, and it decides by earlier releases when to sample.
+
+    Other counts in rounds without a sample, and other counts with noise that makes the same sample,
+    lead to the same releases in the same rounds.
+    """
+    rng = np.random.default_rng(seed)
+    counts, draws = rng.integers(0, 90, 16), rng.laplace(size=(16, 1))
+    made = one_holder("fast", counts, draws, 1.0, stay)
+    moved = rng.integers(-5, 5, 16)
+    scale = event_streams.samples_of(stay)
+    sampled = made[1] > 0
+    same = np.where(sampled, draws[:, 0] - moved / scale, rng.laplace(size=16))
+    other = one_holder("fast", counts + moved, same[:, None], 1.0, stay)
+    np.testing.assert_allclose(other, made, rtol=1e-9, atol=1e-9)
 
 
 def test_fast_measures_small_errors_in_persons():
@@ -333,8 +355,8 @@ def test_the_record_says_what_is_protected(stream, name, stay):
     # A person in any v rounds, at any places, costs at most the dearest round v times.
     dearest = pure_epsilon(0.5) * mechanism.most(stay)
     expected = [implied_mu(v * dearest) for v in (1, 2, 4, 8)]
-    if name in FIXED:
-        e = release_epsilon(0.5, FIXED[name](stay))
+    if name in EXACT:
+        e = release_epsilon(0.5, EXACT[name](stay))
         expected = [mu_of_releases(e, 2 * v) for v in (1, 2, 4, 8)]
     assert record.stays == pytest.approx(expected)
     assert record.adjacency.endswith(AT_ONE_PLACE) == (name in ONE_PLACE and stay > 1)
@@ -355,8 +377,8 @@ def test_releases_are_the_mechanisms_on_counts(stream, name):
     draws = np.stack([g.laplace(size=(12, k, 4)) for g in generators], axis=2)
     units = stream.capacity / 2.0
     epsilon = math.log(0.6914624612740131 / 0.3085375387259869) / 2
-    if name in FIXED:
-        count = FIXED[name](3)
+    if name in EXACT:
+        count = EXACT[name](3)
         epsilon = count / 2 * release_epsilon(1.0, count)
     made = NOISES[name].mechanism.release(stream.gains * units, units[0], draws, epsilon, 3)
     np.testing.assert_allclose(noisy.gains.transpose(1, 0, 2), made.counts / units[:, None])
@@ -367,7 +389,7 @@ def test_releases_are_the_mechanisms_on_counts(stream, name):
 
 
 @pytest.mark.parametrize("mu", [0.25, 1.0])
-@pytest.mark.parametrize("name", FIXED)
+@pytest.mark.parametrize("name", EXACT)
 def test_a_best_guess_is_that_of_the_releases(random_stream, name, mu):
     """Simulated: a person stays at one of two holders, and the likelier of the two is guessed.
 
@@ -379,7 +401,7 @@ def test_a_best_guess_is_that_of_the_releases(random_stream, name, mu):
     for level in (mu, mechanism.level(mu, stay, 0.0)):
         noisy = privatize(stream, name, level, seed=1, replicates=RUNS)
         noise = (noisy.gains - stream.gains) * stream.capacity
-        if name == "laplace-sample":
+        if name != "laplace-uniform":  # of four rounds only the first has news
             noise = noise[:, :1]
         odds = (np.abs(noise + np.array([1, -1])) - np.abs(noise)).sum(axis=(1, 2)).round(9)
         shares.append((odds > 0).mean() + (odds == 0).mean() / 2)
@@ -393,14 +415,14 @@ def test_a_best_guess_is_that_of_the_releases(random_stream, name, mu):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_level_keeps_epsilon_at_delta(name):
-    """Exactly where the releases are fixed; else by pure epsilon-DP."""
+    """Exactly where all releases are alike; else by pure epsilon-DP."""
     mechanism, stay = NOISES[name].mechanism, 4
     epsilon = epsilon_of_delta(1e-6, 1.0)
     level = mechanism.level(1.0, stay, epsilon)
     dearest = mechanism.dearest(level, stay)
-    if name in FIXED:
+    if name in EXACT:
         less, same = (
-            delta_of_releases(one, dearest, FIXED[name](stay))
+            delta_of_releases(one, dearest, EXACT[name](stay))
             for one in (0.9999 * epsilon, epsilon)
         )
         assert same <= 1e-6 < less

@@ -69,9 +69,10 @@ class Mechanism:
         adapts: whether the rounds that spend epsilon depend on the holder's data. If so, a person
             of the unit is at one holder: the expensive rounds of several holders could add up.
         repeats: whether a release may repeat or combine earlier ones.
-        exact: whether the releases of a window that count a person are 1 / `most` of equal noise
-            in rounds fixed in advance. Their privacy together is then computed exactly, and allows
-            a larger epsilon than mu as a bound on pure epsilon-DP.
+        exact: whether a window has 1 / `most` releases at most, all with equal noise, and earlier
+            releases alone decide when. Whoever has that many independent releases that count the
+            person can make all others, so their exact privacy is that of the mechanism. It allows a
+            larger epsilon than mu as a bound on pure epsilon-DP.
     """
 
     release: Callable[[Floats, Floats, Floats, float, int], Release]
@@ -252,7 +253,7 @@ MECHANISMS = {
     "budget-absorption": Mechanism(
         release=budget_absorption, draws=2, most=lambda stay: 1 / 2 + 1 / (2 * stay)
     ),
-    "fast": Mechanism(release=fast, most=lambda stay: 1 / samples_of(stay)),
+    "fast": Mechanism(release=fast, most=lambda stay: 1 / samples_of(stay), exact=True),
     "pegasus": Mechanism(release=pegasus, draws=3, most=lambda stay: 1 / stay, adapts=False),
 }
 """Mechanisms by the name of their noise."""

@@ -90,8 +90,8 @@ def _rivals_table(frame: pd.DataFrame, asked: NoiseMemories, facts: Facts) -> Ta
         sections=tuple(sections),
         footers=(
             "Verdict: whether correlated noise gains more. An attacker is right as often as under"
-            " Gaussian noise of this μ; if noise adapts, at most as often. Same ε: Laplace noise"
-            f" has the ε that μ has at δ = {power(facts.delta)}, with δ = 0 if it adapts.",
+            " Gaussian noise of this μ; with budgets and PeGaSus, at most as often. Same ε: Laplace"
+            f" noise has the ε that μ has at δ = {power(facts.delta)}, those three with δ = 0.",
         ),
     )
 

@@ -94,8 +94,8 @@ class NoiseMemories(Settings):
     """Further noises, each with its reader, such as mechanisms for streams.
 
     A mechanism with Laplace noise plays twice: at the same best guess of an attacker, and at the
-    same ε at `privacy.delta`. Both are exact for noise in rounds fixed in advance. For noise that
-    adapts to the data the guess is a bound, and ε is at δ = 0."""
+    same ε at `privacy.delta`. For the two budgets and PeGaSus the guess is a bound, and ε is at
+    δ = 0; for the other mechanisms both are exact."""
 
 
 def _names_differ(rivals: list[Rival]) -> list[Rival]:
