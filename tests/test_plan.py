@@ -6,6 +6,7 @@ Snakemake reruns a job if its params or inputs differ, so these tests compare pa
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import pytest
 import verify
 import yaml
 
-from dpol.core.errors import ConfigError
+from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
+from dpol.core.logs import job_log
 from dpol.core.reach import Code
 from dpol.experts.registry import modules_of
 from dpol.plan import Plan, make_plan
@@ -238,6 +240,26 @@ def test_a_second_table_with_the_capacities_is_read_too() -> None:
         "columns": SMALL["dataset"]["columns"] | {"capacity": second},
     }
     assert plan(dataset=dataset).tables_read == ["patients.csv", "beds.csv"]
+
+
+def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"{number:02}.csv" for number in range(12)]
+    with job_log("results/a/logs/x.log", outputs=[f"results/a/{name}" for name in names]):
+        for name in names:
+            Path("results/a", name).write_text("1")
+    plan(run="a").refuse_changed_files()
+    told = "results/a: not as the jobs wrote them: {}; move or delete these files, and run"
+    for some, said in (
+        (names[:1], "00.csv"),
+        (names, ", ".join(names[:10]) + ", and 2 other files"),
+    ):
+        for name in some:
+            Path("results/a", name).write_text("2")
+        with pytest.raises(DataError, match=told.format(re.escape(said))):
+            plan(run="a").refuse_changed_files()
 
 
 def test_two_imports_cannot_write_one_run() -> None:

@@ -5,7 +5,6 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -16,22 +15,13 @@ import yaml
 
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
-from dpol.core.errors import ConfigError
-from dpol.core.files import check_writable, sha256
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.files import check_writable
 from dpol.core.plugins import Package, is_foreign, package_of
-from dpol.core.reach import ROOT, Code, code_of_results, every_module, imports_of, reach
-from dpol.core.record import (
-    CODE,
-    CRATE,
-    changed_files,
-    differences,
-    flat,
-    read_config,
-    read_record,
-    recorded_tables,
-)
+from dpol.core.reach import ROOT, Code, every_module, imports_of, reach
+from dpol.core.record import answer_of, asked, asked_anew, changed_files, noted_sums
 from dpol.core.shipped import pipeline
-from dpol.core.words import HOLDS_RAW_COUNTS
+from dpol.core.words import HOLDS_RAW_COUNTS, counted
 from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
 from dpol.experts.registry import EVERY_ALGORITHM
@@ -48,9 +38,6 @@ SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full."""
 START_SECONDS = 1.3
 """Time on one core to start a job, before its points."""
-
-_KNOWN = Path(".snakemake/metadata")
-"""Where Snakemake keeps its records of files."""
 
 REGISTRY = "dpol.experts.registry"
 """The module that imports algorithms by name."""
@@ -420,47 +407,31 @@ class Plan:
 
     # --- What is there already ---
 
-    def refuse_other_results(self) -> None:
-        """Check that finished results are of this config, code and table, or that Snakemake knows.
+    @cached_property
+    def _noted(self) -> Mapping[str, str]:
+        return noted_sums(Path(self.folder))
 
-        Without its records of the files, which an archive or a copy lacks, Snakemake compares only
-        times, and would keep the results of another config. Results with a storage provider are
-        not here.
+    def refuse_changed_files(self) -> None:
+        """Check that the files of the run are as their jobs wrote them.
 
         Raises:
-            ConfigError: Snakemake lacks a record of the results, and they are of something else.
-            DataError: the record of the results cannot be read.
+            DataError: some are not, or cannot be read.
         """
-        folder = Path(self.folder)
-        if not (folder / CRATE).is_file():
-            return
-        record = read_record(folder)
-        if all(_is_known_to_snakemake(f"{self.folder}/{name}") for name in record.files):
-            return
-        was = dict(flat(read_config(folder))) | {CODE: record.values.get(CODE)}
-        now = dict(flat(yaml.safe_load(self.text))) | {CODE: code_of_results()}
-        tables = zip(self.tables_read, recorded_tables(record), strict=False)
-        for file, recorded in tables:
-            if Path(file).is_file():
-                was[file], now[file] = f"SHA-256 {recorded}", f"SHA-256 {sha256(file)}"
-        packages = {package.as_version for package in self.packages.values()}
-        was |= {name: version for name, version in record.versions if name in dict(packages)}
-        now |= dict(packages)
-        if found := [*differences(was, now)]:
-            raise ConfigError(
-                "\n  ".join([f"{self.folder} holds the results of something else:", *found])
-                + f"\nSnakemake has no records of these files in {_KNOWN.parent}, so it would keep"
-                f" them. Delete or move {self.folder}, or give the config another run."
+        if names := changed_files(Path(self.folder), self._noted):
+            more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
+            raise DataError(
+                f"{self.folder}: not as the jobs wrote them: {', '.join([*names[:10], *more])};"
+                " move or delete these files, and run snakemake again"
             )
 
-    @property
-    def changed(self) -> list[str]:
-        """A warning for each file that is not as its job wrote it."""
-        return [
-            f"warning: {self.folder}/{name} was changed after the job that made it; delete it and"
-            " run snakemake again"
-            for name in changed_files(Path(self.folder))
-        ]
+    def asked_anew(self, log: str, params: Mapping[str, Any]) -> list[str] | None:
+        """Return what a job is asked otherwise than it answered; None if it left no answer.
+
+        Args:
+            log: path of its log.
+            params: what it is asked.
+        """
+        return asked_anew(answer_of(Path(log)), asked(params), self._noted)
 
     # --- What is said ---
 
@@ -539,14 +510,6 @@ def make_plan(
 def _imports_of(script: str) -> frozenset[str]:
     """Return the modules of dpol that a script of the workflow imports."""
     return imports_of(pipeline() / f"workflow/scripts/{script}.py")
-
-
-def _is_known_to_snakemake(file: str) -> bool:
-    """Return whether Snakemake has a record of a file, in whichever of its two forms."""
-    name = urlsafe_b64encode(file.encode()).decode()
-    *folders, last = [name[start : start + 254] for start in range(0, len(name), 254)]
-    place = _KNOWN.joinpath(*(f"@{folder}" for folder in folders), last)
-    return place.is_file() or _KNOWN.with_suffix(".db").is_file()
 
 
 def _foreign(modules: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ for it. It reads events of Snakemake's interface for loggers, and no text of its
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
 import sys
@@ -82,6 +83,12 @@ class LogHandler(LogHandlerBase):
             self._fail(facts)
         elif record.levelno >= logging.ERROR:
             self._errors.append(record.getMessage())
+            if facts.get("exception") == "LockException":
+                again = os.environ.get("DPOL_COMMAND", "the same command with")  # from dpol run
+                self._errors.append(
+                    "error: another run is at work in this folder, or one was killed. If none is at"
+                    f" work, type once: {again} --unlock"
+                )
         elif record.levelno == logging.WARNING:
             self._say(record.getMessage())
         elif "expected_seconds" in facts:  # from dpol's rules

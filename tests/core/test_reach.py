@@ -126,6 +126,58 @@ def test_a_file_counts_for_the_modules_that_read_it(
     assert changed_rooms(copied, before, file, f"{text}\nother = 1\n") == rooms
 
 
+HASHES = """
+import json, sys
+from pathlib import Path
+from dpol.core import reach
+before, after = reach.code_of_results(), {}
+for name, (file, old, new) in json.loads(sys.argv[1]).items():
+    path = Path("dpol", file)
+    text = path.read_text(encoding="utf-8")
+    assert old in text, name
+    path.write_text(text.replace(old, new) if old else text + new, encoding="utf-8")
+    reach._hash_of.cache_clear()
+    reach._hash_of_module.cache_clear()
+    after[name] = reach.code_of_results() != before
+    path.write_text(text, encoding="utf-8")
+print(json.dumps(after))
+"""
+NEVER = {"checks", "cli", "plan", "report", "show"}
+
+
+def test_a_line_in_any_room_that_computes_changes_the_hash_of_the_code(copied: Path) -> None:
+    """A bare call, too: it may draw the noise."""
+    graph = reach_module._graph()
+    paths = {room_of(it): reach_module._path_of(it) for it in sorted(graph.modules)}
+    changes = {
+        room: (path.relative_to(ROOT).as_posix(), "", "\nchanged = 1\n")
+        for room, path in paths.items()
+    }
+    changes |= {
+        "bare": (
+            "experts/learners/average.py",
+            "    np.exp(weights, out",
+            "    np.exp2(weights, out",
+        ),
+        "bare, in a loop": ("noise/noisy_gains.py", "standard_normal(out", "standard_gamma(out"),
+    }
+    words = sys.executable, "-c", HASHES, json.dumps(changes)
+    found = json.loads(succeed(run(*words, folder=copied, PYTHONPATH=str(copied))))
+    assert {name for name, is_changed in found.items() if not is_changed} == NEVER
+    assert {"noise", "privacy", "experts", "data", "studies.games"} <= found.keys()
+
+
+def test_the_content_of_a_file_that_a_job_reads_counts(tmp_path: Path) -> None:
+    """Not only its name."""
+    states = set()
+    for content in ("1", "2"):
+        file = tmp_path / content / "results.yaml"
+        file.parent.mkdir()
+        file.write_text(content)
+        states.add(reach_module._hash_of((), (file,)))
+    assert len(states) == 2
+
+
 def test_columns_of_a_study_count_only_if_a_job_names_them() -> None:
     modules = reach(["dpol.studies.games.compute"])
     folder = ROOT / "studies/games"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 import yaml
 
 import dpol
+from dpol.core.record import CRATE
 from in_process import command
-from pipeline import ROOT, fail, snakemake, succeed, write_config, written_as_before
+from pipeline import ROOT, fail, snakemake, succeed, write_config
 
 CONFIG = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
 
@@ -32,11 +34,23 @@ def differences(run: Path) -> list[str]:
     return [line.replace(f"{run}/", "") for line in out.splitlines()]
 
 
-def test_a_run_believes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
-    run = tmp_path / "results/test"
+def planned(folder: Path, *flags: str) -> set[str]:
+    """Return the rules of the jobs that a dry run names."""
+    said = succeed(snakemake(folder, "--dry-run", *flags))
+    rules = {*re.findall(r"^(\w+) +\d+$", said, re.M)} - {"total", "all"}
+    assert rules or "Nothing to be done" in said
+    return rules
+
+
+def test_a_run_believes_what_it_wrote_and_what_it_was_asked_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    run, database = tmp_path / "results/test", ("--persistence-backend", "db")
     write_config(tmp_path, CONFIG)
     succeed(snakemake(tmp_path))
     assert differences(run) == []
+    copy = shutil.copytree(tmp_path, tmp_path / "copy", copy_function=shutil.copyfile)
+    assert planned(copy) == set(), "as after cp -r"
 
     add_one(run / "summary.parquet")
     (run / "tables/mine.csv").write_text("a\n1\n")
@@ -44,34 +58,30 @@ def test_a_run_believes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
     changes = r"summary.parquet \(changed\), tables/mine.csv \(new\); see dpol verify"
     with pytest.warns(UserWarning, match=f"was changed after the run: {changes}"):
         dpol.open_run(run)
-    wanted = "results/test/summary.parquet was changed after the job that made it; delete it and"
+    wanted = "error: results/test: not as the jobs wrote them: summary.parquet; move or delete"
     assert wanted in fail(snakemake(tmp_path))
 
-    # Another config, and a part of its run before the whole.
-    (run / "tables/mine.csv").unlink()
+    # Another config, and a part of its run before the whole, with Snakemake's records elsewhere.
+    for name in ("summary.parquet", "tables/mine.csv"):
+        (run / name).unlink()
     write_config(tmp_path, CONFIG, seed=2)
-    succeed(snakemake(tmp_path, "results/test/summary.parquet"))
-    succeed(snakemake(tmp_path))
+    succeed(snakemake(tmp_path, "results/test/summary.parquet", *database))
+    succeed(snakemake(tmp_path, *database))
     assert differences(run) == []
 
-    # Without Snakemake's own records, as in an archive, the results stay those of their config.
-    hidden = (tmp_path / ".snakemake").rename(tmp_path / "hidden")
-    with written_as_before(run / "report/index.html"):
-        (run / "report/index.html").write_text("another page")
+    # By the records of the first run, the results would be of its config.
+    assert planned(tmp_path, *database) == set()
+    write_config(tmp_path, CONFIG)
     said = succeed(snakemake(tmp_path, "--dry-run"))
-    told = "warning: results/test/report/index.html was changed after the job that made it; delete"
-    assert said.index(told) < said.index("Nothing to be done")
-    write_config(tmp_path, CONFIG, seed=3)
-    said = fail(snakemake(tmp_path, "--dry-run"))
-    assert "error: results/test holds the results of something else:\n  seed: 2 → 3\n" in said
-    shutil.rmtree(tmp_path / ".snakemake")
-    hidden.rename(tmp_path / ".snakemake")
-    assert "games_point" in succeed(snakemake(tmp_path, "--dry-run"))
+    assert "games_point is asked anew: seed: 2 → 1\n" in said
+    assert "games_results is asked anew: facts.seed: 2 → 1\n" in said
+    assert "average_gain_shown 1" in re.sub(" +", " ", said)
     write_config(tmp_path, CONFIG, seed=2)
+    assert planned(tmp_path, *database) == set(), "the dry run left no trace"
 
-    # A deleted file is made again; a changed one is not put on the page.
-    table, other = run / "tables/average-gain.html", run / "figures/privacy-utility.svg"
-    table.write_text(table.read_text() + "<!-- -->")
-    other.unlink()
-    assert f"{table.relative_to(tmp_path)} was changed after" in fail(snakemake(tmp_path))
-    assert other.is_file()
+    # Neither records nor a crate: results stay those of their config, and the crate is made.
+    shutil.rmtree(tmp_path / ".snakemake")
+    (run / CRATE).unlink()
+    assert planned(tmp_path) == {"render_report"}
+    (run / "logs/games_point/A/local/isotropic/mu-1/block-0.json").unlink()
+    assert {"games_point", "games_results", "render_report"} <= planned(tmp_path)

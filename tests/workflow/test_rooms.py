@@ -1,4 +1,4 @@
-"""What a change of dpol's code reruns, by real dry runs, and the room that Snakemake names."""
+"""What a change of dpol's code reruns, by real dry runs, and the room that they name."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def planned(folder: Path, *changes: tuple[str, Callable[[str], str]]) -> tuple[s
         shutil.copy(package / file, folder / "src/dpol" / file)
     rules = set(re.findall(r"^(\w+ +\d+)$", printed, re.MULTILINE))
     rules = {re.sub(r" +", " ", rule) for rule in rules}
-    rooms = re.findall(r"before: '(\S+) \w{12}' now: '(\S+) \w{12}' $", printed, re.MULTILINE)
-    assert len(rooms) == printed.count("Params have changed")
+    rooms = re.findall(r'code_\w+: "(\S+) \w{12}" → "(\S+) \w{12}"', printed)
+    assert len(rooms) == printed.count("→")
     assert all(before == now for before, now in rooms)
     jobs = {rule.removesuffix(" 1") for rule in rules if not rule.startswith(("all ", "total "))}
     return jobs, {room for room, _ in rooms}
@@ -128,7 +128,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
     ],
     ids=["labels", "algorithm", "noise", "figure", "summary", "words", "columns", "page"],
 )
-def test_a_change_reruns_what_can_run_it_and_snakemake_names_the_room(
+def test_a_change_reruns_what_can_run_it_and_its_room_is_named(
     finished: Path, file: str, change: Callable[[str], str], jobs: set[str], room: str
 ) -> None:
     assert planned(finished, (file, change)) == ({*jobs, "render_report"}, {room})

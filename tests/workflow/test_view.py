@@ -112,6 +112,16 @@ def test_a_job_without_memory_is_told_so_with_the_remedy(
     )
 
 
+def test_a_folder_that_a_killed_run_left_locked_has_a_way_on(
+    view: LogHandler, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DPOL_COMMAND", raising=False)
+    say(view, LogEvent.ERROR, "The folder is locked", exception="LockException")
+    view.close()
+    _, said = capsys.readouterr().err.splitlines()
+    assert said.endswith("If none is at work, type once: the same command with --unlock")
+
+
 def test_a_job_that_is_done_at_another_try_is_no_error(
     view: LogHandler, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ else:
     rule clean_panel:
         """Clean the table into a panel, and count every change."""
         input:
+            asked("clean_panel"),
             table=RAW,
             capacities=[local(file) for file in settings.dataset.capacity_files],
         output:

@@ -1,8 +1,10 @@
 import gc
 import os
 import re
+import time
 
 from dpol.core.errors import DpolError
+from dpol.core.files import write_text
 from dpol.plan import make_plan, rule_of_section
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
@@ -16,15 +18,18 @@ if found := re.search(r"[^\w@%+=:,./-]", sys.executable):
         " environment, to a path of letters, digits and ._-/"
     )
 
+# An input of every job, with a time and a content that no earlier plan had: Snakemake reruns a job for
+# which it is not `ancient`, whatever Snakemake's own records of files say, or if there are none.
+ASKED = ".snakemake/asked"
+
 try:
     plan = make_plan(config, [] if MODULE else workflow.configfiles, MODULE)
     imported = [known.module_globals for known in workflow.rules]
     plan.refuse_twins({it["MODULE"]: it["plan"] for it in imported if "MODULE" in it})
-    # Where a job runs, the records of Snakemake may be missing, and results are being made.
+    # Where a job runs, results are being made.
     if workflow.is_main_process:
-        plan.refuse_other_results()
-        for warning in plan.changed:
-            logger.warning(warning)
+        plan.refuse_changed_files()
+        write_text(ASKED, f"{time.time_ns()}\n")
 except DpolError as error:
     sys.exit(f"error: {error}")
 
@@ -45,12 +50,32 @@ STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 DATA_FIRST, LONGEST_FIRST = 2, 1
 # Whether a rule of this workflow, or of an importing workflow, makes a file.
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
+# Differences that were told, each once.
+told = set()
+
+
+def asked(rule):
+    """Return the input function for `ASKED`: old for a job that answered what it is asked now."""
+
+    def file_of(wildcards):
+        if not workflow.is_main_process:  # what a job's own process is told to run, it runs
+            return local(ASKED)
+        known = getattr(rules, rule)
+        params = {name: it(wildcards) if callable(it) else it for name, it in known.params.items()}
+        differing = plan.asked_anew(known.log[0].format(**dict(wildcards.items())), params)
+        why = f"{rule} is asked anew: {', '.join((differing or [])[:9])}"
+        if differing and why not in told:
+            told.add(why)
+            logger.info(why)
+        return ancient(local(ASKED)) if differing == [] else local(ASKED)
+
+    return file_of
 
 
 def watched(codes):
     """Return a param per room of dpol, and per other package, that a job of a rule can run.
 
-    Snakemake prints the params that differ, and each starts with the name of its room.
+    A plan names the params that differ, and each starts with the name of its room.
 
     Args:
         codes: code of each job of the rule, by the wildcard `point`; by "" without this wildcard.

@@ -4,6 +4,9 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
 
     rule fetch_dataset:
         """Fetch the table, once."""
+        input:
+            # A table that is there is another one than is asked for; a missing one may not be needed.
+            local(ASKED) if Path(plan.fetched).exists() else ancient(local(ASKED)),
         output:
             file=local(plan.fetched),
         log:
@@ -39,6 +42,8 @@ if settings.dataset.source.kind == "simulated":
 
     rule simulate_dataset:
         """Simulate hospitals in the columns of the HHS table."""
+        input:
+            asked("simulate_dataset"),
         output:
             table=RAW,
         log:

@@ -4,6 +4,7 @@ SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 rule render_report:
     """Write the page of the run and its RO-Crate."""
     input:
+        asked("render_report"),
         rules.data.input,
         plan.outputs,
     output:
@@ -19,12 +20,12 @@ rule render_report:
     params:
         **watched({"": plan.code_of_page()}),
         config_name=plan.name,
-        config_text=plan.text,
         benchmarks=plan.benchmarks,
         # Not as inputs: if they are deleted, the report is made without playing again.
         played=plan.played_files,
         packages=[package.as_version for package in plan.packages.values()],
-        # A function: in a plain string, names in braces would be wildcards.
+        # Functions: in a plain string, names in braces would be wildcards.
+        config_text=lambda wildcards: plan.text,
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:
         "Writing the report: {output.page}"

@@ -3,6 +3,7 @@ if settings.dataset.source.kind == "gains":
     rule build_stream:
         """Read a stream from the table of gains."""
         input:
+            asked("build_stream"),
             table=RAW,
         output:
             stream=STREAM,
@@ -26,6 +27,7 @@ else:
     rule build_stream:
         """Make a stream from the clean panel."""
         input:
+            asked("build_stream"),
             panel=rules.clean_panel.output.panel,
             report=rules.clean_panel.output.report,
         output:

@@ -7,6 +7,7 @@ for study, block in plan.studies:
         name:
             f"{study.name}_point"
         input:
+            asked(f"{study.name}_point"),
             unpack(lambda wildcards, study=study: plan.inputs_of_job(study, wildcards.point)),
         output:
             **plan.outputs_of_job(study, block),
@@ -40,6 +41,7 @@ for study, block in plan.studies:
         name:
             f"{study.name}_results"
         input:
+            asked(f"{study.name}_results"),
             **plan.inputs_of_results(study, block),
         output:
             **plan.results(study, block),
@@ -56,6 +58,7 @@ for study, block in plan.studies:
             study=study.package,
             settings=block.model_dump(mode="json"),
             facts=plan.facts_of_results(study),
+            points=list(plan.jobs[study.name]),
         message:
             f"{study.title}: making the result tables"
         script:
@@ -68,6 +71,7 @@ for study, block in plan.studies:
             name:
                 rule_of_section(section)
             input:
+                asked(rule_of_section(section)),
                 **plan.tables(section.results),
             output:
                 # `snakemake --report` shows the first file of each figure and table.

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from dpol.core.logs import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.data.panel import provenance_of_stream, read_panel
     from dpol.data.question import Gain
     from dpol.data.stream import build_stream, write_stream

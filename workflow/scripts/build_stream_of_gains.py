@@ -1,6 +1,6 @@
 from dpol.core.logs import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.data.gains import read_gains
     from dpol.data.panel import provenance_of
     from dpol.data.settings import Dataset

@@ -1,6 +1,6 @@
 from dpol.core.logs import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.core.files import write_json, write_text
     from dpol.data.cleaning import clean_table
     from dpol.data.panel import report_as_markdown, write_panel

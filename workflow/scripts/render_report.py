@@ -3,7 +3,7 @@ from pathlib import Path
 from dpol.core.logs import job_log
 
 files = [*snakemake.input, *snakemake.params.played]
-with job_log(snakemake.log[0], files, snakemake.output):
+with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
     from dpol.core.reach import code_of_results
     from dpol.report.page import write_report
     from dpol.report.provenance import Params

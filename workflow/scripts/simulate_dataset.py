@@ -1,6 +1,6 @@
 from dpol.core.logs import job_log
 
-with job_log(snakemake.log[0], outputs=snakemake.output):
+with job_log(snakemake.log[0], outputs=snakemake.output, params=snakemake.params):
     from dpol.data.raw_table import write_table
     from dpol.data.settings import SimulatedSource
     from dpol.data.simulator import simulate_hospitals

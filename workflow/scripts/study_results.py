@@ -1,6 +1,6 @@
 from dpol.core.logs import job_log
 
-with job_log(snakemake.log[0], snakemake.input, snakemake.output):
+with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.studies.jobs import write_results
     from dpol.studies.study import Facts
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-from dpol.core.errors import UsageError
+from dpol.core.errors import OutputError, UsageError
+from dpol.core.files import check_writable
 from dpol.core.near import did_you_mean
 from dpol.core.options import Commands, add_command, path
 from dpol.core.shipped import pipeline, shipped_configs
@@ -66,7 +69,7 @@ def _demo(options: argparse.Namespace) -> None:
     flags = options.words
     if flags and not flags[0].startswith("-"):
         flags = ["--directory", *flags]
-    _snakemake(pipeline() / "config/config.yaml", flags)
+    _snakemake(options, pipeline() / "config/config.yaml", flags)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -82,7 +85,7 @@ def _run(options: argparse.Namespace) -> None:
         ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
         meant = did_you_mean(name, shipped)
         raise UsageError(f"{wrong}{meant}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
-    _snakemake(config, flags)
+    _snakemake(options, config, flags)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -104,14 +107,24 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
     return asked
 
 
-def _snakemake(config: Path, flags: list[str]) -> NoReturn:
+def _snakemake(options: argparse.Namespace, config: Path, flags: list[str]) -> NoReturn:
     """Become Snakemake, with the user's flags.
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
+        UsageError: the flags leave no core, and Snakemake would wait for one.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
+    if found := re.search(r"(?<!\S)(--(cores|jobs)|-\w*[cj])[ =]?0+(?!\S)", " ".join(flags)):
+        raise UsageError(f"{found[0]} leaves no core to run on; write --cores 1, or more")
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        check_writable(Path(cache, "snakemake"))
+    except OutputError:
+        os.environ["XDG_CACHE_HOME"] = str(Path(".snakemake/cache").absolute())
+    # For the view, if the folder is locked.
+    os.environ["DPOL_COMMAND"] = shlex.join([*options.parser.prog.split(), *options.words])
     # -P: modules in the working folder do not shadow packages.
     words = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(config)]
     # What profiles/default says, which Snakemake finds in a clone only.

@@ -11,14 +11,13 @@ import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dpol.core.errors import DataError, DpolError
 from dpol.core.extras import missing
-from dpol.core.files import output_error, sha256, write_text
-from dpol.core.record import noted_sum, read_sum
+from dpol.core.files import output_error, sha256, write_json, write_text
+from dpol.core.record import answer_of, asked, noted_sum, read_sum
 from dpol.core.versions import as_line, loaded_versions
-from dpol.core.words import counted
 
 LOGGER = logging.getLogger("dpol")
 T = TypeVar("T")
@@ -26,7 +25,10 @@ T = TypeVar("T")
 
 @contextmanager
 def job_log(
-    path: Path | str, inputs: Iterable[str] = (), outputs: Iterable[str] = ()
+    path: Path | str,
+    inputs: Iterable[str] = (),
+    outputs: Iterable[str] = (),
+    params: Mapping[str, Any] | None = None,
 ) -> Iterator[logging.Logger]:
     """Log a job to `path`; on an error, log it last and end the process.
 
@@ -35,14 +37,15 @@ def job_log(
     told like any other error. The last line of a successful job names the versions of packages that
     it used.
 
-    A job records the checksums of its outputs below `logs/sums`, and a later job refuses to start
-    if an input has another checksum, or none. Files outside the folder of the run, or with a
-    storage provider, need none.
+    A job records the checksums of its outputs below `logs/sums`, but for files outside the folder
+    of the run or with a storage provider. A later job refuses to start if an input has another
+    checksum. Next to its log, a job notes last what it was asked.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
         inputs: files that the job reads.
         outputs: files that the job writes.
+        params: what the job is asked.
     """
     # A job that is terminated then removes its temporary files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -55,13 +58,20 @@ def job_log(
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)
     try:
-        _check(_sums(Path(path), inputs))
-        made = _sums(Path(path), outputs)
-        for noted in made.values():
+        folder, answer = _folder_of(Path(path)), answer_of(Path(path))
+        read, made = _sums(folder, inputs), _sums(folder, outputs)
+        _check(read)
+        for noted in (answer, *made.values()):
             noted.unlink(missing_ok=True)
         yield LOGGER
         for file, noted in made.items():
             write_text(noted, sha256(file))
+        sums = {
+            file.relative_to(folder).as_posix(): read_sum(noted)
+            for file, noted in {**read, **made}.items()
+            if noted.is_file()
+        }
+        write_json(answer, {"asked": asked(params or {}), "files": sums})
         handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)
@@ -88,29 +98,23 @@ class _LogFile(logging.FileHandler):
         """Say nothing for each line."""
 
 
-def _sums(log: Path, files: Iterable[str]) -> dict[Path, Path]:
+def _folder_of(log: Path) -> Path:
+    """Return results/<run>; a run or a stream may be called `logs`, too."""
+    return next(it.parent for it in reversed(log.parents) if it.match("results/*/logs"))
+
+
+def _sums(folder: Path, files: Iterable[str]) -> dict[Path, Path]:
     """Return where the checksum of each file in the folder of the run is noted."""
-    logs = next((folder for folder in reversed(log.parents) if folder.name == "logs"), log)
     return {
-        file: noted_sum(logs.parent, file.relative_to(logs.parent).as_posix())
+        file: noted_sum(folder, file.relative_to(folder).as_posix())
         for file in map(Path, files)
-        if logs.parent in file.parents
+        if folder in file.parents
     }
 
 
 def _check(sums: Mapping[Path, Path]) -> None:
-    present = {file: note for file, note in sums.items() if file.is_file()}
-    unnoted = [file for file, note in present.items() if not note.is_file()]
-    if unnoted:
-        file, more = unnoted[0], counted(len(unnoted) - 1, "other file")
-        others = f" (and that of {more})" if len(unnoted) > 1 else ""
-        raise DataError(
-            f"{file}: its checksum{others} is missing in {present[file].parent}, so it may not be"
-            " what its job wrote; delete the file, or the whole folder of the run, and run"
-            " snakemake again. A table of your own belongs outside the folder of the run"
-        )
-    for file, note in present.items():
-        if read_sum(note) != sha256(file):
+    for file, note in sums.items():
+        if file.is_file() and note.is_file() and read_sum(note) != sha256(file):
             raise DataError(
                 f"{file} was changed after the job that made it; delete it and run snakemake again"
             )

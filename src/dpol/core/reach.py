@@ -52,12 +52,6 @@ class Code:
         """Names of the rooms, and of the other packages as `package NAME`."""
         return {*self._modules_of_rooms, *(f"package {package.name}" for package in self.packages)}
 
-    @property
-    def data(self) -> set[Path]:
-        """The files of dpol that are no modules, but that the code reads."""
-        named = {file for module in self.modules for file in _data_of(module)}
-        return named.union(self.files)
-
     def state_of(self, room: str) -> str | None:
         """Return the name of a room or another package with its hash; None if no code is there."""
         for package in self.packages:

@@ -1,15 +1,16 @@
-"""The record of a run: its RO-Crate, the checksums that its jobs noted, and what differs from them.
+"""The record of a run: its RO-Crate, what its jobs noted, and what differs from them.
 
-The crate lists every file of a finished run. Each job notes the checksums of its outputs below
-`logs/sums` as soon as it ends.
+The crate lists every file of a finished run. As soon as a job ends, it notes the checksums of its
+outputs below `logs/sums` and, next to its log, what it was asked and the checksums of its files.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import yaml
+from pydantic_core import to_jsonable_python
 
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
@@ -27,6 +29,8 @@ CONFIG = "provenance/config.yaml"
 CODE = "hash of the code of dpol"
 CLEANING = "data/cleaning.json"
 _SUMS = "logs/sums"
+_LONGEST = 60
+"""Number of characters of a param that a note repeats."""
 _BESIDE = "logs", "benchmarks"
 """Folders of a run that no crate lists."""
 
@@ -101,23 +105,6 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise unreadable(path, error) from None
 
 
-def recorded_tables(record: Record) -> list[str]:
-    """Return the SHA-256 of the raw table, and of a second table of capacities if there is one.
-
-    Raises:
-        DataError: the report of the cleaning cannot be read.
-    """
-    path = record.folder / CLEANING
-    if CLEANING not in record.files:  # a table of gains is not cleaned
-        return [record.data]
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))["provenance"]
-        tables = [read, *([read["capacities"]] if "capacities" in read else [])]
-        return [str(table["sha256"]) for table in tables]
-    except (OSError, LookupError, TypeError, ValueError) as error:
-        raise unreadable(path, error) from None
-
-
 # ---- files against their checksums ---------------------------------------------------------------
 
 
@@ -131,35 +118,45 @@ def noted_sum(folder: Path, file: str) -> Path:
     return folder / _SUMS / f"{file}.sha256"
 
 
+def noted_sums(folder: Path) -> dict[str, str]:
+    """Return the checksums that the jobs of a run noted, by file below its folder.
+
+    Args:
+        folder: results/<run>, which need not be finished or exist.
+    """
+    sums, noted = folder / _SUMS, {}
+    for place, _, names in os.walk(sums):  # rglob takes longer, and a run has thousands
+        for note in (Path(place, name) for name in names):
+            with suppress(FileNotFoundError):  # a run at work removes it
+                file = note.relative_to(sums).as_posix().removesuffix(".sha256")
+                noted[file] = read_sum(note)
+    return noted
+
+
 def read_sum(note: Path) -> str:
     """Read a checksum that a job noted; one that is damaged fits no file."""
     return note.read_text(encoding="utf-8", errors="replace")
 
 
-def changed_files(folder: Path) -> list[str]:
+def changed_files(folder: Path, noted: Mapping[str, str]) -> list[str]:
     """Return the files of a run that are not as their jobs wrote them.
 
     To be fast, a file is read only if its change time, which no program can set, is after that of
     its noted checksum; in a folder that was copied or unpacked, it often is.
 
     Args:
-        folder: results/<run>, which need not be finished or exist.
+        folder: results/<run>.
+        noted: what `noted_sums` returns for it.
 
     Raises:
-        DataError: the crate cannot be read.
+        DataError: a file cannot be read, or a folder is in its place.
     """
-    crate, sums = folder / CRATE, folder / _SUMS
-    listed = read_record(folder).files if crate.is_file() else {}
-    notes = dict.fromkeys(listed, crate)
-    for place, _, names in os.walk(sums):  # rglob takes longer, and a run has thousands
-        paths = [Path(place, name) for name in names]
-        notes |= {path.relative_to(sums).as_posix().removesuffix(".sha256"): path for path in paths}
     changed = []
-    for name, note in sorted(notes.items()):
-        file = folder / name
-        with suppress(FileNotFoundError):  # deleted, or just made again by a run at work
+    for name, value in sorted(noted.items()):
+        file, note = folder / name, noted_sum(folder, name)
+        with suppress(FileNotFoundError, NotADirectoryError):  # deleted
             is_later = file.stat().st_ctime_ns > note.stat().st_ctime_ns
-            if is_later and sha256(file) != (listed[name] if note == crate else read_sum(note)):
+            if is_later and _sum_of(file) != value:
                 changed.append(name)
     return changed
 
@@ -181,46 +178,93 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
         if file.is_file() and not file.name.startswith(".")
     }
     present = {name for name in present if name.partition("/")[0] not in _BESIDE}
-    sums = {name: sha256(folder / name) for name in sorted({CRATE, *record.files} & present)}
-    changed = {name for name, value in sums.items() if value != record.files.get(name, value)}
-    if sums[CRATE] != _noted(folder, CRATE, sums[CRATE]):
-        changed.add(CRATE)
+    noted = noted_sums(folder)
+    sums = {name: _sum_of(folder / name) for name in sorted({CRATE, *record.files} & present)}
+    expected = {CRATE: noted.get(CRATE, sums[CRATE]), **record.files}
+    changed = [name for name, value in sums.items() if value != expected[name]]
     return [
-        *(("changed", name) for name in sorted(changed)),
+        *(("changed", name) for name in changed),
         *(("missing", name) for name in sorted(record.files.keys() - present)),
         *(("new", name) for name in sorted(present - {CRATE, *record.files})),
-        *_unnoted(folder, sums),
+        *(("missing", f"{_SUMS}/{name}.sha256") for name in sums if noted and name not in noted),
+        *([] if noted else [("missing", _SUMS)]),
         *(
             ("another checksum in logs/sums than in the crate", name)
             for name, value in record.files.items()
-            if value != _noted(folder, name, value)
+            if value != noted.get(name, value)
         ),
         *_at_odds(folder, record),
     ]
 
 
-def _noted(folder: Path, name: str, default: str) -> str:
-    """Return the checksum of a file that its job noted."""
-    note = noted_sum(folder, name)
-    return read_sum(note) if note.is_file() else default
-
-
-def _unnoted(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the missing notes, or their folder if all are missing."""
-    if not (folder / _SUMS).is_dir():
-        yield "missing", _SUMS
-        return
-    for name in names:
-        if not (note := noted_sum(folder, name)).is_file():
-            yield "missing", note.relative_to(folder).as_posix()
+def _sum_of(file: Path) -> str:
+    """Return the checksum of a file. Raises DataError if it cannot be read, or is a folder."""
+    try:
+        return sha256(file)
+    except OSError as error:
+        raise unreadable(file, error) from None
 
 
 def _at_odds(folder: Path, record: Record) -> Iterator[tuple[str, str]]:
     """Yield what the crate says otherwise than the files that tell it."""
     if (folder / CONFIG).is_file() and record.values.get("seed") != read_config(folder).get("seed"):
         yield f"another seed than in {CONFIG}", CRATE
-    if (folder / CLEANING).is_file() and record.data != recorded_tables(record)[0]:
-        yield f"another checksum of the data than in {CLEANING}", CRATE
+    report = folder / CLEANING
+    if report.is_file():  # a table of gains is not cleaned
+        try:
+            cleaned = json.loads(report.read_text(encoding="utf-8"))["provenance"]["sha256"]
+        except (OSError, LookupError, TypeError, ValueError) as error:
+            raise unreadable(report, error) from None
+        if record.data != cleaned:
+            yield f"another checksum of the data than in {CLEANING}", CRATE
+
+
+# ---- what a job is asked -------------------------------------------------------------------------
+
+
+def answer_of(log: Path) -> Path:
+    """Return where a job notes what it was asked."""
+    return log.with_suffix(".json")
+
+
+def asked(params: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values in a job's params by dotted path: JSON, or a hash of long JSON.
+
+    >>> asked({"seed": 1, "settings": {"replicates": 3, "rounds": (20, 50)}})
+    {'seed': '1', 'settings.replicates': '3', 'settings.rounds': '[20, 50]'}
+    """
+    texts = {
+        name: json.dumps(value, sort_keys=True, default=_plain)
+        for name, value in flat(dict(params.items()))
+    }
+    return {
+        name: text if len(text) <= _LONGEST else hashlib.sha256(text.encode()).hexdigest()[:16]
+        for name, text in texts.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    return sorted(value) if isinstance(value, Set) else to_jsonable_python(value)
+
+
+def asked_anew(answer: Path, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str] | None:
+    """Return what a job is asked otherwise than it answered, and files with another checksum.
+
+    Returns:
+        The differences; None if the job left no answer.
+
+    Args:
+        answer: the note of the job, from `answer_of`.
+        now: what it is asked, from `asked`.
+        noted: what `noted_sums` returns for the run.
+    """
+    try:
+        note = json.loads(answer.read_text(encoding="utf-8"))
+        before, files = dict(note["asked"]), dict(note["files"])
+    except (OSError, LookupError, TypeError, ValueError):
+        return None
+    others = (file for file, value in files.items() if noted.get(file) != value)
+    return [*differences(before, now), *others]
 
 
 # ---- settings side by side -----------------------------------------------------------------------
@@ -246,5 +290,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return value
     flow = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf)
-    return value if isinstance(value, str) else flow.removesuffix("...\n").strip()
+    return flow.removesuffix("...\n").strip()

@@ -1,0 +1,176 @@
+"""What a job was asked and answered, and files that are not as a job wrote them."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from dpol.core.errors import DataError
+from dpol.core.logs import error_in, job_log
+from dpol.core.record import (
+    answer_of,
+    asked,
+    asked_anew,
+    changed_files,
+    noted_sum,
+    noted_sums,
+)
+from pipeline import run, succeed
+
+FOLDER = Path("results/small")
+LOG = FOLDER / "logs/games_point/A/mu-0.25.log"
+STREAM, SCORES = FOLDER / "streams/A.parquet", FOLDER / "points/A.parquet"
+PARAMS = {"seed": 1, "settings": {"levels": {"none": math.inf}}, "points": ["a" * 50, "b" * 50]}
+
+
+@pytest.fixture(autouse=True)
+def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two jobs in the working folder: a stream, and its scores."""
+    monkeypatch.chdir(tmp_path)
+    with job_log(FOLDER / "logs/build_stream/A.log", outputs=[str(STREAM)]):
+        write(STREAM, "1")
+    with job_log(LOG, [str(STREAM), ".snakemake/asked"], [str(SCORES)], PARAMS):
+        write(SCORES, "1")
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def anew(params: Any = PARAMS) -> list[str] | None:
+    return asked_anew(answer_of(LOG), asked(params), noted_sums(FOLDER))
+
+
+class Model(BaseModel):
+    """As a setting may be."""
+
+    rate: float = math.inf
+
+
+@dataclass
+class Row:
+    """As a fact may be."""
+
+    day: date
+
+
+KINDS = {
+    "numbers": (math.inf, -math.inf, math.nan, 0.1),
+    "names": {"b", "a", "c"},
+    "model": Model(),
+    "row": Row(date(2021, 1, 3)),
+    "none": None,
+}
+
+
+def test_the_values_of_params_are_told_in_one_way() -> None:
+    assert asked(KINDS) == {
+        "numbers": "[Infinity, -Infinity, NaN, 0.1]",
+        "names": '["a", "b", "c"]',
+        "model": '{"rate": Infinity}',
+        "row": '{"day": "2021-01-03"}',
+        "none": "null",
+    }
+    assert asked({"a": {"x": 1, "y": {}}}) == {"a.x": "1", "a.y": "{}"}
+    assert asked({"a": [{"x": 1, "y": 2}]}) == asked({"a": [{"y": 2, "x": 1}]})
+    assert asked({"a": (1, 2)}) == asked({"a": [1, 2]}) != asked({"a": [2, 1]})
+    with pytest.raises(Exception, match="serialize"):
+        asked({"a": object()})  # its text would hold an address
+
+
+def test_other_processes_ask_the_same() -> None:
+    code = (
+        "from core.test_record import KINDS, asked; print(asked({'all': KINDS | {'x': 'y' * 99}}))"
+    )
+    folder = str(Path(__file__).parents[1])
+    said = {
+        succeed(run(sys.executable, "-c", code, PYTHONPATH=folder, PYTHONHASHSEED=seed))
+        for seed in ("1", "2", "3")
+    }
+    assert len(said) == 1
+
+
+def test_a_job_that_answered_names_what_is_asked_otherwise() -> None:
+    assert anew() == []
+    assert anew({**PARAMS, "seed": 2}) == ["seed: 1 → 2"]
+    assert anew({**PARAMS, "settings": {"levels": {"none": math.inf, "high": 1.0}}}) == [
+        "settings.levels.high: not set → 1.0"
+    ]
+    (long,) = anew({**PARAMS, "points": ["a" * 50, "c" * 50]}) or []
+    assert long.startswith("points: ")
+    assert len(long) < 50
+
+
+def test_a_job_that_was_broken_off_left_no_answer() -> None:
+    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+        raise DataError(f"at the start: {anew()}")
+    assert error_in(LOG) == "error: at the start: None"
+    assert anew() is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"asked": 1, "files": {}}', '{"asked": {"seed": "1"}}']
+)
+def test_a_damaged_answer_is_none(text: str) -> None:
+    answer_of(LOG).write_text(text)
+    assert anew() is None
+
+
+def test_an_answer_holds_for_the_files_that_the_job_read_and_wrote() -> None:
+    assert set(json.loads(answer_of(LOG).read_text())["files"]) == {
+        "streams/A.parquet",
+        "points/A.parquet",
+    }
+    with job_log(FOLDER / "logs/build_stream/A.log", outputs=[str(STREAM)]):
+        write(STREAM, "2")
+    assert anew() == ["streams/A.parquet"]
+    noted_sum(FOLDER, "points/A.parquet").unlink()
+    assert anew() == ["points/A.parquet", "streams/A.parquet"]
+
+
+def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed() -> list[str]:
+        return changed_files(FOLDER, noted_sums(FOLDER))
+
+    assert changed() == []
+    SCORES.unlink()
+    assert changed() == [], "it is made again"
+    SCORES.mkdir()
+    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*directory.*; delete it"):
+        changed()
+    SCORES.rmdir()
+    STREAM.unlink()
+    STREAM.parent.rmdir()
+    STREAM.parent.write_text("")
+    assert changed() == [], "Snakemake tells that a file is in the way"
+    write(SCORES, "1")
+
+    def denied(file: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr("dpol.core.record.sha256", denied)
+    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*Permission denied"):
+        changed()
+
+
+@pytest.mark.parametrize(
+    ("log", "folder"),
+    [
+        ("results/logs/logs/clean_panel.log", "results/logs"),
+        ("results/x/logs/games_point/logs/logs/a.log", "results/x"),
+    ],
+)
+def test_notes_are_in_the_folder_of_the_run_whatever_is_called_logs(log: str, folder: str) -> None:
+    file = Path(folder, "a.parquet")
+    with job_log(log, outputs=[str(file)]):
+        write(file, "1")
+    assert noted_sums(Path(folder)).keys() == {"a.parquet"}
