@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import cast
@@ -16,7 +15,18 @@ from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import COUPLING, DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
-from dpol.studies.claims import gains
+from dpol.studies.claims import (
+    adabatch,
+    coupling,
+    dartboard,
+    division,
+    experts,
+    gains,
+    labels,
+    lazy,
+    lemmas,
+    limit,
+)
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
 from dpol.studies.games.summary import schema
 from dpol.studies.study import Inputs, Values
@@ -31,6 +41,18 @@ PAPERS = {
 """Titles by label. Each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
+_MODULES = {
+    "experts": experts,
+    "adabatch": adabatch,
+    "gains": gains,
+    "limit": limit,
+    "division": division,
+    "lazy": lazy,
+    "dartboard": dartboard,
+    "coupling": coupling,
+    "lemmas": lemmas,
+    "labels": labels,
+}
 _OF_A_RUN = "gains."
 """Module of the checks that need the main experiment of a run."""
 
@@ -49,7 +71,7 @@ def statements() -> Mapping[str, Statement]:
 def check_of(statement: Statement) -> Check:
     """Return the function that decides a statement."""
     module, _, name = statement.found_by.partition(".")
-    return cast(Check, getattr(import_module(f"{__package__}.{module}"), name))
+    return cast(Check, getattr(_MODULES[module], name))
 
 
 def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
