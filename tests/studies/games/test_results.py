@@ -117,18 +117,19 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
         *pair("a", 10.0, 8.0, 5.0),  # above both
         *pair("b", 10.0, 5.0, 9.5),  # overlaps the better one
         *pair("c", 10.0, 12.0, 5.0),  # below the better one
+        *pair("d", 0.0, 2.0, 1.0),  # its interval reaches below 0
         run("rw-meta", INF, 99.0, stream="a"),  # without noise: does not count
         run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
         run("rw-meta", 1.0, 99.0, stream="a", noise="capacity"),  # nor noise of its own alone
     ]
     ranking = rank_meta(pd.DataFrame(data))
     ours = ranking[ranking["source"] == "run"]
-    assert ours["verdict"].tolist() == ["above", "undecided", "below"]
-    assert ours["other_mean_gain"].tolist() == [8.0, 9.5, 12.0]
-    assert ours["difference_half_width"].tolist() == [1.0] * 3
-    assert ours["ratio"].tolist() == [10 / 8, 10 / 9.5, 10 / 12]
-    assert ours["ratio_lower"].tolist() == [9.5 / 8.5, 9.5 / 10, 9.5 / 12.5]
-    assert ours["ratio_upper"].tolist() == [10.5 / 7.5, 10.5 / 9, 10.5 / 11.5]
+    assert ours["verdict"].tolist() == ["above", "undecided", "below", "below"]
+    assert ours["other_mean_gain"].tolist() == [8.0, 9.5, 12.0, 2.0]
+    assert ours["difference_half_width"].tolist() == [1.0] * 4
+    assert ours["ratio"].tolist() == [10 / 8, 10 / 9.5, 10 / 12, 0.0]
+    assert ours["ratio_lower"].tolist() == [9.5 / 8.5, 9.5 / 10, 9.5 / 12.5, -0.5 / 1.5]
+    assert ours["ratio_upper"].tolist() == [10.5 / 7.5, 10.5 / 9, 10.5 / 11.5, 0.5 / 1.5]
     # The paper's Table 2: three streams, three levels with noise.
     paper = ranking[ranking["source"] == "paper"]
     assert paper["verdict"].tolist() == ["above"] * 9

@@ -275,11 +275,14 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     mean, half = rows["mean_gain"], rows["ci_half_width"]
     other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
     difference, reach = mean - other, half + other_half
+    low, high = mean - half, mean + half
+    least, most = (other - other_half).clip(lower=0.0), other + other_half
     return rows.assign(
         difference=difference,
         difference_half_width=reach,
         verdict=[verdict_on(*pair) for pair in zip(difference, reach, strict=True)],
         ratio=mean / other,
-        ratio_lower=(mean - half) / (other + other_half),
-        ratio_upper=((mean + half) / (other - other_half)).where(other > other_half, math.inf),
+        # A negative end is the further from 0, the smaller its divisor.
+        ratio_lower=low / most.where(low >= 0, least),
+        ratio_upper=high / least.where(high >= 0, most),
     )
