@@ -24,7 +24,7 @@ point = {"suite": ["rw-ftpl", "rw-meta", "random-effects"], "noise": "capacity",
          "replicates": [0, 1], "memory": "designed", "keep_rounds": True}
 asked = {"needs": {"patients": 0.0}, "shares": [1.0], "guarantee": 0.75}
 snakemake = Facts(
-    log=["run/logs/job.log"],
+    log=["results/run/logs/job.log"],
     input=Files(stream="stream.parquet"),
     output=Files({name: f"{name}.parquet" for name in ("scores", "curves", "divided", "rounds")}),
     params=Facts(
@@ -47,7 +47,7 @@ def test_a_job_that_plays_does_not_import_pandas(random_stream, tmp_path: Path, 
     done = subprocess.run(
         [sys.executable, "-c", code, script], cwd=tmp_path, capture_output=True, text=True
     )
-    log = (tmp_path / "run/logs/job.log").read_text()
+    log = (tmp_path / "results/run/logs/job.log").read_text()
     assert done.returncode == 0, done.stderr + log
     assert "numpy" in log.splitlines()[-1]
     table = pq.read_table(tmp_path / "divided.parquet")

@@ -47,11 +47,10 @@ def test_actions_are_scored_on_the_raw_gains(stream):
 
 
 def test_the_log_lists_every_algorithm_with_its_rounds(stream, tmp_path):
-    with job_log(tmp_path / "job.log"):
+    log = tmp_path / "results/run/logs/job.log"
+    with job_log(log):
         suite(stream)
-    *lines, made = (
-        line.split(" ", 1)[1] for line in (tmp_path / "job.log").read_text().splitlines()
-    )
+    *lines, made = (line.split(" ", 1)[1] for line in log.read_text().splitlines())
     assert made.startswith("made with Python")
     ridge = [member.label for member in make_members("ridge")]
     assert [line.split(" done in ")[0] for line in lines] == [
