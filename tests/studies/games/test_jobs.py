@@ -20,6 +20,9 @@ from types import SimpleNamespace as Facts
 class Files(dict):
     __iter__ = lambda self: iter(self.values())
 
+class Params(dict):
+    __getattr__ = dict.__getitem__
+
 point = {"suite": ["rw-ftpl", "rw-meta", "random-effects"], "noise": "capacity", "mu": 0.5,
          "replicates": [0, 1], "memory": "designed", "keep_rounds": True}
 asked = {"needs": {"patients": 0.0}, "shares": [1.0], "guarantee": 0.75}
@@ -27,7 +30,7 @@ snakemake = Facts(
     log=["results/run/logs/job.log"],
     input=Files(stream="stream.parquet"),
     output=Files({name: f"{name}.parquet" for name in ("scores", "curves", "divided", "rounds")}),
-    params=Facts(
+    params=Params(
         study="dpol.studies.games", seed=1,
         points=[point | {"allocation": each} for each in DIVIDED],
     ),
