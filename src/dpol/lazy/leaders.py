@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.private_blocks import Prefix, block_draws
 from dpol.lazy.adversaries import ExpertLosses
 from dpol.privacy.factorizations import prefix_sums_times
-from dpol.privacy.tree_noise import tree_levels
+from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 
 def play_leaders(
@@ -30,12 +30,10 @@ def play_leaders(
     T, d = games[0][0].n_rounds, games[0][0].n_experts
     sums = {losses: _rounds_and_prefixes(losses) for losses, _ in games}
     actions = np.empty((len(games), generators.n_replicates, T), dtype=int)
-    noisy = np.empty((T, d))
-    for r, noise in enumerate(NOISES[algorithm](T, d, generators)):
+    for r, generator in enumerate(generators.generators):
+        noise = NOISES[algorithm](T, d, generator)
         for chosen, (losses, mu) in zip(actions, games, strict=True):
-            np.multiply(noise, math.sqrt(d) / mu, out=noisy)
-            noisy += sums[losses][1]
-            noisy.argmin(axis=1, out=chosen[r])
+            chosen[r] = (sums[losses][1] + math.sqrt(d) / mu * noise).argmin(axis=1)
     outcomes = []
     for (losses, _), chosen in zip(games, actions, strict=True):
         total = sums[losses][0][np.arange(T), chosen].sum(axis=1)
@@ -43,41 +41,29 @@ def play_leaders(
     return outcomes
 
 
-def tree_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:
-    """Yield (T, d) noise on the sums before each round, by the least-noise tree at mu = 1.
+def tree_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
+    """Return (T, d) noise on the sums before each round, by the least-noise tree at mu = 1.
 
-    Every prefix gets the noise of as many nodes as the prefix with the most. The yielded array is
-    reused for the next replicate.
+    Every prefix gets the noise of as many nodes as the prefix with the most.
     """
-    levels, t = tree_levels(T), np.arange(T)
-    ones = sum(t >> level & 1 for level in range(levels))
-    by_nodes = [np.flatnonzero(ones == nodes) for nodes in range(2, levels + 1)]
-    missing, scale = np.sqrt(levels - ones)[:, None], math.sqrt(levels)
-    draws = np.empty((T, 2, d))
-    noise, nodes = draws[:, 0], draws[:, 1]  # `nodes` of t rounds are in row t - 1
-    for generator in generators.generators:
-        generator.standard_normal(out=draws)
-        noise *= missing
-        # A prefix of t rounds has the nodes of t & (t - 1) rounds and the node that t closes.
-        for after in by_nodes:
-            nodes[after - 1] += nodes[(after & (after - 1)) - 1]
-        noise[1:] += nodes[:-1]
-        noise *= scale
-        yield noise
+    levels, tree, noise = tree_levels(T), TreeNoise(), np.empty((T, d))
+    for before in noise:
+        missing = math.sqrt(levels - len(tree.nodes))
+        before[:] = missing * generator.standard_normal(d) + tree.total()
+        tree = tree.next(generator.standard_normal(d))
+    return np.asarray(math.sqrt(levels) * noise)
 
 
-def matrix_noise(T: int, d: int, generators: ReplicateGenerators) -> Iterator[Floats]:
-    """Yield (T, d) noise on the sums before each round, by factorised prefix sums at mu = 1.
+def matrix_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
+    """Return (T, d) noise on the sums before each round, by factorised prefix sums at mu = 1.
 
     There is no noise before round 1; expert 0 is chosen there.
     """
-    noise = np.zeros((T, d))
-    for generator in generators.generators:
-        noise[1:] = prefix_sums_times(generator.standard_normal((T, d)))[:-1]
-        yield noise
+    after = prefix_sums_times(generator.standard_normal((T, d)))
+    return np.concatenate([np.zeros((1, d)), after[:-1]])
 
 
-NOISES: Mapping[str, Callable[[int, int, ReplicateGenerators], Iterator[Floats]]] = {
+NOISES: Mapping[str, Callable[[int, int, np.random.Generator], Floats]] = {
     "tree-ftpl-min-noise": tree_noise,
     "mf-ftpl": matrix_noise,
 }
