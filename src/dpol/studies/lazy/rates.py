@@ -16,7 +16,7 @@ from dpol.core.settings import Settings
 from dpol.show import panels
 from dpol.show.looks import BAND, REFERENCES
 from dpol.show.papers import LAZY
-from dpol.show.table import Group, Section, Table, TableCell
+from dpol.show.table import Column, Group, Section, Table, TableCell
 from dpol.studies.lazy.settings import Lazy
 from dpol.studies.study import Facts, Frames
 
@@ -93,7 +93,7 @@ def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
         caption=f"The paper’s Table 1: rates for {LOSSES[name]}",
         name=f"{name}-stated-rates",
         corner=("rate", "T", "privacy"),
-        headers=(*(rate.of for rate in rates), "prior work over L2P"),
+        headers=(*(Column(rate.of, prose=True) for rate in rates), "prior work over L2P"),
         sections=(
             Section("formula", "", (formulas,)),
             *(Section(f"d = {d}", "", _values(rows)) for d, rows in sizes.groupby("d")),
