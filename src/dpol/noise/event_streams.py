@@ -23,8 +23,7 @@ import numpy as np
 from dpol.core.randomness import Floats
 from dpol.core.rounding import rounded_down
 from dpol.privacy import laplace
-from dpol.privacy.account import best_guess
-from dpol.privacy.gaussian_dp import implied_mu, pure_epsilon
+from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, pure_epsilon
 
 CHANGE = 0.05
 """Standard deviation of a holder's change in a round that FAST assumes, over its capacity.
@@ -100,10 +99,11 @@ class Mechanism:
 
     def best_guess(self, mu: float, stay: int) -> float:
         """Return how often an attacker is right about a stay at most; exactly that if `exact`."""
+        delta = float(delta_of_epsilon(0.0, mu))
         if self.exact:
-            dearest, count = self.dearest(mu, stay), round(2 / self.most(stay))
-            return (1 + laplace.delta_of_releases(0.0, dearest, count)) / 2
-        return best_guess(mu)
+            count = round(2 / self.most(stay))
+            delta = laplace.delta_of_releases(0.0, self.dearest(mu, stay), count)
+        return (1 + delta) / 2
 
     def level(self, mu: float, stay: int, epsilon: float) -> float:
         """Return the level at which the noise has, at this epsilon, the delta of mu-GDP.
