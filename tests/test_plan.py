@@ -327,7 +327,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     shared = {f"dpol.studies.{name}" for name in ("registry", "study")}
     expected = {f"{it}{file}" for it in packages for file in ("", ".study", ".settings")}
     assert of_studies == shared | expected
-    assert len([name for name in imported if name.startswith("dpol")]) <= 106
+    assert len([name for name in imported if name.startswith("dpol")]) <= 105
 
 
 def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:
