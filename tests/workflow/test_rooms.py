@@ -114,7 +114,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
         ),
         (
             "studies/labels/show.py",
-            by("KL risk of learning", "The risk of learning"),
+            by("Slopes of total variation", "The slopes of total variation"),
             {"labels_shown"},
             "studies.labels",
         ),

@@ -191,7 +191,11 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
     pattern = r"Data +{}/2 +{} of all jobs after \d+ s.*"
     assert re.fullmatch(pattern.format(1, "50%"), stages[0])
     assert re.fullmatch(pattern.format(2, "100%"), stages[1])
-    assert stages[2:] == [""]
+    assert stages[2:] == [
+        "warning: stream both: missing counts set to 0: 9 of 280 cells",
+        "Read results/tiny/data/cleaning.md on them.",
+        "",
+    ]
     assert "Nothing to be done" in succeed(dpol(tmp_path, "data", "--cores", "1"))
     assert "Provided cores" in succeed(dpol(tmp_path, "data", "-Fc1", "--verbose"))
     panel = tmp_path / "results/tiny/data/panel.parquet"
