@@ -24,13 +24,13 @@ class Kind:
         file: name of its file.
         options: options of `dpol new dataset` that a second run needs.
         gains: (periods, entities) the expected gains, computed by pandas alone.
-        edits: lines of the config to replace, old and new.
+        rules: lines that the owner adds to `dataset.cleaning`.
     """
 
     file: str
     options: tuple[str, ...] = ()
     gains: pd.DataFrame
-    edits: tuple[tuple[str, str], ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 def _numbers(
@@ -57,7 +57,11 @@ def _library(folder: Path) -> Kind:
     rows["seats"] = rows["branch"].map(seats)
     rows["month"] = rows["month"].dt.strftime("%Y-%m")
     rows.to_csv(folder / "library.csv", index=False)
-    return Kind(file="library.csv", options=("--at-most", "60"), gains=loans / seats)
+    return Kind(
+        file="library.csv",
+        options=("--count", "loans", "--capacity", "seats", "--at-most", "60"),
+        gains=loans / seats,
+    )
 
 
 def _emergency(folder: Path) -> Kind:
@@ -69,7 +73,11 @@ def _emergency(folder: Path) -> Kind:
     rows = _long(visits.astype("Int64"), "department", "day", "visits")
     rows["places"] = rows["department"].map(places)
     rows.to_csv(folder / "emergency.csv", index=False)
-    return Kind(file="emergency.csv", gains=visits.ffill() / places)
+    return Kind(
+        file="emergency.csv",
+        options=("--count", "visits", "--capacity", "places"),
+        gains=visits.ffill() / places,
+    )
 
 
 def _kliniken(folder: Path) -> Kind:
@@ -83,7 +91,11 @@ def _kliniken(folder: Path) -> Kind:
     rows["Belegt"] = rows["Belegt"].map("{:.1f}".format).str.replace(".", ",")
     text = rows.to_csv(index=False, sep=";")
     (folder / "kliniken.csv").write_bytes(text.encode("latin-1"))
-    return Kind(file="kliniken.csv", gains=beds_used / beds)
+    return Kind(
+        file="kliniken.csv",
+        options=("--count", "Belegt", "--capacity", "Betten", "--decimal", ","),
+        gains=beds_used / beds,
+    )
 
 
 def _homes(folder: Path) -> Kind:
@@ -100,7 +112,7 @@ def _homes(folder: Path) -> Kind:
     book = openpyxl.load_workbook(folder / "homes.xlsx")
     book.active["A1"] = "Sick residents by week"
     book.save(folder / "homes.xlsx")
-    return Kind(file="homes.xlsx", gains=sick / places)
+    return Kind(file="homes.xlsx", options=("--capacity", "Places"), gains=sick / places)
 
 
 def _messy(folder: Path) -> Kind:
@@ -121,8 +133,9 @@ def _messy(folder: Path) -> Kind:
     again.loc[at[31], "ill"] = "9"
     clean.loc[days[31], "Leeds"] = 9
     pd.concat([rows, again]).to_csv(folder / "messy.csv", index=False)
-    edits = (("    entities: all", "    entities: all\n    several_rows: last"),)
-    return Kind(file="messy.csv", gains=clean / beds, edits=edits)
+    rules = ("negative_counts: missing", "identifiers: {LEEDS: Leeds}", "several_rows: last")
+    options = ("--count", "ill", "--capacity", "beds")
+    return Kind(file="messy.csv", options=options, gains=clean / beds, rules=rules)
 
 
 def _clinics(folder: Path) -> Kind:
@@ -143,7 +156,20 @@ def _hotels(folder: Path) -> Kind:
     rows.insert(0, "month", rows["when"].dt.month)
     rows.insert(0, "year", rows.pop("when").dt.year)
     rows.to_csv(folder / "hotels.tsv", index=False, sep="\t")
-    return Kind(file="hotels.tsv", options=("--decimal", "."), gains=guests / beds)
+    return Kind(
+        file="hotels.tsv",
+        options=(
+            "--count",
+            "guests",
+            "--capacity",
+            "beds",
+            "--decimal",
+            ".",
+            "--period",
+            "year,month",
+        ),
+        gains=guests / beds,
+    )
 
 
 def _shelters(folder: Path) -> Kind:
@@ -159,7 +185,11 @@ def _shelters(folder: Path) -> Kind:
     text = io.BytesIO()
     rows.to_csv(text, index=False)
     (folder / "shelters-2022.csv.gz").write_bytes(gzip.compress(text.getvalue(), mtime=0))
-    return Kind(file="shelters-2022.csv.gz", gains=guests / places)
+    return Kind(
+        file="shelters-2022.csv.gz",
+        options=("--count", "guests", "--capacity", "places", "--group", "district"),
+        gains=guests / places,
+    )
 
 
 MAKERS: tuple[Callable[[Path], Kind], ...] = (
@@ -177,6 +207,6 @@ if __name__ == "__main__":
     for kind in write_tables(Path(sys.argv[1])):
         name = kind.file.partition(".")[0]
         print("dpol new dataset", kind.file, *kind.options)
-        for _, new in kind.edits:
-            print(f"# in {name}.yaml: {new.strip().splitlines()[-1].strip()}")
+        for rule in kind.rules:
+            print(f"# in {name}.yaml, below dataset.cleaning: {rule}")
         print(f"dpol run {name}.yaml --cores 2")

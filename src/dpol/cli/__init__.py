@@ -66,8 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of the output has closed it; drop the rest.
         drop_output()
     except DpolError as error:
-        # Only errors in settings have several lines.
-        lines = str(error).expandtabs(1).split("\n") if isinstance(error, ConfigError) else [error]
+        # Only errors in settings and options have several lines.
+        several = isinstance(error, (ConfigError, UsageError))
+        lines = str(error).expandtabs(1).split("\n") if several else [error]
         print("error:", "\n".join(printable(str(line)) for line in lines), file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except ModuleNotFoundError as error:

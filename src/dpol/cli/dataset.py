@@ -15,7 +15,7 @@ _LABEL = 60
 """Largest length of a label, in characters."""
 _OPTIONS = {
     "entity": "column of the entities, or your word for them if each has its own column",
-    "period": "column of the dates",
+    "period": "column of the dates, or YEAR,MONTH: two columns",
     "count": "column of the counts, or your word for them if they have no column",
     "capacity": "column of the capacities, or none",
     "group": "column with the group of the entity, such as a district",
@@ -26,6 +26,8 @@ _OPTIONS = {
     "decimal": "the decimal sign, . or ,",
     "encoding": "encoding of a CSV table, such as cp1250",
     "sheet": "sheet of a workbook",
+    "missing": "text that means a missing number; may be repeated",
+    "suppressed": "text that means a number too small to publish; may be repeated",
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
@@ -49,6 +51,7 @@ def add_options(new: argparse.ArgumentParser) -> None:
             metavar="N" if name in _LARGEST else "IT",
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
             choices=_CHOICES.get(name),
+            action="append" if name in ("missing", "suppressed") else "store",
             help=words,
         )
 
@@ -62,9 +65,9 @@ def new_dataset(options: argparse.Namespace) -> None:
     """Look at a table, write its config into the working folder, and clean the table once.
 
     Raises:
-        UsageError: the table does not exist, or an option is invalid.
+        UsageError: the table does not exist, or options are missing or invalid.
         OutputError: the config already exists.
-        ConfigError: the table does not show a needed fact, or cannot be cleaned as it is.
+        ConfigError: the table cannot be read, or not be cleaned as it is.
     """
     import yaml
 
@@ -99,7 +102,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     text = template.render(look=look, run=name, streams=streams, flow=_flow)
     config = parse_experiment(yaml.safe_load(text), str(file)).config
     write_text(file, text)
-    print(f"{table}:", *look.guesses, sep="\n  ")
+    print(f"{table}:", *look.facts, sep="\n  ")
     LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
     try:
         panel, _ = clean_table(table, config.dataset, config.streams, config.at_most)
