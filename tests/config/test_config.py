@@ -90,7 +90,7 @@ def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
     assert model.model_config["extra"] == "forbid"
     assert model.model_config["frozen"]
     bare = [name for name, field in model.model_fields.items() if not field.description]
-    blocks = {"dataset", "columns", "format", "periods", "cleaning", "privacy", "allocation"}
+    blocks = {"dataset", "columns", "format", "periods", "cleaning", "privacy"}
     assert not set(bare) - blocks - {"report", "titles", "sweeps"}  # their models describe them
     with pytest.raises(pydantic.ValidationError, match="Extra inputs are not permitted"):
         model.model_validate({"no_such_key": 1})
@@ -285,28 +285,28 @@ RIDGE = {"algorithm": "ridge", "windows": [4]}
 
 
 @pytest.mark.parametrize(
-    ("changes", "algorithms", "envelope", "noise"),
+    ("changes", "algorithms", "envelope"),
     [
-        ({}, ["rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], "ridge", "isotropic"),
-        ({"report": {}}, ["rw-ftpl", ..., "follow-the-leader"], "ridge", "isotropic"),
+        ({}, ["rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], "ridge"),
+        ({"report": {}}, ["rw-ftpl", ..., "follow-the-leader"], "ridge"),
         ({"suites.noisy.algorithms": ["rw-meta", "rw-ftpl"]},
-         ["rw-meta", "rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], "", "isotropic"),
+         ["rw-meta", "rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], ""),
         ({"suites": {"a": {"algorithms": [RIDGE], "noises": ["capacity"]}}},
-         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], "ridge", "capacity"),
+         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], "ridge"),
         ({"suites": {"a": {"algorithms": [RIDGE]}}, "report.envelope": None},
-         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], "", "isotropic"),
+         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], ""),
         ({"report": {"algorithms": ["follow-the-leader"], "envelope": ""}},
-         ["follow-the-leader"], "", "isotropic"),
+         ["follow-the-leader"], ""),
         ({"report": {"algorithms": None, "envelope": "rw-ftpl"}},
-         ["ridge-w8-weak", ..., "follow-the-leader"], "rw-ftpl", "isotropic"),
+         ["ridge-w8-weak", ..., "follow-the-leader"], "rw-ftpl"),
     ],
 )  # fmt: skip
-def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithms, envelope, noise):
+def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithms, envelope):
     found = parse({"report": DELETED}, changes).config.games.report
     shown = found.algorithms
     assert (shown[:1], shown[-1:]) == (algorithms[:1], algorithms[-1:])
     assert ... in algorithms or shown == algorithms
-    assert (found.envelope, found.noise) == (envelope, noise)
+    assert found.envelope == envelope
     assert type(found).model_validate(found.model_dump(mode="json")) == found, "as jobs get it"
 
 

@@ -52,7 +52,6 @@ BESIDE = {
     "noise/neighbours.py": "says whom the noise protects",
     "noise/noises.py": "says how large the noise is",
     "noise/seeds.py": "says which noise is drawn",
-    "studies/games/allocation.py": "divides help",
     "studies/games/settings.py": "holds settings",
     "studies/games/systems.py": "says what is compared",
 }
@@ -85,10 +84,10 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         for name, point in Plan(config=config, place="", name="", text="").points["games"].items()
         if "/local/isotropic/mu-0.25/" in name
     )
-    paths = {name: folder / f"{name}.parquet" for name in ("scores", "curves", "divided")}
+    paths = {name: folder / f"{name}.parquet" for name in ("scores", "curves")}
     stream = folder / "stream.parquet"
     facts = replace(config.facts, replayed=False)
-    settings = config.games.model_copy(update={"allocation": None})
+    settings = config.games
     with calls(files):
         raw = read_counts(config.raw_file, config.dataset)
         panel = clean_panel(raw, config.dataset, config.streams, at_most=config.at_most)
