@@ -25,8 +25,8 @@ from dpol.data.table_files import (
 )
 from dpol.data.table_format import DEFAULT, PLAIN, Format
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-"""Characters that a terminal may obey; `garbled` refuses those above 127."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that a terminal may obey."""
 
 
 @dataclass(frozen=True, kw_only=True)
