@@ -125,7 +125,7 @@ def test_a_row_is_what_its_parameters_give():
             ((total, redraws),) = play_leaders(row.algorithm, [game], coins)
         elif row.algorithm in ONLY_STOCHASTIC:
             prefix = "random" if row.algorithm == BLOCKS else "whole"
-            ((total, redraws),) = play_blocks(losses, [(row.epsilon, coins)], prefix)
+            total, redraws = play_blocks(losses, row.epsilon, coins, prefix)
         else:
             total = np.full(4, weights_loss(losses))
         totals = matrix(losses).sum(axis=0)

@@ -192,7 +192,7 @@ def updates(seed: int) -> Findings:
         totals = losses.rounds.sum(axis=0)
         for epsilon in (0.1, 1.0):
             coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")
-            ((lost, _),) = play_blocks(losses, [(epsilon, coins)], "whole")
+            lost, _ = play_blocks(losses, epsilon, coins, "whole")
             rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
             about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
             about["trivial"] = float(totals.mean() - totals.min())

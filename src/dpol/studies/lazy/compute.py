@@ -19,11 +19,11 @@ from dpol.experts.private_blocks import MECHANISMS, Prefix
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
 from dpol.lazy.algorithm import LazyWeights
-from dpol.lazy.blocks import play_weights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
-from dpol.lazy.transform import NORMALISERS
+from dpol.lazy.transform import NORMALISERS, play
+from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
@@ -157,29 +157,21 @@ def _played(
     losses, delta = sequence.losses, settings.delta
     # The expected loss has no randomness, so every replicate is the same.
     weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
-    lazy: dict[tuple[float, str], AccountedParameters] = {}
     for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
         if algorithm == WEIGHTS:
             yield sequence.row(settings, epsilon, algorithm, regret_row(weights))
         elif chosen := _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta):
-            lazy[epsilon, algorithm] = chosen
-    games = []
-    for (epsilon, algorithm), parameters in lazy.items():
-        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
-        purpose = f"algorithm {algorithm}"
-        coins = replicate_generators(seed, key, range(settings.replicates), purpose)
-        games.append((parameters, coins))
-    outcomes = zip(lazy.items(), play_weights(losses, games), strict=True)
-    for ((epsilon, algorithm), parameters), (total, redraws) in outcomes:
-        played = LazyWeights if parameters.shadow else ShrinkingDartboard
-        guarantee = central_guarantee(
-            played.mechanism,
-            1.0,
-            "L-infinity, loss",
-            epsilon_delta=(parameters.epsilon, delta),
-        )
-        result = regret_row(total - sequence.least, redraws, guarantee, parameters)
-        yield sequence.row(settings, epsilon, algorithm, result)
+            key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
+            purpose = f"algorithm {algorithm}"
+            coins = replicate_generators(seed, key, range(settings.replicates), purpose)
+            measure = WeightsMeasure(losses.n_experts, chosen.eta)
+            total, redraws = play(measure, chosen, losses, coins)
+            played = LazyWeights if chosen.shadow else ShrinkingDartboard
+            guarantee = central_guarantee(
+                played.mechanism, 1.0, "L-infinity, loss", epsilon_delta=(chosen.epsilon, delta)
+            )
+            result = regret_row(total - sequence.least, redraws, guarantee, chosen)
+            yield sequence.row(settings, epsilon, algorithm, result)
 
 
 def _in_blocks(
@@ -190,17 +182,11 @@ def _in_blocks(
     key = type(losses).__name__, losses.n_rounds, losses.n_experts
     prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
     purpose = f"algorithm {algorithm}"
-    games = [
-        (epsilon, replicate_generators(seed, (*key, float(epsilon)), replicates, purpose))
-        for epsilon in sequence.epsilons
-    ]
-    for (epsilon, _), outcome in zip(games, play_blocks(losses, games, prefix), strict=True):
-        total, switches = outcome
+    for epsilon in sequence.epsilons:
+        coins = replicate_generators(seed, (*key, float(epsilon)), replicates, purpose)
+        total, switches = play_blocks(losses, epsilon, coins, prefix)
         guarantee = central_guarantee(
-            MECHANISMS[prefix],
-            1.0,
-            "L-infinity, loss",
-            epsilon_delta=(epsilon, 0.0),
+            MECHANISMS[prefix], 1.0, "L-infinity, loss", epsilon_delta=(epsilon, 0.0)
         )
         result = regret_row(total - sequence.least, switches, guarantee)
         yield sequence.row(settings, epsilon, algorithm, result)
