@@ -517,11 +517,6 @@ def published(factor: float) -> Any:
     return lambda scale: lambda *of: scale(*of) * (factor if of[-1] == "published" else 1)
 
 
-def keyless(play: Any) -> Any:
-    """Play blocks at a thousandth of epsilon."""
-    return lambda losses, games, prefix: play(losses, [(e / 1000, c) for e, c in games], prefix)
-
-
 def steeper(choose: Any) -> Any:
     """Let epsilon fall as T^(-1/4), not as T^(-1/6)."""
     return lambda *of, epsilon, **by: choose(*of, epsilon=epsilon**1.5, **by)
@@ -649,8 +644,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("updates-half", "excess", argument(0, lambda n: 2 * n), {FAILS}),
         ("updates-half", "limited_updates", times(1.02), {FAILS}),
         ("updates-regret", "mean_lead", times(0), {FAILS}),  # against the best in the mean
-        ("updates-rate", "play_blocks", keyless, {FAILS}),
-        ("blocks-bound", "excess", times(100), {FAILS}),
+        ("updates-rate", "play_blocks", argument(1, lambda epsilon: epsilon / 1000), {FAILS}),
         # As if a draw saw whole blocks.
         (
             "blocks-horizon",

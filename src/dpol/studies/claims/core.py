@@ -134,9 +134,7 @@ class Statement(BaseModel):
         paper: title of the paper.
         place: number of the statement in the paper, or where it stands.
         statement: the statement in one line.
-        claimed: the claimed number, in words or as a formula.
         relation: how the measured number should compare with the claimed one.
-        refuted_by: what would refute the statement.
         found_by: "module.function" in this package of the `Check` that decides it.
         computed: what is computed, with its sizes.
         ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
@@ -163,15 +161,13 @@ class Statement(BaseModel):
     paper: str
     place: str
     statement: str
-    claimed: str
     relation: Relation
-    refuted_by: str
     found_by: str
     computed: str
     ground: Ground = "text"
     measured_is: MeasuredIs = "number"
     rounding: float = 1e-9
-    witness: str = "{case}"
+    witness: str = "{case}: measured {measured:.6g}, claimed {claimed:.6g}"
     note: str = ""
     ours: bool = False
     on_data: bool = False

@@ -200,7 +200,7 @@ def updates(seed: int) -> Findings:
 
 
 def private_blocks(_: int) -> Findings:
-    """Check 1000 (log K / gap + log K / eps) for `private-blocks`, at T = 1,023 and T = 2^10,000.
+    """Check 1000 (log K / gap + log K / eps) for `private-blocks` at T = 2^10,000.
 
     The prefixes of a block are uniform on 1, ..., its length. So a block of 2^i rounds loses twice
     the sum of `excess` over the lengths up to 2^(i - 1), which never falls with i.
@@ -210,7 +210,6 @@ def private_blocks(_: int) -> Findings:
         lost = np.array([excess(n, chances, epsilon) for n in range(2**8 + 1)]) / unit
         blocks = [float(lost[0]), *(2 * float(lost[1 : 2**i + 1].sum()) for i in range(9))]
         case = f"two experts, P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
-        yield of_number("blocks-bound", 1000.0, sum(blocks), case)
         numbers = {"each": blocks[-1], "whole": 2**9 * float(lost[-1])}
         least = sum(blocks) + (10_000 - len(blocks)) * blocks[-1]
         yield of_number("blocks-horizon", 1000.0, least, case, numbers=numbers)

@@ -60,12 +60,7 @@ def local_noise(seed: int) -> Findings:
         moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         largest = float(moves.max())
-        numbers = {
-            "moves": moves.size,
-            "n": stream.n_experts,
-            "T": stream.n_rounds,
-            "shift": largest,
-        }
+        numbers = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds}
         about: dict[str, Any] = {"numbers": numbers, "settings": moves.size}
         yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), **about)
 
@@ -170,7 +165,7 @@ def tree(_: int) -> Findings:
         for t in range(1, T):  # the node that round t closes
             entered[t - (t & -t) + 1 : t + 1] += 1
         measured = setup.sensitivity * math.sqrt(entered.max()) / scale
-        yield of_number("tree-noise", mu, measured, f"T = {T}", numbers={"nodes": entered.max()})
+        yield of_number("tree-noise", mu, measured, f"T = {T}")
 
 
 # ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
@@ -324,8 +319,8 @@ def cliques(_: int) -> Findings:
         # If all agree there is nothing to choose.
         for scale in SCALES if len(set(actions[0])) > 1 else ():
             share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
-            numbers = {"m": _LEARNERS, "scale": scale, "variance": variance}
-            yield of_number("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", numbers=numbers)
+            about: dict[str, Any] = {"numbers": {"m": _LEARNERS}}
+            yield of_number("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", **about)
 
 
 SCALES = (1.0, math.sqrt(2), 4.0)
@@ -518,13 +513,9 @@ def gaps(seed: int) -> Findings:
     rng = generator(seed, "means")
     for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
         means = rng.normal(size=(150, n)) * rng.uniform(0.05, 3, size=(150, 1))
-        chances = survival(means, x)
-        least = int(chances.argmin())
+        least = float(survival(means, x).min())
         equal = float(survival(np.zeros((1, n)), x)[0])
-        numbers = {"means": np.round(means[least], 3).tolist()}
-        about: dict[str, Any] = {"numbers": numbers, "settings": len(means)}
-        case = f"n = {n}, x = {x:g}"
-        yield of_number("smallest-gap", equal, float(chances[least]), case, **about)
+        yield of_number("smallest-gap", equal, least, f"n = {n}, x = {x:g}", settings=len(means))
 
 
 def survival(means: Floats, x: float) -> Floats:

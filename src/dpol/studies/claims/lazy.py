@@ -400,8 +400,7 @@ def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
     of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "case": case}
     yield from by_theorem_3_2("experts", parameters, B=parameters.batch_size, **of)
-    numbers = {"own": parameters.epsilon}
-    yield of_number("experts-privacy", 1.0, parameters.epsilon / epsilon, case, numbers=numbers)
+    yield of_number("experts-privacy", 1.0, parameters.epsilon / epsilon, case)
 
 
 # Probabilities p of a fake switch; 0 is the limit of small p.
