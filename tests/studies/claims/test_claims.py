@@ -250,27 +250,6 @@ def test_statements_of_the_experts_paper_need_a_ground():
     assert claim(paper=EXPERTS, ours=True).as_row()["ground"] == ""
 
 
-def test_which_statements_of_the_experts_paper_rest_on_our_derivation():
-    grounds = defaultdict(set)
-    for name, about in STATEMENTS.items():
-        if about.paper == EXPERTS and not about.ours:
-            grounds[about.ground].add(name)
-    assert grounds["derived"] == {
-        *("expected-maximum", "tree-noise", "containing-batch", "two-cliques"),
-        "heuristic-quantile",
-    }
-    on_data = {name for name in grounds["text"] if STATEMENTS[name].on_data}
-    assert grounds["text"] - on_data == {
-        *("trade-off-curve", "all-differ", "alpha-actions", "alpha-privacy"),
-        *("ftpl-in-law", "ftpl-by-path"),
-    }
-    assert {name: len(of) for name, of in grounds.items()} == {
-        "summary": 14,
-        "text": 6 + len(on_data),
-        "derived": 5,
-    }
-
-
 def test_a_claim_counts_the_settings_in_which_it_was_tested():
     seven = Finding(name="x", claimed=1.0, measured=0.5, settings=7)
     together = decided(claim().statement, [seven, Finding(name="x", claimed=1.0, measured=0.9)])

@@ -21,8 +21,13 @@ from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_lo
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import play_blocks, play_leaders
-from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
-from dpol.lazy.transform import NORMALISERS, play
+from dpol.lazy.parameters import (
+    NORMALISER_OF,
+    AccountedParameters,
+    choose_parameters,
+    theorem_3_10,
+)
+from dpol.lazy.transform import play
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
@@ -214,8 +219,7 @@ def _parameters(
 ) -> AccountedParameters | None:
     """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
     rule: Accountant = "sound" if algorithm.endswith(("-sound", ONE_ROUND)) else "published"
-    c = NORMALISERS["tight" if rule == "sound" else "published"]
-    game = LazyGame(T, delta, normaliser=c)
+    game = LazyGame(T, delta, normaliser=NORMALISER_OF[rule])
     if algorithm == PRESET:
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
     with suppress(ValueError):
@@ -226,7 +230,6 @@ def _parameters(
             epsilon=epsilon,
             n_experts=d,
             accountant=rule,
-            objective=rule,
             largest_batch=1 if algorithm == ONE_ROUND else None,
         )
     return None
