@@ -176,7 +176,7 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_a_seed_matters():
 
 def test_points_do_not_change_the_study(monkeypatch):
     """Rows keep the order of the settings."""
-    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], accountants=["published", "sound"])
+    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
     assert len(package.points(settings, facts)) == 2
@@ -185,12 +185,11 @@ def test_points_do_not_change_the_study(monkeypatch):
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
     assert list(keys) == [*itertools.product((24, 12), (4.0, 1.0), ("stochastic", "lower-bound"))]
-    assert whole["algorithm"].tolist()[:2] == ["l2p-published", "l2p-sound"]
+    assert whole["algorithm"].tolist()[:2] == ["l2p-sound", "l2p-published"]
 
 
-def test_what_was_not_asked_for_or_cannot_be_reached_has_no_row():
-    table = study_lazy(config(epsilons=[4.0], accountants=["sound"], largest_tree=40), seed=5)
-    assert "l2p-published" not in set(table["algorithm"])
+def test_what_is_too_large_or_cannot_be_reached_has_no_row():
+    table = study_lazy(config(epsilons=[4.0], largest_tree=40), seed=5)
     assert set(table.loc[table["algorithm"] == TREE, "T"]) == {12}
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]

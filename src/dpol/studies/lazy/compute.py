@@ -34,6 +34,7 @@ from dpol.studies.jobs import read_rows
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
+    ALGORITHMS,
     BLOCKS,
     DARTBOARD,
     LEADERS,
@@ -45,7 +46,6 @@ from dpol.studies.lazy.settings import (
     TREE,
     WEIGHTS,
     Lazy,
-    algorithms_of,
 )
 from dpol.studies.study import Facts, FileLists, Inputs, Values
 
@@ -82,7 +82,7 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
         "d": settings.n_experts,
         "epsilon": settings.epsilons,
         "adversary": ADVERSARIES,
-        "algorithm": algorithms_of(settings),
+        "algorithm": ALGORITHMS,
     }
     whole = read_rows(files["lazy"]).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
