@@ -139,12 +139,6 @@ def test_results_do_not_depend_on_the_block_size(largest, blocks, curves, costs,
         pd.testing.assert_frame_equal(again, before, check_exact=True)
 
 
-def test_more_tolerance_amplifies_more(curves):
-    more, _ = run_all(TINY.model_copy(update={"alpha": 4.0}))
-    before, after = (of_kind(each, "analytic") for each in (curves, more))
-    assert (after["mean_batch"] > before["mean_batch"])[before["t"] > 1].all()
-
-
 def test_a_row_by_hand(costs):
     gains = np.zeros((40, 3))
     gains[::2, 0] = gains[1::2, 1] = 1

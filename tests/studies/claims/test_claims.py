@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from claims_by_hand import claim_by_hand as claim
-from dpol.core.intervals import share_interval
+from dpol.core.intervals import mean_interval, share_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.labels.design import DesignBayes
 from dpol.lazy.accounting import LazyGame, published_epsilon
@@ -215,17 +215,11 @@ def test_the_worst_claim_comes_first(worse, better):
     assert worst([worse, better]) is worst([better, worse]) is worse
 
 
-def test_intervals_cover_with_their_confidence(monkeypatch):
-    """Of 5,000 samples each, 90% intervals must cover in 0.9 up to six standard errors."""
-    rng = np.random.default_rng(3)
-    error = 6 * math.sqrt(0.09 / 5000)
+def test_comparisons_share_the_error_and_a_sample_without_spread_has_no_interval():
     assert shared(1) == CONFIDENCE
     assert 1 - shared(10) == pytest.approx((1 - CONFIDENCE) / 10)
-    monkeypatch.setattr("dpol.studies.claims.core.CONFIDENCE", 0.9)
-    means = [of_mean("x", 1.0, rng.exponential(size=400)) for _ in range(5000)]
-    covered = np.mean([mean.bounds[0] <= 1 <= mean.bounds[1] for mean in means])
-    assert abs(covered - 0.9) < error + 0.01  # exponentials are skewed
-    assert {mean.confidence for mean in means} == {shared(1)}
+    sample = np.random.default_rng(3).exponential(size=400)
+    assert of_mean("x", 1.0, sample, 10).bounds == mean_interval(sample, shared(10))
     assert of_mean("x", 1.0, np.zeros(5)).confidence == 1.0
 
 
@@ -338,24 +332,6 @@ def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured,
     row = study.loc[name]
     assert row["claimed"] == pytest.approx(claimed, abs=min(accuracy, 0.1))
     assert row["measured"] == pytest.approx(measured, abs=accuracy)
-
-
-def test_verdicts_follow_from_the_numbers_in_the_table(study):
-    """A claimed number on the other side must turn every verdict."""
-    for row in study.to_dict("records"):
-        lower, upper = bounds = row["lower"], row["upper"]
-        about = {"interval": bounds, "confidence": 0.9} if lower < upper else {}
-
-        def again(claimed, row=row, about=about, **more):
-            return claim(
-                claimed, row["relation"], row["measured"], rounding=0.01, **about, **more
-            ).verdict
-
-        size = max(1e-6, *map(abs, (row["claimed"], *bounds)))
-        assert again(lower - size if row["relation"] == "<=" else upper + size) == FAILS
-        trivial = None if math.isnan(row["trivial"]) else row["trivial"]
-        repeated = again(row["claimed"], measured_is=row["measured_is"], trivial=trivial)
-        assert repeated == row["verdict"]
 
 
 def test_the_same_seed_gives_the_same_numbers(findings):
