@@ -45,6 +45,7 @@ class LazyWeightsState:
     rounds: int
 
 
+@dataclass(frozen=True)
 class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Multiplicative weights played lazily, batch by batch; a loss is (r - gain) / r."""
 
@@ -54,9 +55,11 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Name in messages."""
     mechanism: ClassVar[str]
     """Name of the mechanism in privacy records."""
-    delta: float
-    accountant: Accountant
-    largest_batch: int | None
+
+    delta: float = 1e-6
+    accountant: Accountant = "sound"
+    _: KW_ONLY
+    largest_batch: int | None = None
 
     def __post_init__(self) -> None:
         check_number("delta", self.delta, "(0, 1)")
@@ -172,11 +175,6 @@ class LazyWeights(LazyExperts):
 
     name: ClassVar[str] = "L2P"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
-
-    delta: float = 1e-6
-    accountant: Accountant = "sound"
-    _: KW_ONLY
-    largest_batch: int | None = None
 
     @property
     def origin(self) -> Origin:

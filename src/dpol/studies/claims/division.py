@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -15,7 +16,7 @@ from scipy.special import ndtr
 
 from dpol.core.randomness import Floats
 from dpol.divide import proportional
-from dpol.studies.claims.core import Findings, generator, of_mean, of_number
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 
 _RUNS = 1000
 NOISES = {"normal": Generator.standard_normal, "Cauchy": Generator.standard_cauchy}
@@ -68,9 +69,9 @@ def extra_unmet(seed: int) -> Findings:
             for after in (need, another, np.where(exact > last, exact, 0.0)):
                 extras.append((unmet(after, last) - unmet(after, exact)) / per_need)
         case = f"{kind} noise, n = {n}, μ = {mu:g}, own staff for {own:.3g} each"
-        about = {"numbers": {"R": _RUNS}, "settings": len(extras)}
+        about: dict[str, Any] = {"numbers": {"R": _RUNS}, "settings": len(extras)}
         of_draws = max(float((extra / one_side(noise)).max()) for extra in extras)
-        yield of_number("extra-of-draw", 1.0, of_draws, case, **about)
+        yield Finding("extra-of-draw", 1.0, of_draws, case, **about)
         if kind == "normal":
             largest = max(extras, key=np.mean) / most_extra(n, mu)
             yield of_mean("extra-of-mean", 1.0, largest, 9 * len(grid), case=case, **about)
@@ -149,7 +150,7 @@ def any_release(seed: int) -> Findings:
         numbers |= {"read": float(read.mean()), "last": float(last.mean())}
         numbers |= {"limit": least_unmet(n, mu)}
         case = f"μ = {mu:g}, counts {least} to {least + largest}"
-        yield of_number(name, 1.0, best / bound, case, numbers=numbers)
+        yield Finding(name, 1.0, best / bound, case, numbers=numbers)
         yield of_mean(name, 1.0, last / bound, comparisons=3, case=case, numbers=numbers)
 
 
@@ -157,4 +158,4 @@ def bounds_apart(_: int) -> Findings:
     """Check the upper bound over the lower one at K = S, over 1 + n^(-1/2)."""
     for mu in np.linspace(0.01, 1.0, 100).tolist():
         factors = [most_extra(n, mu) / least_unmet(n, mu) / (1 + n**-0.5) for n in (2, 100)]
-        yield of_number("bounds-apart", 2.0, max(factors), f"μ = {mu:g}", settings=len(factors))
+        yield Finding("bounds-apart", 2.0, max(factors), f"μ = {mu:g}", settings=len(factors))

@@ -63,12 +63,9 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
         for sequence in _sequences(settings, adversary, T, d, inputs.seed)
     ]
     rows: list[dict[str, object]] = []
+    alone = [name for name in point["algorithms"] if name not in LEADERS]
     for sequence in sequences:
-        lazy = [name for name in point["algorithms"] if name not in (*LEADERS, *ONLY_STOCHASTIC)]
-        rows += _played(settings, sequence, lazy, inputs.seed)
-        if sequence.adversary == STOCHASTIC:
-            for algorithm in ONLY_STOCHASTIC:
-                rows += _in_blocks(settings, algorithm, sequence, inputs.seed)
+        rows += _played(settings, sequence, alone, inputs.seed)
     for algorithm in point["algorithms"]:
         if algorithm in LEADERS:
             rows += _led(settings, algorithm, sequences, inputs.seed)
@@ -158,42 +155,33 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
 def _played(
     settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of weights, L2P and the dartboard at every epsilon they reach."""
-    losses, delta = sequence.losses, settings.delta
+    """Yield the rows of all algorithms but `LEADERS`, at every epsilon they reach."""
+    losses, delta, replicates = sequence.losses, settings.delta, range(settings.replicates)
     # The expected loss has no randomness, so every replicate is the same.
     weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
     for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
+        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
+        coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
+        chosen, reached = None, (epsilon, 0.0)
         if algorithm == WEIGHTS:
             yield sequence.row(settings, epsilon, algorithm, regret_row(weights))
-        elif chosen := _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta):
-            key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
-            purpose = f"algorithm {algorithm}"
-            coins = replicate_generators(seed, key, range(settings.replicates), purpose)
+            continue
+        if algorithm in ONLY_STOCHASTIC:
+            if sequence.adversary != STOCHASTIC:
+                continue
+            prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
+            total, moved = play_blocks(losses, epsilon, coins, prefix)
+            mechanism = MECHANISMS[prefix]
+        else:
+            chosen = _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta)
+            if chosen is None:
+                continue
             measure = WeightsMeasure(losses.n_experts, chosen.eta)
-            total, redraws = play(measure, chosen, losses, coins)
-            played = LazyWeights if chosen.shadow else ShrinkingDartboard
-            guarantee = central_guarantee(
-                played.mechanism, 1.0, "L-infinity, loss", epsilon_delta=(chosen.epsilon, delta)
-            )
-            result = regret_row(total - sequence.least, redraws, guarantee, chosen)
-            yield sequence.row(settings, epsilon, algorithm, result)
-
-
-def _in_blocks(
-    settings: Lazy, algorithm: str, sequence: _Sequence, seed: int
-) -> Iterator[dict[str, object]]:
-    """Yield the rows of private blocks or limited updates at every epsilon, which is pure."""
-    losses, replicates = sequence.losses, range(settings.replicates)
-    key = type(losses).__name__, losses.n_rounds, losses.n_experts
-    prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
-    purpose = f"algorithm {algorithm}"
-    for epsilon in sequence.epsilons:
-        coins = replicate_generators(seed, (*key, float(epsilon)), replicates, purpose)
-        total, switches = play_blocks(losses, epsilon, coins, prefix)
-        guarantee = central_guarantee(
-            MECHANISMS[prefix], 1.0, "L-infinity, loss", epsilon_delta=(epsilon, 0.0)
-        )
-        result = regret_row(total - sequence.least, switches, guarantee)
+            total, moved = play(measure, chosen, losses, coins)
+            mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
+            reached = chosen.epsilon, delta
+        guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
+        result = regret_row(total - sequence.least, moved, guarantee, chosen)
         yield sequence.row(settings, epsilon, algorithm, result)
 
 
