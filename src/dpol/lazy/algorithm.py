@@ -150,8 +150,8 @@ class LazyWeights(LazyExperts):
 
     Args:
         delta: delta of the guarantee, in (0, 1).
-        accountant: `sound` (ours), with the tight normaliser and a bound on regret as objective; or
-            `published` (Theorem 3.2), with the paper's normaliser and objective.
+        accountant: `sound` (ours, with the tight normaliser, and a bound on regret as objective) or
+            `published` (Theorem 3.2, with the normaliser and the objective of the paper).
         largest_batch: largest batch size in rounds; None for no limit.
 
     Raises:
