@@ -319,8 +319,8 @@ def cliques(_: int) -> Findings:
         # If all agree there is nothing to choose.
         for scale in SCALES if len(set(actions[0])) > 1 else ():
             share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
-            about: dict[str, Any] = {"numbers": {"m": _LEARNERS}}
-            yield Finding("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", **about)
+            numbers = {"m": _LEARNERS}
+            yield Finding("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", numbers=numbers)
 
 
 SCALES = (1.0, math.sqrt(2), 4.0)

@@ -55,14 +55,7 @@ class Lazy(Settings):
 
 
 ALGORITHMS = (
-    *(
-        "l2p-sound",
-        "l2p-published",
-        ONE_ROUND,
-        PRESET,
-        f"{DARTBOARD}sound",
-        f"{DARTBOARD}published",
-    ),
-    *(WEIGHTS, *ONLY_STOCHASTIC, *LEADERS),
+    *("l2p-sound", "l2p-published", ONE_ROUND, PRESET),
+    *("dartboard-sound", "dartboard-published", WEIGHTS, *ONLY_STOCHASTIC, *LEADERS),
 )
 """Algorithms in the order of the rows."""
