@@ -14,8 +14,6 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.report.page import build_page
-from dpol.studies.registry import load_study
-from dpol.studies.showing import sections_in
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
 ALWAYS = ["paper", "privacy-utility", "privacy", "replay", "average-gain"]
@@ -147,10 +145,10 @@ def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
     shown = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
     places = {
-        name: sections_in(study)[section.name].tables[name].place
+        table.name: table.place
         for study, block in shown
         for section in study.sections_of(block, facts)
-        for name in section.tables
+        for table in section.tables
     }
     assert len(places) == 17
     links = Elements(whole).values("href", "a")
@@ -241,20 +239,6 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     docs.mkdir(parents=True)
     (tmp_path / "reference").rename(docs / "reference")
     assert "glossary.md" not in build_page(folder, config("claims"), PROVENANCE, docs)
-
-
-def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    figures = sections_in(load_study("batching"))["batching"].figures
-    monkeypatch.setitem(figures, "figure-1", replace(figures["figure-1"], place="file"))
-    text = page(folder, "batching")
-    assert "figure-figure-1" not in text
-    section = text[text.index('<section id="batching"') :]
-    assert '<p class="intro">12 of 34' in section
-    assert "../figures/figure-1.svg" in Elements(
-        section[: section.index("</section>")] + "</section>"
-    ).values("href")
 
 
 def test_the_paper_comes_first_with_its_table_above_its_figure(folder: Path, whole: str) -> None:

@@ -9,7 +9,7 @@ from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Table, to_markdown
 from dpol.studies.batching.paper import TABLE_1, table_1
-from dpol.studies.batching.show import amplification, batching
+from dpol.studies.batching.shown import amplification, batching
 from dpol.studies.claims.compute import STATEMENTS
 
 BOUNDS = ("borell-tis", "reflection")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpol.report.page import page_facts
-from dpol.studies.games.show import lead_of, title_of
+from dpol.studies.games.head import lead_of, title_of
 from dpol.studies.games.summary import conclude
 from report.run_by_hand import config
 from tables_by_hand import INF, run
