@@ -114,7 +114,7 @@ def _allocation_table(frames: Frames, settings: Games, facts: Facts) -> Table:
 
 @partial(TableSpec, name="average-gain", title="Total gain")
 def _average_gain_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.average_gain import average_gain_table
+    from dpol.studies.games.gains import average_gain_table
 
     return average_gain_table(frames, settings, facts)
 

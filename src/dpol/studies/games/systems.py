@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.rounding import percent
-from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
@@ -239,14 +238,6 @@ def keeps_level(rows: pd.DataFrame) -> NDArray[np.bool_]:
 def is_weaker(guaranteed: float, mu: float) -> bool:
     """Return whether a guarantee of Gaussian DP is weaker than its level; False for other ones."""
     return bool(guaranteed > mu * (1 + 1e-9))
-
-
-def holds_for_stays(noises: pd.Series) -> pd.Series:
-    """Return whether each noise protects longer stays as well as independent noise does.
-
-    Correlated noise keeps its level for the unit only; longer stays lose more privacy.
-    """
-    return noises.map(lambda name: find_noise(name).memory == "none")
 
 
 def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:
