@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
 
-from dpol.core.rounding import percent
 from dpol.data.question import Gain
 from dpol.data.settings import Columns
-from dpol.privacy.account import best_guess
-from dpol.show.names import marked, name_of
-from dpol.show.words import each, mu_title
-from dpol.studies.games.settings import BASELINE, OURS, Games
-from dpol.studies.games.systems import Line, headline_level, lines_of, mean_share
+from dpol.show.words import each
+from dpol.studies.games.settings import Games
+from dpol.studies.games.systems import (
+    attacked,
+    beside_the_strongest,
+    headline_level,
+    kept,
+    lines_of,
+    mean_share,
+    system_title,
+)
 from dpol.studies.page import PageFacts
 
-LAST = "persistence"
-"""Label of last round's choice."""
 _UNNAMED = "count"  # default of dataset.columns.count, where the table has no word for it
-_NAMED = 3
-"""Most streams that a sentence names."""
 
 
 def title_of(settings: Games, facts: PageFacts) -> str:
@@ -58,13 +58,12 @@ def sought(columns: Columns, gain: Gain) -> str:
 
 
 def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
-    """Say what is decided, by what, and what privacy costs at one level.
+    """Say what is decided, by what, and what three systems keep of the possible gain.
 
-    Where systems are compared, it is the middle level, and the sentence is on the baseline, the
-    strongest rival with the noise of ours, and ours, for the first question; the last sentence is
-    on how ours was chosen. Otherwise it is the strictest level, and the sentence is on the first
-    stream: last round's choice and the two best local systems, all with the noise of the best, or
-    the best with a curator, and the best fixed entity.
+    Where systems are compared, they are the baseline, its strongest local rival, and ours, at the
+    middle level, for the first question. Otherwise they are the two best local systems (or with a
+    curator, if no local one was played) and the best fixed entity, at the strictest level, on the
+    first stream.
 
     Args:
         summary: table of `dpol.studies.games.summary.conclude`.
@@ -83,71 +82,36 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
         for line in lines_of(own, settings, facts)
         if line.model != "none" and level < math.inf and (line.rows["mu"] == level).any()
     ]
-    named = _compared(private, level) if settings.roles else _best(private, facts.period)
-    if not named:
+    if not private:
         return f"{_decided(facts)} No private algorithm was played with noise."
-    kept, noises = list[str](), [""]
-    for name, line in named:
-        at = line.rows[line.rows["mu"] == level]
-        noises.append(_noise(at, facts))
-        same = "the same noise" if noises[-1] == noises[-2] else noises[-1]
-        kept.append(f"{name} ({at['algorithm'].iloc[0]}, {same}) keeps {_share(line.rows, level)}")
-    (_, first), *_ = named
+    local = [line for line in private if line.model == "local"] or private
+    named = {line.name: line for line in local}
     if not settings.roles:
-        kept.append(_fixed(first.rows, facts))
-    unit = each(first.rows["unit"]).replace("round", facts.period)
-    titles = [facts.streams[name] for name in streams]
-    where = _listed(titles) if len(titles) <= _NAMED else f"{len(titles)} streams"
-    over = f", mean over {where}" if len(titles) > 1 else ""
-    if not settings.roles and len(facts.streams) > 1:
-        over = f" in {where}"
-    free = [mean_share(line.rows, math.inf)[0] for _, line in named]
-    without = f"; without privacy {_listed([*map(percent, free)])}"
-    without *= not any(map(math.isnan, free))
+        titles = f"the best {local[0].model} system in hindsight", "the next"
+        named = dict(zip(titles, local, strict=False))
+    shares = {name: mean_share(line.rows, level) for name, line in named.items()}
+    words = {}
+    for name, line in named.items():
+        at = line.rows[line.rows["mu"] == level].iloc[0]
+        words[name] = system_title(at["algorithm"], at["noise"])
+    if settings.roles:
+        said = beside_the_strongest(shares, words)
+    else:
+        entity = facts.columns.called("entity") if facts.columns else "expert"
+        fixed, known = f"the best fixed {entity} in hindsight", own.iloc[0]
+        shares[fixed] = known["best_fixed_share"], 0.0
+        words[fixed] = f"always {known['best_fixed']}"
+        said = kept(shares, words)
+    where = f" in {facts.streams[streams[0]]}" if len(facts.streams) > 1 else ""
+    if len(streams) > 1:
+        where = f", mean over {len(streams)} streams"
     chosen = f" Ours was chosen on {settings.chosen_on}." if settings.chosen_on else ""
+    unit = each(local[0].rows["unit"]).replace("round", facts.period)
     return (
-        f"{_decided(facts)} At {mu_title(level)} an attacker is right about {unit} at most"
-        f" {100 * best_guess(level):.0f} times in 100 (a coin: 50). Of the possible gain (0%:"
-        f" random, 100%: the best of every {facts.period}){over}, {_listed(kept)}{without}.{chosen}"
+        f"{_decided(facts)} {attacked(level, unit)} Of the possible gain (0%: random, 100%: the"
+        f" best of every {facts.period}){where}, {said} (±: joint {100 * facts.confidence:g}%"
+        f" intervals for the noise).{chosen}"
     )
-
-
-def _compared(lines: Sequence[Line], mu: float) -> list[tuple[str, Line]]:
-    """Return the baseline, the strongest rival with the noise of ours, and ours, with names."""
-    noise = next((line.noise for line in lines if line.name == OURS), "")
-    rivals = [line for line in lines if line.name not in (BASELINE, OURS)]
-    fair = [line for line in rivals if (line.model, line.noise) == ("local", noise)]
-    best = max(fair, key=lambda line: mean_share(line.rows, mu)[0]).name if fair else ""
-    names = {
-        BASELINE: BASELINE,
-        best: "the strongest rival in hindsight with the noise of ours",
-        OURS: OURS,
-    }
-    return [(names[line.name], line) for line in lines if line.name in names]
-
-
-def _best(lines: Sequence[Line], period: str) -> list[tuple[str, Line]]:
-    """Return last round's choice, the best system and the next, with the same noise and names.
-
-    The best of `lines` comes first. Another noise would make a good rule weak.
-    """
-    local = [line for line in lines if line.model == "local"] or lines[:1]
-    same = [line for line in local if line.noise == local[0].noise]
-    last = "yesterday’s choice" if period == "day" else f"last {period}’s choice"
-    found = [(last, line) for line in same[1:] if line.algorithm == LAST]
-    found += [(f"the best {line.model} system in hindsight", line) for line in same[:1]]
-    return found + [("the next best", line) for line in same[1:2] if line.algorithm != LAST]
-
-
-def _noise(rows: pd.DataFrame, facts: PageFacts) -> str:
-    """Name the noise of a system at a level, with its size in the units of the table."""
-    name, sizes = rows["noise"].iloc[0], rows["count_noise"]
-    noise = marked(f"{name} noise", name_of(name).ours)
-    if facts.columns is None or sizes.isna().any():
-        return noise
-    ends = dict.fromkeys(f"±{size:.3g}" for size in (sizes.min(), sizes.max()))
-    count = facts.columns.called("count")
-    return f"{noise} of about {' to '.join(ends)}{f' {count}' * (count != _UNNAMED)}"
 
 
 def _decided(facts: PageFacts) -> str:
@@ -163,28 +127,3 @@ def _decided(facts: PageFacts) -> str:
         f"Each {facts.period} an algorithm picks one {entity}{among} from noisy numbers, and scores"
         f" {scored}."
     )
-
-
-def _share(rows: pd.DataFrame, mu: float) -> str:
-    """Write the share of the possible gain at a level, with its interval."""
-    share, half = mean_share(rows, mu)
-    low, high = percent(share - half), percent(share + half)
-    if not half < math.inf or low == high:
-        return percent(share)
-    return f"{percent(share)} ({low.removesuffix('%')} to {high})"
-
-
-def _fixed(rows: pd.DataFrame, facts: PageFacts) -> str:
-    """Name the best fixed entity in hindsight, and say what it keeps."""
-    entity = facts.columns.called("entity") if facts.columns else "expert"
-    known = rows.drop_duplicates("stream")
-    names = known["best_fixed"].unique()
-    always = f", always {names[0]}," if len(names) == 1 else ""
-    return (
-        f"the best fixed {entity} in hindsight{always} {percent(known['best_fixed_share'].mean())}"
-    )
-
-
-def _listed(texts: Sequence[str]) -> str:
-    *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last
