@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.show.table import Table, to_csv, to_fragment, to_html, to_latex, to_markdown
-from dpol.studies.games.gains import COLUMNS, UNMOVED, average_gain_table
+from dpol.studies.games.gains import COLUMNS, UNMOVED
 from tables_by_hand import (
     FACTS,
     INF,
@@ -19,10 +19,8 @@ from tables_by_hand import (
     gains,
     has_footer,
     lines,
-    main,
     rows,
     run,
-    summary,
     texts,
 )
 
@@ -100,17 +98,6 @@ def test_the_best_of_another_family_has_a_column() -> None:
 
 def test_algorithm_without_privacy_is_a_dash_where_no_level_is_infinite() -> None:
     assert gains(build(facts=replace(FACTS, levels={"low": 1.0})), "follow-the-leader") == ["—"]
-
-
-def test_footers_tell_ranges_and_simulated_data() -> None:
-    data = rows()
-    data[3] |= {"epsilon": 2.25, "guaranteed_mu": 0.5}
-    data[4] |= {"replicates": 1}
-    table = build(data, facts=replace(FACTS, simulated=True))
-    (_, _, cells) = lines(table.following[-1])[1]
-    assert cells[2].with_notes(" ") == "2.25 guaranteed μ = 0.5"
-    for text in ("mean over 1 to 100 runs", "Data: simulated, not measured."):
-        assert has_footer(table, text)
 
 
 def test_csv_is_complete_and_exact() -> None:
@@ -227,17 +214,6 @@ def test_columns_are_marked_where_all_noise_is_ours() -> None:
     data = [*CAPACITY, *(row | {"ours": False} for row in LEADER)]
     table = build(data, algorithms=["rw-meta", "follow-the-leader"])
     assert has_footer(table, "†: ours, not in the paper: rw-meta, best linear model.")
-
-
-def test_each_table_has_all_streams() -> None:
-    data = OTHER_NOISES + rows()
-    rows_of_both = summary(data + [row | {"stream": "pa"} for row in data])
-    both = replace(
-        FACTS, streams={"pa": "pa", "nm": "New Mexico"}, reported={"pa": None, "nm": "NM"}
-    )
-    table = average_gain_table({"summary": rows_of_both}, main(), both)
-    for each in (table, *table.following[:4]):
-        assert [section.title for section in each.sections] == ["pa", "New Mexico"]
 
 
 def test_csv_has_a_line_per_nonempty_cell() -> None:
