@@ -11,13 +11,13 @@ import pandas as pd
 from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.show import footers
 from dpol.show.names import OURS
-from dpol.show.table import Column, Table, TableCell
+from dpol.show.table import Table, TableCell
 from dpol.studies.comparison.settings import Comparison, System
 from dpol.studies.games.gains import gain_section
 from dpol.studies.games.systems import describe_stream
 from dpol.studies.study import Facts, Frames
 
-_OURS, _BASELINE, _OTHERS = "ours †", "the baseline", "other private rows"
+_OURS, _BASELINE, _OTHERS = "ours †", "the baseline", "ours above others"
 
 
 def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
@@ -47,7 +47,7 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         caption="The baseline and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
-        headers=(_OURS, *(Column(it, prose=True) for it in columns[1:])),
+        headers=columns,
         sections=tuple(sections),
         footers=tuple(_footers(comparison, summary, settings, facts)),
         numbers=comparison,
@@ -75,7 +75,7 @@ def _cells(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
         others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
         if len(others):
             above = (others["verdict"] == ABOVE).sum()
-            text = f"ours above {above} of {len(others)}"
+            text = f"{above} of {len(others)}"
             yield {**at, "column": _OTHERS, "text": text, "notes": ()}
 
 
@@ -105,8 +105,8 @@ def _footers(
         f" stream, noise and μ agree. The baseline and ours {share}."
     )
     yield (
-        "Other private rows: every other algorithm and single learner with noise, of the papers,"
-        " with parts of ours, and with a curator; the file .csv has each."
+        "Others: every other algorithm and single learner with noise, of the papers, with parts of"
+        " ours, and with a curator; the file .csv has each."
     )
     yield footers.describe_data(facts.simulated)
     compared = [(it.algorithm, it.noise) for it in (settings.baseline, settings.ours)]

@@ -194,7 +194,9 @@ def _finding(line: Line, where: str, facts: Facts) -> str:
     mean = f", mean over {over} streams" if over > 1 else ""
     guesses = f" {attacked(played[-1])}" if played[-1] < math.inf else ""
     best = "" if line.name == OUR_ROLE else ", the best in hindsight,"
-    return f"Of the possible gain{where}{mean}, {line.explained}{best} keeps {said}.{guesses}"
+    name, _, which = line.explained.partition(": ")
+    named = f"{name} ({which})" if which else name
+    return f"Of the possible gain{where}{mean}, {named}{best} keeps {said}.{guesses}"
 
 
 # ---- table ---------------------------------------------------------------------------------------
