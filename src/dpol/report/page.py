@@ -24,7 +24,7 @@ from dpol.report.part import Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
-from dpol.studies.games.head import lead_of, title_of
+from dpol.studies.games.head import lead_of
 from dpol.studies.page import PageFacts, Widget
 from dpol.studies.registry import MAIN
 from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
@@ -78,12 +78,11 @@ def build_page(
     """
     facts = page_facts(config)
     sections = list[tuple[Section, Any, Frames]]()
-    head = dict[str, str]()
+    lead = ""
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
         if study.name == MAIN:
             lead = lead_of(results["summary"], settings, facts)
-            head = {"title": title_of(settings, facts), "lead": lead}
         for section in study.sections_of(settings, facts):
             # First on the page, or after the previous sections.
             place = 0 if section.leads else len(sections)
@@ -99,7 +98,7 @@ def build_page(
             widgets.append(widget.name)
         parts.append(part)
     return load_template("report.html.j2", "dpol.report").render(
-        **head,
+        lead=lead,
         run=facts.run,
         parts=[*parts, data_part(folder, facts), provenance_part(facts, provenance)],
         example=config.report.algorithms[0],

@@ -1,4 +1,4 @@
-"""Head of the page: its title and its three sentences, on numbers worked out by hand."""
+"""Head of the page: its three sentences, on numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpol.report.page import page_facts
-from dpol.studies.games.head import lead_of, title_of
+from dpol.studies.games.head import lead_of
 from dpol.studies.games.summary import conclude
 from report.run_by_hand import config
 from tables_by_hand import INF, run
@@ -88,7 +88,6 @@ def test_a_comparison_is_told_of_the_baseline_and_ours() -> None:
         f"{POSSIBLE}, mean over 2 streams, the baseline (rw-ftpl, isotropic noise) keeps 33.3% ±"
         f" 0.2, ours (rw-meta, isotropic noise) 55.0% ± 3.0 {JOINT}"
     )
-    assert title_of(COMPARED, FACTS) == "What does privacy cost?"
 
 
 def test_the_strongest_local_rival_stands_between_the_two():
@@ -144,11 +143,5 @@ def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
 
 def test_a_table_of_gains_has_experts() -> None:
     facts = replace(FACTS, columns=None)
-    assert title_of(OWN, facts) == "What would privacy cost in finding the best expert?"
     text = lead_of(played(), OWN, facts)
     assert text.startswith("Each round an algorithm picks one expert from noisy gains")
-
-
-def test_the_title_asks_the_question_of_the_table() -> None:
-    title = "What would privacy cost in finding the e with the largest share of k taken by c?"
-    assert title_of(OWN, FACTS) == title

@@ -1,4 +1,4 @@
-"""The head of the page of a run: its title and its lead."""
+"""The lead of the page of a run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import math
 
 import pandas as pd
 
-from dpol.data.question import Gain
-from dpol.data.settings import Columns
 from dpol.show.words import each
 from dpol.studies.games.settings import Games
 from dpol.studies.games.systems import (
@@ -20,41 +18,6 @@ from dpol.studies.games.systems import (
     system_title,
 )
 from dpol.studies.page import PageFacts
-
-_UNNAMED = "count"  # default of dataset.columns.count, where the table has no word for it
-
-
-def title_of(settings: Games, facts: PageFacts) -> str:
-    """Ask what privacy costs, and in finding what if no systems are compared."""
-    if settings.roles or facts.asks_several:
-        return "What does privacy cost?"
-    if facts.columns is None:
-        return "What would privacy cost in finding the best expert?"
-    (gain,) = facts.gains.values()
-    return f"What would privacy cost in finding {sought(facts.columns, gain)}?"
-
-
-def sought(columns: Columns, gain: Gain) -> str:
-    """Say in the words of a table what a question seeks.
-
-    >>> columns = Columns(entity="hospital_pk", period="week", count="patients", capacity="beds")
-    >>> sought(columns, Gain(of="count", bound=1000))
-    'the hospital with the most patients'
-    >>> sought(columns, Gain(min_capacity=50))
-    'the hospital with at least 50 beds and the largest share of beds taken by patients'
-    >>> sought(columns.model_copy(update={"count": "count"}), Gain())
-    'the hospital with the largest share of beds taken'
-    """
-    called = columns.called
-    count, capacity = called("count"), called("capacity")
-    among = f"at least {gain.min_capacity:g} {capacity} and " if gain.min_capacity else ""
-    named = count != _UNNAMED
-    most = f"the largest share of {capacity} taken{f' by {count}' * named}"
-    if gain.of == "count":
-        most = f"the {'most' if named else 'largest'} {count}"
-    elif gain.at_most or columns.capacity_per != 1:
-        most = f"the most {columns.rate}"
-    return f"the {called('entity')} with {among}{most}"
 
 
 def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
