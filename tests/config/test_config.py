@@ -5,22 +5,19 @@ from __future__ import annotations
 import copy
 import datetime
 import math
-import re
 from pathlib import Path
 
 import pydantic
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from dpol.config.experiment import Experiment, check_local_table, load_experiment, parse_experiment
+from dpol.config.experiment import check_local_table, load_experiment, parse_experiment
 from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import Dataset
 from dpol.studies.games.study import points
-from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts
+from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed
 
 
 def parse(*changes):
@@ -231,51 +228,6 @@ def test_cleaning_does_not_depend_on_where_a_table_comes_from_nor_on_titles():
 
 
 # ---- junk ----------------------------------------------------------------------------------------
-
-
-def places(value, path=()):
-    """Every place in a config."""
-    if path:
-        yield path
-    items = value.items() if isinstance(value, dict) else ()
-    for key, inner in enumerate(value) if isinstance(value, list) else items:
-        yield from places(inner, (*path, key))
-
-
-def lies_in(raw, key):
-    """True if the block is there that a key such as a.b[0].c belongs to."""
-    inner = raw
-    try:
-        for part in parts(key)[:-1]:
-            inner = inner[part]
-    except (KeyError, IndexError, TypeError):
-        return False
-    return isinstance(inner, dict | list)
-
-
-WORDS = st.none() | st.integers(-2, 5) | st.sampled_from(["rw-ftpl", "A", "web", "isotropic"])
-SCALARS = st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates()
-KEYS = st.text("abk", min_size=1, max_size=4)
-JUNK = SCALARS | st.recursive(
-    WORDS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
-    max_leaves=5,
-)
-
-
-@settings(max_examples=300)
-@given(place=st.sampled_from(list(places(SMALL))), junk=JUNK)
-def test_junk_anywhere_is_accepted_or_refused_where_it_is(place, junk):
-    raw = changed({place: junk})
-    try:
-        found = parse_experiment(raw, "my.yaml")
-    except ConfigError as error:
-        lines = str(error).splitlines()[1:-1]
-        keys = [re.split(" = |: ", line.strip())[0] for line in lines]
-        assert lines
-        assert [key for key in keys if not lies_in(raw, key)] == []
-    else:
-        assert isinstance(found, Experiment)
 
 
 # ---- the report that follows from what is played -------------------------------------------------
