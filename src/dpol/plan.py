@@ -154,10 +154,6 @@ class Plan:
             files += [(first, about), *((path, None) for path in others)]
         return files
 
-    def mb_of_results(self, input_mb: float) -> int:
-        """Return the memory to make result tables, in MB, from parts of `input_mb` MB."""
-        return round(1000 + 10 * input_mb)
-
     @property
     def outputs(self) -> list[str]:
         """Result tables, figures and tables of all studies."""
