@@ -12,8 +12,8 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
-from dpol.core.files import sha256, write_json, write_text
-from dpol.core.record import CONFIG, CRATE, noted_sum
+from dpol.core.files import write_json, write_text
+from dpol.core.record import CONFIG, CRATE, checksums, write_note
 from dpol.core.schemas import Schema, write_frame
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
@@ -254,7 +254,8 @@ def write_files(
 def note_sums(folder: Path, files: Iterable[Path]) -> None:
     """Note the checksums of files, as their jobs do."""
     for file in files:
-        write_text(noted_sum(folder, file.relative_to(folder).as_posix()), sha256(file))
+        name = file.relative_to(folder)
+        write_note(folder / f"logs/{name}.log", {}, {}, checksums(folder, [file]))
 
 
 class Elements(HTMLParser):

@@ -14,8 +14,9 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
+from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
-from dpol.core.record import CONFIG, CRATE
+from dpol.core.record import CONFIG, CRATE, checksums, misread_files, read_notes
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import WORKFLOW, build_crate
@@ -45,9 +46,16 @@ def write_report(
             results are on remote storage.
 
     Raises:
-        DataError: a file of the run is missing or invalid.
+        DataError: a file of the run is missing or invalid, or a job read it otherwise than its own
+            job had written it.
     """
     folder = page.parents[1]
+    files = [path for path in files if folder in path.parents and path.is_file()]
+    if misread := misread_files(read_notes(logs.parent), checksums(folder, files)):
+        raise DataError(
+            f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
+            " files and run snakemake again"
+        )
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
     provenance = provenance_of(params, logs, checkout)
@@ -57,8 +65,7 @@ def write_report(
     write_text(page, html)
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    files = dict.fromkeys([page, *files])
-    outputs = [path for path in files if folder in path.parents and path.is_file()]
+    outputs = dict.fromkeys([page, *files])
     write_json(folder / CRATE, build_crate(folder, facts, provenance, outputs))
 
 
