@@ -90,10 +90,9 @@ def test_a_comparison_is_told_of_the_baseline_and_ours() -> None:
     )
 
 
-def test_the_strongest_local_rival_stands_between_the_two():
+def test_the_strongest_rival_stands_between_the_two():
     baseline, ours = COMPARED.roles.items()
     rivals = {
-        "a curator's": [("tree", "isotropic")],
         "weak": [("persistence", "isotropic")],
         "strong": [("window-mean", "capacity")],
     }

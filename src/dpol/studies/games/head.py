@@ -23,8 +23,8 @@ from dpol.studies.page import PageFacts
 def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     """Say what is decided, by what, and what three systems keep of the possible gain.
 
-    Where systems are compared, they are the baseline, its strongest local rival, and ours, at the
-    middle level, for the first question. Otherwise they are the two best local systems (or with a
+    Where systems are compared, they are the baseline, its strongest rival, and ours, at the middle
+    level, for the first question. Otherwise they are the two best local systems (or with a
     curator, if no local one was played) and the best fixed entity, at the strictest level, on the
     first stream.
 
@@ -47,11 +47,11 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     ]
     if not private:
         return f"{_decided(facts)} No private algorithm was played with noise."
-    local = [line for line in private if line.model == "local"] or private
-    named = {line.name: line for line in local}
-    if not settings.roles:
-        titles = f"the best {local[0].model} system in hindsight", "the next"
-        named = dict(zip(titles, local, strict=False))
+    named = {line.name: line for line in private if line.name in settings.roles}
+    if not named:
+        best = [line for line in private if line.model == "local"] or private
+        titles = f"the best {best[0].model} system in hindsight", "the next"
+        named = dict(zip(titles, best, strict=False))
     shares = {name: mean_share(line.rows, level) for name, line in named.items()}
     words = {}
     for name, line in named.items():
@@ -69,7 +69,7 @@ def lead_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> str:
     if len(streams) > 1:
         where = f", mean over {len(streams)} streams"
     chosen = f" Ours was chosen on {settings.chosen_on}." if settings.chosen_on else ""
-    unit = each(local[0].rows["unit"]).replace("round", facts.period)
+    unit = each(private[0].rows["unit"]).replace("round", facts.period)
     return (
         f"{_decided(facts)} {attacked(level, unit)} Of the possible gain (0%: random, 100%: the"
         f" best of every {facts.period}){where}, {said} (±: joint {100 * facts.confidence:g}%"

@@ -85,7 +85,7 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
         _finish(drawn, summary, lines, facts, *who)
         if named := [line for line in lines if line.name == OUR_ROLE] or lines:
             where = "" if alone or main.roles else f", {facts.streams[first]}"
-            drawn.find(_finding(named[0], where, facts))
+            drawn.find(_finding(named[0], where, facts, best=not main.roles))
     return drawn.figure
 
 
@@ -118,13 +118,11 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
             _draw_panel(drawn, ax, own, lines[noise], facts, fixed)
         every = [line for own in lines.values() for line in own]
         _finish(drawn, rows, every, facts)
-        strictest = rows["mu"].min()
-        best = max(
-            every, key=lambda line: np.nan_to_num(mean_share(line.rows, strictest)[0], nan=-1)
-        )
-        drawn.find(
-            _finding(replace(best, name=system_title(best.algorithm, best.noise)), "", facts)
-        )
+        mu = min(facts.levels.values())
+        shares = [np.nan_to_num(mean_share(line.rows, mu)[0], nan=-math.inf) for line in every]
+        best = every[int(np.argmax(shares))]
+        named = replace(best, name=system_title(best.algorithm, best.noise))
+        drawn.find(_finding(named, "", facts, best=True))
     return drawn.figure
 
 
@@ -184,8 +182,15 @@ def _finish(
     drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
 
 
-def _finding(line: Line, where: str, facts: Facts) -> str:
-    """Say what a system keeps at the weakest and the strictest level that it keeps."""
+def _finding(line: Line, where: str, facts: Facts, *, best: bool) -> str:
+    """Say what a system keeps at the weakest and the strictest level that it keeps.
+
+    Args:
+        line: the system.
+        where: words on the streams.
+        facts: the levels.
+        best: whether it is the best of all systems at the strictest level, if it keeps that.
+    """
     shares = {mu: mean_share(line.rows, mu) for mu in ordered_levels(facts.levels)}
     played = [mu for mu, (share, _) in shares.items() if not math.isnan(share)]
     ends = dict.fromkeys((played[0], played[-1]))
@@ -193,10 +198,11 @@ def _finding(line: Line, where: str, facts: Facts) -> str:
     over = line.rows["stream"].nunique()
     mean = f", mean over {over} streams" if over > 1 else ""
     guesses = f" {attacked(played[-1])}" if played[-1] < math.inf else ""
-    best = "" if line.name == OUR_ROLE else ", the best in hindsight,"
     name, _, which = line.explained.partition(": ")
     named = f"{name} ({which})" if which else name
-    return f"Of the possible gain{where}{mean}, {named}{best} keeps {said}.{guesses}"
+    if best and played[-1] == min(shares):
+        named += f", the best at {mu_title(played[-1])} in hindsight,"
+    return f"Of the possible gain{where}{mean}, {named} keeps {said}.{guesses}"
 
 
 # ---- table ---------------------------------------------------------------------------------------

@@ -93,11 +93,11 @@ def _average_gain_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     return average_gain_table(frames, settings, facts)
 
 
-@partial(TableSpec, name="guarantees", title="Guarantees of each algorithm", place="folded")
-def _guarantees_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.mechanisms import guarantees_table
+@partial(TableSpec, name="regret-bounds", title="Regret bound of each algorithm", place="folded")
+def _regret_bounds_table(frames: Frames, settings: Games, facts: Facts) -> Table:
+    from dpol.studies.games.mechanisms import regret_bounds_table
 
-    return guarantees_table(frames, settings, facts)
+    return regret_bounds_table(frames, settings, facts)
 
 
 def _replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
@@ -145,7 +145,7 @@ SECTIONS = (
         title="Total gain",
         about="Each algorithm at each privacy level.",
         results=("summary",),
-        tables=(_average_gain_table, _guarantees_table),
+        tables=(_average_gain_table, _regret_bounds_table),
     ),
 )
 """Sections of the page, in their order."""
