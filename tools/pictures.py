@@ -18,12 +18,10 @@ from dpol.show.style import save_figure
 
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
-    "central-texas": (
-        "figure-1", "figure-2", "privacy-utility", "lazy-regret", "labels-risk", "audits",
-    ),
+    "central-texas": ("figure-1", "figure-2", "labels-risk"),
     "states": ("questions", "allocation"),
-    "beyond": ("rivals", "memory"),
-}  # fmt: skip
+    "beyond": ("rivals",),
+}
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text
 
