@@ -218,7 +218,7 @@ def real_data() -> str:
                 theirs = f"**{theirs}**"
             curator = amount(*interval(best_of(of_mu, CURATORS)))
             level = "∞" if mu == math.inf else f"{mu:g}"
-            rows.append((title, level, own, f"{theirs} ({best})", curator))
+            rows.append(("" if level != "∞" else title, level, own, f"{theirs} ({best})", curator))
     return table(("data", "μ", "ours †", "best rival", "curator"), rows, words=2)
 
 
@@ -227,19 +227,18 @@ PLAYED = {
     "random-effects": "ours †",
     "rw-meta": "RW-Meta",
     "rw-ftpl": "RW-FTPL",
-    "switching": "ours, switching",
 }
 """Algorithms of the simulated worlds, by the names that the table gives to them."""
 
 
 def worlds() -> str:
-    """Share of the possible gain in simulated worlds, and how often the smallest is named."""
+    """Share of the possible gain in simulated worlds."""
     rows = []
     for world, of in WORLDS[WORLDS["mu"] == 0.25].groupby("world", sort=False):
         named, cells = of.set_index("algorithm"), []
         for name in PLAYED:
             row = named.loc[name]
-            cell = f"{100 * row['gain_share']:.1f} ({100 * row['smallest_named']:.0f})"
+            cell = f"{100 * row['gain_share']:.1f}"
             loses = row["ours_ahead"] < -row["ours_ahead_half_width"]
             cells.append(f"**{cell}**" if loses else cell)
         rows.append((str(world), *cells))

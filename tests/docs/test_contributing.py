@@ -11,7 +11,7 @@ from code_blocks import ROOT
 PAGE = contributing.PAGE.read_text(encoding="utf-8")
 
 
-def test_rooms_and_targets_are_those_of_today() -> None:
+def test_rooms_are_those_of_today() -> None:
     assert contributing.renewed(PAGE) == PAGE, "run: make format"
 
 
