@@ -148,10 +148,10 @@ def page() -> str:
     """
     parts = []
     for paper, title in PAPERS.items():
-        lines = [f"## {title}", "", "| exhibit | computed in | seen in |", "|---|---|---|"]
+        lines = [f"## {title}", "", "| exhibit | where |", "|---|---|"]
         for row in rows_of(paper):
-            computed = ", ".join(f"`{target}`" for target in row.computed)
-            lines.append(f"| {row.name} | {computed} | {'; '.join(row.seen)} |")
+            computed = [", ".join(f"`{target}`" for target in row.computed)] if row.computed else []
+            lines.append(f"| {row.name} | {'; '.join([*computed, *row.seen])} |")
         parts.append("\n".join(lines) + "\n")
     return HEAD + "\n".join(parts)
 

@@ -219,7 +219,7 @@ def results() -> str:
     """Return Markdown sections on the files of the data, the games and all studies.
 
     A column of several tables is described once, by its most frequent meaning. Columns with the
-    same meaning share a line.
+    same meaning share a line. Files of jobs are left out.
     """
     tables = [*DATA_SCHEMAS.values()]
     for study in load_studies().values():
@@ -235,6 +235,7 @@ def results() -> str:
     described = [
         (table, _lines({name: it for name, it in table.columns.items() if shared.get(name) != it}))
         for table in tables
+        if not table.name.startswith("points/")
     ]
     grouped = set().union(*groups.values())
     common = {name: shared[name] for name in sorted(shared) if name not in grouped}
