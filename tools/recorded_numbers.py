@@ -28,8 +28,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
-ASKED = (("share", 0.25), *product(("large", "patients"), (math.inf, 0.25)))
-"""Questions and levels of the table of questions; README.md has shares without noise."""
+ASKED = tuple(product(("large", "patients"), (math.inf, 0.25)))
+"""Questions and levels of the table of questions; README.md has the question of shares."""
 WITH_NOISE, LAST = "the baseline with capacity noise", "last week's choice"
 NAMES = {
     "the baseline": "baseline (RW-Meta, isotropic noise)",
@@ -120,7 +120,7 @@ def questions() -> str:
     fixed = means.drop_duplicates("question").set_index("question")["best_fixed_share"]
     both = [f"{100 * fixed[question]:.1f}" for question, _ in ASKED]
     rows.append(("best fixed expert in hindsight", *both))
-    titles = {"share": "share", "large": "large", "patients": "most"}
+    titles = {"large": "large", "patients": "most"}
     header = [f"{titles[name]}, μ = {'∞' if mu == math.inf else mu}" for name, mu in ASKED]
     return table(("", *header), rows)
 
