@@ -72,18 +72,6 @@ def kept(role: str, *, mu: float, question: str = "share") -> tuple[float, float
     return best["gain_share"], best["gain_share_half_width"]
 
 
-def steps() -> str:
-    """What our noise and our filter give at μ = 0.25, and last week's choice without noise."""
-    strict, free = (
-        {role: f"{100 * kept(role, mu=mu)[0]:.1f}%" for role in NAMES} for mu in (0.25, math.inf)
-    )
-    return (
-        f"At μ = 0.25 the baseline keeps {strict['the baseline']}, with our noise"
-        f" {strict[WITH_NOISE]}, and with our filter too {strict['ours']}. Without noise last"
-        f" week's choice keeps {free[LAST]}, ours {free['ours']}.\n"
-    )
-
-
 def losses() -> str:
     """Points that systems lose from no noise to μ = 0.25."""
     lost = {
@@ -461,7 +449,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "fillings": fillings,
     "figure-1": figure_1,
     "regressors": regressors,
-    "steps": steps,
     "losses": losses,
     "real-data": real_data,
     "worlds": worlds,
