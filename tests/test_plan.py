@@ -76,7 +76,7 @@ def test_words_of_a_study_compute_no_point() -> None:
     assert [GAMES.columns in code.files for code in codes(plan())] == [False, True, True, True]
     for module, reached in {
         GAMES.module: [False, True, True, True],
-        GAMES.collecting: [False, True, True, True],
+        GAMES.collecting: [False, True, False, False],
         GAMES.showing: [False, False, True, True],
     }.items():
         assert [module in code.modules for code in codes(plan())] == reached

@@ -345,39 +345,6 @@ def long_stays() -> str:
     return table(("noise, reader", *names), rows)
 
 
-def divided_help(every: pd.DataFrame) -> str:
-    """Share of the avoidable unmet need that each rule avoids in percent, and interval over weeks.
-
-    Args:
-        every: rows of all streams together; units are all of the need that they follow.
-    """
-    every = every[(every["units_share"] == 1) & every["noise"].isin(["none", "capacity"])]
-    mean, announced = "mean-need", "announced-need"
-    columns = [
-        *product((mean,), ("patients", "surge"), (math.inf, 0.25)),
-        *product((announced,), ("patients", "surge"), (0.25,)),
-    ]
-    rows = []
-    for rule in ("last", "forecast", "guarantee", "equal-chances", "exact", "best-fixed"):
-        cells = []
-        for follow, need, mu in columns:
-            own = every[(every["rule"] == rule) & (every["need"] == need)]
-            own = own[(own["units_follow"] == follow) & ((own["mu"] == mu) | own["mu"].isna())]
-            shares = 100 * own[["avoided", "avoided_rounds_half_width"]]
-            cells.append(amount(*shares.iloc[0], digits=0) if len(own) else "—")
-        rows.append((f"`{rule}`", *cells))
-    titles = (
-        f"{need}{', announced' if follow == announced else ''}, μ = {'∞' if mu == math.inf else mu}"
-        for follow, need, mu in columns
-    )
-    return table(("rule", *titles), rows)
-
-
-def allocation() -> str:
-    """Divided help on fifteen states."""
-    return divided_help(recorded("states", "allocation"))
-
-
 def table_2() -> str:
     """The first paper's Table 2 on Central Texas, and its ratio beside the paper's own."""
     every = recorded("central-texas", "summary")
@@ -444,7 +411,6 @@ def slips() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "allocation": allocation,
     "table-2": table_2,
     "fillings": fillings,
     "figure-1": figure_1,

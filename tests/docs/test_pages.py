@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-import dividing_picture as dividing
 import numpy as np
-import pytest
 import workflow_picture as workflow
 import yaml
 
@@ -17,7 +15,6 @@ from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.privacy.chains import chain_norm
-from legible import lines, points
 
 DOCS = ROOT / "docs"
 KINDS = ("figures", "tables")
@@ -50,19 +47,6 @@ def test_results_that_pages_name_are_made() -> None:
     ]
     assert found
     assert [row for row in found if row[3] not in made[row[1], row[2]]] == []
-
-
-def test_picture_of_dividing_help_is_right() -> None:
-    """At 20 units the curves have the values of the example in `dpol.divide`."""
-    figure = dividing.drawn()
-    received, chance = (lines(ax) for ax in figure.axes)
-    for name, units in zip("ABC", (65 / 6, 17 / 3, 7 / 2), strict=True):
-        assert dict(points(received[name]))[20] == pytest.approx(units)
-        assert dict(points(chance[name]))[20] == pytest.approx(0.202328, abs=1e-6)
-    # B gets help from 8 units on, C from 13.
-    at_8, at_13 = ([dict(points(received[name]))[units] for name in "ABC"] for units in (8, 13))
-    assert at_8 == pytest.approx([8, 0, 0])
-    assert at_13 == pytest.approx([29 / 3, 10 / 3, 0])
 
 
 def test_picture_of_the_workflow_has_every_rule() -> None:

@@ -12,10 +12,9 @@ from dpol.core.errors import DataError
 from dpol.core.words import counted
 from dpol.data.bad_cells import BadCells, refuse_cells
 from dpol.data.parse import bad_dates, parse_dates, parse_numbers, sign_remedies
-from dpol.data.raw_table import RawTable, read_table, refuse_unnamed
+from dpol.data.raw_table import RawTable, read_table, refuse_columns, refuse_unnamed
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
-from dpol.data.table_files import Keys, refuse_columns
 from dpol.data.table_format import DEFAULT, Format
 
 _MEND_GAINS = (
@@ -39,7 +38,7 @@ def read_gains(
     """
     raw = read_table(source.file, form=form)
     present, top, rounds = list(raw.cells.columns), source.gain_range, len(raw.cells)
-    refuse_columns(raw.file, source.others, present, Keys(columns="dataset.source"))
+    refuse_columns(raw.file, source.others, present, key="dataset.source")
     experts = [name for name in present if name not in source.others]
     refuse_unnamed(raw.file, present)
     if len(experts) < 2 or rounds < 2:

@@ -27,19 +27,19 @@ from dpol.core.names import folded
 from dpol.core.near import did_you_mean
 from dpol.core.words import shortened
 from dpol.data.bad_cells import Texts
-from dpol.data.excel import BadWorkbookError, read_sheet
 from dpol.data.parse import date_formats, parse_dates, parse_numbers, without_time
-from dpol.data.raw_table import refuse_unnamed
+from dpol.data.raw_table import (
+    LONGEST_CELL,
+    MOST_TITLES,
+    UTF_16,
+    open_bytes,
+    read_table,
+    refuse_unnamed,
+    sheet_cells,
+)
 from dpol.data.settings import Cleaning, Columns
 from dpol.data.several_rows import are_corrections
 from dpol.data.stream import largest_change
-from dpol.data.table_files import (
-    LONGEST_CELL,
-    MOST_TITLES,
-    likely_encoding,
-    open_table,
-    read_table_file,
-)
 from dpol.data.table_format import DEFAULT, EITHER, FORMATS, MONTHS, PLAIN, YEARS, Dates, Format
 
 LINES = 500
@@ -151,13 +151,10 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
         DataError: the table cannot be read, or options are missing; the text lists them all.
     """
     look, form = Look(file=path, told=told), DEFAULT
-    with suppress(EOFError, OSError, zlib.error, BadWorkbookError):  # reading says what is wrong
+    with suppress(EOFError, OSError, zlib.error):  # reading says what is wrong
         form = _written(path, look)
-    read = read_table_file(path, None, form)
-    look.typed |= {*read.typed}
-    table = pd.DataFrame(read.rows, read.lines, read.header, dtype=str)
-    table = table.apply(lambda column: column.str.strip()).drop_duplicates()
-    is_header = (table == [name.strip() for name in table]).all(axis=1)
+    table = read_table(path, None, form).cells.drop_duplicates()
+    is_header = (table == [str(name).strip() for name in table]).all(axis=1)
     table, periods = _laid_out(table[~is_header], look)
     if table.empty:
         look.asked.append("--layout: no counts are left; is the table long, wide or wide-periods?")
@@ -186,14 +183,14 @@ def _written(path: Path, look: Look) -> Format:
     if path.suffix == ".xlsx":
         look.format |= {"sheet": look.told["sheet"]} if "sheet" in look.told else {}
         try:
-            sheet = read_sheet(path, DEFAULT.model_copy(update=look.format), "dataset.format")
+            sheet = sheet_cells(path, DEFAULT.model_copy(update=look.format))
         except DataError as error:
             raise DataError(str(error).replace("dataset.format.sheet", "--sheet")) from None
-        first = [(number, row.texts) for number, row in sheet[:LINES]]
+        first = [(number, texts) for number, *texts in sheet[:LINES].itertuples(name=None)]
     else:
-        with open_table(path) as file:
+        with open_bytes(path) as file:
             data = file.read()
-        encoding = look.told.get("encoding") or likely_encoding(data)
+        encoding = look.told.get("encoding") or _encoding(data)
         text = data.decode(encoding.replace("utf-8", "utf-8-sig"), "replace")
         if encoding != "utf-8":
             look.format["encoding"] = encoding
@@ -211,6 +208,16 @@ def _written(path: Path, look: Look) -> Format:
         look.format["skip_rows"] = header - 1
         look.guess(f"skip_rows: {header - 1}, above the header", dict(first)[header])
     return DEFAULT.model_copy(update=look.format)
+
+
+def _encoding(data: bytes) -> str:
+    if data.startswith(UTF_16):
+        return "utf-16"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
 
 
 def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:

@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
+import base64
+import codecs
+import csv
+import datetime
+import gzip
+import io
+import itertools
+import json
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO, Any, cast
 
 import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, packed_file, sha256
+from dpol.core.near import did_you_mean
 from dpol.core.shipped import way_back
+from dpol.core.words import counted, shortened
 from dpol.data.bad_cells import Texts
-from dpol.data.parse import parse_dates
+from dpol.data.parse import date_formats, parse_date
 from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource, WebSource
-from dpol.data.table_files import (
-    MOST_MB,
-    read_table_file,
-    refuse_columns,
-    refuse_periods_as_columns,
-)
-from dpol.data.table_format import DEFAULT, PLAIN, Format
+from dpol.data.table_format import DEFAULT, EITHER, YEARS, Format
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-"""Characters that a terminal may obey; `garbled` refuses those above 127."""
+MOST_MB = 2_000
+"""Largest CSV table, unpacked, in MB (10^6 bytes)."""
+BLOCK, LONGEST_CELL = 1 << 20, 10_000_000
+"""Number of bytes read at once, which must not all be blank; largest number of characters of a
+cell."""
+MOST_CELLS = 5_000_000
+"""Largest number of cells of a sheet; openpyxl takes a minute to read them."""
+MOST_TITLES = 20
+"""Number of lines above the header in which dpol looks for it."""
+DELIMITERS = ",;\t|"
+WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+"""The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
+UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+_AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
+_LOOK = "let dpol look at the table: dpol new dataset TABLE"
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that a terminal may obey."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,19 +76,11 @@ class RawTable:
     repeated: frozenset[int] = frozenset()
 
 
-def raw_table(
-    file: str,
-    cells: pd.DataFrame,
-    form: Format = DEFAULT,
-    typed: Mapping[str, Format] | None = None,
-) -> RawTable:
-    """Make a `RawTable`; a column's own cells may decide its format.
+def raw_table(file: str, cells: pd.DataFrame, form: Format = DEFAULT) -> RawTable:
+    """Make a `RawTable` from cells of text, with its index.
 
-    Args:
-        file: path of the file.
-        cells: cells of text, with the index of `RawTable`.
-        form: the format of the table.
-        typed: formats of the columns that held numbers or dates as such.
+    A column's own cells may decide its format: all are dates such as 2021-01-31, as those that a
+    program stored as dates, or one shows the decimal sign.
     """
     cells = cells.apply(lambda column: column.str.strip())
     controls = pd.Series(False, cells.index)
@@ -73,14 +88,24 @@ def raw_table(
         if texts := [text for text in column.unique() if _CONTROL.search(text)]:
             controls |= column.isin(texts)
             cells[name] = column.replace(_CONTROL, "?", regex=True)
-    formats = {str(name): form.of_column(column.unique()) for name, column in cells.items()}
+    formats = {str(name): _of_column(column.unique(), form) for name, column in cells.items()}
     return RawTable(
         file=file,
         cells=cells,
-        formats={**formats, **(typed or {})},
+        formats=formats,
         encoding=form.encoding,
         controls=(*cells.index[controls],),
     )
+
+
+def _of_column(cells: Iterable[str], form: Format) -> Format:
+    held = [text for text in cells if text]
+    if held and all(parse_date(text, DEFAULT) for text in held):
+        form = form.model_copy(update={"date": DEFAULT.date})
+    return form.of_column(held)
+
+
+# ---- files --------------------------------------------------------------------------------------
 
 
 def read_table(
@@ -90,10 +115,326 @@ def read_table(
     *,
     max_mb: int = MOST_MB,
 ) -> RawTable:
-    """Read some columns, or all, of a table as text; see `read_table_file`."""
-    table = read_table_file(Path(path), columns, form, max_mb=max_mb)
-    cells = pd.DataFrame(table.rows, table.lines, table.header, dtype=str)
-    return raw_table(str(path), cells, form, table.typed)
+    """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
+
+    Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV table and
+    blank rows of a sheet are left out. A formula yields the value that was saved with it.
+
+    Raises:
+        DataError: the file is missing, empty, damaged, not a table, or as CSV larger than `max_mb`
+            MB; a column or the sheet is missing; a CSV row has more or fewer cells than the header;
+            a formula has no value; or a key of the format does not apply to such a file.
+    """
+    path, wanted = Path(path), None if columns is None else [*dict.fromkeys(columns)]
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
+    for key in {".parquet": ("sheet", "skip_rows"), ".xlsx": ()}.get(path.suffix, ("sheet",)):
+        if getattr(form, key):
+            raise DataError(f"{path}: dataset.format.{key} does not apply to it; remove that key")
+    try:
+        if path.suffix == ".parquet":
+            cells = _read_parquet(path, wanted, form)
+        elif path.suffix == ".xlsx":
+            cells = _read_sheet(path, wanted, form)
+        else:
+            cells = _read_csv(path, wanted, form, max_mb)
+    except UnicodeError:
+        raise _undecoded(path, form) from None
+    except (EOFError, OSError, zlib.error) as error:
+        cause = " ".join(str(error)[:200].split())
+        raise DataError(
+            f"{path}: cannot be read as a {path.suffix} file: {cause}. If it is damaged or cut"
+            f" short, {_AGAIN}; or give it the suffix of its format"
+        ) from None
+    if cells.empty:
+        raise DataError(f"{path}: has a header but no rows; {_AGAIN}")
+    return raw_table(str(path), cells, form)
+
+
+def _read_csv(path: Path, wanted: list[str] | None, form: Format, max_mb: int) -> pd.DataFrame:
+    """Read a CSV table; pandas would fill a short row with empty cells and say nothing."""
+    with open_bytes(path) as table:  # first, since a cut gzip file must not look like a bad row
+        while block := table.read(BLOCK):
+            if len(block) == BLOCK and block.isspace():
+                raise DataError(f"{path}: holds {BLOCK:,} blank characters in a row; delete them")
+            if table.tell() > max_mb * 10**6:
+                raise DataError(
+                    f"{path}: is larger than {max_mb:,} MB as CSV; leave out the rows and columns"
+                    " that no run needs, or save it as Parquet"
+                )
+    csv.field_size_limit(LONGEST_CELL)
+    rows = dict[int, list[str]]()
+    with open_text(path, form) as text:
+        reader = csv.reader(text, delimiter=form.delimiter, strict=True)
+        try:
+            header = next(filter(None, reader), [])
+            places = _places(path, wanted, header, _other_headers(path, form))
+            for row in filter(None, reader):
+                line = form.skip_rows + reader.line_num
+                if len(row) != len(header):
+                    raise DataError(
+                        f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
+                        f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break,"
+                        f" or, if the file is cut short here, {_AGAIN}"
+                    )
+                rows[line] = [row[place] for place in places]
+        except csv.Error as error:
+            line = form.skip_rows + reader.line_num
+            raise DataError(f"{path}, row {line}: is not CSV: {error}; {_AGAIN}") from None
+    columns = [header[place] for place in places]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=str)
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a CSV table, gzip or not, for reading its bytes."""
+    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def open_text(path: Path, form: Format) -> io.TextIOWrapper:
+    """Open a CSV table, gzip or not, for reading its text from the header on."""
+    encoding = form.encoding.replace("utf-8", "utf-8-sig")
+    text = io.TextIOWrapper(open_bytes(path), encoding, newline="")
+    for _ in range(form.skip_rows):
+        text.readline()
+    return text
+
+
+def _undecoded(path: Path, form: Format) -> DataError:
+    with open_bytes(path) as table:
+        start = table.read(4)
+    if start.startswith(WORKBOOKS):
+        return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
+    other = "cp1252" if form.encoding == "utf-8" else "utf-8"
+    likely = "utf-16" if start.startswith(UTF_16) else other
+    return DataError(
+        f"{path}: is not {form.encoding.upper()} text. Set dataset.format.encoding, such as to"
+        f" {likely}, or {_LOOK}"
+    )
+
+
+def _other_headers(path: Path, form: Format) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Yield what the first lines hold with each delimiter, and the keys that read them so."""
+    with open_text(path, form) as text:
+        for number, line in enumerate(itertools.islice(text, MOST_TITLES), form.skip_rows):
+            for mark in DELIMITERS:
+                cells = next(csv.reader([line.rstrip("\r\n")], delimiter=mark), [])
+                yield {"delimiter": mark, "skip_rows": number}, cells
+
+
+def _places(
+    path: Path,
+    wanted: list[str] | None,
+    header: Sequence[str],
+    others: Iterable[tuple[dict[str, Any], Sequence[str]]],
+) -> list[int]:
+    """Return where the wanted columns, or all, are in a header.
+
+    Raises:
+        DataError: they are not there; if they are in one of `others`, or all columns are wanted and
+            only these have more than one, the text gives the keys that read it.
+    """
+    if not header:
+        raise DataError(f"{path}: holds no table; {_AGAIN}")
+    for keys, cells in itertools.chain([({}, header)], others):
+        if {*wanted} <= {*cells} if wanted else sum(map(bool, cells)) > 1:
+            if not keys:
+                break
+            block = ", ".join(f"{key}: {json.dumps(value)}" for key, value in keys.items())
+            raise DataError(
+                f"{path}: its header is found with dataset.format: {{{block}}}; set these keys, or"
+                f" {_LOOK}"
+            )
+    wanted = [*header] if wanted is None else wanted
+    refuse_columns(path, wanted, header)
+    return [header.index(name) for name in wanted]
+
+
+def _read_parquet(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFrame:
+    """Read a Parquet table; pandas would hide columns that were stored as an index."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    texts = dict[str, list[str]]()
+    try:
+        schema = pq.read_schema(path)
+        wanted = schema.names if wanted is None else wanted
+        refuse_columns(path, wanted, schema.names)
+        kept = (pq.read_metadata(path).metadata or {}).get(b"ARROW:schema")
+        written = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(kept))) if kept else schema
+        for name, values in zip(wanted, pq.read_table(path, columns=wanted), strict=True):
+            kind = written.field(name).type
+            if pa.types.is_dictionary(kind):  # Parquet itself does not keep its time zone
+                values = values.cast(kind.value_type)
+            kind = values.type
+            if pa.types.is_nested(kind):
+                raise DataError(f"{path}: column {name} holds {kind}; write one value in each cell")
+            if pa.types.is_floating(kind):
+                values = pc.if_else(pc.is_nan(values), None, values)
+            texts[name] = values.cast(pa.string()).fill_null("").to_pylist()
+            if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+                texts[name] = [_in_sign(text, form) for text in texts[name]]
+    except pa.ArrowException as error:
+        raise OSError(str(error)) from None
+    cells = pd.DataFrame(texts, dtype=str)
+    return cells.set_axis(cells.index + 1)
+
+
+def _read_sheet(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFrame:
+    from openpyxl.utils import get_column_letter
+
+    cells = sheet_cells(path, form)
+    titles = cells[:MOST_TITLES].itertuples(name=None)
+    others = (({"skip_rows": number - 1}, texts) for number, *texts in titles)
+    header, cells = cells.iloc[0].tolist(), cells.iloc[1:]
+    places = _places(path, wanted, header, others)
+    named = np.array([bool(name) for name in header])
+    filled = (cells != "").to_numpy()
+    outside = filled & ~filled[:, named].any(axis=1, keepdims=True)
+    for place, k in np.argwhere(outside)[:1]:
+        cell = f"{get_column_letter(cells.columns[k] + 1)}{cells.index[place]}"
+        raise DataError(
+            f"{path}: cell {cell} holds {shortened(cells.iloc[place, k])!r} in a row and a column"
+            " outside the table; delete it, or move it to another sheet"
+        )
+    return cells.iloc[:, places].set_axis([header[place] for place in places], axis="columns")
+
+
+def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
+    """Read a sheet from its header on; rows have their numbers, columns count from 0.
+
+    Blank rows and columns are left out. pandas would fill the sheet up to its farthest cell, such
+    as a note in XFD20000.
+
+    Raises:
+        OSError: the workbook is damaged.
+        DataError: the sheet is missing or not named, has more than `MOST_CELLS` cells, or holds no
+            table or a formula without a value.
+    """
+    import openpyxl
+    from openpyxl.cell.read_only import ReadOnlyCell
+
+    rows, read = dict[int, dict[int, str]](), 0
+    try:
+        with warnings.catch_warnings():  # they are about styles, which are not read
+            warnings.simplefilter("ignore")
+            books = [
+                openpyxl.load_workbook(path, read_only=True, data_only=saved)
+                for saved in (True, False)
+            ]
+            names = [sheet.title for sheet in books[0].worksheets]
+            name = names[0] if form.sheet is None and len(names) == 1 else form.sheet
+            if name not in names:
+                raise DataError(
+                    f"{path}: dataset.format.sheet must be one of {', '.join(map(repr, names))}"
+                    f"{did_you_mean(name or '', names)}"
+                )
+            for book in books:
+                book[name].reset_dimensions()  # some programs write wrong ones
+            # Values and formulas are in two readings; the second is slow, and seldom needed.
+            values, formulas = (enumerate(book[name].iter_rows(), start=1) for book in books)
+            for number, row in values:
+                read += len(row)
+                if read > MOST_CELLS:
+                    raise DataError(
+                        f"{path}: sheet {name!r} has more than {MOST_CELLS:,} cells up to row"
+                        f" {number:,}; delete what lies far from the table, also formatted cells"
+                        " without text, or save the table as CSV"
+                    )
+                filled = {k: cell for k, cell in enumerate(row) if isinstance(cell, ReadOnlyCell)}
+                texts = {k: _text(cell.value, form) for k, cell in filled.items()}
+                if any(texts.values()):
+                    rows[number] = texts
+                # A formula whose value is an empty text has the type str.
+                blank = [
+                    k for k, text in texts.items() if not text and filled[k].data_type != "str"
+                ]
+                written = next(cells for n, cells in formulas if n == number) if blank else ()
+                for k in blank:
+                    if written[k].data_type == "f":
+                        raise DataError(
+                            f"{path}: cell {written[k].coordinate} holds a formula that"
+                            " was never calculated. Open the workbook in a spreadsheet program and"
+                            " save it"
+                        )
+            for book in books:
+                book.close()
+    except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile) as error:
+        raise OSError(str(error)) from None
+    rows = {number: row for number, row in rows.items() if number > form.skip_rows}
+    if not rows:
+        raise DataError(
+            f"{path}: sheet {name!r} holds no table; name another sheet in dataset.format.sheet,"
+            " or lower dataset.format.skip_rows"
+        )
+    columns = sorted({column for row in rows.values() for column, text in row.items() if text})
+    cells = [[row.get(column, "") for column in columns] for row in rows.values()]
+    return pd.DataFrame(cells, [*rows], columns, dtype=str)
+
+
+def _text(cell: Any, form: Format) -> str:
+    """Return the text of a cell of a sheet, with numbers as `form` reads them."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, (int, float)):
+        return _in_sign(repr(int(cell) if float(cell).is_integer() else cell), form)
+    if isinstance(cell, (datetime.date, datetime.time)):
+        return cell.isoformat()
+    return str(cell).strip()
+
+
+def _in_sign(number: str, form: Format) -> str:
+    """Write a number that has a decimal point as `form` reads it."""
+    # 1.125 may also mean 1125; 1.1250 may not.
+    return (number + "0" if EITHER.fullmatch(number) else number).replace(".", form.decimal_sign)
+
+
+def write_table(cells: pd.DataFrame, path: Path | str) -> None:
+    """Write a table of text as `.csv.gz`, with equal bytes for equal tables."""
+    with atomic_path(path) as temporary, packed_file(temporary) as packed:
+        packed.write(cells.to_csv(index=False, lineterminator="\n").encode())
+
+
+# ---- columns ------------------------------------------------------------------------------------
+
+
+def refuse_columns(
+    path: Path | str,
+    wanted: Sequence[str],
+    present: Sequence[str],
+    key: str = "dataset.columns",
+) -> None:
+    """Refuse a table that lacks wanted columns, or has several with one name.
+
+    Raises:
+        DataError: a column is missing or ambiguous; the text names it and the key to change.
+    """
+    if missing := [name for name in wanted if name not in present]:
+        if key == "dataset.columns":
+            refuse_periods_as_columns(path, present)
+        raise DataError(
+            f"{path}: no column named {', '.join(missing)}; it has"
+            f" {', '.join(map(shortened, present))}. Name the right ones under {key} in the config"
+        )
+    if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
+        raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
+
+
+def refuse_periods_as_columns(path: Path | str, present: Sequence[str]) -> None:
+    """Refuse a table read in another layout whose columns are named after periods.
+
+    Raises:
+        DataError: at least three columns are named by dates; the text gives the layout and the
+            format of dates to set.
+    """
+    dates = [name for name in present if {*date_formats([name])} - {YEARS}]
+    if len(dates) > 2 and (known := date_formats(dates)):
+        raise DataError(
+            f"{path}: its columns are periods ({dates[0]}, {dates[1]}, ...). Set dataset.format:"
+            f" {{layout: wide-periods, date: {known[0]}}}, or {_LOOK}"
+        )
 
 
 def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
@@ -105,42 +446,40 @@ def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
         )
 
 
+# ---- layouts ------------------------------------------------------------------------------------
+
+
 def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     """Read a table of counts of any layout as a long table; see `read_table`.
 
     Raises:
         DataError: the table cannot be read, or is not the one whose SHA-256 the source gives.
     """
-    if isinstance(dataset.source, LocalSource) and dataset.source.sha256:
-        _refuse_another(Path(file), dataset.source.sha256)
-    max_mb = dataset.source.max_mb if isinstance(dataset.source, WebSource) else MOST_MB
-    raw = read_table(file, dataset.read_columns, dataset.format, max_mb=max_mb)
-    columns = dataset.needed_columns
+    source, form, columns = dataset.source, dataset.format, dataset.needed_columns
+    pinned = source.sha256 if isinstance(source, LocalSource) and Path(file).exists() else None
+    if pinned and (digest := sha256(file)) != pinned:
+        raise DataError(
+            f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed;"
+            f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove"
+            " dataset.source.sha256"
+        )
+    max_mb = source.max_mb if isinstance(source, WebSource) else MOST_MB
+    raw = read_table(file, dataset.read_columns, form, max_mb=max_mb)
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
     raw = replace(raw, cells=raw.cells[~is_header], headers=(*raw.cells.index[is_header],))
     if dataset.cleaning.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
-    layout = dataset.format.layout
-    if layout == "long":
+    if form.layout == "long":
         return raw
-    if layout == "wide":
+    if form.layout == "wide":
         refuse_periods_as_columns(raw.file, list(map(str, raw.cells)))
         made, kept = columns.entity, columns_of(columns.period)
     else:
         made = str(columns.period)
         kept = [name for name in columns.needed() if name not in (made, columns.count)]
-    dropped_by = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
-    table = to_long(
-        raw,
-        kept=list(dict.fromkeys([*kept, *dropped_by])),
-        melted=columns.entities,
-        name=made,
-        number=columns.count,
-    )
-    # The header of a sheet may hold dates as such.
-    typed = parse_dates(table.cells[made], PLAIN).notna().all()
-    form = table.formats[made] if layout == "wide" else PLAIN if typed else dataset.format
-    return replace(table, formats={**table.formats, made: form})
+    dropped = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
+    kept = [*dict.fromkeys([*kept, *dropped])]
+    return _to_long(raw, form, kept, columns.entities, name=made, number=columns.count)
 
 
 def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
@@ -153,15 +492,6 @@ def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
     return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
 
 
-def _refuse_another(file: Path, pinned: str) -> None:
-    if file.exists() and (digest := sha256(file)) != pinned:
-        again = way_back(str(file)) or "get an intact copy of it"
-        raise DataError(
-            f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed; {again}; or, if"
-            " the change is meant, remove dataset.source.sha256"
-        )
-
-
 def read_capacities(columns: Columns) -> RawTable | None:
     """Read the second table as a long table; None if the columns name no second table."""
     second = columns.capacity
@@ -170,63 +500,42 @@ def read_capacities(columns: Columns) -> RawTable | None:
     if second.format.layout == "long":
         wanted = [second.entity, second.capacity, *second.kept]
         return read_table(second.file, wanted, second.format)
-    return to_long(
-        read_table(second.file, form=second.format),
-        kept=second.kept,
-        melted=None,
-        name=second.entity,
-        number=second.capacity,
+    raw = read_table(second.file, form=second.format)
+    return _to_long(
+        raw, second.format, second.kept, None, name=second.entity, number=second.capacity
     )
 
 
-def to_long(
-    raw: RawTable, *, kept: Sequence[str], melted: Sequence[str] | None, name: str, number: str
+def _to_long(
+    raw: RawTable,
+    form: Format,
+    kept: Sequence[str],
+    melted: Sequence[str] | None,
+    *,
+    name: str,
+    number: str,
 ) -> RawTable:
     """Convert a wide table to the long layout; each row keeps its number in the file.
 
     Args:
         raw: a table with a column per entity, or per period.
+        form: its format.
         kept: the columns to keep.
         melted: the columns of entities or periods; None for all columns not kept.
         name: the new column for the names of the melted columns.
         number: the new column for their cells.
 
     Raises:
-        DataError: a column is missing, repeated or has no name, or some columns hold numbers and
-            others text with another decimal sign or thousands separator.
+        DataError: a column is missing, repeated or has no name.
     """
     present = list(raw.cells.columns)
     refuse_columns(raw.file, [*kept, *(melted or present)], present)
     refuse_unnamed(raw.file, present)
     melted = melted or [column for column in present if column not in kept]
-    forms = [raw.formats[column] for column in melted]
-    if len({(form.decimal_sign, form.thousands) for form in forms}) > 1:
-        raise DataError(
-            f"{raw.file}: some columns of counts hold numbers, others text with another decimal"
-            " sign or thousands separator; store all of them as numbers"
-        )
     cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
-    cells[name] = np.tile(
-        np.array([_CONTROL.sub("?", name.strip()) for name in melted], object), len(raw.cells)
-    )
+    cells[name] = np.tile(np.array(melted, object), len(raw.cells))
     cells[number] = raw.cells[list(melted)].to_numpy().ravel()
-    return RawTable(
-        file=raw.file,
-        cells=pd.DataFrame(cells, raw.cells.index.repeat(len(melted))),
-        formats={
-            **{column: raw.formats[column] for column in kept},
-            name: forms[0],
-            # A column that shows its decimal sign decides for all, as a cell does for its column.
-            number: max(forms, key=lambda form: form.decided),
-        },
-        encoding=raw.encoding,
-        headers=raw.headers,
-        controls=raw.controls,
-        repeated=raw.repeated,
+    long = raw_table(
+        raw.file, pd.DataFrame(cells, raw.cells.index.repeat(len(melted)), dtype=str), form
     )
-
-
-def write_table(cells: pd.DataFrame, path: Path | str) -> None:
-    """Write a table of text as `.csv.gz`, with equal bytes for equal tables."""
-    with atomic_path(path) as temporary, packed_file(temporary) as packed:
-        packed.write(cells.to_csv(index=False, lineterminator="\n").encode())
+    return replace(long, headers=raw.headers, controls=raw.controls, repeated=raw.repeated)

@@ -84,7 +84,7 @@ def texts_of(
         for kind, algorithms in specs.items()
     }
     labels = [label for each in specs.values() for label in each]
-    report = Report(algorithms=labels, envelope="", noise=noises[0], rivals=labels)
+    report = Report(algorithms=labels, envelope="", rivals=labels)
     main = Games(suites=suites, report=report)
     facts = replace(
         PAGE,

@@ -13,7 +13,6 @@ from dpol.data.settings import Columns
 from dpol.privacy.account import best_guess
 from dpol.show.names import marked, name_of
 from dpol.show.words import each, mu_title
-from dpol.studies.games.allocation_shown import allocation_table, draw_allocation
 from dpol.studies.games.average_gain import average_gain_table
 from dpol.studies.games.mechanisms import guarantees_table, privacy_table
 from dpol.studies.games.paper import draw_figure_2, table_2
@@ -84,29 +83,6 @@ SECTIONS = {
             "privacy": TableSpec(
                 build=privacy_table,
                 title="How private is it?",
-            ),
-        },
-    ),
-    "allocation": SectionSpec(
-        figures={
-            "allocation": FigureSpec(
-                draw=draw_allocation,
-                title="Help divided from noisy counts",
-                description="One panel per kind of need and number of units. The vertical axis is"
-                " the share of the avoidable unmet need that a rule avoids, mean over the streams:"
-                " 0% divides by capacity alone, 100% knows the next need. Below 0%, a rule is worse"
-                " than no counts; a line that leaves the panel goes on below it. The mean need is"
-                " that of the true counts over all rounds: known in hindsight only, and not"
-                " private. The announced need is forecast from noisy counts. The horizontal axis is"
-                " how often, at most, an attacker who knows everybody else’s data guesses correctly"
-                " whether a person was counted. Bars are joint intervals for the noise. They do not"
-                " cover other places or years.",
-            ),
-        },
-        tables={
-            "allocation": TableSpec(
-                build=allocation_table,
-                title="Help divided, and who is served",
             ),
         },
     ),

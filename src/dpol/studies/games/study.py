@@ -35,8 +35,6 @@ def points(settings: Games, facts: Facts) -> Mapping[str, Point]:
             "memory": facts.memory,
             "keep_rounds": settings.keep_rounds,
         }
-        if settings.allocation and stream in settings.divided:
-            played["allocation"] = settings.allocation.model_dump(mode="json")
         by_label[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = Point(
             settings=played,
             inputs={"stream": f"streams/{stream}.parquet"},
@@ -78,7 +76,6 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     """Return the names of the tables and figures that the settings do not ask for."""
     paper = plays_the_papers(settings, facts)
     asked = {
-        "divided": settings.allocation is not None,
         "rounds": settings.keep_rounds,
         "table-2": paper,
         "figure-2": paper,
@@ -88,7 +85,6 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
         "privacy-utility": not facts.asks_several,
         # The comparison has such a table, with intervals of the means.
         "answer": not (settings.roles and facts.asks_several),
-        "allocation": settings.allocation is not None,
         "rivals": bool(settings.report.rivals) and not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
@@ -99,7 +95,7 @@ STUDY = Study(
     title="Games",
     settings=Games,
     package="dpol.studies.games",
-    results=("summary", "totals", "ranking", "cumulative", "replay", "allocation"),
+    results=("summary", "totals", "ranking", "cumulative", "replay"),
     sections=(
         Section(
             name="paper",
@@ -127,15 +123,6 @@ STUDY = Study(
             tables=("privacy",),
         ),
         Section(
-            name="allocation",
-            title="Dividing help",
-            about="Units of help divided among all entities in every round, from the same noisy"
-            " counts.",
-            results=("allocation",),
-            figures=("allocation",),
-            tables=("allocation",),
-        ),
-        Section(
             name="replay",
             title="Week by week",
             about="One run, choice by choice. Every choice is made before the numbers of its"
@@ -152,5 +139,5 @@ STUDY = Study(
     ),
     optional=not_asked,
     points=points,
-    written=("scores", "curves", "divided", "rounds"),
+    written=("scores", "curves", "rounds"),
 )

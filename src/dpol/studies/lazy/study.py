@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from dpol.show.papers import LAZY, cited
-from dpol.studies.lazy.settings import ADVERSARIES, LEADERS, Lazy, algorithms_of
+from dpol.studies.lazy.settings import ADVERSARIES, ALGORITHMS, LEADERS, Lazy
 from dpol.studies.study import Facts, Point, Section, Study
 
 LONG = 200_000
@@ -22,13 +22,11 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point]:
     """
     by_label: dict[str, Point] = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
-        algorithms = algorithms_of(settings)
-        if T * d > settings.largest_tree:
-            algorithms = algorithms[: -len(LEADERS)]
+        led = LEADERS if T * d <= settings.largest_tree else ()
         one = settings.model_copy(update={"n_rounds": [T], "n_experts": [d]})
         game = {
-            "lazy": one.model_dump(mode="json", exclude={"accountants", "largest_tree"}),
-            "algorithms": list(algorithms),
+            "lazy": one.model_dump(mode="json", exclude={"largest_tree"}),
+            "algorithms": [name for name in ALGORITHMS if name in led or name not in LEADERS],
         }
         together = {"": ADVERSARIES} if T < LONG else {f"-{name}": (name,) for name in ADVERSARIES}
         for suffix, adversaries in together.items():

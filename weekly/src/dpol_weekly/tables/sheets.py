@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
-from dpol.data.table_format import EITHER, Format
+from dpol_weekly.tables.format import EITHER, Format
 
-
-class BadWorkbookError(Exception):
-    """A file that is damaged, or neither a workbook nor a Parquet table."""
-
-
-MOST_CELLS = 5_000_000
+_MOST_CELLS = 5_000_000
 """Largest number of cells of a sheet; openpyxl takes a minute to read them."""
+
+
+class DamagedError(Exception):
+    """A file that is damaged, or neither a workbook nor a Parquet table."""
 
 
 class SheetRow(NamedTuple):
@@ -31,31 +30,20 @@ class SheetRow(NamedTuple):
     letters: list[str]
 
 
-def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]:
+def read_sheet(path: Path, form: Format) -> list[tuple[int, SheetRow]]:
     """Read the header of a sheet and the rows below it, each with its number in the sheet.
 
     Blank rows and columns are left out, and blanks around a text. Numbers are written as `form`
     reads them, dates as 2021-01-31T00:00:00.
 
-    Args:
-        path: the workbook.
-        form: its sheet, and the number of rows above the header.
-        key: the key of the format, for messages.
-
     Raises:
-        BadWorkbookError: the workbook cannot be opened, or ends too early.
-        DataError: openpyxl is missing, the sheet is missing or not named, it has more than
-            `MOST_CELLS` cells, or it holds no table.
+        DamagedError: the workbook cannot be opened, or ends too early.
+        DataError: the sheet is missing or not named, it has more than five million cells, or it
+            holds no table.
     """
-    try:
-        import openpyxl
-        from openpyxl.cell.read_only import ReadOnlyCell
-        from openpyxl.utils import get_column_letter
-    except ImportError:
-        raise DataError(
-            f"{path}: reading a workbook needs openpyxl: pip install openpyxl; or save the table"
-            " as CSV"
-        ) from None
+    import openpyxl  # slow, and most tables are CSV
+    from openpyxl.cell.read_only import ReadOnlyCell
+    from openpyxl.utils import get_column_letter
 
     try:
         with warnings.catch_warnings():  # they are about styles, which are not read
@@ -68,7 +56,7 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
                 sheet = sheets[form.sheet]
             else:
                 raise DataError(
-                    f"{path}: {key}.sheet must be one of {', '.join(map(repr, sheets))}"
+                    f"{path}: format.sheet must be one of {', '.join(map(repr, sheets))}"
                     f"{did_you_mean(form.sheet or '', sheets)}"
                 )
             sheet.reset_dimensions()  # some programs write wrong ones
@@ -76,9 +64,9 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
             read, blank, empty = 0, False, set[tuple[int, int]]()
             for number, row in enumerate(sheet.iter_rows(), start=1):
                 read += len(row)
-                if read > MOST_CELLS:
+                if read > _MOST_CELLS:
                     raise DataError(
-                        f"{path}: sheet {sheet.title!r} has more than {MOST_CELLS:,} cells up to"
+                        f"{path}: sheet {sheet.title!r} has more than {_MOST_CELLS:,} cells up to"
                         f" {get_column_letter(len(row))}{number}; delete what lies far from the"
                         " table, also formatted cells without text, or save the table as CSV"
                     )
@@ -91,15 +79,15 @@ def read_sheet(path: Path, form: Format, key: str) -> list[tuple[int, SheetRow]]
                         blank = blank or isinstance(cell, ReadOnlyCell)
             book.close()
             unsaved = _formulas(path, sheet.title) - empty if blank else set()
-    except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile) as error:
-        raise BadWorkbookError(str(error)) from None
+    except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile):
+        raise DamagedError from None
     for number, column in unsaved:
         cells.setdefault(number, {}).setdefault(column, None)
     cells = {number: cells[number] for number in sorted(cells) if number > form.skip_rows}
     if not cells:
         raise DataError(
-            f"{path}: sheet {sheet.title!r} holds no table; name another sheet in {key}.sheet, or"
-            f" lower {key}.skip_rows"
+            f"{path}: sheet {sheet.title!r} holds no table; name another sheet in format.sheet, or"
+            " lower format.skip_rows"
         )
     held = sorted({k for row in cells.values() for k, value in row.items() if value is not None})
     letters = [get_column_letter(column) for column in held]
