@@ -326,6 +326,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     of_studies = {name for name in imported if name.startswith("dpol.studies.")}
     shared = {f"dpol.studies.{name}" for name in ("registry", "study")}
     expected = {f"{it}{file}" for it in packages for file in ("", ".study", ".settings")}
+    expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
     assert len([name for name in imported if name.startswith("dpol")]) <= 105
 

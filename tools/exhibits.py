@@ -18,7 +18,6 @@ from dpol.core.yaml_files import read_yaml
 from dpol.studies.claims.compute import PAPERS, statements
 from dpol.studies.claims.core import Statement
 from dpol.studies.registry import load_studies
-from dpol.studies.showing import sections_in
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/reference/exhibits.md"
@@ -79,11 +78,11 @@ def named(place: str) -> list[str]:
 def shown() -> Set[str]:
     """Return all figures and tables, as `figures/NAME` or `tables/NAME`."""
     return {
-        f"{kind}/{name}"
+        f"{kind}/{it.name}"
         for study in load_studies().values()
         for section in study.sections
-        for kind in ("figures", "tables")
-        for name in getattr(sections_in(study)[section.name], kind)
+        for kind, its in (("figures", section.figures), ("tables", section.tables))
+        for it in its
     }
 
 

@@ -140,8 +140,8 @@ class Plan:
 
         The first file of each figure and table comes with its entry in Snakemake's own report.
         """
-        shown = [("figure", name, FIGURE_FORMATS) for name in section.figures]
-        shown += [("table", name, TABLE_FORMATS) for name in section.tables]
+        shown = [("figure", it.name, FIGURE_FORMATS) for it in section.figures]
+        shown += [("table", it.name, TABLE_FORMATS) for it in section.tables]
         files: list[tuple[str, dict[str, Any] | None]] = []
         for kind, name, formats in shown:
             about = {

@@ -224,6 +224,5 @@ def test_only_these_modules_import_by_name() -> None:
         "noise/noises.py",  # noises of other packages
         "studies/jobs.py",  # `run` and `collect`
         "studies/registry.py",  # `STUDY` of other packages, and of dpol in the config
-        "studies/showing.py",  # `SECTIONS`
-        "studies/study.py",  # `STUDY`, for the file of its columns
+        "studies/study.py",  # `SECTIONS`; and `STUDY`, for the file of its columns
     }

@@ -30,8 +30,8 @@ def shown(name: str, kind: str) -> set[str]:
         for section in study.sections_of(block, config.facts)
     ]
     if kind == "figures":
-        return {name for section, block in shown for name in section.figures}
-    return {name for section, _ in shown for name in section.tables}
+        return {it.name for section, _ in shown for it in section.figures}
+    return {it.name for section, _ in shown for it in section.tables}
 
 
 def test_results_that_pages_name_are_made() -> None:

@@ -184,6 +184,6 @@ ONE_CONVEX = Convex(n_rounds=[9], dimensions=[4], epsilons=[1])
 )
 def test_without_two_values_of_a_size_there_is_no_table(study, one, change, asked):
     sections = study.sections_of(one.model_copy(update=change), FACTS)
-    names = [name for section in sections for name in section.tables]
+    names = [table.name for section in sections for table in section.tables]
     assert (f"{study.name}-exponents" in names) == asked
     assert f"{study.name}-stated-rates" in names

@@ -9,7 +9,7 @@ from typing import Any
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.settings import Games, Suite, plays_the_papers
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 _SECONDS_OF_REPLICATE = 0.002
 """Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
@@ -96,47 +96,6 @@ STUDY = Study(
     settings=Games,
     package="dpol.studies.games",
     results=("summary", "totals", "ranking", "cumulative", "replay"),
-    sections=(
-        Section(
-            name="paper",
-            title="The paper’s Table 2 and Figure 2",
-            about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
-            " own, for the same question.",
-            results=("summary", "cumulative"),
-            figures=("figure-2",),
-            tables=("table-2",),
-        ),
-        Section(
-            name="privacy-utility",
-            title="What privacy costs",
-            about="The share of the possible gain that is left at each privacy level.",
-            results=("summary",),
-            figures=("privacy-utility", "rivals"),
-            tables=("answer",),
-        ),
-        Section(
-            name="privacy",
-            title="How private is it?",
-            about="How often an attacker who knows everybody else’s data guesses right about one"
-            " person, at most.",
-            results=("summary",),
-            tables=("privacy",),
-        ),
-        Section(
-            name="replay",
-            title="Week by week",
-            about="One run, choice by choice. Every choice is made before the numbers of its"
-            " round are seen.",
-            results=("replay",),
-        ),
-        Section(
-            name="average-gain",
-            title="Total gain",
-            about="Each algorithm at each privacy level.",
-            results=("summary",),
-            tables=("average-gain", "guarantees"),
-        ),
-    ),
     optional=not_asked,
     points=points,
     written=("scores", "curves", "rounds"),

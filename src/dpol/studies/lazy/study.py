@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from dpol.show.papers import LAZY, cited
 from dpol.studies.lazy.settings import ADVERSARIES, ALGORITHMS, LEADERS, Lazy
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 LONG = 200_000
 """Number of rounds from which each adversary is a separate point."""
@@ -48,17 +47,6 @@ STUDY = Study(
     settings=Lazy,
     package="dpol.studies.lazy",
     results=("lazy",),
-    sections=(
-        Section(
-            name="lazy",
-            about="L2P rarely redraws its action, and hides the reason. The study measures the"
-            f" regret of the algorithms of {cited(LAZY)}. Its Table 1 and Figure 1 come first: they"
-            " are stated rates, not measurements.",
-            results=("lazy",),
-            figures=("lazy-rates", "lazy-regret"),
-            tables=("lazy-stated-rates", "lazy-regret", "lazy-exponents"),
-        ),
-    ),
     optional=not_asked,
     points=points,
 )
