@@ -14,12 +14,10 @@ from PIL import Image
 
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
-    "central-texas": (
-        "figure-1", "figure-2", "privacy-utility", "lazy-regret", "labels-risk", "audits",
-    ),
+    "central-texas": ("figure-1", "figure-2", "labels-risk"),
     "states": ("questions",),
-    "beyond": ("rivals", "memory"),
-}  # fmt: skip
+    "beyond": ("rivals",),
+}
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text
 

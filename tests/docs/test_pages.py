@@ -14,7 +14,6 @@ from dpol.data.stream import GainStream
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.privacy.account import protection
 from dpol.privacy.chains import chain_norm
 
 DOCS = ROOT / "docs"
@@ -54,21 +53,6 @@ def test_picture_of_the_workflow_has_every_rule() -> None:
     assert workflow.PICTURE.read_text(encoding="utf-8") == workflow.drawn()
     boxed = [rule for box in workflow.BOXES for rule in box.rules]
     assert sorted(boxed) == sorted(workflow.rules(ROOT / "workflow"))
-
-
-def test_papers_and_privacy_round_the_numbers_of_a_guarantee_alike() -> None:
-    """Both pages round epsilon and right guesses at mu = 0.5 up, to the same numbers."""
-    explanation = DOCS / "explanation"
-    line = re.compile(r"^(\d+) week\(s\): mu = \S+, epsilon = (\S+), .* at most (\S+)%$", re.M)
-    printed = line.findall((explanation / "papers.md").read_text(encoding="utf-8"))
-    row = re.compile(r"^\| (\d+) \| \S+ \| \S+% \| (\S+) \| (\S+)% \|", re.M)
-    table = row.findall((explanation / "privacy.md").read_text(encoding="utf-8"))
-    assert [week for week, *_ in printed] == ["1", "4"]
-    assert set(printed) <= set(table)
-    for weeks, epsilon, guess in printed:
-        exact = protection(0.5, delta=1e-6, weeks=int(weeks))
-        assert exact.epsilon <= float(epsilon) < exact.epsilon + 0.01
-        assert 100 * exact.best_guess <= float(guess)
 
 
 def test_privacy_states_the_stays_of_each_mechanism() -> None:
