@@ -55,7 +55,7 @@ suites:
 comparison:
   baseline: {algorithm: rw-meta, noise: isotropic}
   ours: {algorithm: empirical-bayes, noise: capacity}
-report: {algorithms: [rw-ftpl], noise: capacity}
+report: {algorithms: [rw-ftpl]}
 """)
 DELETED = object()
 

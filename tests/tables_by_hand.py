@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpol.data.settings import Stream
 from dpol.show.table import Table, TableCell
-from dpol.studies.games.average_gain import average_gain_table
+from dpol.studies.games.gains import average_gain_table
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts

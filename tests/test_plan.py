@@ -76,7 +76,7 @@ def test_words_of_a_study_compute_no_point() -> None:
     assert [GAMES.columns in code.files for code in codes(plan())] == [False, True, True, True]
     for module, reached in {
         GAMES.module: [False, True, True, True],
-        GAMES.collecting: [False, True, True, True],
+        GAMES.collecting: [False, True, False, False],
         GAMES.showing: [False, False, True, True],
     }.items():
         assert [module in code.modules for code in codes(plan())] == reached
@@ -326,6 +326,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     of_studies = {name for name in imported if name.startswith("dpol.studies.")}
     shared = {f"dpol.studies.{name}" for name in ("registry", "study")}
     expected = {f"{it}{file}" for it in packages for file in ("", ".study", ".settings")}
+    expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
     assert len([name for name in imported if name.startswith("dpol")]) <= 105
 

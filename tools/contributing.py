@@ -1,8 +1,7 @@
-"""Renew the generated parts of CONTRIBUTING.md: `python tools/contributing.py`."""
+"""Renew the drawing of the rooms in CONTRIBUTING.md: `python tools/contributing.py`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
@@ -11,6 +10,7 @@ import grimp
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
+START, END = "<!-- rooms: made by tools/contributing.py -->\n", "<!-- end of rooms -->"
 
 
 def rooms() -> str:
@@ -36,21 +36,10 @@ def rooms() -> str:
     return "\n".join(["```mermaid", "flowchart TD", *arrows, "```", ""])
 
 
-def targets() -> str:
-    """Return the targets of the Makefile as a table."""
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    rows = re.findall(r"^([a-z-]+):.*## (.*)", makefile, re.MULTILINE)
-    lines = [f"| `make {name}` | {meaning} |" for name, meaning in rows]
-    return "\n".join(["| target | meaning |", "|---|---|", *lines, ""])
-
-
 def renewed(page: str) -> str:
-    """Return the page with its marked parts made new."""
-    for name, part in {"rooms": rooms(), "targets": targets()}.items():
-        start, end = f"<!-- {name}: made by tools/contributing.py -->\n", f"<!-- end of {name} -->"
-        before, rest = page.split(start)
-        page = f"{before}{start}{part}{end}{rest.split(end)[1]}"
-    return page
+    """Return the page with the drawing of the rooms made new."""
+    before, rest = page.split(START)
+    return f"{before}{START}{rooms()}{END}{rest.split(END)[1]}"
 
 
 def _room(name: str) -> str:

@@ -7,7 +7,7 @@ tools/exhibits.yaml holds the exhibits; rows of the claims ledger name theirs by
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -15,10 +15,9 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from dpol.core.yaml_files import read_yaml
-from dpol.studies.claims.compute import PAPERS, check_of, statements
+from dpol.studies.claims.compute import PAPERS, statements
 from dpol.studies.claims.core import Statement
 from dpol.studies.registry import load_studies
-from dpol.studies.showing import sections_in
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/reference/exhibits.md"
@@ -29,11 +28,10 @@ _NAMED = re.compile(
 )
 HEAD = (
     "# Where each exhibit of the papers is\n\nEvery figure, table, algorithm and statement of the"
-    " three papers, and what the ledger checks of two predecessors: where dpol computes it, and"
-    " where it is seen. Figures and tables are on the page of a run, in the section named before"
-    " them. After “ledger” are the names of rows in `src/dpol/studies/claims/statements.yaml`; the"
-    " table `claims` shows these rows by their places in the papers. † marks rows of ours. Our copy"
-    " of the first paper keeps the number of only one algorithm.\n\n"
+    " three papers, and what the ledger checks of two predecessors: what computes it in dpol, and"
+    " which figure, table or row of the [claims ledger](../explanation/ours.md#the-claims-ledger)"
+    " shows it. The entry of a row in `src/dpol/studies/claims/statements.yaml` names the function"
+    " that checks it. † marks rows of ours.\n\n"
 )
 
 
@@ -77,14 +75,14 @@ def named(place: str) -> list[str]:
     return [f"{kind} {number}" for number in re.split(", | and ", found[2])]
 
 
-def sections() -> Mapping[str, str]:
-    """Return the headings of all figures and tables, by `figures/NAME` or `tables/NAME`."""
+def shown() -> Set[str]:
+    """Return all figures and tables, as `figures/NAME` or `tables/NAME`."""
     return {
-        f"{kind}/{name}": section.title or study.title
+        f"{kind}/{it.name}"
         for study in load_studies().values()
         for section in study.sections
-        for kind in ("figures", "tables")
-        for name in getattr(sections_in(study)[section.name], kind)
+        for kind, its in (("figures", section.figures), ("tables", section.tables))
+        for it in its
     }
 
 
@@ -118,23 +116,17 @@ def rows_of(paper: str) -> Iterator[Exhibit]:
         for name in named(each.place)
         if name not in known
     ]
-    shown = sections()
     for exhibit in (*listed, *(Exhibit(name=name) for name in dict.fromkeys(others))):
         checks = _checks(exhibit, theirs)
-        known = shown.keys() | {each.place for each in theirs.values()}
+        known = shown() | {each.place for each in theirs.values()}
         if strange := {*exhibit.seen, *exhibit.places} - known:
             raise ValueError(f"{paper}, {exhibit.name}: there is no {', '.join(sorted(strange))}")
-        found: dict[str, list[str]] = {}
-        for name in exhibit.seen:
-            found.setdefault(shown[name], []).append(name.replace("s/", " `", 1) + "`")
-        for row, each in checks.items():
-            found.setdefault("ledger", []).append(f"`{row}`{' †' if each.ours else ''}")
-        places = [f"{where}: {', '.join(names)}" for where, names in found.items()]
-        functions = (check_of(each) for each in checks.values())
-        computed = *exhibit.computed, *(f"{f.__module__}:{f.__name__}" for f in functions)
+        places = [name.replace("s/", " `", 1) + "`" for name in exhibit.seen]
+        if rows := [f"`{row}`{' †' if each.ours else ''}" for row, each in checks.items()]:
+            places.append(f"ledger: {', '.join(rows)}")
         yield Exhibit(
             name=exhibit.name + (f" ({exhibit.about})" if exhibit.about else ""),
-            computed=tuple(map(resolved, dict.fromkeys(computed))),
+            computed=tuple(map(resolved, exhibit.computed)),
             seen=(*places, *([exhibit.aside] if exhibit.aside else [])),
         )
 
@@ -155,10 +147,10 @@ def page() -> str:
     """
     parts = []
     for paper, title in PAPERS.items():
-        lines = [f"## {title}", "", "| exhibit | computed in | seen in |", "|---|---|---|"]
+        lines = [f"## {title}", "", "| exhibit | where |", "|---|---|"]
         for row in rows_of(paper):
-            computed = ", ".join(f"`{target}`" for target in row.computed) or "—"
-            lines.append(f"| {row.name} | {computed} | {'; '.join(row.seen) or '—'} |")
+            computed = [", ".join(f"`{target}`" for target in row.computed)] if row.computed else []
+            lines.append(f"| {row.name} | {'; '.join([*computed, *row.seen])} |")
         parts.append("\n".join(lines) + "\n")
     return HEAD + "\n".join(parts)
 

@@ -219,7 +219,7 @@ def results() -> str:
     """Return Markdown sections on the files of the data, the games and all studies.
 
     A column of several tables is described once, by its most frequent meaning. Columns with the
-    same meaning share a line. Tables name a whole group of shared columns by its title.
+    same meaning share a line. Files of jobs are left out.
     """
     tables = [*DATA_SCHEMAS.values()]
     for study in load_studies().values():
@@ -232,13 +232,11 @@ def results() -> str:
     groups = {
         title: {name: shared[name] for name in names} for title, names in shared_columns().items()
     }
-    described = []
-    for table in tables:
-        special = {name: it for name, it in table.columns.items() if shared.get(name) != it}
-        titles = [name for name, it in groups.items() if it.items() <= table.columns.items()]
-        grouped = set().union(*(groups[title] for title in titles))
-        single = [name for name in table.columns if name not in special and name not in grouped]
-        described.append((table, _lines(special), single, titles))
+    described = [
+        (table, _lines({name: it for name, it in table.columns.items() if shared.get(name) != it}))
+        for table in tables
+        if not table.name.startswith("points/")
+    ]
     grouped = set().union(*groups.values())
     common = {name: shared[name] for name in sorted(shared) if name not in grouped}
     lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}

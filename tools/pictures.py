@@ -1,29 +1,23 @@
 """Renew the pictures of the documentation: `python tools/pictures.py results/central-texas ...`.
 
 Copies figures of finished runs to docs/images/RUN-FIGURE.png, as wide as a page shows them on a
-fine screen. Without a run it only draws the workflow and the divisions of help again.
+fine screen. Without a run it only draws the workflow again.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import dividing_picture as dividing
 import workflow_picture as workflow
 from PIL import Image
 
-from dpol.show.style import save_figure
-
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
-    "central-texas": (
-        "figure-1", "figure-2", "privacy-utility", "lazy-regret", "labels-risk", "audits",
-    ),
-    "states": ("questions", "allocation"),
-    "beyond": ("rivals", "memory"),
-}  # fmt: skip
+    "central-texas": ("figure-1", "figure-2", "labels-risk"),
+    "states": ("questions",),
+    "beyond": ("rivals",),
+}
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text
 
@@ -54,10 +48,6 @@ def main(folders: list[Path]) -> int:
     if missing:
         print(f"error: {', '.join(missing)}: no such file; finish the run first", file=sys.stderr)
         return 1
-    with TemporaryDirectory() as folder:
-        figure = Path(folder, dividing.PICTURE)
-        save_figure(dividing.drawn(), [figure])
-        copied(figure, IMAGES / dividing.PICTURE)
     for figure, picture in wanted:
         copied(figure, picture)
         print(picture.relative_to(workflow.ROOT))

@@ -28,7 +28,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
-QUESTIONS = ("share", "large", "patients")
+ASKED = tuple(product(("large", "patients"), (math.inf, 0.25)))
+"""Questions and levels of the table of questions; README.md has the question of shares."""
 WITH_NOISE, LAST = "the baseline with capacity noise", "last week's choice"
 NAMES = {
     "the baseline": "baseline (RW-Meta, isotropic noise)",
@@ -71,18 +72,6 @@ def kept(role: str, *, mu: float, question: str = "share") -> tuple[float, float
     return best["gain_share"], best["gain_share_half_width"]
 
 
-def steps() -> str:
-    """What our noise and our filter give at μ = 0.25, and last week's choice without noise."""
-    strict, free = (
-        {role: f"{100 * kept(role, mu=mu)[0]:.1f}%" for role in NAMES} for mu in (0.25, math.inf)
-    )
-    return (
-        f"At μ = 0.25 the baseline keeps {strict['the baseline']}, with our noise"
-        f" {strict[WITH_NOISE]}, and with our filter too {strict['ours']}. Without noise last"
-        f" week's choice keeps {free[LAST]}, ours {free['ours']}.\n"
-    )
-
-
 def losses() -> str:
     """Points that systems lose from no noise to μ = 0.25."""
     lost = {
@@ -112,15 +101,15 @@ def questions() -> str:
     rows = []
     for role, name in NAMES.items():
         cells = []
-        for question, mu in product(QUESTIONS, (math.inf, 0.25)):
+        for question, mu in ASKED:
             share, half = kept(role, question=question, mu=mu)
             cells.append(amount(100 * share, 100 * half))
         rows.append((name, *cells))
     fixed = means.drop_duplicates("question").set_index("question")["best_fixed_share"]
-    both = [f"{100 * fixed[question]:.1f}" for question in QUESTIONS for _ in range(2)]
+    both = [f"{100 * fixed[question]:.1f}" for question, _ in ASKED]
     rows.append(("best fixed expert in hindsight", *both))
-    titles = ("share", "large", "most")
-    header = [f"{title}, μ = {mu}" for title, mu in product(titles, ("∞", "0.25"))]
+    titles = {"large": "large", "patients": "most"}
+    header = [f"{titles[name]}, μ = {'∞' if mu == math.inf else mu}" for name, mu in ASKED]
     return table(("", *header), rows)
 
 
@@ -153,18 +142,17 @@ def verdicts_on(run: str, mu: float, other_mu: float) -> pd.DataFrame:
 
 
 def aims() -> str:
-    """Number of states in which ours gains more than others at μ = 1, and at μ = 0.25."""
-    columns = ((0.25, 1.0), (0.15, 1.0), (0.25, 0.25))
+    """Numbers of states in which ours at μ = 0.25 gains more, less or neither for certain."""
     rows = []
-    for run, title in (("states", "fifteen"), ("held-out", "eight held out")):
-        by_mus = [verdicts_on(run, *mus) for mus in columns]
-        for role in dict.fromkeys((WITH_NOISE, *NAMES)):
-            if role != "ours":
-                counts = [verdicts.loc[role].value_counts() for verdicts in by_mus]
-                cells = ("/".join(str(each.get(word, 0)) for word in VERDICTS) for each in counts)
-                rows.append((title, NAMES[role], *cells))
-    header = [f"μ = {ours:g} against {other:g}" for ours, other in columns]
-    return table(("states", "ours compared with", *header), rows, words=2)
+    for role, name in NAMES.items():
+        if role != "ours":
+            cells = []
+            for other in (0.25, 1.0):
+                runs = (verdicts_on(run, 0.25, other).loc[role] for run in ("states", "held-out"))
+                counts = ([(of_run == verdict).sum() for verdict in VERDICTS] for of_run in runs)
+                cells.append(", ".join("/".join(map(str, count)) for count in counts))
+            rows.append((name, *cells))
+    return table(("ours, μ = 0.25, compared with", "at μ = 0.25", "at μ = 1"), rows)
 
 
 REAL = {
@@ -182,7 +170,7 @@ LOCAL_RIVALS = {
     "cautious mean": ["cautious-mean"],
     "RW-Meta": FORMS,
 }
-"""Rivals with `capacity` noise; of several algorithms the best is chosen in hindsight."""
+"""Rivals with `capacity` noise, by the names that the table gives to them."""
 
 
 def best_of(shares: pd.DataFrame, algorithms: Sequence[str]) -> pd.Series:
@@ -197,44 +185,49 @@ def interval(row: pd.Series) -> tuple[float, float]:
 
 
 def real_data() -> str:
-    """Share of the possible gain of ours and its rivals on all real data, at all levels."""
-    rows = []
+    """Share of the possible gain of ours and of its best rival on all real data, at all levels."""
+    rows, leads = [], []
     for run, title in REAL.items():
         shares = recorded(run, "shares")
         for mu in sorted(shares["mu"].unique(), reverse=True):
             of_mu = shares[shares["mu"] == mu]
             local = of_mu[of_mu["noise"] == "capacity"]
-            rivals = [interval(best_of(local, names)) for names in LOCAL_RIVALS.values()]
+            rivals = {name: interval(best_of(local, names)) for name, names in LOCAL_RIVALS.items()}
+            best = max(rivals, key=lambda name: rivals[name][0])
             ours, half = interval(best_of(local, ["random-effects"]))
-            above = ours - half > max(sum(rival) for rival in rivals)
-            own = amount(ours, half)
-            cells = (amount(*rival) for rival in rivals)
-            curator = amount(*interval(best_of(of_mu, CURATORS)))
+            own, theirs = amount(ours, half), amount(*rivals[best])
+            if ours - half > max(sum(rival) for rival in rivals.values()):
+                own = f"**{own}**"
+            if ours + half < rivals[best][0] - rivals[best][1]:
+                theirs = f"**{theirs}**"
+            leads.append(ours - interval(best_of(of_mu, CURATORS))[0])
             level = "∞" if mu == math.inf else f"{mu:g}"
-            rows.append((title, level, *cells, f"**{own}**" if above else own, curator))
-    return table(("data", "μ", *LOCAL_RIVALS, "ours †", "curator"), rows, words=2)
+            rows.append(("" if level != "∞" else title, level, own, f"{theirs} ({best})"))
+    curators = " and ".join(f"`{name}`" for name in CURATORS)
+    return table(("data", "μ", "ours †", "best rival"), rows, words=2) + (
+        f"\nOurs is above the better of {curators}, which a curator plays on true numbers, in"
+        f" {sum(lead > 0 for lead in leads)} of {len(leads)} rows, by at least"
+        f" {min(leads):.1f} points.\n"
+    )
 
 
 WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
 PLAYED = {
     "random-effects": "ours †",
     "rw-meta": "RW-Meta",
-    "window-mean": "window mean",
-    "persistence": "last choice",
     "rw-ftpl": "RW-FTPL",
-    "switching": "ours, switching",
 }
 """Algorithms of the simulated worlds, by the names that the table gives to them."""
 
 
 def worlds() -> str:
-    """Share of the possible gain in simulated worlds, and how often the smallest is named."""
+    """Share of the possible gain in simulated worlds."""
     rows = []
     for world, of in WORLDS[WORLDS["mu"] == 0.25].groupby("world", sort=False):
         named, cells = of.set_index("algorithm"), []
         for name in PLAYED:
             row = named.loc[name]
-            cell = f"{100 * row['gain_share']:.1f} ({100 * row['smallest_named']:.0f})"
+            cell = f"{100 * row['gain_share']:.1f}"
             loses = row["ours_ahead"] < -row["ours_ahead_half_width"]
             cells.append(f"**{cell}**" if loses else cell)
         rows.append((str(world), *cells))
@@ -242,18 +235,22 @@ def worlds() -> str:
 
 
 def lost_worlds() -> str:
-    """Worlds in which ours loses for certain, and the largest losses."""
+    """Worlds in which ours loses for certain, and the largest loss in each."""
+    names = PLAYED | {"window-mean": "a window mean", "persistence": "last week's choice"}
     lost = WORLDS[WORLDS["ours_ahead"] < -WORLDS["ours_ahead_half_width"]]
     lost = lost[lost["algorithm"] != "switching"]
     games = len(WORLDS.drop_duplicates(["world", "mu"]))
     cells = len(lost.drop_duplicates(["world", "mu"]))
     said = []
-    for (world, name), of in lost.groupby(["world", "algorithm"], sort=False):
-        points, levels = -100 * of["ours_ahead"], ", ".join(f"{mu:g}" for mu in of["mu"])
-        span = f"{points.min():.1f}"
-        if len(of) > 1:
-            span += f" to {points.max():.1f}"
-        said.append(f"- {world}: to {PLAYED[str(name)]} by {span} points (μ = {levels})\n")
+    for world, of in lost.groupby("world", sort=False):
+        levels = ", ".join(f"{mu:g}" for mu in sorted(of["mu"].unique(), reverse=True))
+        most = of.loc[of["ours_ahead"].idxmin()]
+        *some, last = (names[each] for each in of["algorithm"].unique())
+        rivals = f"{', '.join(some)} and {last}" if some else last
+        said.append(
+            f"- {world} (μ = {levels}): to {rivals}, at most by {-100 * most['ours_ahead']:.1f}"
+            " points\n"
+        )
     head = f"Ours loses for certain in {cells} of {games} pairs of a world and a level:\n\n"
     return head + "".join(said)
 
@@ -303,24 +300,6 @@ def lazy_regret() -> str:
     return table(("d, ε", *names.values(), "uniform random"), rows)
 
 
-def california() -> str:
-    """Mean total gain in California, by algorithm, noise and level."""
-    systems = {
-        "RW-Meta": ("rw-meta", "isotropic"),
-        "RW-FTPL": ("rw-ftpl", "isotropic"),
-        "central tree, least noise": ("tree-ftpl-min-noise", "isotropic"),
-        "RW-Meta, `capacity` noise †": ("rw-meta", "capacity"),
-        "empirical Bayes †, `capacity` noise †": ("empirical-bayes", "capacity"),
-    }
-    mus = (math.inf, 1.0, 0.25)
-    every = recorded("beyond", "summary").query("stream == 'CA'")
-    gains = every.set_index(["algorithm", "noise", "mu"])["mean_gain"]
-    rows = [
-        (title, *(f"{gains[(*system, mu)]:.1f}" for mu in mus)) for title, system in systems.items()
-    ]
-    return table(("total gain", "no noise", "μ = 1", "μ = 0.25"), rows)
-
-
 def correlated_noise() -> str:
     """Share of the possible gain on fifteen states in percent, with two kinds of noise."""
     every = recorded("states", "summary").query("algorithm == 'random-effects'")
@@ -342,7 +321,6 @@ def long_stays() -> str:
     readers = {
         ("capacity", "random-effects"): "independent †, `random-effects` †",
         ("capacity-memory", "random-effects"): "correlated †, `random-effects` †",
-        ("capacity", "cautious-mean"): "independent †, `cautious-mean`",
         ("capacity", "persistence"): "independent †, `persistence`",
         ("laplace-uniform", "random-effects"): "Laplace in every week, `random-effects` †",
         ("laplace-uniform", "persistence"): "Laplace in every week",
@@ -355,49 +333,16 @@ def long_stays() -> str:
     rows = []
     for reader, title in readers.items():
         cells = []
-        for mu, weeks in product((1.0, 0.25), (1, 4, 8)):
+        for mu, weeks in product((1.0, 0.25), (1, 8)):
             own = {same: f"{share:.1f}" for same, share in shares[(*reader, mu, weeks)].items()}
             cell = (
                 f"{own['guess']} ({own['epsilon']})" if "guess" in own else own.get("mu") or own[""]
             )
             cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))
-    units = product(("μ = 1", "μ = 0.25"), ("1 week", "4 weeks", "8 weeks"))
+    units = product(("μ = 1", "μ = 0.25"), ("1 week", "8 weeks"))
     names = [f"{mu}: {weeks}" if weeks == "1 week" else weeks for mu, weeks in units]
     return table(("noise, reader", *names), rows)
-
-
-def divided_help(every: pd.DataFrame) -> str:
-    """Share of the avoidable unmet need that each rule avoids in percent, and interval over weeks.
-
-    Args:
-        every: rows of all streams together; units are all of the need that they follow.
-    """
-    every = every[(every["units_share"] == 1) & every["noise"].isin(["none", "capacity"])]
-    mean, announced = "mean-need", "announced-need"
-    columns = [
-        *product((mean,), ("patients", "surge"), (math.inf, 0.25)),
-        *product((announced,), ("patients", "surge"), (0.25,)),
-    ]
-    rows = []
-    for rule in ("last", "forecast", "guarantee", "equal-chances", "exact", "best-fixed"):
-        cells = []
-        for follow, need, mu in columns:
-            own = every[(every["rule"] == rule) & (every["need"] == need)]
-            own = own[(own["units_follow"] == follow) & ((own["mu"] == mu) | own["mu"].isna())]
-            shares = 100 * own[["avoided", "avoided_rounds_half_width"]]
-            cells.append(amount(*shares.iloc[0], digits=0) if len(own) else "—")
-        rows.append((f"`{rule}`", *cells))
-    titles = (
-        f"{need}{', announced' if follow == announced else ''}, μ = {'∞' if mu == math.inf else mu}"
-        for follow, need, mu in columns
-    )
-    return table(("rule", *titles), rows)
-
-
-def allocation() -> str:
-    """Divided help on fifteen states."""
-    return divided_help(recorded("states", "allocation"))
 
 
 def table_2() -> str:
@@ -466,12 +411,10 @@ def slips() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "allocation": allocation,
     "table-2": table_2,
     "fillings": fillings,
     "figure-1": figure_1,
     "regressors": regressors,
-    "steps": steps,
     "losses": losses,
     "real-data": real_data,
     "worlds": worlds,
@@ -481,7 +424,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "aims": aims,
     "rivals": rivals,
     "lazy-regret": lazy_regret,
-    "california": california,
     "correlated-noise": correlated_noise,
     "long-stays": long_stays,
     "slips": slips,

@@ -35,12 +35,6 @@ RECORDED = {
         "mean_gain", "ci_half_width", "difference", "difference_half_width", "verdict",
         "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],
-    "allocation": [
-        *("stream", "need", "units_follow", "units_share", "rule", "algorithm", "noise", "mu"),
-        *("units", "total_need", "unmet", "unmet_half_width", "avoided", "avoided_half_width"),
-        *("avoided_rounds_half_width", "over_last", "over_last_rounds_half_width"),
-        *("served_small", "served_others", "served_worst"),
-    ],
     "amplification": [
         *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
         *("epsilon_at_delta", "mean_batch"),
@@ -62,7 +56,6 @@ KEPT = {
     "comparison": "other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
     "questions": EVERY,
     "memory": EVERY,
-    "allocation": EVERY,
     "lazy": EVERY,
     "claims": EVERY,
 }
@@ -78,7 +71,6 @@ OF_RUN = {
         f" (kind != 'other' or other_algorithm in {_NAMED})",
         "ranking": "stream.str.endswith('-share') and source == 'run' and 0.25 <= mu",
         "questions": "stream == ''",
-        "allocation": "stream == ''",
     },
     "central-texas": {
         "shares": EVERY,

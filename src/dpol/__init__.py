@@ -1,6 +1,6 @@
 """Differentially private online learning: algorithms, accounting and experiments.
 
-Public names are loaded on first use; `docs/reference/public.md` describes them. To add one, add a
+Public names are loaded on first use; `docs/reference/library.md` describes them. To add one, add a
 line to `__init__.pyi`, which type checkers read too.
 """
 

@@ -19,7 +19,7 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import check_writable
 from dpol.core.plugins import Package, is_foreign, package_of
 from dpol.core.reach import ROOT, Code, every_module, imports_of, reach
-from dpol.core.record import answer_of, asked, asked_anew, changed_files, noted_sums
+from dpol.core.record import Note, asked, asked_anew, changed_files, note_of, noted_sums, read_notes
 from dpol.core.shipped import pipeline
 from dpol.core.words import HOLDS_RAW_COUNTS, counted
 from dpol.core.yaml_files import read_yaml
@@ -140,8 +140,8 @@ class Plan:
 
         The first file of each figure and table comes with its entry in Snakemake's own report.
         """
-        shown = [("figure", name, FIGURE_FORMATS) for name in section.figures]
-        shown += [("table", name, TABLE_FORMATS) for name in section.tables]
+        shown = [("figure", it.name, FIGURE_FORMATS) for it in section.figures]
+        shown += [("table", it.name, TABLE_FORMATS) for it in section.tables]
         files: list[tuple[str, dict[str, Any] | None]] = []
         for kind, name, formats in shown:
             about = {
@@ -153,10 +153,6 @@ class Plan:
             first, *others = (f"{self.folder}/{kind}s/{name}.{suffix}" for suffix in formats)
             files += [(first, about), *((path, None) for path in others)]
         return files
-
-    def mb_of_results(self, input_mb: float) -> int:
-        """Return the memory to make result tables, in MB, from parts of `input_mb` MB."""
-        return round(1000 + 10 * input_mb)
 
     @property
     def outputs(self) -> list[str]:
@@ -408,8 +404,12 @@ class Plan:
     # --- What is there already ---
 
     @cached_property
+    def _notes(self) -> Mapping[Path, Note]:
+        return read_notes(Path(self.folder))
+
+    @cached_property
     def _noted(self) -> Mapping[str, str]:
-        return noted_sums(Path(self.folder))
+        return noted_sums(self._notes)
 
     def refuse_changed_files(self) -> None:
         """Check that the files of the run are as their jobs wrote them.
@@ -417,7 +417,7 @@ class Plan:
         Raises:
             DataError: some are not, or cannot be read.
         """
-        if names := changed_files(Path(self.folder), self._noted):
+        if names := changed_files(Path(self.folder), self._notes):
             more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
             raise DataError(
                 f"{self.folder}: not as the jobs wrote them: {', '.join([*names[:10], *more])};"
@@ -425,13 +425,14 @@ class Plan:
             )
 
     def asked_anew(self, log: str, params: Mapping[str, Any]) -> list[str] | None:
-        """Return what a job is asked otherwise than it answered; None if it left no answer.
+        """Return what a job is asked otherwise than it answered; None if it left no note.
 
         Args:
             log: path of its log.
             params: what it is asked.
         """
-        return asked_anew(answer_of(Path(log)), asked(params), self._noted)
+        note = self._notes.get(note_of(Path(log)))
+        return None if note is None else asked_anew(note, asked(params), self._noted)
 
     # --- What is said ---
 

@@ -209,10 +209,6 @@ NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True,
 
 NO_FUNCTION = dataclasses.replace(STUDY, package="dpol.show")
 OF_ANOTHER = dataclasses.replace(STUDY, package="dpol.studies.labels")
-NO_SECTION = dataclasses.replace(STUDY, sections=())
-NO_FIGURE = dataclasses.replace(
-    STUDY, sections=(dataclasses.replace(STUDY.sections[0], figures=("other",)),)
-)
 NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
 NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"}})
 TAKEN = dataclasses.replace(

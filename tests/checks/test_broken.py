@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from dpol.checks.check import check, checks_of, counterexample
 from dpol.cli import main
+from dpol.studies.registry import load_study
 
 BROKEN = {
     "NamesNoExpert": "plays small games",
@@ -34,8 +36,6 @@ BROKEN = {
     "UPSIDE_DOWN": "less mu is more noise",
     "NO_FUNCTION": "functions take what jobs give",
     "OF_ANOTHER": "functions take what jobs give",
-    "NO_SECTION": "sections show its results",
-    "NO_FIGURE": "sections show its results",
     "NO_COLUMNS": "results have columns",
     "NO_POINT": "points are plain",
     "OUTSIDE": "points are plain",
@@ -67,6 +67,27 @@ def test_a_function_that_a_job_cannot_call_is_told(monkeypatch, name, function, 
     told = counterexample(dict(checks_of("batching"))["functions take what jobs give"])
     assert told.endswith(wrong)
     assert bool(told) == bool(wrong)
+
+
+SECTION, *_ = load_study("batching").sections
+FIGURE, *_ = SECTION.figures
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, ""),
+        ({"results": ("lazy",)}, r"shows ['lazy'], which are results neither of this study nor"),
+        ({"figures": (replace(FIGURE, draw=lambda frames: None),)}, "takes frames, but is given 3"),
+        ({"figures": (replace(FIGURE, description="Lines"),)}, "must end with a full stop"),
+        ({"about": "Lines"}, "section batching: about must end with a full stop"),
+    ],
+)
+def test_a_section_that_its_job_cannot_show_is_told(monkeypatch, changes, told):
+    monkeypatch.setattr("dpol.studies.batching.show.SECTIONS", (replace(SECTION, **changes),))
+    found = counterexample(dict(checks_of("batching"))["sections show its results"])
+    assert told in found
+    assert bool(told) == bool(found)
 
 
 def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys):

@@ -131,31 +131,6 @@ def test_a_memory_that_does_not_cover_several_weeks_is_refused(run, asked, memor
     assert "who changes hospital during the stay is not covered" in err
 
 
-numbers = st.one_of(
-    st.floats().map(repr),
-    st.integers().map(str),
-    st.sampled_from(["1e-100", "1e999999", "sNaN", "-inf", "1_0", "١", "", "\n", "0.999", "1e3"]),
-    st.floats(1e-7, 1e3).map(repr),
-)
-
-
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.sampled_from(["--mu", "--epsilon"]),
-    numbers,
-    numbers | st.floats(1e-9, 0.9).map(repr),
-    numbers | st.integers(1, 10**6).map(str),
-)
-def test_any_numbers_give_a_table_or_one_line(run, kind, value, delta, weeks):
-    code, out, err = run(kind, value, "--delta", delta, "--weeks", weeks)
-    if code == 0:
-        assert err == ""
-        assert len(table(out)) == 1
-    else:
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert err.startswith("error: ")
-
-
 def test_a_reader_who_stops_early_is_no_error():
     program = Path(sys.executable).parent / "dpol"
     command = [program, "account", "--mu", "0.5", "--weeks", "1"]

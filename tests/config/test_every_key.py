@@ -28,7 +28,6 @@ BASES: dict[str, dict[str, Any]] = {
         "convex": {"n_rounds": [10], "dimensions": [2], "epsilons": [1]},
         "labels": {"sweeps": {"rounds": [5]}},
         "audits": {},
-        "allocation": {},
         "claims": {},
         "comparison.rivals": [
             {"name": "a rival", "systems": [{"algorithm": "careful", "noise": "capacity"}]}

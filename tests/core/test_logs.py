@@ -83,22 +83,3 @@ def test_progress_of_work_that_is_broken_off_claims_no_end(log):
     with pytest.raises(SystemExit), job_log(log):
         raise DataError(next(progress(["bad", "good"], "rounds")))
     assert "done" not in log.read_text()
-
-
-def test_a_job_refuses_an_input_that_is_not_what_a_job_wrote(log):
-    run = log.parents[1]
-    made, placed = run / "A.parquet", run.parent / "table.csv"
-    with job_log(log, outputs=[str(made), str(placed)]):
-        made.write_text("1")
-        placed.write_text("1")
-    made.write_text("2")
-    placed.write_text("2")
-    with pytest.raises(SystemExit), job_log(log, [str(made), str(placed)]):
-        pytest.fail("it begins")
-    assert error_in(log) == (
-        f"error: {made} was changed after the job that made it; delete it and run snakemake again"
-    )
-    made.write_text("1")
-    with job_log(log, [str(made), str(placed)]):
-        pass
-    assert [path.name for path in run.rglob("*.sha256")] == ["A.parquet.sha256"]

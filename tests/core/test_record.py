@@ -16,12 +16,14 @@ from pydantic import BaseModel
 from dpol.core.errors import DataError
 from dpol.core.logs import error_in, job_log
 from dpol.core.record import (
-    answer_of,
     asked,
     asked_anew,
     changed_files,
-    noted_sum,
+    checksums,
+    misread_files,
+    note_of,
     noted_sums,
+    read_notes,
 )
 from pipeline import run, succeed
 
@@ -47,7 +49,9 @@ def write(file: Path, text: str) -> None:
 
 
 def anew(params: Any = PARAMS) -> list[str] | None:
-    return asked_anew(answer_of(LOG), asked(params), noted_sums(FOLDER))
+    notes = read_notes(FOLDER)
+    note = notes.get(note_of(LOG))
+    return None if note is None else asked_anew(note, asked(params), noted_sums(notes))
 
 
 class Model(BaseModel):
@@ -118,28 +122,46 @@ def test_a_job_that_was_broken_off_left_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "{}", '{"asked": 1, "files": {}}', '{"asked": {"seed": "1"}}']
+    "text", ["", "{", "[]", "null", "{}", '{"asked": 1, "read": {}}', '{"asked": {"seed": "1"}}']
 )
 def test_a_damaged_answer_is_none(text: str) -> None:
-    answer_of(LOG).write_text(text)
+    note_of(LOG).write_text(text)
     assert anew() is None
 
 
 def test_an_answer_holds_for_the_files_that_the_job_read_and_wrote() -> None:
-    assert set(json.loads(answer_of(LOG).read_text())["files"]) == {
-        "streams/A.parquet",
-        "points/A.parquet",
-    }
+    note = json.loads(note_of(LOG).read_text())
+    assert (note["read"].keys(), note["wrote"].keys()) == (
+        {"streams/A.parquet"},
+        {"points/A.parquet"},
+    )
     with job_log(FOLDER / "logs/build_stream/A.log", outputs=[str(STREAM)]):
         write(STREAM, "2")
     assert anew() == ["streams/A.parquet"]
-    noted_sum(FOLDER, "points/A.parquet").unlink()
-    assert anew() == ["points/A.parquet", "streams/A.parquet"]
+    with job_log(FOLDER / "logs/another.log", outputs=[str(SCORES)]):
+        write(SCORES, "2")
+    assert anew() == ["streams/A.parquet", "points/A.parquet"], "the last job counts"
+    note_of(FOLDER / "logs/build_stream/A.log").unlink()
+    assert "streams/A.parquet" in (anew() or [])
+
+
+def test_a_file_that_a_job_read_otherwise_than_it_was_written_is_named() -> None:
+    def misread() -> list[str]:
+        return misread_files(read_notes(FOLDER), checksums(FOLDER, [SCORES]))
+
+    assert misread() == []
+    write(SCORES, "2")
+    assert misread() == ["points/A.parquet"]
+    write(STREAM, "2")
+    with job_log(LOG, [str(STREAM), ".snakemake/asked"], [str(SCORES)], PARAMS):
+        write(SCORES, "1")
+    assert misread() == ["streams/A.parquet"]
+    assert misread_files(read_notes(FOLDER), {}) == [], "a job of an earlier config"
 
 
 def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def changed() -> list[str]:
-        return changed_files(FOLDER, noted_sums(FOLDER))
+        return changed_files(FOLDER, read_notes(FOLDER))
 
     assert changed() == []
     SCORES.unlink()
@@ -173,4 +195,4 @@ def test_notes_are_in_the_folder_of_the_run_whatever_is_called_logs(log: str, fo
     file = Path(folder, "a.parquet")
     with job_log(log, outputs=[str(file)]):
         write(file, "1")
-    assert noted_sums(Path(folder)).keys() == {"a.parquet"}
+    assert noted_sums(read_notes(Path(folder))).keys() == {"a.parquet"}

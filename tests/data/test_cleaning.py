@@ -55,7 +55,6 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             missing_periods=(),
             sparse_periods=(),
             sparse_entities=(),
-            moved_periods=(),
             smallest_capacity=4.0,
             largest_density=0.5,
         ),
@@ -85,24 +84,16 @@ def test_other_markers_and_another_suppressed_value_can_be_chosen_as_text_or_num
     assert "'NA': 1 cell" in refused({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")}, rules)
 
 
-@pytest.mark.parametrize(
-    ("what", "drawn", "filled"),
-    [
-        ("capacities", ("1 1 1 1 1", "-2.0 -1.3 9 -0.1 -2.6"), [9, 9, 9, 9, 9]),
-        ("counts", ("1 -2.0 4 -1 -0.5", "9 9 9 9 9"), [1, 1, 4, 4, 4]),
-    ],
-)
-def test_negative_numbers_are_missing_or_refused(
-    what: str, drawn: tuple[str, str], filled: list[float]
-) -> None:
-    key, column = f"negative_{what}", {"capacities": "capacity", "counts": "count"}[what]
-    panel = clean({**PLAIN, "a": drawn}, dataset(**{key: "missing"}))
-    assert line(panel, "a", column) == filled
-    assert counts(panel)[key] == " ".join(drawn).count("-")
-    message = refused({**PLAIN, "a": drawn}, dataset(**{key: "error"}))
-    assert key in message
-    assert (dataset().cleaning.negative_counts, dataset().cleaning.negative_capacities) == (
-        "error", "missing")  # fmt: skip
+def test_negative_capacities_are_missing_and_negative_counts_if_the_rules_say_so() -> None:
+    drawn = {**PLAIN, "a": ("1 -2.0 4 -1 -0.5", "-2.0 9 -0.1 9 -2.6")}
+    panel = clean(drawn, dataset(negative_counts="missing"))
+    assert line(panel, "a", "count") == [1, 1, 4, 4, 4]
+    assert line(panel, "a", "capacity") == [9] * 5
+    found = counts(panel)
+    assert (found["negative_counts"], found["negative_capacities"]) == (3, 3)
+    said = refused(drawn)
+    assert "negative_counts: missing" in said
+    assert "column beds" not in said
 
 
 @pytest.mark.parametrize("max_carry", [0, 1, 4])

@@ -44,7 +44,6 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         max_carry=4,
         sparse_periods=("2024-02-29 (1 of 33 entities)",),
         sparse_entities=("H|7 (2 of 67 periods)",),
-        moved_periods=(),
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
         largest_density=0.74166,

@@ -20,7 +20,7 @@ from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.gains import read_gains
-from dpol.data.parse import parse_by_rules, parse_date, parse_number, parse_numbers
+from dpol.data.parse import parse_counts, parse_date, parse_numbers
 from dpol.data.raw_table import read_table
 from dpol.data.settings import Cleaning, GainsSource
 from dpol.data.table_format import Format
@@ -33,6 +33,11 @@ FORMATS = [
 ]
 numbers = st.decimals(0, 10**8, places=4, allow_nan=False) | st.integers(0, 10**8).map(Decimal)
 formats = st.sampled_from(FORMATS)
+
+
+def parse_number(text: str, form: Format) -> float:
+    (value,) = parse_numbers(pd.Series([text]), form)
+    return float(value)
 
 
 def written(number: Decimal, form: Format) -> str:
@@ -134,10 +139,10 @@ def test_the_whole_column_is_asked_but_no_other_column() -> None:
 def test_markers_are_matched_in_the_signs_of_the_table() -> None:
     rules = Cleaning(suppressed_markers=["-1.000"], missing_markers=["-2"])
     texts = pd.Series(["-1.000,0", "-2,0", "1.000", "-1000"], name="n")
-    parsed = parse_by_rules(texts, rules, Format(decimal=",", thousands="."), negative="error")
+    parsed = parse_counts(texts, rules, Format(decimal=",", thousands="."))
     assert parsed.kinds.tolist() == ["suppressed", "missing", "number", "suppressed"]
     assert parsed.values[2] == 1000
-    plain = parse_by_rules(pd.Series(["-1.000"], name="n"), rules, Format(), negative="error")
+    plain = parse_counts(pd.Series(["-1.000"], name="n"), rules, Format())
     assert plain.kinds.tolist() == ["suppressed"]
 
 

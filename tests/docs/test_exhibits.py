@@ -37,21 +37,6 @@ def test_every_row_of_a_paper_is_in_its_table_and_no_other_paper_s() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "names"),
-    [
-        ("Theorem 3.10, privacy by Theorem 3.2", ["Theorem 3.10"]),
-        ("Lemmas A.1 and 3.7, δ0 > 0", ["Lemma A.1", "Lemma 3.7"]),
-        ("Corollaries 3 and 6, privacy", ["Corollary 3", "Corollary 6"]),
-        ("section 3.1.2, Figure 1", ["Figure 1"]),
-        ("Theorem 5, regret at T = 10,000, d = 300", ["Theorem 5"]),
-        ("footnote 2", ["footnote 2"]),
-    ],
-)
-def test_which_exhibits_a_place_names(place: str, names: list[str]) -> None:
-    assert exhibits.named(place) == names
-
-
-@pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
         ({"computed": ("dpol.experts.nothing",)}, ImportError, "dpol.experts.nothing"),

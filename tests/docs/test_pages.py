@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-import dividing_picture as dividing
 import numpy as np
-import pytest
 import workflow_picture as workflow
 import yaml
 
@@ -16,9 +14,7 @@ from dpol.data.stream import GainStream
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.privacy.account import protection
 from dpol.privacy.chains import chain_norm
-from legible import lines, points
 
 DOCS = ROOT / "docs"
 KINDS = ("figures", "tables")
@@ -34,8 +30,8 @@ def shown(name: str, kind: str) -> set[str]:
         for section in study.sections_of(block, config.facts)
     ]
     if kind == "figures":
-        return {name for section, block in shown for name in section.figures}
-    return {name for section, _ in shown for name in section.tables}
+        return {it.name for section, _ in shown for it in section.figures}
+    return {it.name for section, _ in shown for it in section.tables}
 
 
 def test_results_that_pages_name_are_made() -> None:
@@ -53,38 +49,10 @@ def test_results_that_pages_name_are_made() -> None:
     assert [row for row in found if row[3] not in made[row[1], row[2]]] == []
 
 
-def test_picture_of_dividing_help_is_right() -> None:
-    """At 20 units the curves have the values of the example in `dpol.divide`."""
-    figure = dividing.drawn()
-    received, chance = (lines(ax) for ax in figure.axes)
-    for name, units in zip("ABC", (65 / 6, 17 / 3, 7 / 2), strict=True):
-        assert dict(points(received[name]))[20] == pytest.approx(units)
-        assert dict(points(chance[name]))[20] == pytest.approx(0.202328, abs=1e-6)
-    # B gets help from 8 units on, C from 13.
-    at_8, at_13 = ([dict(points(received[name]))[units] for name in "ABC"] for units in (8, 13))
-    assert at_8 == pytest.approx([8, 0, 0])
-    assert at_13 == pytest.approx([29 / 3, 10 / 3, 0])
-
-
 def test_picture_of_the_workflow_has_every_rule() -> None:
     assert workflow.PICTURE.read_text(encoding="utf-8") == workflow.drawn()
     boxed = [rule for box in workflow.BOXES for rule in box.rules]
     assert sorted(boxed) == sorted(workflow.rules(ROOT / "workflow"))
-
-
-def test_papers_and_privacy_round_the_numbers_of_a_guarantee_alike() -> None:
-    """Both pages round epsilon and right guesses at mu = 0.5 up, to the same numbers."""
-    explanation = DOCS / "explanation"
-    line = re.compile(r"^(\d+) week\(s\): mu = \S+, epsilon = (\S+), .* at most (\S+)%$", re.M)
-    printed = line.findall((explanation / "papers.md").read_text(encoding="utf-8"))
-    row = re.compile(r"^\| (\d+) \| \S+ \| \S+% \| (\S+) \| (\S+)% \|", re.M)
-    table = row.findall((explanation / "privacy.md").read_text(encoding="utf-8"))
-    assert [week for week, *_ in printed] == ["1", "4"]
-    assert set(printed) <= set(table)
-    for weeks, epsilon, guess in printed:
-        exact = protection(0.5, delta=1e-6, weeks=int(weeks))
-        assert exact.epsilon <= float(epsilon) < exact.epsilon + 0.01
-        assert 100 * exact.best_guess <= float(guess)
 
 
 def test_privacy_states_the_stays_of_each_mechanism() -> None:

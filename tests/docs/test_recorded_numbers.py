@@ -68,28 +68,3 @@ def test_the_recorded_curves_are_gaussian_without_batches_and_above_with_them() 
     assert errors["un-amplified"].to_numpy() == pytest.approx(expected, rel=1e-6)
     assert (errors["analytic"] > errors["un-amplified"] + 0.005).all()
     assert (errors["monte-carlo"] > errors["analytic"]).all()
-
-
-def test_divided_help_by_hand() -> None:
-    """A cell has one row: of all units, and of independent noise or of none."""
-    key = ["rule", "need", "units_follow", "units_share", "noise", "mu"]
-    rows = {
-        ("last", "patients", "mean-need", 1.0, "capacity", math.inf): (0.725, 0.08),
-        ("last", "patients", "mean-need", 1.0, "capacity", 0.25): (0.048, 0.381),
-        ("last", "patients", "mean-need", 1.0, "capacity-memory", 0.25): (0.9, 0.9),
-        ("last", "patients", "mean-need", 0.5, "capacity", 0.25): (0.8, 0.8),
-        ("last", "patients", "announced-need", 1.0, "capacity", 0.25): (-0.292, 0.155),
-        ("last", "surge", "mean-need", 1.0, "capacity", 0.25): (0.543, 0.077),
-        ("exact", "patients", "mean-need", 1.0, "none", math.nan): (0.725, 0.079),
-        ("exact", "surge", "announced-need", 1.0, "capacity", 0.25): (0.794, 0.034),
-        ("exact", "surge", "announced-need", 1.0, "capacity", 0.1): (0.7, 0.7),
-    }
-    shares = ["avoided", "avoided_rounds_half_width"]
-    frame = pd.DataFrame([[*of, *numbers] for of, numbers in rows.items()], columns=[*key, *shares])
-    head, _, *lines = recorded_numbers.divided_help(frame).splitlines()
-    cells = {line.split(" | ")[0]: line.strip("| ").split(" | ")[1:] for line in lines}
-    assert head.startswith("| rule | patients, μ = ∞ | patients, μ = 0.25 | surge, μ = ∞ |")
-    assert head.endswith("| patients, announced, μ = 0.25 | surge, announced, μ = 0.25 |")
-    assert cells["| `last`"] == ["72 ± 8", "5 ± 38", "—", "54 ± 8", "-29 ± 16", "—"]
-    assert cells["| `exact`"] == ["72 ± 8", "72 ± 8", "—", "—", "—", "79 ± 3"]
-    assert cells["| `best-fixed`"] == ["—"] * 6

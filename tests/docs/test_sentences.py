@@ -93,7 +93,7 @@ def beside_the_window() -> str:
 SENTENCES = {
     "ours": [lead_of_capacity, filters_above_meta],
     "papers": [cost_to_meta, best_fixed, ratio_to_tree],
-    "locality": [ratio_to_prefix_sums, beside_the_window],
+    "notes": [ratio_to_prefix_sums, beside_the_window],
 }
 
 

@@ -94,13 +94,6 @@ every_average = pytest.mark.parametrize("bank", AVERAGES, ids=lambda bank: bank.
 
 
 @every_average
-def test_a_replicate_does_not_depend_on_its_block_to_the_last_bit(bank, game):
-    alone = dataclasses.replace(game, initial=game.initial[1:2], gains=game.gains[1:2])
-    expected = final_state(bank, game).predicted[1:2]
-    np.testing.assert_array_equal(final_state(bank, alone).predicted, expected)
-
-
-@every_average
 @pytest.mark.parametrize(
     ("noise", "size"), each_and_corners((0.0, 1e-13, 1.0, 1e6), (0.0, 1.0, 1e4))
 )
@@ -113,17 +106,6 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, bank, noise, size):
 
 
 # ---- a learner alone, and banks together ---------------------------------------------------------
-
-
-@every_bank
-def test_a_learner_as_a_member_of_its_family_plays_its_column_of_the_bank(name, source, crowd):
-    bank, members = BANKS[name], make_members(name)
-    said = bank_actions(bank, source)
-    assert [(m.label, m.family) for m in members] == [(label, name) for label in bank.labels]
-    for place, member in enumerate(members):
-        assert LearnerAlone(bank, place).origin == bank.origin
-        actions = play_rounds(member.algorithm, source, crowd(REPLICATES))
-        np.testing.assert_array_equal(actions, said[..., place])
 
 
 def test_only_learners_of_a_bank_can_be_played_alone():

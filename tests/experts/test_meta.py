@@ -216,21 +216,6 @@ def test_fast_equals_plain(random_stream, algorithm, mu, noise):
         assert len(set(expected)) > 1
 
 
-@pytest.mark.parametrize("algorithm", [RWMeta(), RWMeta(0.0), RWMeta(0.25, learners=BANKS)])
-def test_decisions_do_not_depend_on_the_unit_of_the_gains(random_stream, algorithm):
-    """Gains, noise and range in another unit give the same decisions; without the range, others."""
-    noisy = privatize(random_stream(40, 5), "isotropic", 1.0, seed=3, replicates=range(6))
-    scaled = {name: 100 * getattr(noisy, name) for name in ("gains", "initial", "noise_scale")}
-    other = dataclasses.replace(noisy, **scaled, gain_range=100.0)
-    wrong = dataclasses.replace(noisy, **scaled)
-    played, again, differs = (
-        play_rounds(algorithm, source, replicate_generators(3, (), range(6), "y"))
-        for source in (noisy, other, wrong)
-    )
-    np.testing.assert_array_equal(played, again)
-    assert not algorithm.exploration_floor or (played != differs).any()
-
-
 SCHEDULE = ((0, 0, 0, 1), (0, 0, 2, 1), (2, 2, 2, 1), (0, 0, 1, 1), (0, 1, 2, 3))
 
 

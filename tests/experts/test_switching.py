@@ -55,23 +55,6 @@ def at_least(hits, walks, error):
     return special.betaincinv(hits, walks - hits + 1, error) if hits else 0.0
 
 
-@pytest.mark.parametrize(
-    ("gap", "n", "steps", "truth", "walks", "paper", "ours"),
-    [
-        (40, 20, 100, 0.045, 4_000, 0.788, 0.089),
-        (14, 2, 50, 0.139, 4_000, 0.939, 0.162),
-        (8, 2, 10, 0.051, 20_000, 0.768, 0.074),
-    ],
-)
-def test_reference_values(gap, n, steps, truth, walks, paper, ours):
-    """`truth` was simulated with `walks` walks; a two-sample test has an error below 1e-6."""
-    assert round(float(FUNCTIONS["borell-tis"](gap, steps, n, 1.0)), 3) == paper
-    assert round(float(FUNCTIONS["reflection"](gap, steps, n, 1.0)), 3) == ours
-    mine = overtaken([gap] * (n - 1), steps, 1.0, 4_000, seed=1) / 4_000
-    error = np.sqrt(truth * (1 - truth) * (1 / 4_000 + 1 / walks))
-    assert abs(mine - truth) < -special.ndtri(ERROR / 2) * error
-
-
 @pytest.mark.parametrize(("gap", "n", "steps", "eta"), SETTINGS)
 @pytest.mark.parametrize("drift", [0.0, 1.0])
 def test_both_bounds_lie_above_the_truth(gap, n, steps, eta, drift):

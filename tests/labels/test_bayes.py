@@ -137,22 +137,6 @@ def test_posteriors_are_calibrated(checks, kind):
         assert not calibrated(checks, *posterior_play(kind, 1.0, believed))
 
 
-def test_bayes_without_privacy_has_an_expected_risk_of_at_most_log_k():
-    """Averaged over the truths; one-sided normal test of 3,000 runs."""
-    learner = make("response", math.inf)
-
-    def risk(algorithm):
-        kl = played(algorithm, 3000, 100)[0].kl
-        return kl.mean(), 4.75 * kl.std(ddof=1) / math.sqrt(3000)
-
-    mean, error = risk(learner)
-    assert 0.5 * math.log(3) < mean <= math.log(3) + error
-    # Power: a learner whose weights move a fifth as fast costs more.
-    server = server_of(learner) | {"scores": lambda *heard: 0.2 * learner.scores(*heard)}
-    slow, slow_error = risk(SimpleNamespace(**server, client=learner.client))
-    assert slow - slow_error > math.log(3)
-
-
 def test_a_refuted_hypothesis_never_comes_back():
     hypotheses = HypothesisClass([[1.0, 0.0], [1e-9, 1 - 1e-9]])
     learner = make("response", math.inf, hypotheses)

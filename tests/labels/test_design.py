@@ -19,11 +19,7 @@ from dpol.labels.bounds import (
 from dpol.labels.clients import ResponseClient
 from dpol.labels.design import DesignBayes, optimal_design, sets_of
 from dpol.labels.game import (
-    block_length,
     label_generators,
-    play_adversary,
-    play_labels,
-    realisable,
 )
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
@@ -135,20 +131,6 @@ def test_blocks_of_rounds_have_the_log_odds_of_the_design():
     laws = np.broadcast_to(THREE[0], (4_000, 3))
     sums = reader.sums(laws, 0, np.array([rounds]), coins)[:, 0]
     assert (sums[:, 0] - sums[:, 1]).mean() == pytest.approx(rounds * odds, abs=0.5)
-
-
-def test_a_game_in_blocks_has_the_risk_of_one_message_after_the_other():
-    """60 games each; the means differ by 4 standard errors with probability 1/10,000."""
-    hypotheses = HypothesisClass(THREE[None])
-    game = realisable(hypotheses, np.zeros(10_000, dtype=int), replicates=60)
-    reader = DesignBayes(hypotheses, Terms(10_000, 0.1))
-    assert block_length(reader, game, label_generators(1, ("g",), 60, "own")) > 1
-    runs = [
-        play(reader, game, label_generators(1, ("game", play.__name__), 60, "own")).kl
-        for play in (play_labels, play_adversary)
-    ]
-    error = math.hypot(*(risks.std() / math.sqrt(60) for risks in runs))
-    assert abs(runs[0].mean() - runs[1].mean()) < 4 * error
 
 
 def exact_risks(masses, chances, keep, T):

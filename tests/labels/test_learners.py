@@ -83,14 +83,3 @@ def test_losses_lie_in_0_to_1_unless_the_noise_is_extreme(case, times, epsilon, 
     top = -math.log(M)
     assert learner.losses(np.array([top + 1.001 * learner.offset]))[0] < 0
     assert learner.losses(np.array([top - clipping.bound - 1.001 * learner.offset]))[0] > 1
-
-
-def test_equal_messages_are_equal_losses_for_every_hypothesis():
-    """This holds however much the sensitivities s_j differ."""
-    masses = [[0.1] * 10, np.eye(10)[0]]
-    learner = wma(masses, 10_000)
-    ranges = learner.clipping.ranges[0]
-    assert ranges.max() > 3 * ranges.min()
-    messages = plain.about(np.repeat(np.linspace(-20, 5, 9)[:, None], 2, axis=1)[None])
-    scores = learner.scores(messages, np.zeros(9, dtype=int))
-    np.testing.assert_array_equal(scores[..., 0], scores[..., 1])

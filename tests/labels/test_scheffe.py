@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpol.labels.game import LabelGame, label_generators, realisable
+from dpol.labels.game import LabelGame, label_generators
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
 from dpol.labels.scheffe import ScheffeClient, ScheffeTournament
@@ -173,18 +173,6 @@ def test_the_hypothesis_of_largest_distance_is_not():
 
     cases = [worst_case(last, seed, 6, 12) for seed in range(40)]
     assert sum(distance > bound for distance, bound in cases) > 3
-
-
-def test_it_finds_the_truth_of_many_labels():
-    """K = 16 and M = 1000 with 20,000 people: 120 pairs, each asked of about 167."""
-    rng = np.random.default_rng(3)
-    hypotheses = HypothesisClass(plain.random_masses(rng, 16, 1000, 0.3))
-    game = realisable(hypotheses, np.zeros(20_000, dtype=int), 32)
-    selector = ScheffeTournament(hypotheses, Terms(20_000, 2.0))
-    selected = selector.play(game, coins(32))
-    assert selected.tolist() == game.law.tolist()
-    few = realisable(hypotheses, np.zeros(300, dtype=int), 32)
-    assert (selector.play(few, coins(32)) != few.law).any()  # power
 
 
 def test_played_counts_have_the_distribution_of_messages():

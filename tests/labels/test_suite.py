@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import itertools
 import json
@@ -120,21 +119,6 @@ def test_the_server_sees_messages_only(name, rule):
     for field in ("mean_weights", "final_weights"):
         np.testing.assert_array_equal(getattr(runs[0], field), getattr(runs[1], field))
     assert (runs[0].kl != runs[1].kl).all()
-
-
-@every_member
-def test_nothing_is_changed_by_playing(name, rule):
-    learner, game = learner_of(name, rule), game_of()
-    labels, messages = messages_of(learner)
-    learner.scores(messages, FEATURES)  # fills the caches
-    held = (game.features, game.laws, game.law, game.hypotheses.masses, learner.masses, labels)
-    before = copy.deepcopy((held, vars(messages)))
-    play_labels(learner, game, coins())
-    learner.client.privatize(labels, FEATURES, coins().clients)
-    learner.scores(messages, FEATURES)
-    np.testing.assert_equal((held, vars(messages)), before)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        learner.rule = "published"
 
 
 @every_member

@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
-from dpol.core.errors import DataError
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
 from dpol.lazy.accounting import LazyGame, composed_epsilon
@@ -63,16 +62,6 @@ def test_laws_agree_with_following_every_draw(d, eta, p, limit):
         expected = by_paths(row.tolist(), eta=eta, p=p, limit=limit)
         outputs = itertools.product(range(d), repeat=4)
         assert law == pytest.approx([expected.get(xs, 0.0) for xs in outputs], rel=1e-12)
-
-
-@pytest.mark.parametrize("d", [2, 3])
-def test_marginals_are_the_weights_unless_the_limit_is_reached(d):
-    sums = np.random.default_rng(1).uniform(0, 1, size=(5, 3, d))
-    for limit, exact in ((3, True), (2, False)):
-        for row, law in zip(sums, dartboard_laws(sums, law_of(1, 0.9, 0.1), limit), strict=True):
-            nu = [plain.weights(row[:s].sum(axis=0).tolist(), 0.9) for s in range(4)]
-            off = float(np.abs(plain.marginals(law, d) - nu).max())
-            assert off < 1e-12 if exact else off > 1e-5
 
 
 def played(stream, mu, algorithm, r):
@@ -267,17 +256,3 @@ def test_the_record_is_the_accounted_epsilon(random_stream):
         "ours",
         "paper",
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"), [("delta", 0.0), ("accountant", "hopeful"), ("largest_batch", 0)]
-)
-def test_wrong_parameters_are_refused(name, wrong):
-    with pytest.raises(ValueError, match=name):
-        ShrinkingDartboard(**{name: wrong})
-
-
-def test_a_mu_that_cannot_be_reached_is_an_error(random_stream):
-    source = RawGains(random_stream(3, 4), 4e-9, 1)
-    with pytest.raises(DataError, match="the shrinking dartboard at mu = 4e-09"):
-        ShrinkingDartboard(accountant="published", delta=1e-9).parameters_for(setup_of(source))

@@ -71,11 +71,10 @@ def test_games_together_are_those_alone(algorithm):
         np.testing.assert_array_equal(outcome, play_leaders(algorithm, [game], generators(10))[0])
 
 
-@pytest.mark.parametrize("T", [1, 2, 17, 64])
+@pytest.mark.parametrize("T", [1, 17])
 @pytest.mark.parametrize("prefix", MECHANISMS)
-def test_private_blocks_agree_with_the_algorithm(T, prefix):
-    """The algorithm plays gains 1 - loss round by round; here all draws come first."""
-    losses, epsilons = GapLosses(T, 3, 0.1, 2), (0.5, 5.0)
+def test_private_blocks_play_gains_that_are_one_less_the_loss(T, prefix):
+    losses, epsilon = GapLosses(T, 3, 0.1, 2), 5.0
     rounds = matrix(losses)
     stream = GainStream(
         label="losses",
@@ -85,12 +84,11 @@ def test_private_blocks_agree_with_the_algorithm(T, prefix):
         periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
         given_sensitivity=np.ones(T),
     )
-    played = play_blocks(losses, [(epsilon, generators(10)) for epsilon in epsilons], prefix)
-    for epsilon, (totals, switched) in zip(epsilons, played, strict=True):
-        source = RawGains(stream, implied_mu(epsilon), 10)
-        actions = play_rounds(PrivateBlocks(prefix), source, generators(10))
-        np.testing.assert_allclose(totals, rounds[np.arange(T), actions].sum(axis=1))
-        np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
+    totals, switched = play_blocks(losses, epsilon, generators(10), prefix)
+    source = RawGains(stream, implied_mu(epsilon), 10)
+    actions = play_rounds(PrivateBlocks(prefix), source, generators(10))
+    np.testing.assert_allclose(totals, rounds[np.arange(T), actions].sum(axis=1))
+    np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,8 @@ import yaml
 import dpol
 from dpol.core.errors import AlgorithmError
 from dpol.experts.registry import make_members
-from dpol.studies.games.allocation import demand_of
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
-from dpol.studies.games.settings import Allocation
 from pipeline import ROOT, fail, run, write_config
 from plugins.conftest import install
 
@@ -25,7 +23,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 import dpol
-from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
 from dpol.experts.learners.leader import LeaderBank
 
 
@@ -57,11 +54,6 @@ class FailsInPublic(dpol.FollowTheLeader):
 class FailingLeader(LeaderBank):
     def step(self, state, observation):
         raise LookupError
-
-
-@dataclass(frozen=True)
-class Effects(EmpiricalBayesBank):
-    pass
 '''
 
 
@@ -72,9 +64,9 @@ def stream(packages, monkeypatch, random_stream) -> dpol.GainStream:
     return random_stream(9, 4)
 
 
-def play(stream: dpol.GainStream, spec: Any, **more: Any) -> Played:
+def play(stream: dpol.GainStream, spec: Any) -> Played:
     (played,) = play_suite(
-        stream, make_members(spec), noise="isotropic", mu=0.5, seed=1, replicates=range(3), **more
+        stream, make_members(spec), noise="isotropic", mu=0.5, seed=1, replicates=range(3)
     ).played
     return played
 
@@ -83,13 +75,6 @@ def test_a_package_may_import_pandas(stream) -> None:
     theirs, ours = play(stream, "others:Totals"), play(stream, "rw-ftpl")
     np.testing.assert_array_equal(theirs.actions, ours.actions)
     assert theirs.guarantee == ours.guarantee
-
-
-def test_an_algorithm_of_another_package_divides_help_too(stream) -> None:
-    demand = demand_of(stream, Allocation())
-    theirs = play(stream, "others:Effects", demand=demand).divided
-    ours = play(stream, "empirical-bayes", demand=demand).divided
-    assert [row["rule"] for row in theirs] == [row["rule"] for row in ours]
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
-from dpol.core.files import sha256, write_json, write_text
-from dpol.core.record import CONFIG, CRATE, noted_sum
+from dpol.core.files import write_json, write_text
+from dpol.core.record import CONFIG, CRATE, checksums, write_note
 from dpol.core.schemas import Schema, write_frame
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
-from dpol.studies.audits.show import audits_table
-from dpol.studies.claims.show import claims_table, open_claims_table
+from dpol.studies.audits.shown import audits_table
+from dpol.studies.claims.shown import claims_table, open_claims_table
 from dpol.studies.games.summary import rank_meta
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
@@ -206,20 +206,20 @@ def write_run(folder: Path) -> None:
     studies = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
     shown = [(own, block) for study, block in studies for own in study.sections_of(block, facts)]
-    for name in (name for section, _ in shown for name in section.figures):
-        (folder / f"figures/{name}.svg").write_text(SVG)
+    for figure in (it for section, _ in shown for it in section.figures):
+        (folder / f"figures/{figure.name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
     section = Section("New Mexico", "n = 2", (group,))
     tables = {
-        name: Table(
-            caption=f"Of {name}",
-            name=name,
+        table.name: Table(
+            caption=f"Of {table.name}",
+            name=table.name,
             corner=("stream", "privacy"),
             headers=("gain",),
             sections=(section,),
             footers=(ODD,),
         )
-        for name in (name for section, _ in shown for name in section.tables)
+        for table in (it for section, _ in shown for it in section.tables)
     }
     tables |= {
         "claims": claims_table({"claims": claims()}, None, None),
@@ -254,7 +254,8 @@ def write_files(
 def note_sums(folder: Path, files: Iterable[Path]) -> None:
     """Note the checksums of files, as their jobs do."""
     for file in files:
-        write_text(noted_sum(folder, file.relative_to(folder).as_posix()), sha256(file))
+        name = file.relative_to(folder)
+        write_note(folder / f"logs/{name}.log", {}, {}, checksums(folder, [file]))
 
 
 class Elements(HTMLParser):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import re
 import shutil
 from dataclasses import replace
@@ -14,8 +13,6 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.report.page import build_page
-from dpol.studies.registry import load_study
-from dpol.studies.showing import sections_in
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
 ALWAYS = ["paper", "privacy-utility", "privacy", "replay", "average-gain"]
@@ -126,31 +123,14 @@ def test_figures_have_numbers_and_their_findings(whole: str) -> None:
     assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9
 
 
-@pytest.mark.parametrize(("width", "shown"), [(252, "24.0"), (504, "48.0"), (700, "62.0")])
-def test_images_have_one_scale_and_fit_on_the_page(copy: Path, width: int, shown: str) -> None:
-    figure = copy / "figures/privacy-utility.svg"
-    figure.write_text(SVG.replace("0 0 72 36", f"0 0 {width} 36"))
-    assert f'style="--shown: {shown}rem"' in page(copy)  # 48 rem for 504 points
-
-
-def test_every_wide_table_scrolls_by_itself_and_has_a_name(whole: str) -> None:
-    regions = [
-        own for own in Elements(whole).of("div") if own.get("class", "").startswith("scroll")
-    ]
-    assert len(regions) == len(Elements(whole).of("table"))
-    for attrs in regions:
-        assert (attrs["role"], attrs["tabindex"]) == ("region", "0")
-        assert attrs.get("aria-labelledby")
-
-
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
     shown = config(*STUDIES).studies()
     facts = config(*STUDIES).facts
     places = {
-        name: sections_in(study)[section.name].tables[name].place
+        table.name: table.place
         for study, block in shown
         for section in study.sections_of(block, facts)
-        for name in section.tables
+        for table in section.tables
     }
     assert len(places) == 17
     links = Elements(whole).values("href", "a")
@@ -165,13 +145,6 @@ def test_texts_of_others_are_escaped(whole: str) -> None:
     # The data of the replay, its script, and the script that sorts tables.
     assert len(re.findall("<script", whole)) == 3
     assert "&lt;script&gt;alert" in whole
-
-
-def test_headings_go_one_level_at_a_time(whole: str) -> None:
-    levels = [int(tag[1]) for tag, _ in Elements(whole).found if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
 
 
 def test_the_page_has_the_provenance(folder: Path, whole: str) -> None:
@@ -241,20 +214,6 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     docs.mkdir(parents=True)
     (tmp_path / "reference").rename(docs / "reference")
     assert "glossary.md" not in build_page(folder, config("claims"), PROVENANCE, docs)
-
-
-def test_a_figure_that_is_only_a_file_has_a_sentence_and_a_link(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    figures = sections_in(load_study("batching"))["batching"].figures
-    monkeypatch.setitem(figures, "figure-1", replace(figures["figure-1"], place="file"))
-    text = page(folder, "batching")
-    assert "figure-figure-1" not in text
-    section = text[text.index('<section id="batching"') :]
-    assert '<p class="intro">12 of 34' in section
-    assert "../figures/figure-1.svg" in Elements(
-        section[: section.index("</section>")] + "</section>"
-    ).values("href")
 
 
 def test_the_paper_comes_first_with_its_table_above_its_figure(folder: Path, whole: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import dpol
 from dpol.core.files import sha256, write_json
-from dpol.core.record import CONFIG, CRATE, changed_files, disagreements, noted_sum, noted_sums
+from dpol.core.record import CONFIG, CRATE, changed_files, disagreements, read_notes
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.studies.games.scores import RunBlock, rounds_of, tables_of
@@ -166,7 +166,7 @@ def test_files_crate_and_noted_checksums_are_compared_with_each_other(
     table.write_text("stream,mean_gain\nnm,9\n")
     assert disagreements(run) == [("changed", "tables/average-gain.csv")]
     change_crate(run, before, sha256(table))
-    odd = ("another checksum in logs/sums than in the crate", "tables/average-gain.csv")
+    odd = ("another checksum in the note of a job than in the crate", "tables/average-gain.csv")
     assert disagreements(run) == [("changed", CRATE), odd]
     note_sums(run, [run / CRATE])
     assert disagreements(run) == [odd]
@@ -184,12 +184,10 @@ def test_files_crate_and_noted_checksums_are_compared_with_each_other(
         assert disagreements(run) == [(told, CRATE)]
 
     recorded(run)
-    noted_sum(run, "summary.parquet").write_bytes(b"\xff")
-    assert disagreements(run) == [(odd[0], "summary.parquet")]
-    noted_sum(run, "summary.parquet").unlink()
-    assert disagreements(run) == [("missing", "logs/sums/summary.parquet.sha256")]
+    (run / "logs/summary.parquet.json").unlink()
+    assert disagreements(run) == [("noted by no job", "summary.parquet")]
     shutil.rmtree(run / "logs")
-    assert disagreements(run) == [("missing", "logs/sums")]
+    assert disagreements(run) == [("missing", "logs")]
 
 
 def test_a_change_with_the_old_time_is_found_without_reading_every_file(
@@ -198,14 +196,14 @@ def test_a_change_with_the_old_time_is_found_without_reading_every_file(
     run = tmp_path / "run"
     shutil.copytree(folder, run)
     recorded(run)
-    noted = noted_sums(run)
-    assert changed_files(run, noted) == []
+    notes = read_notes(run)
+    assert changed_files(run, notes) == []
     for name in ("summary.parquet", CONFIG):
         before = (run / name).stat()
         (run / name).write_bytes((run / name).read_bytes() + b" ")
         os.utime(run / name, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert changed_files(run, noted) == [CONFIG, "summary.parquet"]
-    assert noted_sums(tmp_path / "none") == {}
+    assert changed_files(run, notes) == [CONFIG, "summary.parquet"]
+    assert read_notes(tmp_path / "none") == {}
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ def test_every_output_of_a_run_exists(whole: Path) -> None:
     for study, block in config.studies():
         wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]
         for section in study.sections_of(block, config.facts):
-            figures = [f"figures/{name}" for name in section.figures]
-            tables = [f"tables/{name}" for name in section.tables]
+            figures = [f"figures/{it.name}" for it in section.figures]
+            tables = [f"tables/{it.name}" for it in section.tables]
             wanted += [f"{name}.{kind}" for name in figures for kind in ("svg", "png", "pdf")]
             wanted += [f"{name}.{kind}" for name in tables for kind in ("md", "csv", "tex", "html")]
     assert [name for name in wanted if not (base / name).stat().st_size] == []

@@ -52,7 +52,7 @@ for study, block in plan.studies:
         conda:
             "../envs/dpol.yaml"
         resources:
-            mem_mb=lambda wildcards, input, attempt: attempt * plan.mb_of_results(input.size_mb),
+            mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
         params:
             **watched({"": plan.code_of_results(study)}),
             study=study.package,

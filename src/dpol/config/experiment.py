@@ -106,7 +106,7 @@ def parse_experiment(raw: object, place: str, files: Sequence[object] | None = N
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
-        resolved = config.report.resolved(config.suites, members)
+        resolved = config.report.resolved(members)
         config = config.model_copy(update={"report": resolved})
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config, members)]

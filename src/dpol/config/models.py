@@ -19,7 +19,7 @@ from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
-from dpol.studies.games.settings import Allocation, Games, MemoryName, Report, Suite
+from dpol.studies.games.settings import Games, MemoryName, Report, Suite
 from dpol.studies.registry import find_study, load_studies
 from dpol.studies.study import Facts, Study
 
@@ -91,7 +91,7 @@ class Config(Settings):
     block_replicates: PositiveInt | None = None
     """Replicates in one job; default: all.
 
-    Results do not depend on it, except the last digits of cumulative gains and divided help."""
+    Results do not depend on it, except the last digits of cumulative gains."""
     points_per_job: PositiveInt = 1
     """Most points of one job; a larger number saves time if games are short.
 
@@ -105,7 +105,6 @@ class Config(Settings):
     """Memory of a job that plays a suite, in MB.
 
     A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
-    allocation: Allocation | None = None
     report: Report = Report()
     _others: tuple[Study, ...] = ()
 
@@ -194,12 +193,6 @@ class Config(Settings):
             report=self.report,
             roles=compared.pairs if compared else {},
             chosen_on=compared.chosen_on if compared else "",
-            allocation=self.allocation,
-            divided=[
-                label
-                for label, asked in self.played.items()
-                if self.allocation and asked.gain.untitled == THE_PAPERS
-            ],
         )
 
 

@@ -13,7 +13,7 @@ from dpol.config.models import Config
 from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.data.question import THE_PAPERS
-from dpol.experts.interface import CentralAlgorithm, Member, can_read, forecasts_gains
+from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.comparison.settings import Comparison, System
@@ -106,21 +106,6 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
             asked = f"questions.{label}" if several else "gain"
             allowed = f"is missing: name the column, or set {asked} to of: count with a bound"
             yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
-
-
-def allocation(config: Config, members: Members) -> Iterator[Problem]:
-    """Require shares of all entities, and an algorithm that forecasts them, to divide help."""
-    if config.allocation is None:
-        return
-    played = (member for made in members.values() for member in made)
-    if config.dataset.source.kind == "gains":
-        yield Problem(("allocation",), "a block", NOT_OF_GAINS)
-    elif not config.games.divided:
-        allowed = "must come with a question of: share, without at_most and min_capacity"
-        yield Problem(("allocation",), "a block", allowed)
-    elif not any(forecasts_gains(member.algorithm) for member in played):
-        allowed = "must come with an algorithm that forecasts gains, such as random-effects"
-        yield Problem(("allocation",), "a block", allowed)
 
 
 def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
@@ -268,11 +253,6 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
     if shown.envelope and shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
         yield Problem(("report", "envelope"), shown.envelope, allowed)
-    runs = _private_runs(config, members)
-    local = {noise for member, noise in runs if member.algorithm.model == "local"}
-    if local and shown.noise not in local:
-        allowed = f"no local suite uses it; known: {', '.join(sorted(local))}"
-        yield Problem(("report", "noise"), shown.noise, allowed)
 
 
 def systems(config: Config, members: Members) -> Iterator[Problem]:
@@ -324,5 +304,5 @@ OF_KEYS: tuple[Rule, ...] = (
     correlated_noise,
 )
 """Rules that do not need the algorithms."""
-OF_ALGORITHMS: tuple[Rule, ...] = (allocation, jobs, suites, labels, report, systems)
+OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
 """Rules that need every algorithm."""

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dpol.core.errors import DataError, DpolError
+from dpol.core.errors import DpolError
 from dpol.core.extras import missing
-from dpol.core.files import output_error, sha256, write_json, write_text
-from dpol.core.record import answer_of, asked, noted_sum, read_sum
+from dpol.core.files import output_error
+from dpol.core.record import checksums, note_of, write_note
 from dpol.core.versions import as_line, loaded_versions
 
 LOGGER = logging.getLogger("dpol")
@@ -37,9 +37,8 @@ def job_log(
     told like any other error. The last line of a successful job names the versions of packages that
     it used.
 
-    A job records the checksums of its outputs below `logs/sums`, but for files outside the folder
-    of the run or with a storage provider. A later job refuses to start if an input has another
-    checksum. Next to its log, a job notes last what it was asked.
+    Last, a job notes what it was asked and the checksums of its files (`dpol.core.record.Note`),
+    but not of files outside the folder of the run or with a storage provider.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
@@ -58,20 +57,11 @@ def job_log(
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)
     try:
-        folder, answer = _folder_of(Path(path)), answer_of(Path(path))
-        read, made = _sums(folder, inputs), _sums(folder, outputs)
-        _check(read)
-        for noted in (answer, *made.values()):
-            noted.unlink(missing_ok=True)
+        log, folder = Path(path), _folder_of(Path(path))
+        note_of(log).unlink(missing_ok=True)
+        read = checksums(folder, inputs)
         yield LOGGER
-        for file, noted in made.items():
-            write_text(noted, sha256(file))
-        sums = {
-            file.relative_to(folder).as_posix(): read_sum(noted)
-            for file, noted in {**read, **made}.items()
-            if noted.is_file()
-        }
-        write_json(answer, {"asked": asked(params or {}), "files": sums})
+        write_note(log, params or {}, read, checksums(folder, outputs))
         handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)
@@ -101,23 +91,6 @@ class _LogFile(logging.FileHandler):
 def _folder_of(log: Path) -> Path:
     """Return results/<run>; a run or a stream may be called `logs`, too."""
     return next(it.parent for it in reversed(log.parents) if it.match("results/*/logs"))
-
-
-def _sums(folder: Path, files: Iterable[str]) -> dict[Path, Path]:
-    """Return where the checksum of each file in the folder of the run is noted."""
-    return {
-        file: noted_sum(folder, file.relative_to(folder).as_posix())
-        for file in map(Path, files)
-        if folder in file.parents
-    }
-
-
-def _check(sums: Mapping[Path, Path]) -> None:
-    for file, note in sums.items():
-        if file.is_file() and note.is_file() and read_sum(note) != sha256(file):
-            raise DataError(
-                f"{file} was changed after the job that made it; delete it and run snakemake again"
-            )
 
 
 def error_in(log: Path) -> str:

@@ -1,7 +1,7 @@
 """The record of a run: its RO-Crate, what its jobs noted, and what differs from them.
 
-The crate lists every file of a finished run. As soon as a job ends, it notes the checksums of its
-outputs below `logs/sums` and, next to its log, what it was asked and the checksums of its files.
+The crate lists every file of a finished run. As soon as a job ends, it notes, next to its log, what
+it was asked and the checksums of what it read and wrote.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-from collections.abc import Iterator, Mapping, Set
+import time
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +21,13 @@ import yaml
 from pydantic_core import to_jsonable_python
 
 from dpol.core.errors import DataError
-from dpol.core.files import sha256
+from dpol.core.files import sha256, write_json
 from dpol.core.schemas import unreadable
 
 CRATE = "ro-crate-metadata.json"
 CONFIG = "provenance/config.yaml"
 CODE = "hash of the code of dpol"
 CLEANING = "data/cleaning.json"
-_SUMS = "logs/sums"
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
 _BESIDE = "logs", "benchmarks"
@@ -105,60 +104,117 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise unreadable(path, error) from None
 
 
-# ---- files against their checksums ---------------------------------------------------------------
+# ---- what jobs noted -----------------------------------------------------------------------------
 
 
-def noted_sum(folder: Path, file: str) -> Path:
-    """Return where a job notes the checksum of a file.
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """What a job noted when it ended.
 
     Args:
-        folder: results/<run>; with remote storage, the local folder of its logs.
-        file: path of the file below results/<run>.
+        asked: what it was asked, from `asked`.
+        read: SHA-256 of each file of the run that it read, by its path below results/<run>.
+        wrote: SHA-256 of each file that it wrote there.
+        ended: when it ended, in nanoseconds since 1970.
+        changed: change time of the note, which no program can set.
     """
-    return folder / _SUMS / f"{file}.sha256"
+
+    asked: Mapping[str, str]
+    read: Mapping[str, str]
+    wrote: Mapping[str, str]
+    ended: int
+    changed: int = 0
 
 
-def noted_sums(folder: Path) -> dict[str, str]:
-    """Return the checksums that the jobs of a run noted, by file below its folder.
+def note_of(log: Path) -> Path:
+    """Return where a job writes its note."""
+    return log.with_suffix(".json")
+
+
+def write_note(
+    log: Path, params: Mapping[str, Any], read: Mapping[str, str], wrote: Mapping[str, str]
+) -> None:
+    """Write the note of a job that ends.
+
+    Args:
+        log: its log.
+        params: what it was asked.
+        read: `checksums` of what it read, from when it began.
+        wrote: `checksums` of what it wrote.
+    """
+    note = {"asked": asked(params), "read": read, "wrote": wrote, "ended": time.time_ns()}
+    write_json(note_of(log), note)
+
+
+def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
+    """Return the SHA-256 of files in the folder of a run, by their paths below it."""
+    below = (it for it in map(Path, files) if folder in it.parents and it.is_file())
+    return {it.relative_to(folder).as_posix(): sha256(it) for it in below}
+
+
+def read_notes(folder: Path) -> dict[Path, Note]:
+    """Return the notes of the jobs of a run by path, the job that ended last at the end.
+
+    A damaged note is left out, as if its job had not ended.
 
     Args:
         folder: results/<run>, which need not be finished or exist.
     """
-    sums, noted = folder / _SUMS, {}
-    for place, _, names in os.walk(sums):  # rglob takes longer, and a run has thousands
-        for note in (Path(place, name) for name in names):
-            with suppress(FileNotFoundError):  # a run at work removes it
-                file = note.relative_to(sums).as_posix().removesuffix(".sha256")
-                noted[file] = read_sum(note)
-    return noted
+    notes = {}
+    for path in folder.glob("logs/**/*.json"):
+        with suppress(OSError, LookupError, TypeError, ValueError):
+            note = json.loads(path.read_text(encoding="utf-8"))
+            names = ("asked", "read", "wrote")
+            notes[path] = Note(
+                **{name: dict(note[name]) for name in names},
+                ended=int(note["ended"]),
+                changed=path.stat().st_ctime_ns,
+            )
+    return dict(sorted(notes.items(), key=lambda item: item[1].ended))
 
 
-def read_sum(note: Path) -> str:
-    """Read a checksum that a job noted; one that is damaged fits no file."""
-    return note.read_text(encoding="utf-8", errors="replace")
+def noted_sums(notes: Mapping[Path, Note]) -> dict[str, str]:
+    """Return the checksum of each file that a job wrote; of several jobs, the last one counts."""
+    return {file: value for note in notes.values() for file, value in note.wrote.items()}
 
 
-def changed_files(folder: Path, noted: Mapping[str, str]) -> list[str]:
+def changed_files(folder: Path, notes: Mapping[Path, Note]) -> list[str]:
     """Return the files of a run that are not as their jobs wrote them.
 
-    To be fast, a file is read only if its change time, which no program can set, is after that of
-    its noted checksum; in a folder that was copied or unpacked, it often is.
+    To be fast, a file is read only if its change time is after that of its note; in a folder that
+    was copied or unpacked, it often is.
 
     Args:
         folder: results/<run>.
-        noted: what `noted_sums` returns for it.
+        notes: what `read_notes` returns for it.
 
     Raises:
         DataError: a file cannot be read, or a folder is in its place.
     """
+    since = {file: note.changed for note in notes.values() for file in note.wrote}
     changed = []
-    for name, value in sorted(noted.items()):
-        file, note = folder / name, noted_sum(folder, name)
+    for name, value in sorted(noted_sums(notes).items()):
+        file = folder / name
         with suppress(FileNotFoundError, NotADirectoryError):  # deleted
-            is_later = file.stat().st_ctime_ns > note.stat().st_ctime_ns
-            if is_later and _sum_of(file) != value:
+            if file.stat().st_ctime_ns > since[name] and _sum_of(file) != value:
                 changed.append(name)
     return changed
+
+
+def misread_files(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> list[str]:
+    """Return files that are not as their jobs wrote them, now or when another job read them.
+
+    Args:
+        notes: what `read_notes` returns for the run.
+        sums: `checksums` of its results; a job that wrote none of them is of an earlier config.
+    """
+    wrote = noted_sums(notes)
+    read = [note.read for note in notes.values() if note.wrote.keys() & sums.keys()]
+    met = (item for seen in (sums, *read) for item in seen.items())
+    return sorted({file for file, value in met if wrote.get(file, value) != value})
+
+
+# ---- files against their checksums ---------------------------------------------------------------
 
 
 def disagreements(folder: Path) -> list[tuple[str, str]]:
@@ -178,7 +234,7 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
         if file.is_file() and not file.name.startswith(".")
     }
     present = {name for name in present if name.partition("/")[0] not in _BESIDE}
-    noted = noted_sums(folder)
+    noted = noted_sums(read_notes(folder))
     sums = {name: _sum_of(folder / name) for name in sorted({CRATE, *record.files} & present)}
     expected = {CRATE: noted.get(CRATE, sums[CRATE]), **record.files}
     changed = [name for name, value in sums.items() if value != expected[name]]
@@ -186,10 +242,10 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
         *(("changed", name) for name in changed),
         *(("missing", name) for name in sorted(record.files.keys() - present)),
         *(("new", name) for name in sorted(present - {CRATE, *record.files})),
-        *(("missing", f"{_SUMS}/{name}.sha256") for name in sums if noted and name not in noted),
-        *([] if noted else [("missing", _SUMS)]),
+        *(("noted by no job", name) for name in sums if noted and name not in noted),
+        *([] if noted else [("missing", "logs")]),
         *(
-            ("another checksum in logs/sums than in the crate", name)
+            ("another checksum in the note of a job than in the crate", name)
             for name, value in record.files.items()
             if value != noted.get(name, value)
         ),
@@ -222,11 +278,6 @@ def _at_odds(folder: Path, record: Record) -> Iterator[tuple[str, str]]:
 # ---- what a job is asked -------------------------------------------------------------------------
 
 
-def answer_of(log: Path) -> Path:
-    """Return where a job notes what it was asked."""
-    return log.with_suffix(".json")
-
-
 def asked(params: Mapping[str, Any]) -> dict[str, str]:
     """Return the values in a job's params by dotted path: JSON, or a hash of long JSON.
 
@@ -247,24 +298,17 @@ def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, Set) else to_jsonable_python(value)
 
 
-def asked_anew(answer: Path, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str] | None:
+def asked_anew(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str]:
     """Return what a job is asked otherwise than it answered, and files with another checksum.
 
-    Returns:
-        The differences; None if the job left no answer.
-
     Args:
-        answer: the note of the job, from `answer_of`.
+        note: what the job noted.
         now: what it is asked, from `asked`.
         noted: what `noted_sums` returns for the run.
     """
-    try:
-        note = json.loads(answer.read_text(encoding="utf-8"))
-        before, files = dict(note["asked"]), dict(note["files"])
-    except (OSError, LookupError, TypeError, ValueError):
-        return None
-    others = (file for file, value in files.items() if noted.get(file) != value)
-    return [*differences(before, now), *others]
+    files = {**note.read, **note.wrote}.items()
+    others = (file for file, value in files if noted.get(file) != value)
+    return [*differences(note.asked, now), *others]
 
 
 # ---- settings side by side -----------------------------------------------------------------------

@@ -27,13 +27,11 @@ class BadCells:
         texts: the bad cells, possibly none.
         wanted: what the cells should hold.
         remedies: what the user can do, one paragraph each.
-        most: number of distinct values that a message shows.
     """
 
     texts: Texts
     wanted: str
     remedies: tuple[str, ...] = ()
-    most: int = MOST_VALUES
 
 
 def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
@@ -51,9 +49,9 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
     if not columns:
         return
     shown = columns[:MOST_VALUES]
+    each = MOST_VALUES // len(shown)
     lines = [f"{file}: {counted(sum(len(bad.texts) for bad in columns), 'cell')} cannot be used"]
     for bad in shown:
-        each = min(bad.most, max(1, MOST_VALUES // len(shown)))
         lines.append(f"  column {bad.texts.name}, which needs {bad.wanted}:")
         rows = bad.texts.index.to_series().groupby(bad.texts.to_numpy(), sort=False)
         values = rows.agg(["size", "min"])

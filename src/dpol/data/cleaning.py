@@ -18,10 +18,7 @@ from dpol.data.filling import (
     check_calendar,
     entities_seen_seldom,
     fill,
-    misplaced,
     refuse_clipped,
-    refuse_swapped,
-    refuse_swapped_calendar,
     refuse_zeroed,
 )
 from dpol.data.panel import RULES, CleanPanel, StreamReport, provenance_of, report_as_dict
@@ -69,10 +66,9 @@ def clean_panel(
         DataError: a cell is neither number nor date where one belongs; an entity has no name; the
             rules refuse a negative number, or several rows of an entity and period, or would merge
             too many of them; too many missing counts become 0; too many counts exceed the capacity;
-            an entity, group or text of `drop_where` has several spellings; a name is garbled;
-            dates have day and month swapped; a group or text of `drop_where` has no row; the
-            second table lacks an entity; or a stream keeps fewer than two entities, no period or
-            no count.
+            an entity, group or text of `drop_where` has several spellings; a group or text of
+            `drop_where` has no row; the second table lacks an entity; or a stream keeps fewer than
+            two entities, no period or no count.
     """
     groups = {label: stream.groups for label, stream in streams.items()}
     kept = drop_rows(raw, dataset.cleaning, {group for named in groups.values() for group in named})
@@ -118,9 +114,6 @@ def _clean_stream(
             f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. Check"
             " dataset.columns.count and dataset.cleaning.missing_markers"
         )
-    if periods.swapped == "error":
-        refuse_swapped_calendar(file, label, played, periods)
-        refuse_swapped(file, label, played)
     missing, sparse = check_calendar(file, label, played, periods)
     seldom = entities_seen_seldom(played)
     filled = fill(played, rules, periods, at_most)
@@ -148,7 +141,6 @@ def _clean_stream(
         missing_periods=missing,
         sparse_periods=sparse,
         sparse_entities=seldom,
-        moved_periods=misplaced(played, periods, dataset.format.date),
         smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,
     )

@@ -62,7 +62,6 @@ class StreamReport:
         missing_periods: gaps in the calendar, in words.
         sparse_periods: periods in which almost no entity has a row, in words.
         sparse_entities: entities that have a row in few periods, in words.
-        moved_periods: periods whose date is probably mistyped, in words.
         smallest_capacity: smallest capacity of a cell; None without capacities.
         largest_density: largest density of a cell; None without capacities.
     """
@@ -77,7 +76,6 @@ class StreamReport:
     missing_periods: tuple[str, ...]
     sparse_periods: tuple[str, ...]
     sparse_entities: tuple[str, ...]
-    moved_periods: tuple[str, ...]
     smallest_capacity: float | None
     largest_density: float | None
 
@@ -94,7 +92,6 @@ class StreamReport:
             ("periods missing", self.missing_periods),
             ("periods with almost no entity, check their dates", self.sparse_periods),
             ("entities in few periods, check their spelling", self.sparse_entities),
-            ("probably mistyped dates", self.moved_periods),
         ):
             if texts:
                 yield f"{what}: {'; '.join(texts)}"

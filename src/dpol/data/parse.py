@@ -1,16 +1,15 @@
-"""Parsing text as numbers and dates: cells, and columns by the formats and rules of a config."""
+"""Parsing columns of text as numbers and dates, by the formats and rules of a config."""
 
 from __future__ import annotations
 
 import datetime
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
@@ -32,6 +31,8 @@ Flags = NDArray[np.bool_]
 
 LARGEST = 999_999_999
 """Largest valid number; a larger one is taken for a mistake."""
+SMALLEST_CAPACITY = 1e-6
+"""Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
 """Remedy that finds the whole format at once."""
 KINDS = ("suppressed", "missing", "negative")
@@ -40,8 +41,8 @@ KINDS = ("suppressed", "missing", "negative")
 _MEND_NUMBERS = (
     "Fix these cells in the table, or describe them in the config: in dataset.format, numbers not"
     " written like 1234.5; in dataset.cleaning, texts that mean a missing number (missing_markers)"
-    " or one too small to publish (suppressed_markers), and negative numbers (negative_counts,"
-    " negative_capacities: missing)."
+    " or one too small to publish (suppressed_markers), and negative counts (negative_counts:"
+    " missing)."
 )
 
 _ZONE = "(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
@@ -68,24 +69,107 @@ _PARTS = {
 }  # fmt: skip
 
 
-# ---- cells --------------------------------------------------------------------------------------
+# ---- numbers ------------------------------------------------------------------------------------
 
 
-def parse_number(text: str, form: Format) -> float:
-    """Return the number that a text means; NaN if it means none, is ambiguous, or rounds to 0."""
-    number = parse_decimal(text, form)
-    value = math.nan if number is None else float(number)
-    return math.nan if number and value == 0 and re.match("[^eE]*[1-9]", number) else value
+def parse_numbers(texts: Texts, form: Format) -> Floats:
+    """Return the number of each text; NaN if it means none, is ambiguous, or rounds to 0."""
+    between, sign = _SIGNS.get(form.thousands or "", form.thousands or ""), form.decimal_sign
+    groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
+    digits = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
+    known = texts.str.fullmatch(rf"[+-]?(?:{digits})(?:[eE][+-]?[0-9]+)?")
+    if not form.decided:
+        known &= ~texts.str.fullmatch(EITHER)
+    plain = texts.where(known, "nan")
+    if between:
+        plain = plain.str.replace(f"[{between}]", "", regex=True)
+    plain = plain.str.replace(sign, ".", regex=False)
+    values = plain.to_numpy(object).astype(float)
+    rounded = (values == 0) & plain.str.match("[^eE]*[1-9]").to_numpy(bool)
+    return np.where(rounded, np.nan, values)
 
 
-def parse_decimal(text: str, form: Format) -> str | None:
-    """Return the number of a text with all its digits; None if it means none, or is ambiguous."""
-    if not form.decided and EITHER.fullmatch(text):
-        return None
-    if not _number(form).fullmatch(text):
-        return None
-    between = _between(form)
-    return "".join(sign for sign in text if sign not in between).replace(form.decimal_sign, ".")
+def sign_remedies(texts: Texts, form: Format) -> tuple[str, ...]:
+    """Return remedies for ambiguous numbers, one paragraph for each sign."""
+    either = "" if form.decided else "".join(text for text in texts if EITHER.fullmatch(text))
+    return tuple(
+        f"1{sign}230 may mean 1.23 or 1230. Set dataset.format.decimal: {sign!r} to read 1.23, or"
+        f" dataset.format.thousands: {sign!r} to read 1230."
+        for sign in ".,"
+        if sign in either
+    )
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of a table of counts, as numbers.
+
+    Args:
+        values: (rows,) the numbers; NaN where the kind is another than `number`.
+        kinds: (rows,) `number`, `missing`, `suppressed`, `negative` (read as missing) or `bad`.
+        bad: the cells of the kind `bad`.
+    """
+
+    values: Floats
+    kinds: NDArray[np.str_]
+    bad: BadCells
+
+    def counters(self, column: str) -> dict[str, Flags]:
+        """Return for each of `KINDS` which cells are of it, by rule: `missing_counts`."""
+        return {f"{kind}_{column}": self.kinds == kind for kind in KINDS}
+
+
+def parse_counts(texts: Texts, rules: Cleaning, form: Format) -> Numbers:
+    """Parse a column of counts, without refusing any."""
+    missing = rules.negative_counts == "missing"
+    return _parse(texts, rules, form, "a number from 0", negative_is_missing=missing)
+
+
+def parse_capacities(texts: Texts, rules: Cleaning, form: Format) -> Numbers:
+    """Parse a column of capacities, without refusing any; a negative one is missing."""
+    least = SMALLEST_CAPACITY
+    return _parse(texts, rules, form, f"0 or a number from {least:f}", least=least)
+
+
+def _parse(
+    texts: Texts,
+    rules: Cleaning,
+    form: Format,
+    wanted: str,
+    *,
+    negative_is_missing: bool = True,
+    least: float = 0.0,
+) -> Numbers:
+    values = parse_numbers(texts, form)
+
+    def marked(markers: Sequence[str]) -> Flags:
+        """Return which cells are markers, as texts or as numbers: -2 is also -2.0."""
+        numbers = parse_numbers(pd.Series(markers, dtype=str), form)
+        return texts.isin(markers).to_numpy() | np.isin(values, numbers[~np.isnan(numbers)])
+
+    kinds = {
+        "suppressed": marked(rules.suppressed_markers),
+        "missing": marked(rules.missing_markers),
+        "number": (values == 0) | ((values >= least) & (values <= LARGEST)),
+        "negative": (values < 0) & np.isfinite(values) & negative_is_missing,
+    }
+    kind = np.select([*kinds.values()], [*kinds], "bad")
+    bad = texts[kind == "bad"]
+    remedies = (*sign_remedies(bad, form), _MEND_NUMBERS)
+    return Numbers(
+        np.where(kind == "number", values, np.nan),
+        kind,
+        BadCells(bad, f"{wanted} to {LARGEST:,}", remedies),
+    )
+
+
+# ---- dates --------------------------------------------------------------------------------------
+
+
+def parse_dates(texts: Texts, form: Format) -> Texts:
+    """Apply `parse_date` to each cell; NaT where it is no date."""
+    dates = {text: parse_date(text, form) for text in texts.unique()}
+    return texts.map(dates).astype("datetime64[us]")
 
 
 def parse_date(text: str, form: Format) -> datetime.date | None:
@@ -160,54 +244,13 @@ def _date(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{parts}(?:[T ]{_TIME})?")
 
 
-def _between(form: Format) -> str:
-    """Return the characters that may separate thousands."""
-    return _SIGNS.get(form.thousands or "", form.thousands or "")
-
-
-@cache
-def _number(form: Format) -> re.Pattern[str]:
-    between, sign = _between(form), form.decimal_sign
-    groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
-    number = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
-    return re.compile(rf"[+-]?(?:{number})(?:[eE][+-]?[0-9]+)?")
-
-
-# ---- columns ------------------------------------------------------------------------------------
-
-
-def parse_numbers(texts: Texts, form: Format) -> Floats:
-    """Apply `parse_number` to each cell."""
-    return texts.map({text: parse_number(text, form) for text in texts.unique()}).to_numpy(float)
-
-
-def sign_remedies(texts: Texts, form: Format) -> tuple[str, ...]:
-    """Return remedies for ambiguous numbers, one paragraph for each sign."""
-    either = "" if form.decided else "".join(text for text in texts if EITHER.fullmatch(text))
-    return tuple(
-        f"1{sign}230 may mean 1.23 or 1230. Set dataset.format.decimal: {sign!r} to read 1.23, or"
-        f" dataset.format.thousands: {sign!r} to read 1230."
-        for sign in ".,"
-        if sign in either
-    )
-
-
-def parse_dates(texts: Texts, form: Format) -> Texts:
-    """Apply `parse_date` to each cell; NaT where it is no date."""
-    dates = {text: parse_date(text, form) for text in texts.unique()}
-    return texts.map(dates).astype("datetime64[us]")
-
-
 def starts_of_months(days: Texts, months: int) -> Texts:
     """Return the first day of each period if all days are the last of a month, and so end periods.
 
-    >>> import pandas as pd
     >>> quarters = pd.Series(pd.to_datetime(["2021-03-31", "2021-06-30"]))
     >>> starts_of_months(quarters, 3).dt.month.tolist()
     [1, 4]
     """
-    import pandas as pd  # cells are read without it
-
     if not days.dt.is_month_end.where(days.notna(), True).all():
         return days
     return days + pd.Timedelta(days=1) - pd.DateOffset(months=months)
@@ -216,84 +259,14 @@ def starts_of_months(days: Texts, months: int) -> Texts:
 def bad_dates(texts: Texts, key: str, form: Format) -> BadCells:
     """Return the cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
-    wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     bad = texts[parse_dates(texts, form).isna()]
-    if known := date_formats(bad.unique()) if len(bad) == len(texts) else []:
-        length = MONTHS.get(known[0])
-        months = f", and dataset.periods: {{months: {length}}}" if length else ""
-        remedy = f"To read them, set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
-        return BadCells(bad, wanted, (remedy,), most=2)
     remedy = (
         f"Write dates like {like}, set dataset.format.date to their format ({FORMATS}), or"
         f" name another column under {key}.{LOOK}"
     )
+    if known := date_formats(bad.unique()) if len(bad) == len(texts) else []:
+        length = MONTHS.get(known[0])
+        months = f", and dataset.periods: {{months: {length}}}" if length else ""
+        remedy = f"To read them, set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
+    wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     return BadCells(bad, wanted, (remedy,))
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A column of a table of counts, as numbers.
-
-    Args:
-        values: (rows,) the numbers; NaN where the kind is another than `number`.
-        kinds: (rows,) `number`, `missing`, `suppressed`, `negative` (read as missing) or `bad`.
-        bad: the cells of the kind `bad`.
-    """
-
-    values: Floats
-    kinds: NDArray[np.object_]
-    bad: BadCells
-
-    def counters(self, column: str) -> dict[str, Flags]:
-        """Return for each of `KINDS` which cells are of it, by rule: `missing_counts`."""
-        return {f"{kind}_{column}": self.kinds == kind for kind in KINDS}
-
-
-def parse_by_rules(
-    texts: Texts,
-    rules: Cleaning,
-    form: Format,
-    *,
-    negative: Literal["error", "missing"],
-    least: float = 0.0,
-) -> Numbers:
-    """Parse the numbers of a column, without refusing any.
-
-    Args:
-        texts: the cells of the column.
-        rules: cleaning rules: markers.
-        form: the format of numbers.
-        negative: what happens to negative numbers.
-        least: the smallest number besides 0.
-    """
-    wanted = f"0 or a number from {least:f}" if least else "a number from 0"
-    values = {text: parse_number(text, form) for text in texts.unique()}
-    kinds = {
-        text: _kind(text, value, least, rules, form, negative=negative == "missing")
-        for text, value in values.items()
-    }
-    kind = texts.map(kinds).to_numpy(object)
-    bad = texts[kind == "bad"]
-    return Numbers(
-        np.where(kind == "number", texts.map(values).to_numpy(float), np.nan),
-        kind,
-        BadCells(bad, f"{wanted} to {LARGEST:,}", (*sign_remedies(bad, form), _MEND_NUMBERS)),
-    )
-
-
-def _kind(
-    text: str, value: float, least: float, rules: Cleaning, form: Format, *, negative: bool
-) -> str:
-    """Return the kind of a cell, as in `Numbers`."""
-    if _is_marker(text, value, rules.suppressed_markers, form):
-        return "suppressed"
-    if _is_marker(text, value, rules.missing_markers, form):
-        return "missing"
-    if value == 0 or least <= value <= LARGEST:
-        return "number"
-    return "negative" if negative and -math.inf < value < 0 else "bad"
-
-
-def _is_marker(text: str, value: float, markers: Sequence[str], form: Format) -> bool:
-    """Return whether a cell is a marker, as a text or as a number: -2 is also -2.0."""
-    return text in markers or any(value == parse_number(marker, form) for marker in markers)

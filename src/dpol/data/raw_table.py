@@ -48,8 +48,8 @@ WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 _AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
 _LOOK = "let dpol look at the table: dpol new dataset TABLE"
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-"""Characters that a terminal may obey; `garbled` refuses those above 127."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that a terminal may obey."""
 
 
 @dataclass(frozen=True, kw_only=True)

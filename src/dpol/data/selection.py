@@ -9,7 +9,6 @@ from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted
 from dpol.data.bad_cells import Texts
-from dpol.data.capacities import is_known
 from dpol.data.panel import Selection
 from dpol.data.settings import Cleaning
 
@@ -63,7 +62,7 @@ def choose(
     if selection == "counts":
         few, least = cases < rules.min_total_cases, f"fewer than {rules.min_total_cases:.10g}"
         reasons[few] = cases[few].map(lambda total: f"{total:.10g} cases in all, {least}")
-    reasons[~is_known(capacity.to_numpy())] = "never reports a capacity above 0"
+    reasons[~(capacity > 0)] = "never reports a capacity above 0"
     if selection == "given":
         reasons[~np.isin(reasons.index, _listed(rules))] = "not listed in dataset.cleaning.entities"
     out = reasons[reasons != ""]

@@ -253,11 +253,6 @@ class Periods(Settings):
     """Length of a period in months, instead of `days`; periods start on the first of a month.
 
     If all dates of the table are the last day of a month, they are the ends of periods."""
-    swapped: Literal["error", "keep"] = "error"
-    """If day and month of a date look swapped: stop the run, or keep the date.
-
-    Dates look swapped if they make a period of few entities, and all of these entities lack the
-    period that the date would have with day and month in the other order."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
@@ -283,11 +278,9 @@ class Cleaning(Settings):
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
     """Values that mean "missing"; -2 also matches -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """Replaces a suppressed count; a suppressed capacity is missing."""
+    """Replaces a suppressed count; a suppressed or negative capacity is missing."""
     negative_counts: Literal["error", "missing"] = "error"
     """If a count is negative: stop the run, or treat it as missing."""
-    negative_capacities: Literal["missing", "error"] = "missing"
-    """If a capacity is negative: treat it as missing, or stop the run."""
     several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
     """If an entity has several rows in a period, such as one per hour: stop the run, keep the last
     one, or take the sum, mean or maximum of their counts.

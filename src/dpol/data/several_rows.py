@@ -8,7 +8,6 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
-from dpol.data.capacities import is_known
 from dpol.data.parse import KINDS
 from dpol.data.settings import Cleaning
 
@@ -51,7 +50,15 @@ def one_row_each(
     if merged and rules.several_rows == "error":
         raise DataError(f"{file}, {_first_pair(unique, rules, merged)}")
     if merged > rules.max_merged * len(unique):
-        raise DataError(_too_many(file, label, unique, rules, merged))
+        sizes = unique.groupby(_PAIR, sort=False).size()
+        several = sizes[sizes > 1][:SHOWN].reset_index().itertuples(index=False)
+        raise DataError(
+            f"{file}: stream {label} has {counted(len(unique), 'row')}, of which several_rows:"
+            f" {rules.several_rows} would drop or merge {merged:,}; dataset.cleaning.max_merged ="
+            f" {rules.max_merged:g} allows {int(rules.max_merged * len(unique) + 1e-9):,}\n"
+            + "".join(f"  {shortened(who)}, {day.date()}: {n} rows\n" for who, day, n in several)
+            + _PARTS
+        )
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
 
@@ -70,37 +77,17 @@ def are_corrections(sizes: pd.Series[int], most: float) -> bool:
 def _first_pair(rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
     """Name the first entity and period with several rows, and say what can be done."""
     sizes, share = rows.groupby(_PAIR).size(), merged / len(rows)
-    several = rows[rows.duplicated(_PAIR, keep=False)]
-    entity, period = several.iloc[0][_PAIR]
-    same = several[(several["entity"] == entity) & (several["period"] == period)]
-    named = ", ".join(map(str, sorted(same["row"])[:SHOWN]))
+    entity, period = rows.loc[rows.duplicated(_PAIR, keep=False), _PAIR].iloc[0]
+    same = rows.loc[(rows["entity"] == entity) & (rows["period"] == period), "row"]
+    where = f"rows {', '.join(map(str, sorted(same)[:SHOWN]))}: {shortened(entity)} has"
     pairs = f"{(sizes > 1).sum():,} of {len(sizes):,} pairs of entity and period"
-    where = f"rows {named}: {shortened(entity)} has"
     if not are_corrections(sizes, rules.max_merged):
         return f"{where} {len(same):,} rows for the period {period.date()} ({pairs}). {_PARTS}"
-    most = (
-        f", and max_merged: {math.ceil(100 * share) / 100:g}," if share > rules.max_merged else ""
-    )
+    most = math.ceil(100 * share) / 100
+    more = f", and max_merged: {most:g}," if share > rules.max_merged else ""
     return (
         f"{where} different numbers for the period {period.date()} ({pairs}). Correct the table, or"
-        f" set dataset.cleaning.several_rows: last{most} to keep the last row"
-    )
-
-
-def _too_many(file: str, label: str, rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
-    sizes = rows.groupby(_PAIR, sort=False).size()
-    lines = [
-        f"  {shortened(entity)}, {period.date()}: {counted(size, 'row')}"
-        for entity, period, size in sizes[sizes > 1][:SHOWN].reset_index().itertuples(index=False)
-    ]
-    return "\n".join(
-        [
-            f"{file}: stream {label} has {counted(len(rows), 'row')}, of which several_rows:"
-            f" {rules.several_rows} would drop or merge {merged:,}; dataset.cleaning.max_merged ="
-            f" {rules.max_merged:g} allows {int(rules.max_merged * len(rows) + 1e-9):,}",
-            *lines,
-            _PARTS,
-        ]
+        f" set dataset.cleaning.several_rows: last{more} to keep the last row"
     )
 
 
@@ -110,10 +97,9 @@ def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
     last = last.sort_index()
     if rules.several_rows == "last":
         return last
-    known = is_known(rows["capacity"].to_numpy())
     read = {
         "count": rows["count"].mask(rows["suppressed_counts"], rules.suppressed_value),
-        "capacity": rows["capacity"].where(known),
+        "capacity": rows["capacity"].where(rows["capacity"] > 0),
     }
     pairs = rows.assign(**read).groupby(_PAIR)
     count = pairs["count"].agg(rules.several_rows)
@@ -121,17 +107,15 @@ def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
         count = count.where(pairs["count"].count() == pairs.size())
     capacity = pairs["capacity"].agg("max" if rules.several_rows == "max" else "mean")
     lost, missing = count.isna(), pairs["missing_counts"].any()
-    numbers = {
-        "count": count,
-        "suppressed_counts": pairs["suppressed_counts"].any() & ~lost,
-        "missing_counts": missing & lost,
-        "negative_counts": ~missing & lost,
-        "capacity": capacity,
-        "cases": pairs["cases"].agg(rules.several_rows),
-        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in KINDS},
-    }
     indexed = last.set_index(_PAIR)
-    for column in _OF_CAPACITIES:
-        numbers[column] = indexed[column] & capacity.isna()
-    merged = indexed.assign(**numbers).reset_index()
-    return merged.set_index(last.index)[last.columns]
+    merged = indexed.assign(
+        count=count,
+        suppressed_counts=pairs["suppressed_counts"].any() & ~lost,
+        missing_counts=missing & lost,
+        negative_counts=~missing & lost,
+        capacity=capacity,
+        cases=pairs["cases"].agg(rules.several_rows),
+        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in KINDS},
+        **{column: indexed[column] & capacity.isna() for column in _OF_CAPACITIES},
+    )
+    return merged.reset_index().set_index(last.index)[last.columns]

@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from inspect import isabstract
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeGuard, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -279,17 +279,6 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
     def forecast(self, state: State) -> Forecast | None:
         """Return the forecast of the next round; None if the state holds no forecast."""
         return None
-
-
-def forecasts_gains(algorithm: object) -> TypeGuard[LocalAlgorithm[Any]]:
-    """Return whether an algorithm forecasts gains with their variances (`Forecast.gains`)."""
-    if not isinstance(algorithm, LocalAlgorithm):
-        return False
-    one = np.ones((2, 2))
-    size: Any = {"n_replicates": 2, "n_rounds": 2, "n_experts": 2, "gain_range": 1.0}
-    setup = LocalSetup(**size, initial=one, noise_scale=one, capacity=one)
-    forecast = algorithm.forecast(algorithm.init(setup))
-    return forecast is not None and forecast.gains is not None
 
 
 class BatchedAlgorithm(LocalAlgorithm[State]):

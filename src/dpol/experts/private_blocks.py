@@ -85,7 +85,7 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
         state = replace(state, rounds=rounds, sums=sums)
         if rounds & (rounds + 1):
             return state, state.played
-        noise, prefix = block_draws(generators, sums.shape[1], rounds + 1, self.prefix)
+        noise, prefix = _block_draws(generators, sums.shape[1], rounds + 1, self.prefix)
         played = (sums + state.scale * noise).argmax(axis=1).astype(np.int32)
         return replace(state, played=played, prefix=prefix, sums=np.zeros_like(sums)), played
 
@@ -110,7 +110,7 @@ MECHANISMS: Mapping[Prefix, str] = {
 """Name of the mechanism in privacy records, by prefix."""
 
 
-def block_draws(
+def _block_draws(
     generators: ReplicateGenerators, n: int, length: int, prefix: Prefix
 ) -> tuple[Floats, Floats]:
     """Draw the (R, n) Gumbel noise and the (R,) prefixes of a block.

@@ -7,7 +7,7 @@ Make losses, choose parameters that reach an epsilon, and play the game, for exp
 >>> losses = lazy.GapLosses(n_rounds=2000, n_experts=4, gap=0.1, seed=1)
 >>> chosen = lazy.choose_parameters(lazy.LazyGame(2000, delta=1e-6), epsilon=4.0, n_experts=4)
 >>> coins = replicate_generators(1, ("example",), range(20), "l2p")
->>> ((total, redraws),) = lazy.play_weights(losses, [(chosen, coins)])
+>>> total, redraws = lazy.play(lazy.WeightsMeasure(4, chosen.eta), chosen, losses, coins)
 >>> chosen.epsilon <= 4.0
 True
 >>> total.shape, redraws.shape

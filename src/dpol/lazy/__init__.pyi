@@ -8,7 +8,6 @@ from .adversaries import ExpertLosses as ExpertLosses
 from .adversaries import GapLosses as GapLosses
 from .adversaries import total_losses as total_losses
 from .algorithm import LazyWeights as LazyWeights
-from .blocks import play_weights as play_weights
 from .dartboard import ShrinkingDartboard as ShrinkingDartboard
 from .dartboard import choose_dartboard as choose_dartboard
 from .leaders import play_blocks as play_blocks

@@ -15,13 +15,8 @@ from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
 from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
-from dpol.lazy.parameters import (
-    OBJECTIVES,
-    AccountedParameters,
-    ObjectiveName,
-    choose_parameters,
-)
-from dpol.lazy.transform import NORMALISERS, LazyParameters, LazyState, Normaliser, advance, start
+from dpol.lazy.parameters import NORMALISER_OF, AccountedParameters, choose_parameters
+from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee, Origin
@@ -50,6 +45,7 @@ class LazyWeightsState:
     rounds: int
 
 
+@dataclass(frozen=True)
 class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Multiplicative weights played lazily, batch by batch; a loss is (r - gain) / r."""
 
@@ -59,9 +55,11 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Name in messages."""
     mechanism: ClassVar[str]
     """Name of the mechanism in privacy records."""
-    delta: float
-    accountant: Accountant
-    largest_batch: int | None
+
+    delta: float = 1e-6
+    accountant: Accountant = "sound"
+    _: KW_ONLY
+    largest_batch: int | None = None
 
     def __post_init__(self) -> None:
         check_number("delta", self.delta, "(0, 1)")
@@ -148,14 +146,12 @@ class LazyWeights(LazyExperts):
 
     The parameters give the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
     largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy
-    Algorithms", Algorithm 1 and section 3.1; the options `sound` and `tight` are ours.
+    Algorithms", Algorithm 1 and section 3.1; `sound` is ours.
 
     Args:
         delta: delta of the guarantee, in (0, 1).
-        accountant: `sound` (ours) or `published` (Theorem 3.2).
-        normaliser: `tight` (ours) or `published`.
-        objective: what the parameters minimise: `sound` (ours), a bound on regret, or `published`,
-            which is not a bound.
+        accountant: `sound` (ours, with the tight normaliser, and a bound on regret as objective) or
+            `published` (Theorem 3.2, with the normaliser and the objective of the paper).
         largest_batch: largest batch size in rounds; None for no limit.
 
     Raises:
@@ -180,29 +176,16 @@ class LazyWeights(LazyExperts):
     name: ClassVar[str] = "L2P"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
 
-    delta: float = 1e-6
-    accountant: Accountant = "sound"
-    _: KW_ONLY
-    normaliser: Normaliser = "tight"
-    objective: ObjectiveName = "sound"
-    largest_batch: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("normaliser", self.normaliser, NORMALISERS)
-        check_choice("objective", self.objective, OBJECTIVES)
-
     @property
     def origin(self) -> Origin:
-        options = {self.accountant, self.normaliser, self.objective}
-        return "paper" if options == {"published"} and self.largest_batch is None else "ours"
+        published = self.accountant == "published" and self.largest_batch is None
+        return "paper" if published else "ours"
 
     def best_for(self, game: LazyGame, epsilon: float, n_experts: int) -> AccountedParameters:
         return _parameters(
-            replace(game, normaliser=NORMALISERS[self.normaliser]),
+            replace(game, normaliser=NORMALISER_OF[self.accountant]),
             epsilon=epsilon,
             n_experts=n_experts,
             accountant=self.accountant,
-            objective=self.objective,
             largest_batch=self.largest_batch,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
@@ -174,11 +174,6 @@ class ShrinkingDartboard(LazyExperts):
 
     name: ClassVar[str] = "the shrinking dartboard"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (dartboard)"
-
-    delta: float = 1e-6
-    _: KW_ONLY
-    accountant: Accountant = "sound"
-    largest_batch: int | None = None
 
     @property
     def origin(self) -> Origin:

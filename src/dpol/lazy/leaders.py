@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.private_blocks import Prefix, block_draws
+from dpol.experts.interface import CuratorSetup, Observation
+from dpol.experts.private_blocks import Prefix, PrivateBlocks
 from dpol.lazy.adversaries import ExpertLosses
 from dpol.privacy.factorizations import prefix_sums_times
+from dpol.privacy.gaussian_dp import implied_mu
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 
@@ -71,46 +72,38 @@ NOISES: Mapping[str, Callable[[int, int, np.random.Generator], Floats]] = {
 
 
 def play_blocks(
-    losses: ExpertLosses, games: Sequence[tuple[float, ReplicateGenerators]], prefix: Prefix
-) -> list[tuple[Floats, Floats]]:
-    """Return the (R,) total losses and (R,) switches of private blocks, for each game.
+    losses: ExpertLosses, epsilon: float, generators: ReplicateGenerators, prefix: Prefix
+) -> tuple[Floats, Floats]:
+    """Return the (R,) total losses and (R,) switches of private blocks on gains 1 - loss.
 
-    They are what `dpol.experts.private_blocks` plays on gains 1 - loss, from the same random
-    numbers. Each of `games` is an epsilon with its generators. All draws come before any loss, so
-    only the sums at a few rounds are kept.
+    Args:
+        losses: losses in [0, 1].
+        epsilon: pure epsilon of the actions, for a change of all losses of one round.
+        generators: one for each replicate.
+        prefix: how much of a block a draw sees.
     """
-    T, d = losses.n_rounds, losses.n_experts
-    edges = np.array([*(2**k - 1 for k in range(T.bit_length())), T])
-    drawn = [
-        [block_draws(generators, d, length, prefix) for length in (edges[:-1] + 1).tolist()]
-        for _, generators in games
-    ]
-    ends = [edges[:-1, None] + np.array([prefix for _, prefix in draws], int) for draws in drawn]
-    rounds = np.unique(np.concatenate([edges, *(ending[:-1].ravel() for ending in ends)]))
-    sums = _sums_before(losses, rounds)
-    outcomes = []
-    for (epsilon, _), draws, ending in zip(games, drawn, ends, strict=True):
-        chosen, seen = [], np.zeros((1, d))
-        for k, (noise, _) in enumerate(draws):
-            chosen.append((2 / epsilon * noise - seen).argmax(axis=1))
-            if k < len(draws) - 1:
-                seen = sums[rounds.searchsorted(ending[k])] - sums[rounds.searchsorted(edges[k])]
-        actions = np.array(chosen)
-        of_blocks = np.diff(sums[rounds.searchsorted(edges)], axis=0)
-        total = np.take_along_axis(of_blocks, actions, axis=1).sum(axis=0)
-        outcomes.append((total, np.count_nonzero(np.diff(actions, axis=0), axis=0).astype(float)))
-    return outcomes
-
-
-def _sums_before(losses: ExpertLosses, rounds: NDArray[np.int64]) -> Floats:
-    """Return the (k, d) total losses of the first rounds, for k rising numbers of rounds."""
-    totals, first, prefix = [], 0, np.zeros((1, losses.n_experts))
-    for block in losses.batches(max(1, 2_000_000 // losses.n_experts)):
-        prefix = np.concatenate([prefix[-1:], block]).cumsum(axis=0)
-        inside = (rounds >= first + bool(first)) & (rounds <= first + len(block))
-        totals.append(prefix[rounds[inside] - first])
-        first += len(block)
-    return np.concatenate(totals)
+    R, d = generators.n_replicates, losses.n_experts
+    setup = CuratorSetup(
+        n_replicates=R,
+        n_rounds=losses.n_rounds,
+        n_experts=d,
+        gain_range=1.0,
+        sensitivity=math.sqrt(d),
+        largest_change=1.0,
+        mu=implied_mu(epsilon),
+    )
+    algorithm = PrivateBlocks(prefix)
+    state, played = algorithm.step(algorithm.init(setup), None, generators)
+    total, switches = np.zeros(R), np.zeros(R)
+    seen: Observation | None = None
+    for (loss,) in losses.batches(1):
+        if seen is not None:
+            before = played
+            state, played = algorithm.step(state, seen, generators)
+            switches += played != before
+        total += loss[played]
+        seen = Observation(np.broadcast_to(1 - loss, (R, d)), np.zeros(d))
+    return total, switches
 
 
 def _rounds_and_prefixes(losses: ExpertLosses) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -72,21 +72,26 @@ class Objective:
         return math.sqrt(low * high)
 
 
-ObjectiveName = Literal["sound", "published"]
-OBJECTIVES: Mapping[ObjectiveName, Objective] = {
+OBJECTIVES: Mapping[Accountant, Objective] = {
     "sound": Objective(lambda T, B, eta: eta * T * B / 8, lambda T, B, eta: T * B / 8),
     "published": Objective(
         lambda T, B, eta: eta * T / 2 + T * (B * eta) ** 2,
         lambda T, B, eta: T / 2 + 2 * T * B**2 * eta,
     ),
 }
-"""The objectives by name.
+"""The objective that goes with each accountant.
 
 `sound`, ours, is a valid bound on expected regret: the bound for multiplicative weights on T / B
 losses in [0, B]. `published` is from the proof of Theorem 3.10 of "Private Online Learning via Lazy
 Algorithms", where we chose the constants 1/2 and 1. Its last term is Proposition 3.3, but batches
 can add more, T (B - 1) eta / 8.
 """
+
+NORMALISER_OF: Mapping[Accountant, float] = {
+    "published": NORMALISERS["published"],
+    "sound": NORMALISERS["tight"],
+}
+"""c of the keep probability that goes with each accountant."""
 
 Chosen = TypeVar("Chosen", bound=AccountedParameters)
 
@@ -158,7 +163,6 @@ def choose_parameters(
     epsilon: float,
     n_experts: int,
     accountant: Accountant = "sound",
-    objective: ObjectiveName = "sound",
     largest_batch: int | None = None,
 ) -> AccountedParameters:
     """Return the (B, eta, p) of least objective whose accounted epsilon is at most `epsilon`.
@@ -170,9 +174,9 @@ def choose_parameters(
         game: T, delta and the largest change that one person can cause.
         epsilon: largest epsilon allowed, in (0, inf].
         n_experts: d, the number of experts, at least 2.
-        accountant: `sound` (ours) or `published` (Theorem 3.2).
-        objective: `sound` (ours), log(d)/eta + eta T B / 8, which bounds regret; or `published`,
-            log(d)/eta + eta T / 2 + T B^2 eta^2, which does not (see `OBJECTIVES`).
+        accountant: `sound` (ours), with the objective log(d)/eta + eta T B / 8, a bound on regret;
+            or `published` (Theorem 3.2), with log(d)/eta + eta T / 2 + T B^2 eta^2, which is none
+            (see `OBJECTIVES`).
         largest_batch: largest batch size in rounds; None for T.
 
     Raises:
@@ -188,7 +192,7 @@ def choose_parameters(
         epsilon=epsilon,
         n_experts=n_experts,
         account=ACCOUNTANTS[accountant],
-        objective=OBJECTIVES[objective],
+        objective=OBJECTIVES[accountant],
     )
     return best_for(goal, accountant, largest_batch)
 

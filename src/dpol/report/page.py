@@ -14,8 +14,9 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
+from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
-from dpol.core.record import CONFIG, CRATE
+from dpol.core.record import CONFIG, CRATE, checksums, misread_files, read_notes
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import WORKFLOW, build_crate
@@ -24,11 +25,10 @@ from dpol.report.part import Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
-from dpol.studies.games.show import lead_of, title_of
+from dpol.studies.games.head import lead_of
 from dpol.studies.page import PageFacts, Widget
 from dpol.studies.registry import MAIN
-from dpol.studies.showing import FigureSpec, SectionSpec, sections_in
-from dpol.studies.study import Facts, Frames, Section, Study, schemas_of
+from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
 
 
 def write_report(
@@ -46,9 +46,16 @@ def write_report(
             results are on remote storage.
 
     Raises:
-        DataError: a file of the run is missing or invalid.
+        DataError: a file of the run is missing or invalid, or a job read it otherwise than its own
+            job had written it.
     """
     folder = page.parents[1]
+    files = [path for path in files if folder in path.parents and path.is_file()]
+    if misread := misread_files(read_notes(logs.parent), checksums(folder, files)):
+        raise DataError(
+            f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
+            " files and run snakemake again"
+        )
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
     provenance = provenance_of(params, logs, checkout)
@@ -58,8 +65,7 @@ def write_report(
     write_text(page, html)
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    files = dict.fromkeys([page, *files])
-    outputs = [path for path in files if folder in path.parents and path.is_file()]
+    outputs = dict.fromkeys([page, *files])
     write_json(folder / CRATE, build_crate(folder, facts, provenance, outputs))
 
 
@@ -78,31 +84,28 @@ def build_page(
         DataError: a file of the run is missing or invalid.
     """
     facts = page_facts(config)
-    sections = list[tuple[Section, SectionSpec, Any, Frames]]()
-    head = dict[str, str]()
+    sections = list[tuple[Section, Any, Frames]]()
+    lead = ""
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
         if study.name == MAIN:
             lead = lead_of(results["summary"], settings, facts)
-            head = {"title": title_of(settings, facts), "lead": lead}
-        every = sections_in(study)
-        for files in study.sections_of(settings, facts):
-            section = every[files.name]
-            files = replace(files, title=files.title or study.title)
+        for section in study.sections_of(settings, facts):
             # First on the page, or after the previous sections.
             place = 0 if section.leads else len(sections)
-            sections.insert(place, (files, section, settings, results))
+            titled = replace(section, title=section.title or study.title)
+            sections.insert(place, (titled, settings, results))
     numbers = count(1)
     parts, widgets = list[Part](), list[str]()
-    for files, section, settings, results in sections:
-        part = _part(folder, files, section, numbers)
+    for section, settings, results in sections:
+        part = _part(folder, section, numbers)
         if section.widget:
             widget = section.widget(results, settings, facts)
             part = _with_widget(part, widget)
             widgets.append(widget.name)
         parts.append(part)
     return load_template("report.html.j2", "dpol.report").render(
-        **head,
+        lead=lead,
         run=facts.run,
         parts=[*parts, data_part(folder, facts), provenance_part(facts, provenance)],
         example=config.report.algorithms[0],
@@ -138,7 +141,7 @@ def page_facts(config: Config) -> PageFacts:
 
 def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Frames:
     """Read the result tables of the main study by name, for the lead, or those of a widget."""
-    if study.name != MAIN and not any(it.widget for it in sections_in(study).values()):
+    if study.name != MAIN and not any(it.widget for it in study.sections):
         return {}
     schemas = schemas_of(study)
     names = study.results_of(settings, facts)
@@ -149,45 +152,34 @@ LONGEST_TABLE = 60
 """Number of rows above which a table is folded."""
 
 
-def _part(folder: Path, files: Section, section: SectionSpec, numbers: Iterator[int]) -> Part:
+def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
-    pictures = tuple(_picture(folder, it, section.figures[it], numbers) for it in files.figures)
-    seen = any(picture.image for picture in pictures)
-    first, shown, folded = (list[tuple[str, str]]() for _ in range(3))
-    for name in files.tables:
-        spec = section.tables[name]
+    first, shown, folded, elsewhere = (list[tuple[str, str]]() for _ in range(4))
+    for spec in section.tables:
         if spec.place == "file":
+            elsewhere.append((spec.title, f"../tables/{spec.name}.html"))
             continue
-        table = read_fragment(folder / f"tables/{name}.fragment.html")
+        table = read_fragment(folder / f"tables/{spec.name}.fragment.html")
         long = table.count("<tr") > LONGEST_TABLE
-        fold = long or spec.place == "folded" or (seen and spec.place is None)
+        fold = long or spec.place == "folded" or (section.figures and spec.place is None)
         place = folded if fold else first if spec.place == "first" else shown
         place.append((spec.title, table))
     return Part(
-        key=files.name,
-        title=files.title,
-        intro=files.about,
+        key=section.name,
+        title=section.title,
+        intro=section.about,
         first=tuple(first),
-        pictures=pictures,
+        pictures=tuple(_picture(folder, it, numbers) for it in section.figures),
         tables=tuple(shown),
         folded=tuple(folded),
-        elsewhere=tuple(
-            (section.tables[name].title, f"../tables/{name}.html")
-            for name in files.tables
-            if section.tables[name].place == "file"
-        ),
-        files=_links(files),
+        elsewhere=tuple(elsewhere),
+        files=_links(section),
     )
 
 
-def _picture(folder: Path, name: str, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
-    """Read a figure; one that is only a file has no number and no image on the page."""
-    path = folder / f"figures/{name}.svg"
-    image, width, finding = read_image(path)
-    if figure.place == "file":
-        return Picture(name=name, spec=figure, number=0, image="", width=0.0, finding=finding)
+def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
+    image, width, finding = read_image(folder / f"figures/{figure.name}.svg")
     return Picture(
-        name=name,
         spec=figure,
         number=next(numbers),
         image=image,
@@ -206,10 +198,10 @@ def _with_widget(part: Part, widget: Widget) -> Part:
     )
 
 
-def _links(files: Section) -> tuple[tuple[str, str], ...]:
-    names = [f"figures/{name}.{kind}" for name in files.figures for kind in ("svg", "pdf")]
-    names += [f"tables/{name}.csv" for name in files.tables]
-    names += [f"{name}.parquet" for name in files.results]
+def _links(section: Section) -> tuple[tuple[str, str], ...]:
+    names = [f"figures/{it.name}.{kind}" for it in section.figures for kind in ("svg", "pdf")]
+    names += [f"tables/{it.name}.csv" for it in section.tables]
+    names += [f"{name}.parquet" for name in section.results]
     return tuple((Path(name).name, f"../{name}") for name in names)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpol.studies.showing import FigureSpec
+from dpol.studies.study import FigureSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,15 +12,13 @@ class Picture:
     """Figure on the page.
 
     Args:
-        name: name of its files, and its anchor.
-        spec: its texts and its place.
+        spec: its name, its texts and its place.
         number: its number.
-        image: image as base64; empty if it is only a file.
+        image: image as base64.
         width: its width, in points.
         finding: sentence on what it shows.
     """
 
-    name: str
     spec: FigureSpec
     number: int
     image: str

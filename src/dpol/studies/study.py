@@ -1,10 +1,12 @@
 """A study as a value: its settings, points and results.
 
 A study is a package with a file for each kind of job, found by name: `study.py` holds `STUDY`, all
-that a plan imports; `compute.py` has `run`, which computes a point, and perhaps `collect`, which
-makes the result tables of all points; `show.py` has `SECTIONS`, its figures and tables with their
-words. `results.yaml` has the columns of its result tables. A `collect` that needs much that `run`
-does not is in a file of its own, `collect.py`, so that its changes recompute no point.
+that jobs import of its settings and points; `compute.py` has `run`, which computes a point, and
+perhaps `collect`, which makes the result tables of all points; `show.py` has `SECTIONS`, its
+figures and tables with their words. `results.yaml` has the columns of its result tables. A
+`collect` that needs much that `run` does not is in a file of its own, `collect.py`, so that its
+changes recompute no point. A plan imports `study.py` and `show.py`; so only the functions in
+`show.py` import what draws.
 
 A study of dpol has one line in `dpol.studies.registry`, one of another package an entry point.
 """
@@ -12,19 +14,22 @@ A study of dpol has one line in `dpol.studies.registry`, one of another package 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from dpol.noise import MemoryChoice
+    from dpol.show.table import Table
+    from dpol.studies.page import PageFacts, Widget
 
 Frames = Mapping[str, "pd.DataFrame"]
 """Result tables, by name."""
@@ -117,9 +122,50 @@ class Facts:
         return len(self.questions) > 1
 
 
+@dataclass(frozen=True)
+class FigureSpec:
+    """A figure of a study: `@partial(FigureSpec, name=..., ...)` makes it of its function.
+
+    Args:
+        draw: takes (frames, settings, facts) and returns the figure, whose label is its finding in
+            a sentence.
+        name: its files below figures/, without suffix.
+        title: what it shows, in a few words.
+        description: what is drawn where.
+        place: whether the page shows it or folds it.
+    """
+
+    draw: Callable[[Frames, Any, Facts], Figure]
+    _: KW_ONLY
+    name: str
+    title: str
+    description: str
+    place: Literal["seen", "folded"] = "seen"
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table of a study: `@partial(TableSpec, name=..., ...)` makes it of its function.
+
+    Args:
+        build: takes (frames, settings, facts) and returns the table.
+        name: its files below tables/, without suffix.
+        title: what it shows, in a few words.
+        place: whether the page shows it above the figures (`first`) or below them, folds it, or
+            only links it; by default it is shown, but folded below a figure. Its files are always
+            made.
+    """
+
+    build: Callable[[Frames, Any, Facts], Table]
+    _: KW_ONLY
+    name: str
+    title: str
+    place: Literal["first", "seen", "folded", "file"] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Results of a study that one job shows together on the page; `show.py` has the functions.
+    """Results of a study that one job shows together on the page.
 
     Args:
         name: its anchor on the page, and the name of its job.
@@ -127,16 +173,21 @@ class Section:
         about: its topic in one or two sentences.
         results: result tables that it shows, of the study or of the main study
             (`dpol.studies.games`). The section is left out if the run does not make one of them.
-        figures: its figures, files below figures/ without suffix.
-        tables: its tables, files below tables/ without suffix.
+        figures: its figures.
+        tables: its tables.
+        widget: takes (frames, settings, facts) and returns its interactive figure
+            (`dpol.studies.page`); None for none.
+        leads: whether it is the first section of the page.
     """
 
     name: str
     title: str = ""
     about: str
     results: tuple[str, ...]
-    figures: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
+    figures: tuple[FigureSpec, ...] = ()
+    tables: tuple[TableSpec, ...] = ()
+    widget: Callable[[Frames, Any, PageFacts], Widget] | None = None
+    leads: bool = False
 
     @property
     def made(self) -> bool:
@@ -154,7 +205,6 @@ class Study:
         settings: model of its block in a config.
         package: dotted name of its package, which has its other files.
         results: names of its result tables, files below results/<run>/.
-        sections: sections that show them, in their order on the page.
         optional: takes (settings, facts) and returns the names of result tables, figures and tables
             that the run does not ask for.
         points: takes (settings, facts) and returns the points, by label.
@@ -166,7 +216,6 @@ class Study:
     settings: type[Settings]
     package: str
     results: tuple[str, ...]
-    sections: tuple[Section, ...]
     optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
     points: Callable[[Any, Facts], Mapping[str, Point]]
     written: tuple[str, ...] = ()
@@ -193,6 +242,12 @@ class Study:
         return f"{self.package}.show"
 
     @property
+    def sections(self) -> tuple[Section, ...]:
+        """Sections that show its results, in their order on the page."""
+        sections: tuple[Section, ...] = import_module(self.showing).SECTIONS
+        return sections
+
+    @property
     def columns(self) -> Path:
         """File of the columns of its result tables."""
         return Path(str(import_module(self.module).__file__)).with_name("results.yaml")
@@ -213,10 +268,8 @@ class Study:
         left_out = self.optional(settings, facts)
         shown = []
         for section in self.sections:
-            figures, tables = (
-                tuple(name for name in names if name not in left_out)
-                for names in (section.figures, section.tables)
-            )
+            figures = tuple(it for it in section.figures if it.name not in left_out)
+            tables = tuple(it for it in section.tables if it.name not in left_out)
             if left_out.isdisjoint(section.results) and (figures or tables or not section.made):
                 shown.append(replace(section, figures=figures, tables=tables))
         return tuple(shown)

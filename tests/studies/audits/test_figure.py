@@ -8,7 +8,7 @@ import pytest
 from dpol.show.looks import REFUTED
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
-from dpol.studies.audits.show import draw_audits
+from dpol.studies.audits.shown import draw_audits
 from dpol.studies.study import Facts
 from legible import plain
 

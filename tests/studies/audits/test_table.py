@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dpol.studies.audits.core import OUTSIDE
-from dpol.studies.audits.show import audits_table
+from dpol.studies.audits.shown import audits_table
 from report.run_by_hand import audits
 from tables_by_hand import texts
 

@@ -73,11 +73,3 @@ def test_the_finding_is_the_largest_rise_of_all_panels() -> None:
     rises = [(gaussian(mu / 2) - gaussian(mu)).max() for mu in MUS]
     assert f"{max(rises):.4f}" == "0.4772"
     assert "by up to 48 percentage points (n = 2, μ = 4, " in drawing(curves()).get_label()
-
-
-def test_the_first_bound_of_the_study_is_drawn() -> None:
-    figure = drawing(curves(bounds=("reflection",)))
-    assert "reflection bound (ours)" in plain(figure.get_suptitle())
-    np.testing.assert_allclose(
-        lines(figure.axes[0])["analytic"].get_ydata(), gaussian(MUS[0] * HALVED["analytic"])
-    )

@@ -7,9 +7,9 @@ import pytest
 
 from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import EXPERTS
-from dpol.show.table import Table, to_markdown
+from dpol.show.table import Table
 from dpol.studies.batching.paper import TABLE_1, table_1
-from dpol.studies.batching.show import amplification, batching
+from dpol.studies.batching.shown import amplification, batching
 from dpol.studies.claims.compute import STATEMENTS
 
 BOUNDS = ("borell-tis", "reflection")
@@ -54,56 +54,49 @@ def costs(alpha: float = 0.2) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(**constant, ci_comparisons=36)
 
 
-def amplification_table(frame: pd.DataFrame) -> Table:
-    return amplification({"amplification": frame}, None, None)
-
-
-AMPLIFIED = r"""**ε at δ = 1e-06 of RW-AdaBatch in the central model**
-
-| experts | round | privacy of one round | not amplified | Borell-TIS, analytic bound | Borell-TIS, Monte Carlo | Borell-TIS, heuristic, not proved | reflection †, analytic bound | reflection †, Monte Carlo |
-| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-| **n = 2** (T = 60) | t = 50 | μ = 0.25 | 2.51 | 2.61 mean batch 26.1 | 2.71 mean batch 27.1 | 2.81 mean batch 28.1 | 2.91 mean batch 29.1 | 3.01 mean batch 30.1 |
-|  |  | μ = 1 | 2.54 | 2.64 mean batch 26.4 | 2.74 mean batch 27.4 | 2.84 mean batch 28.4 | 2.94 mean batch 29.4 | 3.04 mean batch 30.4 |
-|  | t = 9 | μ = 0.25 | 2.1 | 2.2 mean batch 22.0 | 2.3 mean batch 23.0 | 2.4 mean batch 24.0 | 2.5 mean batch 25.0 | 2.6 mean batch 26.0 |
-|  |  | μ = 1 | 2.13 | 2.23 mean batch 22.3 | 2.33 mean batch 23.3 | 2.43 mean batch 24.3 | 2.53 mean batch 25.3 | 2.63 mean batch 26.3 |
-| **n = 10** (T = 60) | t = 50 | μ = 0.25 | 10.51 | 10.61 mean batch 106.1 | 10.71 mean batch 107.1 | 10.81 mean batch 108.1 | 10.91 mean batch 109.1 | 11.01 mean batch 110.1 |
-|  |  | μ = 1 | 10.54 | 10.64 mean batch 106.4 | 10.74 mean batch 107.4 | 10.84 mean batch 108.4 | 10.94 mean batch 109.4 | 11.04 mean batch 110.4 |
-|  | t = 9 | μ = 0.25 | 10.1 | 10.2 mean batch 102.0 | 10.3 mean batch 103.0 | 10.4 mean batch 104.0 | 10.5 mean batch 105.0 | 10.6 mean batch 106.0 |
-|  |  | μ = 1 | 10.13 | 10.23 mean batch 102.3 | 10.33 mean batch 103.3 | 10.43 mean batch 104.3 | 10.53 mean batch 105.3 | 10.63 mean batch 106.3 |
-
-- All-zero gains, the worst case for privacy; α = 0.1. Adjacent: two streams that differ in one round's whole gain vector in \[0, 1\]\^n; Gaussian noise of scale sqrt(n) / μ on every gain vector (in the local model, ε is not amplified).
-- Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: from batch sizes of simulated runs; an estimate, not a guarantee.
-- Heuristic: section A.11 of the paper, with constants that we derived again. It is not proved, and it promises too much if there is little noise; never use it as a bound.
-- Method: “Prediction with Expert Advice under Local Differential Privacy”, section 3.1. †: ours, not in the paper.
-"""  # noqa: E501
-
-COSTS = r"""**What batching costs: regret of RW-FTPL and extra regret of RW-AdaBatch**
-
-| experts | stream | privacy of one round | RW-FTPL | extra, Borell-TIS | extra, reflection † | bound on regret |
-| --- | --- | --- | ---: | ---: | ---: | ---: |
-| **n = 2** (T = 60) | all-zero | μ = 0.1 | 3.0 ± \<0.1 | -0.300 ± 0.003 mean batch 1.5 | +0.300 ± 0.003 mean batch 1.5 | 30 × 1.1 |
-|  |  | μ = 1 | 12.0 ± 0.1 | -1.200 ± 0.012 mean batch 6.0 | +1.200 ± 0.012 mean batch 6.0 | 120 × 1.1 |
-|  | two-rivals | μ = 0.1 | 103.0 ± 1.0 | -10.300 ± 0.103 mean batch 51.5 | +10.300 ± 0.103 mean batch 51.5 | 1030 × 1.1 |
-|  |  | μ = 1 | 112.0 ± 1.1 | -11.200 ± 0.112 mean batch 56.0 | +11.200 ± 0.112 mean batch 56.0 | 1120 × 1.1 |
-| **n = 10** (T = 60) | all-zero | μ = 0.1 | 11.0 ± 0.1 | -1.100 ± 0.011 mean batch 5.5 | +1.100 ± 0.011 mean batch 5.5 | 110 × 1.1 |
-|  |  | μ = 1 | 20.0 ± 0.2 | -2.000 ± 0.020 mean batch 10.0 | +2.000 ± 0.020 mean batch 10.0 | 200 × 1.1 |
-|  | two-rivals | μ = 0.1 | 111.0 ± 1.1 | -11.100 ± 0.111 mean batch 55.5 | +11.100 ± 0.111 mean batch 55.5 | 1110 × 1.1 |
-|  |  | μ = 1 | 120.0 ± 1.2 | -12.000 ± 0.120 mean batch 60.0 | +12.000 ± 0.120 mean batch 60.0 | 1200 × 1.1 |
-
-- Means over 500 runs of T = 60 rounds, α = 0.2. Both algorithms see the same noise, so the interval of the difference is for paired runs.
-- ±: half-width of the 90% confidence interval (Student's t), Bonferroni-corrected over 36 regrets. exact: all runs give the same number. The intervals cover the randomness of the runs on these streams, not other streams.
-- Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for RW-AdaBatch. “Prediction with Expert Advice under Local Differential Privacy”, Corollary 2. †: ours, not in the paper.
-"""  # noqa: E501
+def cells(table: Table) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Return the texts of each line with their notes, by section, group and label, in order."""
+    return {
+        (section.title, group.title, label): tuple(cell.with_notes(" ") for cell in line)
+        for section in table.sections
+        for group in section.groups
+        for label, line in group.lines
+    }
 
 
 def test_the_amplification_table() -> None:
     """Sections and groups keep their order, lines are sorted by mu; each cell has its number."""
-    assert to_markdown(amplification_table(curves())) == AMPLIFIED
+    table = amplification({"amplification": curves()}, None, None)
+    shown = list(itertools.product(BOUNDS, KINDS[1:]))[:-1]
+    expected = {}
+    for n, t, mu in itertools.product((2, 10), (50, 9), (0.25, 1.0)):
+        numbers = [epsilon(n, t, mu, *at) for at in shown]
+        texts = (f"{number:.5g} mean batch {10 * number:.1f}" for number in numbers)
+        plain = f"{epsilon(n, t, mu, BOUNDS[0], KINDS[0]):.5g}"
+        expected[f"n = {n}", f"t = {t}", f"μ = {mu:g}"] = (plain, *texts)
+    assert cells(table) == expected
+    assert list(cells(table)) == list(expected)
+    assert [column.title for column in table.columns][:3] == [
+        *("not amplified", "Borell-TIS, analytic bound", "Borell-TIS, Monte Carlo")
+    ]
+    assert any("never use it as a bound" in footer for footer in table.footers)
 
 
 def test_the_batching_table() -> None:
-    # n = 2, mu = 0.1: 3; mu = 1: 12; 100 more for the second stream.
-    assert to_markdown(batching({"batching": costs()}, None, None)) == COSTS
+    """Regret is n + 10 mu, and 100 more for the second stream; what is added is a tenth of it."""
+    table = batching({"batching": costs()}, None, None)
+    found = cells(table)
+    assert list(found)[:2] == [("n = 2", "all-zero", f"μ = {mu}") for mu in ("0.1", "1")]
+    assert found["n = 2", "all-zero", "μ = 0.1"] == (
+        *("3.0 ± <0.1", "-0.300 ± 0.003 mean batch 1.5", "+0.300 ± 0.003 mean batch 1.5"),
+        "30 × 1.1",
+    )
+    assert found["n = 10", "two-rivals", "μ = 1"] == (
+        *("120.0 ± 1.2", "-12.000 ± 0.120 mean batch 60.0", "+12.000 ± 0.120 mean batch 60.0"),
+        "1200 × 1.1",
+    )
+    assert len(found) == 2 * 2 * 2
+    assert any("over 36 regrets" in footer for footer in table.footers)
 
 
 def test_table_1_has_the_papers_rows_in_its_order() -> None:

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from claims_by_hand import claim_by_hand as claim
-from dpol.core.intervals import share_interval
+from dpol.core.intervals import mean_interval, share_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.labels.design import DesignBayes
 from dpol.lazy.accounting import LazyGame, published_epsilon
@@ -215,17 +215,11 @@ def test_the_worst_claim_comes_first(worse, better):
     assert worst([worse, better]) is worst([better, worse]) is worse
 
 
-def test_intervals_cover_with_their_confidence(monkeypatch):
-    """Of 5,000 samples each, 90% intervals must cover in 0.9 up to six standard errors."""
-    rng = np.random.default_rng(3)
-    error = 6 * math.sqrt(0.09 / 5000)
+def test_comparisons_share_the_error_and_a_sample_without_spread_has_no_interval():
     assert shared(1) == CONFIDENCE
     assert 1 - shared(10) == pytest.approx((1 - CONFIDENCE) / 10)
-    monkeypatch.setattr("dpol.studies.claims.core.CONFIDENCE", 0.9)
-    means = [of_mean("x", 1.0, rng.exponential(size=400)) for _ in range(5000)]
-    covered = np.mean([mean.bounds[0] <= 1 <= mean.bounds[1] for mean in means])
-    assert abs(covered - 0.9) < error + 0.01  # exponentials are skewed
-    assert {mean.confidence for mean in means} == {shared(1)}
+    sample = np.random.default_rng(3).exponential(size=400)
+    assert of_mean("x", 1.0, sample, 10).bounds == mean_interval(sample, shared(10))
     assert of_mean("x", 1.0, np.zeros(5)).confidence == 1.0
 
 
@@ -248,27 +242,6 @@ def test_statements_of_the_experts_paper_need_a_ground():
     assert claim(paper=EXPERTS, ground="derived").as_row()["ground"] == "derived"
     assert claim(paper=LAZY).as_row()["ground"] == "text"
     assert claim(paper=EXPERTS, ours=True).as_row()["ground"] == ""
-
-
-def test_which_statements_of_the_experts_paper_rest_on_our_derivation():
-    grounds = defaultdict(set)
-    for name, about in STATEMENTS.items():
-        if about.paper == EXPERTS and not about.ours:
-            grounds[about.ground].add(name)
-    assert grounds["derived"] == {
-        *("expected-maximum", "tree-noise", "containing-batch", "two-cliques"),
-        "heuristic-quantile",
-    }
-    on_data = {name for name in grounds["text"] if STATEMENTS[name].on_data}
-    assert grounds["text"] - on_data == {
-        *("trade-off-curve", "all-differ", "alpha-actions", "alpha-privacy"),
-        *("ftpl-in-law", "ftpl-by-path"),
-    }
-    assert {name: len(of) for name, of in grounds.items()} == {
-        "summary": 14,
-        "text": 6 + len(on_data),
-        "derived": 5,
-    }
 
 
 def test_a_claim_counts_the_settings_in_which_it_was_tested():
@@ -359,24 +332,6 @@ def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured,
     row = study.loc[name]
     assert row["claimed"] == pytest.approx(claimed, abs=min(accuracy, 0.1))
     assert row["measured"] == pytest.approx(measured, abs=accuracy)
-
-
-def test_verdicts_follow_from_the_numbers_in_the_table(study):
-    """A claimed number on the other side must turn every verdict."""
-    for row in study.to_dict("records"):
-        lower, upper = bounds = row["lower"], row["upper"]
-        about = {"interval": bounds, "confidence": 0.9} if lower < upper else {}
-
-        def again(claimed, row=row, about=about, **more):
-            return claim(
-                claimed, row["relation"], row["measured"], rounding=0.01, **about, **more
-            ).verdict
-
-        size = max(1e-6, *map(abs, (row["claimed"], *bounds)))
-        assert again(lower - size if row["relation"] == "<=" else upper + size) == FAILS
-        trivial = None if math.isnan(row["trivial"]) else row["trivial"]
-        repeated = again(row["claimed"], measured_is=row["measured_is"], trivial=trivial)
-        assert repeated == row["verdict"]
 
 
 def test_the_same_seed_gives_the_same_numbers(findings):
@@ -517,11 +472,6 @@ def published(factor: float) -> Any:
     return lambda scale: lambda *of: scale(*of) * (factor if of[-1] == "published" else 1)
 
 
-def keyless(play: Any) -> Any:
-    """Play blocks at a thousandth of epsilon."""
-    return lambda losses, games, prefix: play(losses, [(e / 1000, c) for e, c in games], prefix)
-
-
 def steeper(choose: Any) -> Any:
     """Let epsilon fall as T^(-1/4), not as T^(-1/6)."""
     return lambda *of, epsilon, **by: choose(*of, epsilon=epsilon**1.5, **by)
@@ -649,8 +599,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("updates-half", "excess", argument(0, lambda n: 2 * n), {FAILS}),
         ("updates-half", "limited_updates", times(1.02), {FAILS}),
         ("updates-regret", "mean_lead", times(0), {FAILS}),  # against the best in the mean
-        ("updates-rate", "play_blocks", keyless, {FAILS}),
-        ("blocks-bound", "excess", times(100), {FAILS}),
+        ("updates-rate", "play_blocks", argument(1, lambda epsilon: epsilon / 1000), {FAILS}),
         # As if a draw saw whole blocks.
         (
             "blocks-horizon",

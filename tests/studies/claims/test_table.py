@@ -10,7 +10,7 @@ from dpol.show.papers import EXPERTS
 from dpol.show.table import Table, TableCell
 from dpol.studies.claims.core import Claim, Verdict
 from dpol.studies.claims.settings import Claims
-from dpol.studies.claims.show import ON_DATA, OWN, claims_table, open_claims_table
+from dpol.studies.claims.shown import ON_DATA, OWN, claims_table, open_claims_table
 from dpol.studies.study import Facts
 
 FAILS, HOLDS = Verdict.FAILS.mark, Verdict.HOLDS.mark

@@ -260,15 +260,19 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     assert rows["mean_gain"].tolist() == pytest.approx([each.mean() for each in totals])
     checked = schemas_of(STUDY)["memory"].check(frame, "memory")
     table = noise_memory_table.memory_table({"memory": checked}, settings, FACTS)
-    further = table.following[0]
-    (line,) = further.sections[0].groups[0].lines
-    texts = [cell.text.partition(" ")[0] for cell in line[1]]
-    assert texts == [f"{frame.iloc[place]['mean_gain']:.2f}" for place in (0, 3, 5, 7)]
-    notes = [f"same ε: {totals[at].mean():.2f}, {rows.iloc[at]['verdict']}" for at in (1, 3)]
-    assert [cell.notes for cell in line[1]] == [(), (notes[0],), (notes[1],), ()]
-    # The table of the two noises, and their figure, are the same without rivals.
+    shown = [
+        (label.rpartition(", ")[2], cells[0].text.partition(" ")[0], cells[1].text)
+        for _, label, cells in lines(table)[3:]
+    ]
+    words = {"guess": "same guesses", "epsilon": "same ε", "mu": "same μ"}
+    leads = [text.partition(", ")[2] for _, _, text in shown]
+    assert leads == rows["verdict"].tolist()
+    assert [(label, gain) for label, gain, _ in shown] == [
+        (words[same], f"{each.mean():.2f}") for (_, same), each in zip(levels, totals, strict=True)
+    ]
+    # The lines of the two noises are the same without rivals.
     alone = noise_memory_table.memory_table({"memory": checked[:3]}, SETTINGS_OF_ONE, FACTS)
-    assert lines(table) == lines(alone)
+    assert lines(table)[:3] == lines(alone)
 
 
 SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
@@ -316,30 +320,34 @@ def shown(frame: pd.DataFrame) -> Table:
     return noise_memory_table.memory_table({"memory": frame}, SETTINGS, FACTS)
 
 
-def test_the_table_has_a_line_for_each_unit_and_one_for_their_aim(
+def test_the_table_has_a_group_for_each_level_and_unit_and_a_line_for_each_noise(
     shown: Table, frame: pd.DataFrame
 ) -> None:
     (section,) = shown.sections
     assert (section.title, section.note) == ("New Mexico", "n = 4, T = 60")
-    assert [group.title for group in section.groups] == ["μ = 0.5", "μ = 0.2"]
-    *units, (name, aim) = section.groups[1].lines
-    assert [label for label, _ in units] == ["1 week", "3 weeks"]
-    same = one(frame, weeks=3, noise=INDEPENDENT, level=0.2, times=1.0)
-    more = one(frame, weeks=3, noise=INDEPENDENT, level=0.2, times=2.0)
-    memory = one(frame, weeks=3, noise=REMEMBERED, level=0.2)
-    cells = units[1][1]
-    assert [cell.text.split(" ± ")[0] for cell in cells[:4]] == [
-        f"{same['mean_gain']:.2f}",
-        f"{memory['mean_gain']:.2f}",
-        f"{same['difference']:+.2f}",
-        f"{more['difference']:+.2f}",
-    ]
-    assert cells[2].text.endswith(f", {same['verdict']}")
-    assert cells[3].text.endswith(f", {more['aim_verdict']}")
-    assert cells[4].text == f"{memory['smallest_b']:g}"
-    assert cells[5].text.split(", ")[0] == f"{memory['mu_1_week']:.3g}"
-    assert cells[5].notes == ("independent: 0.115, 0.163, 0.231, 0.327",)
-    assert (name, aim[2].text) == ("aim: at or above in every unit", same["aim_verdict"])
+    units = ["1 week", "3 weeks"]
+    titles = [f"μ = {mu}, {unit}" for mu in ("0.5", "0.2") for unit in units]
+    assert [group.title for group in section.groups] == titles
+    lines = dict(section.groups[-1].lines)
+    reader = "empirical-bayes"
+    rows = {
+        f"capacity correlated noise †, {reader}": one(frame, weeks=3, noise=REMEMBERED, level=0.2),
+        **{
+            f"capacity noise †, {reader}, {what}": one(
+                frame, weeks=3, noise=INDEPENDENT, level=0.2, times=times
+            )
+            for what, times in (("same μ", 1.0), ("2 times the μ", 2.0))
+        },
+    }
+    assert lines.keys() == rows.keys()
+    for name, row in rows.items():
+        gain, lead, stays = (cell.text for cell in lines[name])
+        assert gain.startswith(f"{row['mean_gain']:.2f} ± ")
+        expected = f"{row['difference']:+.2f} ± " if row["noise"] == INDEPENDENT else "—"
+        assert lead.startswith(expected)
+        assert lead.endswith(row["verdict"])
+        assert stays.split(", ")[0] == f"{row['mu_1_week']:.3g}"
+    assert lines[f"capacity noise †, {reader}, same μ"][2].text == "0.115, 0.163, 0.231, 0.327"
 
 
 def test_the_table_states_the_guarantees(shown: Table) -> None:
@@ -347,7 +355,6 @@ def test_the_table_states_the_guarantees(shown: Table) -> None:
         "one person in at most w rounds in a row",
         "over 20 intervals",
         "Data: simulated",
-        "2 times the μ",
     ):
         assert has_footer(shown, text), text
     (mechanisms,) = shown.following

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from dpol.studies.games.paper import RANGE_LABEL, draw_figure_2
 from dpol.studies.games.settings import BEST_FIXED
-from legible import assert_legible, legend_texts, lines, plain
+from legible import assert_legible, lines, plain
 from paper_run import FACTS, MAIN, frames
 
 LABELS = ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret")
@@ -59,28 +59,6 @@ def test_a_panel_has_the_papers_lines(figure: Figure, made: dict[str, pd.DataFra
         last = vertices[vertices[:, 0] == vertices[:, 0].max(), 1]
         ends = [model[-1] for model in models]
         assert (last.min(), last.max()) == pytest.approx((min(ends), max(ends)))
-
-
-def test_all_panels_share_both_axes(figure: Figure) -> None:
-    assert len({(*ax.get_xlim(), *ax.get_ylim()) for ax in figure.axes}) == 1
-    assert figure.axes[0].get_ylim()[0] == 0
-
-
-def test_titles_and_legend(figure: Figure) -> None:
-    assert [ax.get_title() for ax in figure.axes[:3]] == [
-        *("no privacy (μ = ∞)", "μ = 1", "μ = 0.25")
-    ]
-    assert [plain(ax.get_ylabel()) for ax in figure.axes[::3]] == [
-        *("A & B (n = 4)", "Bavaria (n = 5)")
-    ]
-    assert sorted(legend_texts(figure)) == sorted(
-        [
-            *("RW-Meta", "Min Noise", "Min Regret", "best fixed expert"),
-            *("range of the 12 linear models", "shade in a line's colour: its interval"),
-        ]
-    )
-    assert plain(figure.get_suptitle()).startswith("Real data, 2021-01-01 to 2021-03-19")
-    assert "joint 95% intervals for the noise" in plain(figure.get_suptitle())
 
 
 def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFrame]) -> None:

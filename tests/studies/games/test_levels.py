@@ -19,9 +19,9 @@ from dpol.experts.registry import make_members
 from dpol.report.page import page_facts
 from dpol.studies.games.collect import tables_of
 from dpol.studies.games.compute import play_suite
+from dpol.studies.games.head import lead_of
 from dpol.studies.games.scores import Scores, scores_of
 from dpol.studies.games.settings import Games, Report
-from dpol.studies.games.show import SECTIONS, lead_of
 from dpol.studies.games.study import STUDY
 from replays import stream_of
 from report.run_by_hand import config
@@ -84,7 +84,7 @@ def texts_of(
         for kind, algorithms in specs.items()
     }
     labels = [label for each in specs.values() for label in each]
-    report = Report(algorithms=labels, envelope="", noise=noises[0], rivals=labels)
+    report = Report(algorithms=labels, envelope="", rivals=labels)
     main = Games(suites=suites, report=report)
     facts = replace(
         PAGE,
@@ -97,13 +97,12 @@ def texts_of(
     frames = tables_of(own, STREAMS, main, facts)
     texts = {"lead": lead_of(frames["summary"], main, facts)}
     for section in STUDY.sections_of(main, facts):
-        for name in section.figures:
-            figure = SECTIONS[section.name].figures[name].draw(frames, main, facts)
-            texts[name] = " ".join([figure.get_label(), *_texts_in(figure)])
+        for spec in section.figures:
+            figure = spec.draw(frames, main, facts)
+            texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
             pyplot.close(figure)
-        for name in section.tables:
-            table = SECTIONS[section.name].tables[name].build(frames, main, facts)
-            texts[name] = str(table)
+        for table in section.tables:
+            texts[table.name] = str(table.build(frames, main, facts))
     return texts
 
 

@@ -68,8 +68,9 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
     assert low == pytest.approx((1, 1 / 180))
     assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
     assert figure.get_label().endswith(
-        "the best system keeps (ridge-w64-strong, isotropic noise): 70% at μ = ∞, 65% at μ = 1,"
-        " where an attacker is right at most 69 times in 100."
+        "ridge-w64-strong, isotropic noise, the best at μ = 1 in hindsight, keeps 70.0% ± 0.2 at"
+        " μ = ∞, 65.0% ± 0.2 at μ = 1. At μ = 1 an attacker is right at most 69 times in 100 (a"
+        " coin: 50)."
     )
     assert "always North 50%" in names_of_lines(figure.axes[0])
 

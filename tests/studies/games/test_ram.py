@@ -63,7 +63,6 @@ def test_parts_by_hand(make_stream):
     stream = make_stream(np.zeros((100, 5)))
     members = members_of(["rw-meta"])
     assert bytes_per_replicate(stream, members) == 8 * (2000 + 1000 + 1352)
-    assert bytes_per_replicate(stream, members, 4) == 8 * (2000 + 200 + 1000 + 1352)
     least = 220 * 2**20 + 12 * 8 * 500 + 80 * 1000 + 4 * 8 * 4352
     enough, short = ((least + more) / 2**20 for more in (1, -1))
     assert [len(part) for part in parts(stream, members, range(10), enough)] == [3, 3, 4]
@@ -98,9 +97,7 @@ MEASURE = """
 import pathlib
 import re
 import numpy as np
-from dpol.studies.games.allocation import demand_of
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.settings import Allocation
 from dpol.experts.registry import make_members
 from dpol.data.stream import GainStream
 
@@ -114,10 +111,6 @@ stream = GainStream(
 )
 members = [m for spec in {specs} for m in make_members(spec)]
 settings = {{"noise": {noise!r}, "mu": 0.5, "seed": 1, "memory_mb": {megabytes}}}
-needs = {{f"need-{{i}}": i / 20 for i in range(4)}}
-units = ["mean-need", "announced-need"]
-demand = demand_of(stream, Allocation(needs=needs, shares=[0.25, 0.5, 0.75, 1.0], units=units))
-settings["demand"] = demand if {specs} == ("random-effects",) else None
 play_suite(stream, members, **settings, replicates=range({replicates}))
 # Not ru_maxrss, which starts from the peak of the parent process.
 status = pathlib.Path("/proc/self/status").read_text()
@@ -131,9 +124,8 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
         (LARGE, "capacity", 12, 82),
         (CENTRAL, "isotropic", 20, 60),
         (BATCHED, "isotropic-constant", 70, 56),
-        (("random-effects",), "capacity", 12, 60),
     ],
-    ids=["large", "central", "batched", "divided"],
+    ids=["large", "central", "batched"],
 )
 def test_a_process_stays_below_its_memory(specs, noise, rounds, replicates):
     """The peak of a process stays below 450 MB when the replicates are split into two parts.

@@ -14,7 +14,7 @@ import scipy.stats
 
 from dpol.core.schemas import write_frame
 from dpol.show.reported import REPORTED
-from dpol.show.table import Table, to_csv, to_fragment, to_latex, to_markdown
+from dpol.show.table import Table, to_csv
 from dpol.studies.games.paper import table_2
 from dpol.studies.games.settings import Games, plays_the_papers
 from dpol.studies.games.study import STUDY
@@ -193,21 +193,6 @@ def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:
 # ---- formats, and runs without it ----------------------------------------------------------------
 
 
-def test_it_is_grey_in_every_format(made: dict[str, pd.DataFrame]) -> None:
-    shown = table(made)
-    page = to_fragment(shown)
-    assert page.count('<tr class="cited">') == 9
-    latex = to_latex(shown)
-    assert latex.startswith(r"% needs \usepackage{booktabs,graphicx,xcolor}")
-    assert r"\textcolor{gray}{$\mu$ = 1} & \textcolor{gray}{36.87}" in latex
-    assert latex.isascii()
-    markdown = to_markdown(shown)
-    assert (
-        "| *New Mexico, in the paper* (n = 24; other weeks and hospitals) | *μ = ∞* |" in markdown
-    )
-    assert "| *40.14* | *26.48* | *13.38* | *43.91* |" in markdown
-
-
 OTHERS = [
     ["rw-meta"],
     ["rw-meta", {"algorithm": "ridge", "windows": [8]}],
@@ -237,6 +222,5 @@ def test_only_a_run_that_plays_the_papers_algorithms_has_the_section(
     assert (first.name == "paper") is plays
     assert "paper" not in [section.name for section in others]
     if plays:
-        assert first.tables == ("table-2",)
-        assert first.figures == ("figure-2",)
+        assert [it.name for it in (*first.figures, *first.tables)] == ["figure-2", "table-2"]
         assert first.results == ("summary", "cumulative")

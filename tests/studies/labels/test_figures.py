@@ -15,7 +15,7 @@ from dpol.labels.registry import LEARNERS
 from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
 from dpol.studies.labels import figures
 from dpol.studies.labels.settings import COLUMN_OF, Labels
-from legible import names_of_lines, points
+from legible import points
 from studies.labels.by_hand import FACTS, SIMULATED, of_runs, table
 
 LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
@@ -124,19 +124,3 @@ def test_the_finding_compares_the_ends_of_each_sweep_with_the_bound() -> None:
     assert f"by {last[1] / first[1]:.2g} (its bound by 21) from T = 10³ to 3·10⁴" in finding
     assert finding.startswith("Theorem 5: ")
     assert [part.split(" = ")[0][-1] for part in finding.split("; ")] == ["T", "M", "K", "ε"]
-
-
-def test_a_sweep_of_one_value_has_no_rate() -> None:
-    one = RISKS[(RISKS["sweep"] == "rounds") & (RISKS["T"] == 1000)]
-    assert "Theorem 5" not in draw("risk", one).get_label()
-
-
-def test_guides_of_the_selection_have_the_slopes_that_they_are_named_by() -> None:
-    for ax in drawn("selection").axes:
-        for dashes, power, title in ((THEOREM, -0.25, "slope −1/4"), (GUIDE, -0.5, "slope −1/2")):
-            guide = guides_of(ax)[dashes]
-            xs, ys = np.log(guide).T
-            np.testing.assert_allclose(np.diff(ys) / np.diff(xs), power)
-            end, names = guide[-1], names_of_lines(ax).items()
-            (named,) = [name for name, text in names if text.xy == pytest.approx(end)]
-            assert named.startswith(title)

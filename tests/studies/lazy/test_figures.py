@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.show.looks import BLACK, GREY, looks_of
-from dpol.studies.lazy.rates import RATE_PANELS, draw_rates
+from dpol.studies.lazy.rates import draw_rates
 from dpol.studies.lazy.regrets_shown import TITLES, draw_learned, draw_regret
 from dpol.studies.lazy.study import STUDY
 from dpol.studies.study import Facts
@@ -84,12 +84,6 @@ def test_every_panel_has_the_regrets_of_its_setting() -> None:
     )
 
 
-def test_a_run_that_is_missing_is_a_line_less() -> None:
-    figure = draw(table().query(f"algorithm != '{ALGORITHMS[1]}'"))
-    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert names == [TITLES[name] for name in ALGORITHMS if name != ALGORITHMS[1]]
-
-
 def test_negative_regrets_are_not_drawn() -> None:
     rows = table(sizes=(2,))
     chosen = (rows["algorithm"] == "gradient-descent") & (rows["T"] == 1000)
@@ -156,20 +150,6 @@ max(3/4, 35/48)); at 1/2: min(5/6, max(1, 11/12)). Of the third at 1/4: min(3/4,
 min(1, 5/6, 4/5). At 1 all are capped.
 """
 POINTS = np.array([0.0, 0.25, 0.5, 1.0])
-
-
-def test_where_the_rates_are_worse_than_prior_work_and_that_they_rise() -> None:
-    """Rates are worse only for d = T^(1/3): 1/2 + 2a/3 > 7/12 + a/2 if 1/2 < a < 5/6."""
-    a = np.linspace(0, 1, 97)
-    for number, panel in enumerate(RATE_PANELS):
-        new, prior = panel.new(a), panel.prior(a)
-        worse = a[new > prior + 1e-12]
-        assert worse.tolist() == (a[(a > 0.5) & (a < 5 / 6 - 1e-9)].tolist() if number == 1 else [])
-        assert (prior - new).max() > 0.03
-        for curve in (new, prior):
-            assert (np.diff(curve) >= 0).all()
-            assert curve.max() <= 1
-            assert curve.min() >= 0.5
 
 
 def test_the_figure_of_rates_shows_them() -> None:

@@ -24,8 +24,8 @@ from dpol.labels.clients import (
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass, Ints
 from dpol.labels.scheffe import ScheffeClient
-from dpol.privacy.auditing.bounds import AuditResult, with_fitted_direction
-from dpol.studies.audits.core import Audited, Subject, by_event, by_fit
+from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.studies.audits.core import Audited, Subject, by_computation, by_event, by_fit
 from dpol.studies.audits.settings import Audits
 
 _EPSILON = 1.0
@@ -70,9 +70,7 @@ def audit_sampled_loss(client: SampledClient) -> Audited:
     losses = laplace_message_loss(
         clipping.log_cells[0], clipping.cells[0], keep=clipping.keep, scales=client.scales[0]
     )
-    worst = float(losses.max())
-    result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=worst)
-    return Audited(subject, "epsilon of the worst pair", result)
+    return by_computation(subject, float(losses.max()))
 
 
 def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audited]:
@@ -166,9 +164,7 @@ def audit_scheffe(client: ScheffeClient) -> Audited:
     code, inputs = "none: ScheffeClient.chances computes the law", "all pairs of 3 labels"
     subject = _subject(client, "membership response", "public random Scheffé set", inputs, code)
     logs = np.log(client.chances(np.eye(client.hypotheses.n_labels)[None]))
-    worst = float(np.ptp(logs, axis=3).max())
-    result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=worst)
-    return Audited(subject, "epsilon of the worst pair", result)
+    return by_computation(subject, float(np.ptp(logs, axis=3).max()))
 
 
 # ---- shared parts --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -21,10 +22,9 @@ from dpol.lazy.dartboard import dartboard_epsilon, most_redraws
 from dpol.lazy.exact import LazyLaw, exact_epsilon, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.auditing.bounds import AuditResult
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
-from dpol.studies.audits.core import Audited, Subject, by_fit
+from dpol.studies.audits.core import Audited, Subject, by_computation, by_fit
 from dpol.studies.audits.settings import Audits
 
 _BATCHES = 4
@@ -87,13 +87,11 @@ def audit_calibration(settings: Audits) -> Audited:
 def _audit_loss(
     delta: float, variant: str, played: LazyParameters, batches: int, asked: float, recorded: float
 ) -> Audited:
-    subject = Subject(
+    subject = _subject(
         mechanism="L2P for experts" if played.shadow else "dartboard",
         variant=variant,
         code="none: dpol.lazy.exact computes the law",
         inputs=f"2 experts, {batches} batches; all neighbours on a grid of losses",
-        adjacency=WHOLE_LOSSES,
-        unit=ONE_ROUND,
         asked=asked,
         recorded=recorded,
     )
@@ -103,24 +101,21 @@ def _audit_loss(
         limit = None if played.shadow else int(played.limit)
         law = _law_of(played)
         loss = worst_epsilon(2, batches - 1, law, losses, delta=delta, limit=limit)
-    result = AuditResult(
-        parameter="epsilon", claimed=subject.claimed, lower_bound=loss, delta=delta
-    )
-    return Audited(subject, "epsilon of the worst pair", result)
+    return by_computation(subject, loss, delta)
+
+
+def _subject(**fields: Any) -> Subject:
+    """Return the subject of an audit; its inputs differ in one round's losses."""
+    return Subject(adjacency=WHOLE_LOSSES, unit=ONE_ROUND, **fields)
 
 
 def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterator[Audited]:
     """Audit the running code of L2P against its computed distribution: all points and shadow."""
-    name, variant = "L2P for experts, law of its outputs", f"{parameters.normaliser} normaliser"
-    code = "dpol.lazy.transform.start and advance"
-    inputs = "4 experts, 4 batches; the same losses in all runs"
-    subject = Subject(
-        mechanism=name,
-        variant=variant,
-        code=code,
-        inputs=inputs,
-        adjacency=WHOLE_LOSSES,
-        unit=ONE_ROUND,
+    subject = _subject(
+        mechanism="L2P for experts, law of its outputs",
+        variant=f"{parameters.normaliser} normaliser",
+        code="dpol.lazy.transform.start and advance",
+        inputs="4 experts, 4 batches; the same losses in all runs",
         asked=0.0,
         recorded=0.0,
     )
@@ -134,13 +129,11 @@ def audit_lazy_weights(settings: Audits, beta: float, regulariser: float, p: flo
     T, D = _BATCHES, 2.0
     game = ConvexGame(n_rounds=T, dimension=1, diameter=D, lipschitz=1.0, delta=settings.delta)
     claim = lazy_weights_epsilon(game, p, beta, regulariser, T - 1)
-    subject = Subject(
+    subject = _subject(
         mechanism="lazy regularised weights",
         variant="sound accountant",
         code="none: dpol.studies.audits.lazy computes the law",
         inputs=f"15 points of an interval, {T} rounds; all neighbours with slopes -1 and 1",
-        adjacency=WHOLE_LOSSES,
-        unit=ONE_ROUND,
         asked=claim,
         recorded=claim,
     )
@@ -150,10 +143,7 @@ def audit_lazy_weights(settings: Audits, beta: float, regulariser: float, p: flo
     # One slope has the other sign.
     one, other = np.nonzero(np.abs(every[:, None] - every).sum(axis=2) == 2)
     loss = float(exact_epsilon(laws[one], laws[other], settings.delta).max())
-    result = AuditResult(
-        parameter="epsilon", claimed=subject.claimed, lower_bound=loss, delta=settings.delta
-    )
-    return Audited(subject, "epsilon of the worst pair", result)
+    return by_computation(subject, loss, settings.delta)
 
 
 def interval_laws(

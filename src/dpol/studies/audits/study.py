@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpol.studies.audits.settings import Audits
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 _AUDITORS = (
     *("noisy-gains", "tree", "sums", "stays", "streams"),
@@ -25,16 +25,5 @@ STUDY = Study(
     settings=Audits,
     package="dpol.studies.audits",
     results=("audits",),
-    sections=(
-        Section(
-            name="audits",
-            about="Every mechanism is attacked. The success of the attack gives a lower bound on"
-            " the true privacy parameter. A claim below that bound is refuted. The notes below the"
-            " table say what ran.",
-            results=("audits",),
-            figures=("audits",),
-            tables=("audits",),
-        ),
-    ),
     points=points,
 )

@@ -2,164 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from dpol.core.rounding import fixed, rounded_up
-from dpol.show import footers
-from dpol.show.names import OURS, name_of
-from dpol.show.papers import EXPERTS
-from dpol.show.table import Group, Line, Section, Table, TableCell
-from dpol.show.words import mu_title
-from dpol.studies.batching.paper import draw_figure_1, table_1
+from dpol.show.papers import EXPERTS, cited
 from dpol.studies.batching.settings import Batching
-from dpol.studies.showing import FigureSpec, SectionSpec, TableSpec
-from dpol.studies.study import Facts, Frames
+from dpol.studies.study import Facts, FigureSpec, Frames, Section, TableSpec
 
-PAPER = f"“{EXPERTS}”"
-_COVERS = "The intervals cover the randomness of the runs on these streams, not other streams."
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-
-def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """Build the table of epsilon: not amplified, by analytic bounds, and by Monte Carlo."""
-    key = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
-    curves = frames["amplification"][[*key, "epsilon_at_delta", "mean_batch"]].drop_duplicates(key)
-    first = curves.iloc[0]
-    amplified = curves.loc[curves["kind"] != "un-amplified", ["bound", "kind"]]
-    shown = list(amplified.drop_duplicates().itertuples(index=False, name=None))
-
-    def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
-        plain = rows.loc[rows["kind"] == "un-amplified", "epsilon_at_delta"].iloc[0]
-        cells = [TableCell(rounded_up(plain, 4))]
-        for _, row in rows.set_index(["bound", "kind"]).loc[shown].iterrows():
-            batch = f"mean batch {row['mean_batch']:.1f}"
-            cells.append(TableCell(rounded_up(row["epsilon_at_delta"], 4), (batch,)))
-        return tuple(cells)
-
-    return Table(
-        caption=f"ε at δ = {first['delta_reported']:g} of RW-AdaBatch in the central model",
-        name="amplification",
-        corner=("experts", "round", "privacy of one round"),
-        headers=(
-            name_of("un-amplified").short,
-            *(f"{name_of(bound).marked}, {name_of(kind).short}" for bound, kind in shown),
-        ),
-        sections=_sections(curves, "t", lambda t: f"t = {t}", entries),
-        footers=(
-            f"All-zero gains, the worst case for privacy; α = {first['alpha']:g}. Adjacent: two"
-            " streams that differ in one round's whole gain vector in [0, 1]^n; Gaussian noise of"
-            " scale sqrt(n) / μ on every gain vector (in the local model, ε is not amplified).",
-            "Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: from"
-            " batch sizes of simulated runs; an estimate, not a guarantee.",
-            "Heuristic: section A.11 of the paper, with constants that we derived again. It is not"
-            " proved, and it promises too much if there is little noise; never use it as a bound.",
-            f"Method: {PAPER}, section 3.1. {OURS}.",
-        ),
-        numbers=curves,
-    )
+    from dpol.show.table import Table
 
 
-def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
-    """Build the table of regret of RW-AdaBatch and RW-FTPL, with the bound of Corollary 2."""
-    costs = frames["batching"]
-    bounds = list(costs["bound"].unique())
-    first = costs.iloc[0]
+@partial(
+    FigureSpec,
+    name="figure-1",
+    title="The paper’s Figure 1",
+    description="There is a panel for each number of experts n and each μ. A curve has the least"
+    " rate of false negatives with which somebody who sees only the actions can test for one"
+    " round’s gains, at each rate of false positives. Dotted: without batches. From the paper’s"
+    " text are trade-off curves, the two kinds of amplified curve, all-zero gains and 1,000 runs; α"
+    " = 0.01 is from a summary. Our copy lost the figure and its settings, so n, μ, T and t are our"
+    " choice.",
+)
+def _draw_figure_1(frames: Frames, settings: Batching, facts: Facts) -> Figure:
+    from dpol.studies.batching.paper import draw_figure_1
 
-    def entries(rows: pd.DataFrame) -> tuple[TableCell, ...]:
-        plain = rows.iloc[0]
-        half = footers.plus_minus(plain["ftpl_half_width"], 1)
-        cells = [TableCell(f"{plain['ftpl_regret']:.1f}{half}")]
-        for _, row in rows.set_index("bound").loc[bounds].iterrows():
-            batch = f"mean batch {row['mean_batch']:.1f}"
-            cells.append(TableCell(_extra(row), (batch,)))
-        cells.append(TableCell(f"{plain['ftpl_bound']:.0f}", (f"× {plain['factor']:g}",)))
-        return tuple(cells)
+    return draw_figure_1(frames, settings, facts)
 
-    return Table(
-        caption="What batching costs: regret of RW-FTPL and extra regret of RW-AdaBatch",
+
+@partial(TableSpec, name="table-1", title="The paper’s Table 1", place="seen")
+def _table_1(frames: Frames, settings: Batching, facts: Facts) -> Table:
+    from dpol.studies.batching.paper import table_1
+
+    return table_1(frames, settings, facts)
+
+
+@partial(TableSpec, name="amplification", title="Amplified privacy", place="folded")
+def _amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
+    from dpol.studies.batching.shown import amplification
+
+    return amplification(frames, settings, facts)
+
+
+@partial(TableSpec, name="batching", title="What batching costs", place="folded")
+def _batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
+    from dpol.studies.batching.shown import batching
+
+    return batching(frames, settings, facts)
+
+
+SECTIONS = (
+    Section(
         name="batching",
-        corner=("experts", "stream", "privacy of one round"),
-        headers=(
-            "RW-FTPL",
-            *(f"extra, {name_of(bound).marked}" for bound in bounds),
-            "bound on regret",
-        ),
-        sections=_sections(costs, "stream", str, entries),
-        footers=(
-            f"Means over {first['replicates']} runs of T = {first['T']} rounds, α ="
-            f" {first['alpha']:g}. Both algorithms see the same noise, so the interval of the"
-            " difference is for paired runs.",
-            footers.describe_interval(
-                first["confidence"], first["ci_comparisons"], "regrets", _COVERS
-            ),
-            "Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for"
-            f" RW-AdaBatch. {PAPER}, Corollary 2. {OURS}.",
-        ),
-        numbers=costs,
-    )
-
-
-def _extra(row: pd.Series) -> str:
-    """Format the extra regret of a row, with its half-width."""
-    if row["extra_regret"] == row["extra_half_width"] == 0:
-        return "none"
-    half = footers.plus_minus(row["extra_half_width"], 3)
-    return f"{fixed(row['extra_regret'], 3, '+')}{half}"
-
-
-def _sections(
-    frame: pd.DataFrame,
-    group: str,
-    title: Callable[[object], str],
-    entries: Callable[[pd.DataFrame], tuple[TableCell, ...]],
-) -> tuple[Section, ...]:
-    """Return a section per number of experts, a group per `group`, a line per mu."""
-
-    def lines(rows: pd.DataFrame) -> tuple[Line, ...]:
-        return tuple((mu_title(float(str(mu))), entries(part)) for mu, part in rows.groupby("mu"))
-
-    def groups(rows: pd.DataFrame) -> tuple[Group, ...]:
-        parts = rows.groupby(group, sort=False)
-        return tuple(Group(title(value), lines(part)) for value, part in parts)
-
-    return tuple(
-        Section(f"n = {n}", f"T = {rows['T'].iloc[0]}", groups(rows))
-        for n, rows in frame.groupby("n", sort=False)
-    )
-
-
-SECTIONS = {
-    "batching": SectionSpec(
-        figures={
-            "figure-1": FigureSpec(
-                draw=draw_figure_1,
-                title="The paper’s Figure 1",
-                description="There is a panel for each number of experts n and each μ. A curve has"
-                " the least rate of false negatives with which somebody who sees only the actions"
-                " can test for one round’s gains, at each rate of false positives. Dotted: without"
-                " batches. From the paper’s text are trade-off curves, the two kinds of amplified"
-                " curve, all-zero gains and 1,000 runs; α = 0.01 is from a summary. Our copy lost"
-                " the figure and its settings, so n, μ, T and t are our choice.",
-            ),
-        },
-        tables={
-            "table-1": TableSpec(
-                build=table_1,
-                title="The paper’s Table 1",
-                place="seen",
-            ),
-            "amplification": TableSpec(
-                build=amplification,
-                title="Amplified privacy",
-                place="folded",
-            ),
-            "batching": TableSpec(
-                build=batching,
-                title="What batching costs",
-                place="folded",
-            ),
-        },
+        about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
+        " sees only the actions then learns less about one round than the noise alone would"
+        f" allow. Figure 1 and Table 1 are those of {cited(EXPERTS)}.",
+        results=("amplification", "batching"),
+        figures=(_draw_figure_1,),
+        tables=(_table_1, _amplification, _batching),
     ),
-}
-"""Sections of the page."""
+)
+"""Sections of the page, in their order."""

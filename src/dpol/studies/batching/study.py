@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dpol.show.papers import EXPERTS, cited
 from dpol.studies.batching.settings import Batching
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 
 def points(settings: Batching, facts: Facts) -> dict[str, Point]:
@@ -22,16 +21,5 @@ STUDY = Study(
     settings=Batching,
     package="dpol.studies.batching",
     results=("amplification", "batching"),
-    sections=(
-        Section(
-            name="batching",
-            about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
-            " sees only the actions then learns less about one round than the noise alone would"
-            f" allow. Figure 1 and Table 1 are those of {cited(EXPERTS)}.",
-            results=("amplification", "batching"),
-            figures=("figure-1",),
-            tables=("table-1", "amplification", "batching"),
-        ),
-    ),
     points=points,
 )

@@ -17,7 +17,7 @@ from dpol.experts.amplification import containing_batch, heuristic_batch
 from dpol.experts.batches import BatchRule
 from dpol.privacy.mixtures import BatchMixture, BatchSizes
 from dpol.studies.batching.compute import noisy_game, synthetic_gains
-from dpol.studies.claims.core import Findings, generator, of_number, of_share
+from dpol.studies.claims.core import Finding, Findings, generator, of_share
 
 # ---- the heuristic -----------------------------------------------------------------------------
 
@@ -120,4 +120,4 @@ def tolerance_of_privacy(_: int) -> Findings:
             "batch": other.mean() / one.mean() - 1,
         }
         case = f"n = {n}, μ = {mu:g}"
-        yield of_number("alpha-privacy", LITTLE, fall, case, numbers=numbers)
+        yield Finding("alpha-privacy", LITTLE, fall, case, numbers=numbers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -134,9 +134,7 @@ class Statement(BaseModel):
         paper: title of the paper.
         place: number of the statement in the paper, or where it stands.
         statement: the statement in one line.
-        claimed: the claimed number, in words or as a formula.
         relation: how the measured number should compare with the claimed one.
-        refuted_by: what would refute the statement.
         found_by: "module.function" in this package of the `Check` that decides it.
         computed: what is computed, with its sizes.
         ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
@@ -163,15 +161,13 @@ class Statement(BaseModel):
     paper: str
     place: str
     statement: str
-    claimed: str
     relation: Relation
-    refuted_by: str
     found_by: str
     computed: str
     ground: Ground = "text"
     measured_is: MeasuredIs = "number"
     rounding: float = 1e-9
-    witness: str = "{case}"
+    witness: str = "{case}: measured {measured:.6g}, claimed {claimed:.6g}"
     note: str = ""
     ours: bool = False
     on_data: bool = False
@@ -197,7 +193,7 @@ class Statement(BaseModel):
         return self
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """Numbers computed for a claim in one setting.
 
@@ -223,6 +219,7 @@ class Finding:
     claimed: float
     measured: float
     case: str = ""
+    _: KW_ONLY
     numbers: Mapping[str, Any] = field(default_factory=dict)
     trivial: float | None = None
     interval: tuple[float, float] | None = None
@@ -383,30 +380,17 @@ def shared(comparisons: int) -> float:
     return 1 - (1 - CONFIDENCE) / comparisons
 
 
-def of_number(name: str, claimed: float, measured: float, case: str = "", **about: Any) -> Finding:
-    """Return the finding of a computed number.
-
-    Args:
-        name: id of the statement.
-        claimed: the number that the statement gives.
-        measured: the number found.
-        case: the setting in words.
-        about: further arguments of `Finding`.
-    """
-    return Finding(name=name, claimed=claimed, measured=measured, case=case, **about)
-
-
 def of_mean(
     name: str, claimed: float, sample: Floats, comparisons: int = 1, **about: Any
 ) -> Finding:
     """Return the mean of a sample (R,), with Student's interval unless it is all 0.
 
-    The intervals of all `comparisons` hold together. See `of_number` for the other arguments.
+    The intervals of all `comparisons` hold together. See `Finding` for the other arguments.
     """
     if sample.any():
         confidence = shared(comparisons)
         about |= {"interval": mean_interval(sample, confidence), "confidence": confidence}
-    return of_number(name, claimed, float(sample.mean()), **about)
+    return Finding(name, claimed, float(sample.mean()), **about)
 
 
 def of_share(
@@ -415,4 +399,4 @@ def of_share(
     """Return a probability, `count` of `runs`, with its Clopper-Pearson interval; see `of_mean`."""
     confidence = shared(comparisons)
     interval = share_interval(count, runs, confidence)
-    return of_number(name, claimed, count / runs, interval=interval, confidence=confidence, **about)
+    return Finding(name, claimed, count / runs, interval=interval, confidence=confidence, **about)

@@ -15,7 +15,7 @@ from dpol.lazy.convex.bodies import Ball
 from dpol.lazy.convex.leader import CoupledLeader, choose_coupled, theorem_6
 from dpol.lazy.convex.losses import LINKS, LinearLosses, LinkedLosses
 from dpol.lazy.transform import play
-from dpol.studies.claims.core import Findings, generator, of_mean, of_number
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 
 DELTA = 1e-6
 
@@ -59,16 +59,16 @@ def privacy(_: int) -> Findings:
         eta = 1 / max(math.sqrt(T), second, 0.25 * cube * d * root)
         sigma = cube * math.sqrt(d * math.log(120 * T / DELTA))
         of_8 = theorem_6(game, 0.25, eta, max(math.sqrt(T / d), sigma))
-        yield of_number("ctrl-epsilon", 1.0, of_8.epsilon / epsilon, case)
+        yield Finding("ctrl-epsilon", 1.0, of_8.epsilon / epsilon, case)
         added = 3 * T * math.exp(T * math.expm1(-2 * of_8.log_phi))
         numbers = {"added": added, "bound": of_8.objective, "most": 2 * T}
-        yield of_number("ctrl-delta", 1.0, 1 + added / DELTA, case, numbers=numbers)
+        yield Finding("ctrl-delta", 1.0, 1 + added / DELTA, case, numbers=numbers)
         # Losses 0 and then x, up to T; the point stays after round 1.
         outside = float(stats.norm.logcdf(0.5 / of_8.sigma - of_8.sigma * of_8.log_phi))
         numbers = {"outside": outside / math.log(10)}
-        yield of_number("ctrl-past", 1.0, 0.0, case, numbers=numbers)
+        yield Finding("ctrl-past", 1.0, 0.0, case, numbers=numbers)
     for log_phi in (1e-3, 0.03, 0.5):
         T = 1000
         budget = 3 * T * (T ** (-1 / 3) - math.expm1(-2 * log_phi))
         step = budget / (3 * T ** (2 / 3) + 2 * log_phi * T)
-        yield of_number("ctrl-budget", 1.0, step, f"T = {T:,}, log Φ = {log_phi:g}")
+        yield Finding("ctrl-budget", 1.0, step, f"T = {T:,}, log Φ = {log_phi:g}")

@@ -22,7 +22,7 @@ from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraw
 from dpol.lazy.exact import LazyLaw, worst_epsilon
 from dpol.lazy.leaders import play_blocks
 from dpol.lazy.parameters import choose_parameters
-from dpol.studies.claims.core import Findings, generator, of_mean, of_number
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 from dpol.studies.claims.lazy import expected_loss, games_of_experts, mean_lead
 
 DELTA, LOG_TERM = 1e-6, math.log(1e6)
@@ -65,7 +65,7 @@ def regret(seed: int) -> Findings:
     limit = math.ceil(4 * T * p) - 1
     least = float(stats.binom.sf(limit - 1, m, p + (1 - p) * eta)) * (T - m) / 2
     numbers = {"T": T, "p": p, "eta": eta, "m": m, "limit": limit}
-    yield of_number("dartboard-regret", bound(T, 2, 1, p, eta), least, numbers=numbers)
+    yield Finding("dartboard-regret", bound(T, 2, 1, p, eta), least, numbers=numbers)
     rng, T = generator(seed, "losses of the dartboard"), 400
     for d, B, p, share in itertools.product((2, 10), (1, 4), (0.05, 0.3), (0.2, 1.0)):
         eta, game = share * p, LazyGame(T, DELTA)
@@ -79,7 +79,7 @@ def regret(seed: int) -> Findings:
             case = f"{label}, d = {d}, B = {B}, p = {p:g}, η = {eta:g}"
             for name, (rule, claim) in claims.items():
                 stop = T * float(law.sf(most_redraws(rule, game, B, per_round, p)))
-                yield of_number(f"dartboard-{name}", claim, lost + stop, case)
+                yield Finding(f"dartboard-{name}", claim, lost + stop, case)
 
 
 def against_uniform(seed: int) -> Findings:
@@ -98,7 +98,7 @@ def against_uniform(seed: int) -> Findings:
         lost = expected_loss(losses, best.eta, best.batch_size) - float(totals.min())
         uniform = float(totals.mean() - totals.min())
         name = f"dartboard-bound-{epsilon:g}" + ("-one" if largest else "")
-        yield of_number(name, best.objective, lost, f"B = {best.batch_size}", trivial=uniform)
+        yield Finding(name, best.objective, lost, f"B = {best.batch_size}", trivial=uniform)
 
 
 def corollaries(_: int) -> Findings:
@@ -115,10 +115,10 @@ def corollaries(_: int) -> Findings:
         for number, (B, p, eta) in parameters.items():
             theorem, ours = both_epsilons(T, B, p, eta)
             if number == "3" or B > 1:
-                yield of_number(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
-            yield of_number("dartboard-corollaries", 1.0, ours / epsilon, case)
+                yield Finding(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
+            yield Finding("dartboard-corollaries", 1.0, ours / epsilon, case)
         own = exact_pure_epsilon(T, T**-0.5, T**-0.5 * epsilon / 20)
-        yield of_number("dartboard-corollary-4", 1.0, own / epsilon, case)
+        yield Finding("dartboard-corollary-4", 1.0, own / epsilon, case)
 
 
 def both_epsilons(T: int, B: int, p: float, eta: float) -> tuple[float, float]:
@@ -136,17 +136,17 @@ def privacy(_: int) -> Findings:
     ):
         eta, case = share * p, f"T = {T:,}, B = {B}, p = {p:g}, η = {share * p:.3g}"
         theorem, ours = both_epsilons(T, B, p, eta)
-        yield of_number("dartboard-over-sound", 1.0, theorem / max(ours, 1e-9), case)
+        yield Finding("dartboard-over-sound", 1.0, theorem / max(ours, 1e-9), case)
         squares = (eta / (B * p)) ** 2 + 64 * T * p / B * (eta / B) ** 2
         step = 1.5 * squares + math.sqrt(6 * squares * LOG_TERM)
-        yield of_number("dartboard-last-step", 1.0, step / theorem, case)
+        yield Finding("dartboard-last-step", 1.0, step / theorem, case)
     for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
         game = LazyGame((6 - d) * B, DELTA)
         law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
         limit = int(most_redraws("sound", game, B, eta, p))
         exact = worst_epsilon(d, 5 - d, law, range(B + 1), delta=DELTA, limit=limit)
         case = f"d = {d}, B = {B}, η = {eta:g}, p = {p:g}"
-        yield of_number("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
+        yield Finding("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
 
 
 def pure(_: int) -> Findings:
@@ -154,7 +154,7 @@ def pure(_: int) -> Findings:
     for T, p, eta in itertools.product((10, 1000), (0.03, 0.1, 0.3), (0.001, 0.01, 0.1, 0.4)):
         case = f"T = {T:,}, p = {p:g}, η = {eta:g}"
         claimed, exact = eta / p + 16 * T * p * eta, exact_pure_epsilon(T, p, eta)
-        yield of_number("dartboard-pure", claimed, exact, case)
+        yield Finding("dartboard-pure", claimed, exact, case)
 
 
 def exact_pure_epsilon(T: int, p: float, eta: float) -> float:
@@ -174,12 +174,12 @@ def updates(seed: int) -> Findings:
     for k in (2, 6, 12, 16):
         # No algorithm has excess loss, but one of two coins is ahead in hindsight.
         case = f"two experts, fair coins, T = {2**k:,}"
-        yield of_number("updates-regret", 0.0, mean_lead(2**k, 2), case)
+        yield Finding("updates-regret", 0.0, mean_lead(2**k, 2), case)
     for k, epsilon in itertools.product((2, 6, 9), (0.1, 1.0, 4.0)):
         # Round 1 is a guess.
         stated, exact = (sum_of_phases(k, part, (0.0, 1.0), epsilon) for part in (1, 2))
         case = f"two experts, one always loses, T = {2 ** (k + 1) - 1:,}, ε = {epsilon:g}"
-        yield of_number("updates-regret", stated, 1 / 2 + exact, case)
+        yield Finding("updates-regret", stated, 1 / 2 + exact, case)
     rng = generator(seed, "phases of limited updates")
     for chances, epsilon in itertools.product(((0.5, 0.5), (0.4, 0.6)), (0.1, 1.0, 4.0)):
         claimed = 1 + sum_of_phases(PHASES, 2, chances, epsilon)
@@ -192,7 +192,7 @@ def updates(seed: int) -> Findings:
         totals = losses.rounds.sum(axis=0)
         for epsilon in (0.1, 1.0):
             coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")
-            ((lost, _),) = play_blocks(losses, [(epsilon, coins)], "whole")
+            lost, _ = play_blocks(losses, epsilon, coins, "whole")
             rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
             about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
             about["trivial"] = float(totals.mean() - totals.min())
@@ -200,7 +200,7 @@ def updates(seed: int) -> Findings:
 
 
 def private_blocks(_: int) -> Findings:
-    """Check 1000 (log K / gap + log K / eps) for `private-blocks`, at T = 1,023 and T = 2^10,000.
+    """Check 1000 (log K / gap + log K / eps) for `private-blocks` at T = 2^10,000.
 
     The prefixes of a block are uniform on 1, ..., its length. So a block of 2^i rounds loses twice
     the sum of `excess` over the lengths up to 2^(i - 1), which never falls with i.
@@ -210,10 +210,9 @@ def private_blocks(_: int) -> Findings:
         lost = np.array([excess(n, chances, epsilon) for n in range(2**8 + 1)]) / unit
         blocks = [float(lost[0]), *(2 * float(lost[1 : 2**i + 1].sum()) for i in range(9))]
         case = f"two experts, P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
-        yield of_number("blocks-bound", 1000.0, sum(blocks), case)
         numbers = {"each": blocks[-1], "whole": 2**9 * float(lost[-1])}
         least = sum(blocks) + (10_000 - len(blocks)) * blocks[-1]
-        yield of_number("blocks-horizon", 1000.0, least, case, numbers=numbers)
+        yield Finding("blocks-horizon", 1000.0, least, case, numbers=numbers)
 
 
 PHASES, RUNS = 6, 100_000
@@ -252,4 +251,4 @@ def successor(_: int) -> Findings:
         one = choose_dartboard(game, epsilon=epsilon, n_experts=d).objective
         other = choose_parameters(game, epsilon=epsilon, n_experts=d).objective
         case = f"T = {T:,}, d = {d}, ε = {epsilon:g}"
-        yield of_number("dartboard-over-l2p", 1.0, one / other, case)
+        yield Finding("dartboard-over-l2p", 1.0, one / other, case)

@@ -37,7 +37,7 @@ from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
 from dpol.privacy.mixtures import BatchMixture
 from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.batching.compute import NOISE, analytic_mixture, noisy_game, synthetic_gains
-from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_number, of_share
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_share
 
 # ---- the local mechanism ---------------------------------------------------------------------
 
@@ -60,14 +60,9 @@ def local_noise(seed: int) -> Findings:
         moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         largest = float(moves.max())
-        numbers = {
-            "moves": moves.size,
-            "n": stream.n_experts,
-            "T": stream.n_rounds,
-            "shift": largest,
-        }
+        numbers = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds}
         about: dict[str, Any] = {"numbers": numbers, "settings": moves.size}
-        yield of_number(f"{name}-noise", mu, _mu_of_shift(largest), **about)
+        yield Finding(f"{name}-noise", mu, _mu_of_shift(largest), **about)
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
@@ -154,7 +149,7 @@ def expected_maximum(_: int) -> Findings:
     for N in (2, 3, 10, 100, 10**4, 10**6):
         below = np.exp(N * scipy.special.log_ndtr(z))
         mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
-        yield of_number("expected-maximum", math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
+        yield Finding("expected-maximum", math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
 
 
 # ---- the central comparator ------------------------------------------------------------------
@@ -170,7 +165,7 @@ def tree(_: int) -> Findings:
         for t in range(1, T):  # the node that round t closes
             entered[t - (t & -t) + 1 : t + 1] += 1
         measured = setup.sensitivity * math.sqrt(entered.max()) / scale
-        yield of_number("tree-noise", mu, measured, f"T = {T}", numbers={"nodes": entered.max()})
+        yield Finding("tree-noise", mu, measured, f"T = {T}")
 
 
 # ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
@@ -299,7 +294,7 @@ def special_case(seed: int) -> Findings:
         else:
             sums = game.gains.cumsum(axis=1)[:, :-1]
             taken = np.take_along_axis(sums, actions[:, 1:, None].astype(int), axis=2)[..., 0]
-            yield of_number(name, 1e-3, float((sums.max(axis=2) - taken).max()) / eta, **about)
+            yield Finding(name, 1e-3, float((sums.max(axis=2) - taken).max()) / eta, **about)
 
 
 # ---- RW-Meta: who agrees with whom, and other losses -------------------------------------------
@@ -320,12 +315,12 @@ def cliques(_: int) -> Findings:
         games[f"cliques of {', '.join(map(str, sizes))}"] = of_learners[None]
     for case, actions in games.items():
         variance = largest_variance(actions)
-        yield of_number("two-cliques", _LEARNERS / 2, variance, case)
+        yield Finding("two-cliques", _LEARNERS / 2, variance, case)
         # If all agree there is nothing to choose.
         for scale in SCALES if len(set(actions[0])) > 1 else ():
             share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
-            numbers = {"m": _LEARNERS, "scale": scale, "variance": variance}
-            yield of_number("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", numbers=numbers)
+            numbers = {"m": _LEARNERS}
+            yield Finding("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", numbers=numbers)
 
 
 SCALES = (1.0, math.sqrt(2), 4.0)
@@ -378,7 +373,7 @@ def bregman(seed: int) -> Findings:
         covariance = (scores - scores.mean(axis=0)).T @ scores / len(signs)
         off = np.abs(covariance - rows * scale**2 @ rows.T).max()
         numbers = {"n": n, "m": m, "signs": len(signs), "variance": float(covariance.max())}
-        yield of_number("bregman-scores", 0.0, float(max(bias, off)), name, numbers=numbers)
+        yield Finding("bregman-scores", 0.0, float(max(bias, off)), name, numbers=numbers)
 
 
 # ---- switching -------------------------------------------------------------------------------
@@ -489,7 +484,7 @@ def longest_batches(_: int) -> Findings:
         at = int(np.abs(searched / expected - 1).argmax())
         case = f"n = {n}, η = {eta:g}, t = {t}, gap {gaps[at]:g}"
         here, there = float(expected[at]), float(searched[at])
-        yield of_number("longest-batch", here, there, case, settings=len(gaps))
+        yield Finding("longest-batch", here, there, case, settings=len(gaps))
 
 
 NUMBERS_OF_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7)
@@ -507,7 +502,7 @@ def reflection_against_borell_tis(_: int) -> Findings:
     numbers = {"below": below, "largest": max(NUMBERS_OF_EXPERTS), "gaps": len(z)}
     numbers |= {"sizes": len(NUMBERS_OF_EXPERTS), "beyond": ratio(10**8)}
     for n in NUMBERS_OF_EXPERTS:
-        yield of_number("reflection-below-borell-tis", 1.0, ratio(n), f"n = {n:,}", numbers=numbers)
+        yield Finding("reflection-below-borell-tis", 1.0, ratio(n), f"n = {n:,}", numbers=numbers)
 
 
 # ---- gaps ------------------------------------------------------------------------------------
@@ -518,13 +513,9 @@ def gaps(seed: int) -> Findings:
     rng = generator(seed, "means")
     for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
         means = rng.normal(size=(150, n)) * rng.uniform(0.05, 3, size=(150, 1))
-        chances = survival(means, x)
-        least = int(chances.argmin())
+        least = float(survival(means, x).min())
         equal = float(survival(np.zeros((1, n)), x)[0])
-        numbers = {"means": np.round(means[least], 3).tolist()}
-        about: dict[str, Any] = {"numbers": numbers, "settings": len(means)}
-        case = f"n = {n}, x = {x:g}"
-        yield of_number("smallest-gap", equal, float(chances[least]), case, **about)
+        yield Finding("smallest-gap", equal, least, f"n = {n}, x = {x:g}", settings=len(means))
 
 
 def survival(means: Floats, x: float) -> Floats:
@@ -549,7 +540,7 @@ def top_gaps(seed: int) -> Findings:
         equal = float(top_survival(np.zeros((1, n)), x, top)[0])
         case = f"{top} of {n}, x = {x:g}"
         about: dict[str, Any] = {"numbers": {"means": count}, "settings": count}
-        yield of_number("smallest-top-gap", equal, least, case, **about)
+        yield Finding("smallest-top-gap", equal, least, case, **about)
 
 
 def top_survival(means: Floats, x: float, top: int) -> Floats:
@@ -613,7 +604,7 @@ def smaller_batches(seed: int) -> Findings:
     ratio = (small @ each.T) / (large @ each.T)
     r, e = np.unravel_index(int(ratio.argmin()), ratio.shape)
     about: dict[str, Any] = {"case": f"ε = {epsilon[e]:.2f}", "settings": ratio.size}
-    yield of_number("smaller-batch", 1.0, float(ratio[r, e]), **about)
+    yield Finding("smaller-batch", 1.0, float(ratio[r, e]), **about)
 
 
 def joint_concavity(seed: int) -> Findings:
@@ -633,7 +624,7 @@ def joint_concavity(seed: int) -> Findings:
             mixed = np.interp(false_positive, *curve)
             ratio = min(ratio, float((mixed / false_negative).min()))
         case = f"components up to {spread:g} from 0"
-        yield of_number("joint-concavity", 1.0, ratio, case, settings=10 * len(thresholds))
+        yield Finding("joint-concavity", 1.0, ratio, case, settings=10 * len(thresholds))
 
 
 def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
@@ -657,7 +648,7 @@ def conversion(_: int) -> Findings:
     by_curve, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
     at = int(np.abs(by_curve / formula - 1).argmax())
     about: dict[str, Any] = {"case": f"ε = {epsilon[at]:.1f}", "settings": len(epsilon)}
-    yield of_number("trade-off-curve", float(formula[at]), float(by_curve[at]), **about)
+    yield Finding("trade-off-curve", float(formula[at]), float(by_curve[at]), **about)
 
 
 _WITHIN = {67: 1.09, 148: 1.08, 1024: 1.06}
@@ -670,4 +661,4 @@ def factorised_noise(_: int) -> Findings:
         least = least_row_norm(np.tril(np.ones((T, T))))
         numbers = {"T": T, "factor": factor, "least": least}
         largest, tree = float(prefix_sums(T).row_norms.max()), float(tree_levels(T))
-        yield of_number(f"factorised-{T}", factor * least, largest, numbers=numbers, trivial=tree)
+        yield Finding(f"factorised-{T}", factor * least, largest, numbers=numbers, trivial=tree)

@@ -41,7 +41,6 @@ def rivals(ranking: pd.DataFrame) -> Findings:
             claimed=1.5,
             measured=row["ratio"],
             case=f"{_setting(row)}, {row['other_algorithm']}",
-            numbers={"gain": row["mean_gain"], "other": row["other_mean_gain"]},
             interval=(row["ratio_lower"], min(row["ratio_upper"], 1e6)),
             confidence=row["confidence"],
         )

@@ -44,7 +44,7 @@ from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import HypothesisClass, draw_categories, hard_class, random_class
 from dpol.labels.learners import LabelLearner, LossLearner, PrivateWMA, Terms
 from dpol.labels.registry import LEARNERS, make_learner
-from dpol.studies.claims.core import Findings, generator, of_mean, of_number, of_share
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_share
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
@@ -69,7 +69,7 @@ def clipping(_: int) -> Findings:
     numbers = {"inverse": math.exp(-least), "odds": math.exp(spread), "longer": _LONGER}
     numbers |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
     numbers["loss"] = loss_of_message(hypotheses, _LONGER, "published")
-    yield of_number("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
+    yield Finding("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
 
 
 def sensitivity_bound(K: int, T: int) -> float:
@@ -87,9 +87,9 @@ def clipping_of_random_classes(seed: int) -> Findings:
         case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
         largest = M * math.exp(float(clipped.log_cells.max()))
         about: dict[str, Any] = {"numbers": numbers, "settings": _DIFFERENT}
-        yield of_number("largest-mass", 1.0, largest, case, **about)
+        yield Finding("largest-mass", 1.0, largest, case, **about)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
-        yield of_number("likelihood-range-ours", 1.0, share, case, **about)
+        yield Finding("likelihood-range-ours", 1.0, share, case, **about)
 
 
 # ---- messages --------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def message_loss_repaired(seed: int) -> Findings:
     classes += [HypothesisClass(masses) for masses in many.masses]
     losses = [loss_of_message(each, T, "exact") for each in classes for T in (10, 300, 1000)]
     about: dict[str, Any] = {"numbers": {"pairs": len(losses)}, "settings": len(losses)}
-    yield of_number("exp3-message-repaired", 1.0, max(losses), **about)
+    yield Finding("exp3-message-repaired", 1.0, max(losses), **about)
 
 
 def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) -> float:
@@ -123,7 +123,7 @@ def composition(_: int) -> Findings:
     for K, delta in itertools.product((16, 1024), (1e-6, 1e-10)):
         claimed, needed = (scale_factor(K, 1.0, delta, rule) for rule in ("published", "exact"))
         case = f"K = {K:,}, δ = {delta:g}"
-        yield of_number("wma-scale", claimed, needed, case, numbers={"basic": K})
+        yield Finding("wma-scale", claimed, needed, case, numbers={"basic": K})
 
 
 def strong_composition(K: int, each: float, delta: float) -> float:
@@ -135,8 +135,7 @@ def composition_theorem(_: int) -> Findings:
     """Check Lemma 2 for Laplace mechanisms."""
     K, each, delta = 400, 0.05, 1e-6
     together = strong_composition(K, each, delta)
-    exact = composed_delta(K, 1 / each, together)
-    yield of_number("composition", delta, exact, numbers={"epsilon": together})
+    yield Finding("composition", delta, composed_delta(K, 1 / each, together))
 
 
 def response(_: int) -> Findings:
@@ -144,7 +143,7 @@ def response(_: int) -> Findings:
     for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
         keep = ResponseClient(M, epsilon).keep
         loss = math.log(keep * (M - 1) / (1 - keep))
-        yield of_number("randomised-response", epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")
+        yield Finding("randomised-response", epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")
 
 
 _REPLICATES = 48
@@ -160,7 +159,7 @@ def majority(seed: int) -> Findings:
         for label, losses in _loss_sequences(rng, T, K).items():
             regret = float(_regret(losses[None], math.sqrt(2 * math.log(K) / T))[0])
             case = f"{label}, K = {K}, T = {T}"
-            yield of_number("majority", math.sqrt(2 * T * math.log(K)), regret, case)
+            yield Finding("majority", math.sqrt(2 * T * math.log(K)), regret, case)
     K, T, R = 4, 1000, 20
     learner = make_learner("wma", random_class(K, 20, seed=seed), Terms(T, 1.0))
     assert isinstance(learner, PrivateWMA)
@@ -172,7 +171,7 @@ def majority(seed: int) -> Findings:
     largest = float(_regret(seen[within], learner.rate).max())
     idle = float(_regret(seen[within], 0.0).max())
     bound, numbers = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
-    yield of_number("majority-of-messages", bound, largest, numbers=numbers, trivial=idle)
+    yield Finding("majority-of-messages", bound, largest, numbers=numbers, trivial=idle)
 
 
 def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
@@ -199,7 +198,7 @@ def sampled_majority(seed: int) -> Findings:
         for label, losses in _loss_sequences(rng, T, K).items():
             regret = enumerated_regret(losses, math.sqrt(2 * K * math.log(K) / T))
             case = f"{label}, K = {K}, T = {T}"
-            yield of_number("majority-of-samples", math.sqrt(2 * T * K * math.log(K)), regret, case)
+            yield Finding("majority-of-samples", math.sqrt(2 * T * K * math.log(K)), regret, case)
 
 
 def enumerated_regret(losses: Floats, rate: float) -> float:
@@ -248,7 +247,7 @@ def upper_bounds(seed: int) -> Findings:
     tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
     at = int((tv / limit).argmax())
     about: dict[str, Any] = {"numbers": numbers, "settings": len(tv), "trivial": 1.0}
-    yield of_number("pinsker", float(limit[at]), float(tv[at]), f"run {at}", **about)
+    yield Finding("pinsker", float(limit[at]), float(tv[at]), f"run {at}", **about)
 
 
 def fixed_noise(seed: int) -> Findings:
@@ -336,11 +335,10 @@ def design(seed: int) -> Findings:
         game = realisable(hypotheses, np.zeros(T, dtype=np.int64), _REPLICATES)
         coins = label_generators(seed, ("claims", hypotheses.label), _REPLICATES, "design")
         run = play_adversary(DesignBayes(hypotheses, Terms(T, epsilon)), game, coins)
-        numbers = {"R": _REPLICATES, "T": T, "features": hypotheses.n_features}
         about: dict[str, Any] = {
             "comparisons": 2,
             "case": f"{hypotheses.label}, K = {K}, M = {hypotheses.n_labels}",
-            "numbers": numbers,
+            "numbers": {"R": _REPLICATES, "T": T},
         }
         bound = posterior_tv(K, T, kept_by_design(K, epsilon))
         yield of_mean("tv-of-design", bound, run.tv / T, **about)
@@ -415,7 +413,7 @@ def construction(_: int) -> Findings:
         first = np.where(columns < 0, 2 / N, 0.0)
         both = np.concatenate([first, first + columns * LARGEST_DISTANCE / N])
         off = max(off, float(np.abs(both.sum(axis=1) - 1).max()), float(-both.min()))
-    yield of_number("pairs-are-laws", 0.0, off, f"a = {LARGEST_DISTANCE:g}", settings=64)
+    yield Finding("pairs-are-laws", 0.0, off, f"a = {LARGEST_DISTANCE:g}", settings=64)
 
 
 def separation(_: int) -> Findings:
@@ -426,7 +424,7 @@ def separation(_: int) -> Findings:
         # The worse of two divergences is least at a mixture of the two.
         middle = (1 - mix) * one + mix * other
         least = np.maximum(_divergence(one, middle), _divergence(other, middle)).min()
-        yield of_number("pairs-are-apart", a / 16, float(least), f"K = {K}, a = {a:g}")
+        yield Finding("pairs-are-apart", a / 16, float(least), f"K = {K}, a = {a:g}")
 
 
 def _divergence(law: Floats, predictions: Floats) -> Floats:
@@ -451,7 +449,7 @@ def contraction(seed: int) -> Findings:
             first, second = masses[::2] @ channel, masses[1::2] @ channel
             total = float((first * np.log(first / second)).sum())
             case = f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}"
-            yield of_number("pairs-under-privacy", a**2 / 2 * growth, total, case)
+            yield Finding("pairs-under-privacy", a**2 / 2 * growth, total, case)
 
 
 LARGEST_FACTOR = 1.0
@@ -470,7 +468,7 @@ def differences_of_outputs(_: int) -> Findings:
         differences = ((chances[:, None] - chances) ** 2).sum() / (2 * N**2)
         allowed = min((odds - 1) ** 2, LARGEST_FACTOR) * (chances**2).sum() / (2 * N)
         case = f"e^ε = {odds:g}, {more} of {N} labels"
-        yield of_number("differences-of-outputs", 1.0, float(differences / allowed), case)
+        yield Finding("differences-of-outputs", 1.0, float(differences / allowed), case)
 
 
 def _membership(sets: np.ndarray, epsilon: float) -> Floats:

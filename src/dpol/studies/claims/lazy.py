@@ -21,7 +21,7 @@ from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws, worst_epsilon
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
-from dpol.studies.claims.core import CONFIDENCE, Findings, generator, of_number
+from dpol.studies.claims.core import CONFIDENCE, Finding, Findings, generator
 
 DELTA = 1e-6
 
@@ -31,7 +31,7 @@ def zcdp_conversion(_: int) -> Findings:
     for rho, delta in itertools.product(np.geomspace(1e-4, 1, 9), (0.249, 0.1, 1e-3, 1e-6, 1e-12)):
         claimed = 3 * math.sqrt(rho * math.log(1 / delta))
         exact = epsilon_of_delta(delta, math.sqrt(2 * rho))
-        yield of_number("zcdp-conversion", claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
+        yield Finding("zcdp-conversion", claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
 
 
 # ---- multiplicative weights ------------------------------------------------------------------
@@ -47,10 +47,10 @@ def log_ratios(seed: int) -> Findings:
         laws = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
         step = max(step, float(np.abs(laws - np.log(measure.probabilities(state))).max()))
         neighbour = max(neighbour, float(np.abs(laws[:, None] - laws[None]).max()))
-    yield of_number("one-more-loss", eta, step, settings=400)
-    yield of_number("another-loss", 2 * eta, neighbour, settings=400)
+    yield Finding("one-more-loss", eta, step, settings=400)
+    yield Finding("another-loss", 2 * eta, neighbour, settings=400)
     numbers = {"eta": eta, "each": neighbour}
-    yield of_number("later-batches", eta, 2 * neighbour, numbers=numbers, settings=400)
+    yield Finding("later-batches", eta, 2 * neighbour, numbers=numbers, settings=400)
 
 
 def keep_ratio(seed: int) -> Findings:
@@ -66,13 +66,13 @@ def keep_ratio(seed: int) -> Findings:
             kept = measure.log_ratio(loss, np.arange(d, dtype=np.int32))
             most = max(most, *(float(np.ptp(each)) / (B * eta) for each in (moved, kept)))
         about: dict[str, Any] = {"numbers": {"d": d}, "settings": 100 * len(corners)}
-        yield of_number("keep-ratio", 2.0, round(most, 9), f"B = {B}", **about)
+        yield Finding("keep-ratio", 2.0, round(most, 9), f"B = {B}", **about)
         # One expert has all the weight and loses 1/2: a round moves the others by eta, up and down.
         twice, state = WeightsMeasure(d, 2 * eta), np.array([0.0, 20 / eta, 20 / eta])
         after = twice.probabilities(twice.absorb(state, B * np.array([0.5, 0.0, 1.0])))
         most = float(np.ptp(np.log(after / twice.probabilities(state)))) / (B * eta)
         case = f"B = {B}, weights at twice the rate"
-        yield of_number("keep-ratio", 2.0, round(most, 9), case, numbers={"d": d})
+        yield Finding("keep-ratio", 2.0, round(most, 9), case, numbers={"d": d})
 
 
 def indicator(_: int) -> Findings:
@@ -85,7 +85,7 @@ def indicator(_: int) -> Findings:
         allowed = np.abs(gap[:, None] - gap[None]) <= 2
         loss = np.maximum(np.log(one / other), np.log1p(-one) - np.log1p(-other))
         case = f"η = {eta:g}, p = {p:g}, B = {B}"
-        yield of_number("differing-batch", 2 * eta / p, float(loss[allowed].max()), case)
+        yield Finding("differing-batch", 2 * eta / p, float(loss[allowed].max()), case)
 
 
 def redraw(seed: int) -> Findings:
@@ -100,7 +100,7 @@ def redraw(seed: int) -> Findings:
     moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
     divergences = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
     about: dict[str, Any] = {"case": f"η = {eta}", "settings": divergences.size}
-    yield of_number("redraw", eta**2 / 2, float(divergences.max()), **about)
+    yield Finding("redraw", eta**2 / 2, float(divergences.max()), **about)
 
 
 # ---- the transformation ----------------------------------------------------------------------
@@ -120,7 +120,7 @@ def marginals(_: int) -> Findings:
         nu /= nu.sum(axis=1, keepdims=True)
         off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
     numbers = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
-    yield of_number("marginal", 0.0, off, numbers=numbers, settings=len(sums))
+    yield Finding("marginal", 0.0, off, numbers=numbers, settings=len(sums))
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ def published_over_sound(_: int) -> Findings:
                 ratios[case] = published / sound
     case = min(ratios, key=lambda point: ratios[point])
     about: dict[str, Any] = {"numbers": {"points": len(ratios)}, "settings": len(ratios)}
-    yield of_number("published-over-sound", 1.0, ratios[case], case, **about)
+    yield Finding("published-over-sound", 1.0, ratios[case], case, **about)
 
 
 def exact_privacy(_: int) -> Findings:
@@ -159,7 +159,7 @@ def exact_privacy(_: int) -> Findings:
             exact = worst_epsilon(d, batches - 1, law, whole, delta=DELTA)
             case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
             claimed = ACCOUNTANTS[name](game, B, eta, p)
-            yield of_number(
+            yield Finding(
                 f"{name}-games", claimed, exact, case, numbers={"settings": len(settings)}
             )
 
@@ -197,7 +197,7 @@ def batching(_: int) -> Findings:
     numbers["needed"] = float(etas[-1]) * B * math.log(4) / 0.5
     for name in ("cost-of-batches", "regret-of-transformation"):
         least = float(exponents.min())
-        yield of_number(name, 2.0, least, numbers=numbers, settings=len(etas))
+        yield Finding(name, 2.0, least, numbers=numbers, settings=len(etas))
 
 
 def batched_bound(seed: int) -> Findings:
@@ -208,7 +208,7 @@ def batched_bound(seed: int) -> Findings:
         for label, losses in games_of_experts(rng, T, d, B).items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
             case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
-            yield of_number("batched-regret", bound, regret, case, numbers={"T": T})
+            yield Finding("batched-regret", bound, regret, case, numbers={"T": T})
 
 
 def games_of_experts(rng: np.random.Generator, T: int, d: int, B: int) -> dict[str, Floats]:
@@ -240,7 +240,7 @@ def rate_of_experts(_: int) -> Findings:
         numbers = {"a": a, "low": low, "high": high, "at_low": _over_rate(low, a)}
         numbers |= {"at_high": _over_rate(high, a), "order": _passes_one(a)}
         power = round(math.log(growth) / math.log(high / low), 2)  # logarithms still move it
-        yield of_number("rate-of-experts", 0.0, power, f"ε = T^(-{a:g})", numbers=numbers)
+        yield Finding("rate-of-experts", 0.0, power, f"ε = T^(-{a:g})", numbers=numbers)
 
 
 def _over_rate(T: float, a: float) -> float:
@@ -281,7 +281,7 @@ def free_privacy(_: int) -> Findings:
             free.append(over[-1] * math.log(T / delta) * math.sqrt(math.log(T)))
         grown = math.log10(free[1] / free[0]) / (_ORDERS_OF_T[1] - _ORDERS_OF_T[0])
         numbers = {"share": share, "at_low": over[0], "at_high": over[1]}
-        yield of_number(name, 0.0, round(grown, 2), numbers=numbers)
+        yield Finding(name, 0.0, round(grown, 2), numbers=numbers)
 
 
 def proven_rate(_: int) -> Findings:
@@ -308,7 +308,7 @@ def proven_rate(_: int) -> Findings:
             sizes, bounds, np.zeros(len(bounds)), replicates=2, confidence=CONFIDENCE
         )
         numbers = {"off": math.expm1(fit.curvature)}
-        yield of_number(name, power, fit.slope, numbers=numbers, settings=len(sizes))
+        yield Finding(name, power, fit.slope, numbers=numbers, settings=len(sizes))
 
 
 # ---- lower bound -----------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def rate_of_lower_bound(_: int) -> Findings:
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
     about: dict[str, Any] = {"numbers": {"over": ratio}, "settings": len(horizons)}
-    yield of_number("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), **about)
+    yield Finding("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), **about)
 
 
 def mean_lead(epochs: int, d: int) -> float:
@@ -353,7 +353,7 @@ def repeated_loss(_: int) -> Findings:
         lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
         gain = T / 2 - T * float(chance @ lost)
         case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
-        yield of_number("repeated-loss", T * T * epsilon / 2, gain, case, trivial=T / 2)
+        yield Finding("repeated-loss", T * T * epsilon / 2, gain, case, trivial=T / 2)
 
 
 EPSILONS = (0.1, 0.25, 1.0)
@@ -380,9 +380,9 @@ def by_theorem_3_2(
     eta, p = parameters.eta, parameters.fake_switch
     needed = eta * B * math.log(2 * T / delta) / p
     value, first = formula(T, delta, B, eta, p), 2 * eta / p
-    yield of_number(f"{name}-precondition", 1.0, needed, case)
+    yield Finding(f"{name}-precondition", 1.0, needed, case)
     numbers = {"own": value, "first": first / epsilon}
-    yield of_number(f"{name}-value", 1.0, value / epsilon, case, numbers=numbers)
+    yield Finding(f"{name}-value", 1.0, value / epsilon, case, numbers=numbers)
 
 
 # ---- experts ---------------------------------------------------------------------------------
@@ -400,8 +400,7 @@ def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
     of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "case": case}
     yield from by_theorem_3_2("experts", parameters, B=parameters.batch_size, **of)
-    numbers = {"own": parameters.epsilon}
-    yield of_number("experts-privacy", 1.0, parameters.epsilon / epsilon, case, numbers=numbers)
+    yield Finding("experts-privacy", 1.0, parameters.epsilon / epsilon, case)
 
 
 # Probabilities p of a fake switch; 0 is the limit of small p.
@@ -434,7 +433,7 @@ def experts_as_stated(_: int) -> Findings:
             "at_proof": f"{lowers[of_proof]:.3g} at p = 10η/ε = {of_proof:.3f}",
         }
         case = f"ε = {epsilon:g}, B = {B}, η = {eta:.4f}"
-        yield of_number("experts-as-stated", 1.0, lowers[p] / epsilon, case, numbers=numbers)
+        yield Finding("experts-as-stated", 1.0, lowers[p] / epsilon, case, numbers=numbers)
 
 
 def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floats:
@@ -476,7 +475,7 @@ def preset_of_convex(_: int) -> Findings:
         rate = parameters.beta / parameters.regulariser
         # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
         smallest = 2 * math.exp(-(max(parameters.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
-        yield of_number("convex-temperature", DELTA, smallest, case)
+        yield Finding("convex-temperature", DELTA, smallest, case)
 
 
 def accounting_of_convex(_: int) -> Findings:
@@ -486,7 +485,7 @@ def accounting_of_convex(_: int) -> Findings:
             ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA),
             epsilon=1.0,
         )
-        yield of_number(f"convex-privacy-{d}", 1.0, parameters.epsilon, f"T = {T:,}")
+        yield Finding(f"convex-privacy-{d}", 1.0, parameters.epsilon, f"T = {T:,}")
 
 
 def redraw_of_convex(seed: int) -> Findings:
@@ -505,10 +504,10 @@ def redraw_of_convex(seed: int) -> Findings:
         for delta in (1e-2, 1e-5):
             limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
             added = _distance(laws[:1].repeat(3, axis=0), laws[1:], delta)
-            yield of_number("convex-one-more-loss", limit, added, f"{case}, δ0 = {delta:g}")
+            yield Finding("convex-one-more-loss", limit, added, f"{case}, δ0 = {delta:g}")
             replaced = _distance(laws[[1, 2]], laws[[2, 3]], delta)
             mu = mu_of_epsilon(replaced, delta) if replaced > 0 else 0.0
-            yield of_number("convex-redraw", math.sqrt(2 * rate), mu, case)
+            yield Finding("convex-redraw", math.sqrt(2 * rate), mu, case)
 
 
 def _convex(rng: np.random.Generator, x: Floats) -> Floats:

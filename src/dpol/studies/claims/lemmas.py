@@ -24,7 +24,7 @@ from dpol.lazy.exact import (
     output_laws,
     worst_epsilon,
 )
-from dpol.studies.claims.core import Findings, generator, of_number
+from dpol.studies.claims.core import Finding, Findings, generator
 
 DELTA = 1e-6
 
@@ -63,7 +63,7 @@ def definitions(seed: int) -> Findings:
         by_events = divergence_over_events(one, other, delta)
         off = float(np.abs(by_events - exact_epsilon(one, other, delta)).max())
         about: dict[str, Any] = {"numbers": {"pairs": len(one)}, "settings": len(one)}
-        yield of_number("events", 0.0, off, f"δ = {delta:g}", **about)
+        yield Finding("events", 0.0, off, f"δ = {delta:g}", **about)
 
 
 def likelihood_ratios(seed: int) -> Findings:
@@ -85,7 +85,7 @@ def likelihood_ratios(seed: int) -> Findings:
             at = int(share.argmax())
             claimed, measured = 6 * float(delta[at]) / epsilon, float(outside[at])
             case = f"{label}, ε = {epsilon:g}, δ = {delta[at]:.3g}"
-            yield of_number("likelihood-ratios", claimed, measured, case, settings=len(delta))
+            yield Finding("likelihood-ratios", claimed, measured, case, settings=len(delta))
 
 
 def groups(_: int) -> Findings:
@@ -101,7 +101,7 @@ def groups(_: int) -> Findings:
             measured = float(either_way(one, other, k * epsilon).max())
             claimed = k * math.exp((k - 1) * epsilon) * delta
             case = f"L2P, k = {k}, ε = {epsilon:g}"
-            yield of_number("groups", claimed, measured, case, settings=len(one))
+            yield Finding("groups", claimed, measured, case, settings=len(one))
         chances = [0.0]
         for _k in range(5):
             chances.append(math.exp(epsilon) * chances[-1] + 1e-3)
@@ -110,7 +110,7 @@ def groups(_: int) -> Findings:
         for k in (2, 5):
             measured = float(either_way(chain[k:], chain[:-k], k * epsilon).max())
             claimed = k * math.exp((k - 1) * epsilon) * least
-            yield of_number("groups", claimed, measured, f"two outcomes, k = {k}, ε = {epsilon:g}")
+            yield Finding("groups", claimed, measured, f"two outcomes, k = {k}, ε = {epsilon:g}")
 
 
 def composed_epsilon(epsilons: Sequence[float], slack: float, first: float) -> float:
@@ -160,10 +160,10 @@ def composition(_: int) -> Findings:
         basic = math.fsum(epsilons)
         case = f"{label}, δ̃ = {slack:g}"
         claimed = composed_epsilon(epsilons, slack, basic)
-        yield of_number("composition-as-stated", claimed, exact, case, trivial=basic)
+        yield Finding("composition-as-stated", claimed, exact, case, trivial=basic)
         first = math.fsum(each * math.tanh(each / 2) for each in epsilons)
         sourced = min(basic, composed_epsilon(epsilons, slack, first))
-        yield of_number("composition-of-source", sourced, exact, case)
+        yield Finding("composition-of-source", sourced, exact, case)
 
 
 # ---- lemmas on the way to Theorem 3.2 ------------------------------------------------------------
@@ -188,7 +188,7 @@ def coupling(seed: int) -> Findings:
         for one, other in some:
             distance = float(np.abs(one - other).sum() / 2)
             claimed = 2 * distance / (1 + distance)
-            yield of_number("coupling", claimed, disagreement(one, other), case)
+            yield Finding("coupling", claimed, disagreement(one, other), case)
 
 
 ADVANTAGE = 4.0
@@ -204,7 +204,7 @@ def conditional_composition(seed: int) -> Findings:
     epsilon = composed_epsilon([math.log(ADVANTAGE)], slack, math.log(ADVANTAGE))
     measured = float(either_way(one, other, epsilon)[0])
     numbers = {"often": often, "more": ADVANTAGE * often, "epsilon": epsilon, "slack": slack}
-    yield of_number("conditional-composition", 2 * often + slack, measured, numbers=numbers)
+    yield Finding("conditional-composition", 2 * often + slack, measured, numbers=numbers)
     first = random_laws(seed, "first answers", 200, 3) + np.array([0.0, 1.0, 1.0])
     first /= first.sum(axis=2, keepdims=True)
     second = random_laws(seed, "second answers", 400, 3).reshape(2, 200, 2, 3)
@@ -215,7 +215,7 @@ def conditional_composition(seed: int) -> Findings:
     epsilons += np.abs(np.log(second[0] / second[1])).max(axis=(1, 2))
     exact, bad = either_way(joint[0], joint[1], epsilons), first[..., 0].max(axis=0)
     for claimed, measured in zip(bad.tolist(), exact.tolist(), strict=True):
-        yield of_number("conditional-composition-both", claimed, measured)
+        yield Finding("conditional-composition-both", claimed, measured)
 
 
 RANGE = 2.0
@@ -237,7 +237,7 @@ def normalised_ratios(_: int) -> Findings:
     of_lemma = (2 / eta + math.log(1 / delta_1) / p) * math.e * delta_0 + delta_1
     numbers = {"eta": eta, "delta_0": delta_0, "move": move / 2, "beyond": BEYOND - 1}
     numbers |= {"allowed": allowed, "p": p, "delta_1": delta_1, "of_lemma": of_lemma}
-    yield of_number("normalised-ratio", max(allowed, of_lemma), measured, numbers=numbers)
+    yield Finding("normalised-ratio", max(allowed, of_lemma), measured, numbers=numbers)
 
 
 # ---- the lower bound -----------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def switch_budget(seed: int) -> Findings:
     numbers["together"] = float((renyi(*firsts) + renyi(*with_round))[at])
     numbers["coins"] = ", ".join(f"{over_a_coin(exponent):.2f}" for exponent in EXPONENTS)
     numbers["exponents"] = ", ".join(f"{exponent:g}" for exponent in EXPONENTS)
-    yield of_number("switch-budget", 1.0, float(parts[at]) / (order * rho), numbers=numbers)
+    yield Finding("switch-budget", 1.0, float(parts[at]) / (order * rho), numbers=numbers)
     rng = generator(seed, "draws")
     for case in range(100):
         p, q, u, v, *more = rng.uniform(0.02, 0.98, 6)
@@ -323,7 +323,7 @@ def switch_budget(seed: int) -> Findings:
         ]
         parts = renyi(*firsts) + more[0] * renyi(*seconds)
         ratio = float((parts / renyi(*laws)).max())
-        yield of_number("switch-budget-blind", 1.0, ratio)
+        yield Finding("switch-budget-blind", 1.0, ratio)
 
 
 # ---- adaptive adversaries ------------------------------------------------------------------------
@@ -384,4 +384,4 @@ def adaptive(_: int) -> Findings:
             case = f"{name} accountant, η = {eta:.3g}, p = {p:g}"
             exact = adaptive_epsilon(law, 3)
             numbers = {"oblivious": worst_epsilon(2, 3, law, (0, 1), delta=DELTA), "own": exact}
-            yield of_number("adaptive-games", claimed, exact, case, numbers=numbers)
+            yield Finding("adaptive-games", claimed, exact, case, numbers=numbers)

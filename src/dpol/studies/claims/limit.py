@@ -14,7 +14,7 @@ import numpy as np
 
 from dpol.privacy.chains import REFERENCE, designed
 from dpol.privacy.noise_limit import Holder, least_variance, share_covariance
-from dpol.studies.claims.core import Finding, Findings, of_number
+from dpol.studies.claims.core import Finding, Findings
 
 FAST, SLOW = REFERENCE, (1e-4, 0.98)
 """Two kinds of shares: variance of the weekly innovation, and persistence."""
@@ -98,4 +98,4 @@ def _over(
 ) -> Finding:
     """Compare a factor in mu over independent noise with the factor of a chain."""
     numbers = {"factor": rounded(factor), "chain": _down(chain)}
-    return of_number(name, claimed, rounded(factor / chain), case, numbers=numbers)
+    return Finding(name, claimed, rounded(factor / chain), case, numbers=numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpol.studies.claims.settings import Claims
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 
 def points(settings: Claims, facts: Facts) -> dict[str, Point]:
@@ -23,14 +23,5 @@ STUDY = Study(
     settings=Claims,
     package="dpol.studies.claims",
     results=("claims",),
-    sections=(
-        Section(
-            name="claims",
-            about="Each statement that a computation can check, the computed value, and the"
-            " verdict.",
-            results=("claims",),
-            tables=("claims-open", "claims"),
-        ),
-    ),
     points=points,
 )

@@ -13,16 +13,15 @@ from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import REFERENCES
 from dpol.show.table import Table
-from dpol.show.words import mu_title
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.privacy_utility import COLUMNS, Y_LABEL, table_of_shares
 from dpol.studies.games.settings import BEST_FIXED, OURS
 from dpol.studies.games.systems import (
     REFERENCE_NAMES,
+    attacked,
     beside_the_strongest,
     headline_level,
     in_hindsight,
-    in_steps,
     looks_of_roles,
     ordered_levels,
 )
@@ -95,16 +94,11 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
         headline = headline_level(facts.levels)
         at = means[means["mu"] == headline].set_index(["question", "role"])
         halves = at["gain_share_half_width"]
-        kept = []
+        said = []
         for label, title in facts.questions.items():
-            shares = {r: (at["gain_share"][label, r], halves[label, r]) for r in roles}
-            beside = beside_the_strongest(shares)
-            kept.append(f"{title}: {in_steps(shares)}; ours against its strongest rival {beside}")
-        texts = [text[0].upper() + text[1:] for text in kept]
-        drawn.find(
-            f"Share of the possible gain at {mu_title(headline)}, where an attacker is right at"
-            f" most {100 * best_guess(headline):.0f} times in 100. {'. '.join(texts)}."
-        )
+            shares = {role: (at["gain_share"][label, role], halves[label, role]) for role in roles}
+            said.append(f"{title[0].upper()}{title[1:]}: {beside_the_strongest(shares, {})}")
+        drawn.find(f"{attacked(headline)} Share of the possible gain. {'. '.join(said)}.")
     return drawn.figure
 
 

@@ -2,68 +2,108 @@
 
 from __future__ import annotations
 
-from dpol.studies.comparison.noise_memory_figure import draw_memory
-from dpol.studies.comparison.noise_memory_table import memory_table
-from dpol.studies.comparison.questions_shown import draw_questions, questions_table
-from dpol.studies.comparison.tables import comparison_table
-from dpol.studies.showing import FigureSpec, SectionSpec, TableSpec
+from functools import partial
+from typing import TYPE_CHECKING
 
-SECTIONS = {
-    "questions": SectionSpec(
-        figures={
-            "questions": FigureSpec(
-                draw=draw_questions,
-                title="The cost of privacy, by question",
-                description="One panel per question. The vertical axis is the share of the possible"
-                " gain: 0% is an expert drawn uniformly at random in every round, 100% is the"
-                " oracle, which picks the best expert of every round. The horizontal axis is how"
-                " often, at most, an attacker who knows everybody else’s data guesses correctly"
-                " whether a person was counted, from no privacy to the most. Lines are means over"
-                " the streams of the baseline, its rivals (thin but for the first; of several"
-                " systems the best at each level) and ours. Dots are streams. The dotted line is"
-                " the best fixed expert in hindsight, mean over the streams. Bars are joint"
-                " intervals of the means. They cover the noise on these streams, not other places"
-                " or years.",
-            ),
-        },
-        tables={
-            "answer-by-question": TableSpec(
-                build=questions_table,
-                title="Share of the possible gain that is kept",
-                place="seen",
-            ),
-        },
+from dpol.studies.comparison.settings import Comparison
+from dpol.studies.study import Facts, FigureSpec, Frames, Section, TableSpec
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dpol.show.table import Table
+
+
+@partial(
+    FigureSpec,
+    name="questions",
+    title="The cost of privacy, by question",
+    description="One panel per question. The vertical axis is the share of the possible gain: 0% is"
+    " an expert drawn uniformly at random in every round, 100% is the oracle, which picks the best"
+    " expert of every round. The horizontal axis is how often, at most, an attacker who knows"
+    " everybody else’s data guesses correctly whether a person was counted, from no privacy to the"
+    " most. Lines are means over the streams of the baseline, its rivals (thin but for the first;"
+    " of several systems the best at each level) and ours. Dots are streams. The dotted line is the"
+    " best fixed expert in hindsight, mean over the streams. Bars are joint intervals of the means."
+    " They cover the noise on these streams, not other places or years.",
+)
+def _draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
+    from dpol.studies.comparison.questions_shown import draw_questions
+
+    return draw_questions(frames, settings, facts)
+
+
+@partial(
+    FigureSpec,
+    name="memory",
+    title="Extra gain from correlated noise, and privacy loss for longer stays",
+    description="One column of panels per stream. A colour and marker is a unit of privacy: a"
+    " person counted in at most that many consecutive weeks. Top: how much more total gain designed"
+    " memory has than independent noise, against the μ of that person (logarithmic axis). Bars are"
+    " joint intervals; they cover the noise on this one data set, not other states or years."
+    " Bottom: the μ of a person against the length of the stay (both axes logarithmic), for the"
+    " noise of the smallest μ: solid for correlated, dashed for independent noise. The numbers are"
+    " in the table below.",
+)
+def _draw_memory(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
+    from dpol.studies.comparison.noise_memory_figure import draw_memory
+
+    return draw_memory(frames, settings, facts)
+
+
+@partial(
+    TableSpec,
+    name="answer-by-question",
+    title="Share of the possible gain that is kept",
+    place="seen",
+)
+def _questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    from dpol.studies.comparison.questions_shown import questions_table
+
+    return questions_table(frames, settings, facts)
+
+
+@partial(TableSpec, name="comparison", title="The baseline and ours")
+def _comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    from dpol.studies.comparison.tables import comparison_table
+
+    return comparison_table(frames, settings, facts)
+
+
+@partial(TableSpec, name="memory", title="Independent and correlated noise")
+def _memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    from dpol.studies.comparison.noise_memory_table import memory_table
+
+    return memory_table(frames, settings, facts)
+
+
+SECTIONS = (
+    Section(
+        name="questions",
+        title="The cost of privacy depends on the question",
+        about="The same noisy counts answer several questions. How much of the possible gain"
+        " survives at each privacy level depends on the question.",
+        results=("questions", "comparison"),
         leads=True,
+        figures=(_draw_questions,),
+        tables=(_questions_table,),
     ),
-    "beyond": SectionSpec(
-        tables={
-            "comparison": TableSpec(
-                build=comparison_table,
-                title="The baseline and ours",
-            ),
-        },
+    Section(
+        name="beyond",
+        title="Beyond the paper, at equal privacy for one round",
+        about="The baseline and its rivals compared with ours at each level.",
+        results=("summary", "comparison"),
+        tables=(_comparison_table,),
     ),
-    "memory": SectionSpec(
-        figures={
-            "memory": FigureSpec(
-                draw=draw_memory,
-                title="Extra gain from correlated noise, and privacy loss for longer stays",
-                description="One column of panels per stream. A colour and marker is a unit of"
-                " privacy: a person counted in at most that many consecutive weeks. Top: how much"
-                " more total gain designed memory has than independent noise, against the μ of that"
-                " person (logarithmic axis). Bars are joint intervals; they cover the noise on this"
-                " one data set, not other states or years. Bottom: the μ of a person against the"
-                " length of the stay (both axes logarithmic), for the noise of the smallest μ:"
-                " solid for correlated, dashed for independent noise. The numbers are in the table"
-                " below.",
-            ),
-        },
-        tables={
-            "memory": TableSpec(
-                build=memory_table,
-                title="Independent and correlated noise",
-            ),
-        },
+    Section(
+        name="memory",
+        title="Correlated noise",
+        about="A hospital can let this week’s noise cancel part of its earlier noise, at the"
+        " same μ. People who stay longer than the unit of privacy then lose more privacy than"
+        " with independent noise.",
+        results=("memory",),
+        figures=(_draw_memory,),
+        tables=(_memory_table,),
     ),
-}
-"""Sections of the page."""
+)
+"""Sections of the page, in their order."""

@@ -7,7 +7,7 @@ from itertools import chain, product
 from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 
 def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
@@ -70,34 +70,6 @@ STUDY = Study(
     settings=Comparison,
     package="dpol.studies.comparison",
     results=("comparison", "memory", "questions"),
-    sections=(
-        Section(
-            name="questions",
-            title="The cost of privacy depends on the question",
-            about="The same noisy counts answer several questions. How much of the possible gain"
-            " survives at each privacy level depends on the question.",
-            results=("questions", "comparison"),
-            figures=("questions",),
-            tables=("answer-by-question",),
-        ),
-        Section(
-            name="beyond",
-            title="Beyond the paper, at equal privacy for one round",
-            about="The baseline and its rivals compared with ours at each level.",
-            results=("summary", "comparison"),
-            tables=("comparison",),
-        ),
-        Section(
-            name="memory",
-            title="Correlated noise",
-            about="A hospital can let this week’s noise cancel part of its earlier noise, at the"
-            " same μ. People who stay longer than the unit of privacy then lose more privacy than"
-            " with independent noise.",
-            results=("memory",),
-            figures=("memory",),
-            tables=("memory",),
-        ),
-    ),
     optional=not_asked,
     points=points,
 )

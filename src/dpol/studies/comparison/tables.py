@@ -1,10 +1,9 @@
-"""Table of the comparison: the baseline, its rivals and ours. The words are in `templates/`."""
+"""Table of the comparison: the baseline, its rivals and ours."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -12,18 +11,17 @@ import pandas as pd
 from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.show import footers
 from dpol.show.names import OURS
-from dpol.show.pages import load_template
-from dpol.show.table import Column, Line, Table, TableCell, one_section
-from dpol.show.words import privacy_title
-from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.systems import describe_stream, holds_for_stays
+from dpol.show.table import Table, TableCell
+from dpol.studies.comparison.settings import Comparison, System
+from dpol.studies.games.gains import gain_section
+from dpol.studies.games.systems import describe_stream
 from dpol.studies.study import Facts, Frames
 
-_Row = Mapping[Any, Any]
+_OURS, _BASELINE, _OTHERS = "ours †", "the baseline", "ours above others"
 
 
 def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    """Build the table of the baseline and ours at every level.
+    """Build the table of ours, the baseline and its rivals at every level.
 
     Args:
         frames: the summary and the comparison.
@@ -32,89 +30,92 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
             are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
-    words: Any = load_template("comparison.txt.j2", "dpol.studies.comparison").make_module(
-        {"amount": footers.amount, "signed": footers.signed}
-    )
-    sections = []
-    for label, title in facts.streams.items():
-        rows = comparison[comparison["stream"] == label]
-        lines: list[Line] = []
-        for mu in facts.levels.values():
-            level = _level(rows[rows["mu"] == mu])
-            text, *notes = _paragraphs(words.verdict(level))
-            verdict = TableCell(text, tuple(notes))
-            row = level["baseline"]
-            both = [(row[f"{x}mean_gain"], row[f"{x}ci_half_width"]) for x in ("other_", "")]
-            texts = *(footers.amount(*it) for it in both), footers.signed(row)
-            lines.append((privacy_title(mu), (*map(TableCell, texts), verdict)))
-        size = describe_stream(summary[summary["stream"] == label].iloc[0])
-        sections.append(one_section(lines, title, size))
-    baseline = comparison[comparison["kind"] == "baseline"]
-    first = baseline.to_dict("records")[0]
+    columns = (_OURS, _BASELINE, *(rival.name for rival in settings.rivals), _OTHERS)
+    cells = pd.DataFrame(_cells(comparison))
+    sections = [
+        gain_section(
+            cells[cells["stream"] == stream],
+            columns,
+            list(facts.levels.values()),
+            lambda row: TableCell(row["text"], row["notes"]),
+            title=title,
+            note=describe_stream(summary[summary["stream"] == stream].iloc[0]),
+        )
+        for stream, title in facts.streams.items()
+    ]
     return Table(
         caption="The baseline and ours at the same privacy: total gain",
         name="comparison",
         corner=("stream", "privacy"),
-        headers=("baseline", "ours †", "difference", Column("verdict", prose=True)),
+        headers=columns,
         sections=tuple(sections),
-        footers=_paragraphs(
-            words.footers(
-                baseline=first,
-                rivals=settings.rivals,
-                common=baseline.loc[baseline["mu"] < math.inf, "common_noise"].all(),
-                intervals=footers.describe_intervals_behind(comparison),
-                data=footers.describe_data(facts.simulated),
-                guarantees=footers.describe_guarantee(_of_systems(summary, first)),
-                mark=OURS,
-            )
-        ),
+        footers=tuple(_footers(comparison, summary, settings, facts)),
         numbers=comparison,
     )
 
 
-def _level(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return the rows that ours is compared with at one level, and whether it is above them.
+def _cells(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield a cell per stream, level and column: a gain, and the lead of ours with its verdict.
 
-    Keys: `baseline`, its row; `rivals`, the best row of each rival, with its number of systems
-    (`count`) and the verdict on all of them; `others`, the other rows, of the papers and with parts
-    of ours, each with the rows that ours is not above (`rest`, largest lead first); `curator`, the
-    best row with a curator. Without noise there are no others.
+    A rival is the best of its systems; the verdict is the worst of all, as the best is chosen in
+    hindsight. Without noise there are no other rows.
     """
-    (baseline,) = rows[rows["kind"] == "baseline"].to_dict("records")
-    rivals = []
-    for _, own in rows[rows["kind"] == "rival"].groupby("rival", sort=False):
-        *_, best = own.sort_values("other_mean_gain", kind="stable").to_dict("records")
-        worst = next(x for x in (BELOW, UNDECIDED, EQUAL, ABOVE) if x in set(own["verdict"]))
-        rivals.append({**best, "count": len(own), "verdict": worst})
-    others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
-    others = others.assign(holds_for_stays=holds_for_stays(others["other_noise"]))
-    rest = others[others["verdict"] != ABOVE].sort_values("difference", kind="stable")
-    central = others[others["other_model"] == "central"].sort_values("other_mean_gain")
-    return {
-        "baseline": baseline,
-        "rivals": rivals,
-        "above_rivals": sum(rival["verdict"] == ABOVE for rival in rivals),
-        "others": [
-            {
-                "ours": ours,
-                "count": len(own),
-                "rest": rest[rest["other_ours"] == ours].to_dict("records"),
-            }
-            for ours, own in others.groupby("other_ours")
-        ],
-        "above_others": rest.empty,
-        "curator": next(iter(central.tail(1).to_dict("records")), None),
-    }
+    for (stream, mu), rows in comparison.groupby(["stream", "mu"], sort=False):
+        at = {"stream": stream, "mu": mu}
+        first = rows.iloc[0]
+        ours = footers.amount(first["mean_gain"], first["ci_half_width"])
+        yield {**at, "column": _OURS, "text": ours, "notes": ()}
+        for rival, own in rows[rows["kind"] != "other"].groupby("rival", sort=False):
+            *_, best = own.sort_values("other_mean_gain", kind="stable").to_dict("records")
+            verdict = next(it for it in (BELOW, UNDECIDED, EQUAL, ABOVE) if it in {*own["verdict"]})
+            text = footers.amount(best["other_mean_gain"], best["other_ci_half_width"])
+            notes = [f"ours {footers.signed(best)}, {verdict}"]
+            notes += [best["other_algorithm"]] * (len(own) > 1)
+            yield {**at, "column": rival or _BASELINE, "text": text, "notes": tuple(notes)}
+        others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
+        if len(others):
+            above = (others["verdict"] == ABOVE).sum()
+            text = f"{above} of {len(others)}"
+            yield {**at, "column": _OTHERS, "text": text, "notes": ()}
 
 
-def _of_systems(summary: pd.DataFrame, baseline: _Row) -> pd.DataFrame:
-    """Return the rows of the summary of the baseline, of ours, and with correlated noise."""
-    compared = [(baseline[f"{x}algorithm"], baseline[f"{x}noise"]) for x in ("other_", "")]
+def _footers(
+    comparison: pd.DataFrame, summary: pd.DataFrame, settings: Comparison, facts: Facts
+) -> Iterator[str]:
+    baseline = comparison[comparison["kind"] == "baseline"]
+    rivals = [(rival.name.capitalize(), rival.systems) for rival in settings.rivals]
+    named = [("Ours", [settings.ours]), ("The baseline", [settings.baseline]), *rivals]
+    yield (
+        f"{' '.join(f'{name}: {_listed(systems)}.' for name, systems in named)} Gains are summed"
+        f" over all T rounds and averaged over {baseline['replicates'].iloc[0]} runs."
+    )
+    yield (
+        "Below a gain: the lead of ours. Ours is above or below if the whole interval of the lead"
+        " is, and undecided if the interval contains 0. Of several systems, the best at each level"
+        " is shown, chosen in hindsight; to be above it, ours must be above all of them."
+    )
+    yield footers.describe_intervals_behind(comparison)
+    share = (
+        "share it"
+        if baseline.loc[baseline["mu"] < math.inf, "common_noise"].all()
+        else ("do not share it, so pairing does not narrow their intervals")
+    )
+    yield (
+        "Differences are taken replicate by replicate. Two runs share the noise of a replicate if"
+        f" stream, noise and μ agree. The baseline and ours {share}."
+    )
+    yield (
+        "Others: every other algorithm and single learner with noise, of the papers, with parts of"
+        " ours, and with a curator; the file .csv has each."
+    )
+    yield footers.describe_data(facts.simulated)
+    compared = [(it.algorithm, it.noise) for it in (settings.baseline, settings.ours)]
     systems = summary.set_index(["algorithm", "noise"]).index
-    return summary[systems.isin(compared) | (summary["noise_memory"] != "")]
+    yield from footers.describe_guarantee(
+        summary[systems.isin(compared) | (summary["noise_memory"] != "")]
+    )
+    yield f"{OURS}."
 
 
-def _paragraphs(text: str) -> tuple[str, ...]:
-    """Split a text into paragraphs of one line each."""
-    parts = (re.sub(r"[ \n]+", " ", part).strip() for part in re.split(r"\n{2,}", text))
-    return tuple(part for part in parts if part)
+def _listed(systems: list[System]) -> str:
+    return "; ".join(f"{it.algorithm}, {it.noise} noise" for it in systems)

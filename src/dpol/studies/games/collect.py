@@ -1,10 +1,9 @@
-"""Result tables of all games, from what the points wrote: summary, totals, replay, divided help."""
+"""Result tables of all games, from what the points wrote: summary, totals, replay."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
-from dpol.core.intervals import half_width
-from dpol.core.randomness import Floats, seed_sequence
+from dpol.core.randomness import Floats
 from dpol.core.schemas import read_frame
 from dpol.data.stream import GainStream, read_stream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.privacy.guarantee import Guarantee
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.games.allocation import FLOOR, LAST, ORACLE, Row
 from dpol.studies.games.scores import KEY, Scores, collect_cells
-from dpol.studies.games.settings import ANNOUNCED, Games
+from dpol.studies.games.settings import Games
 from dpol.studies.games.summary import (
     CURVES,
     SCORES,
@@ -34,8 +31,7 @@ from dpol.studies.games.summary import (
     summarize,
     totals_of,
 )
-from dpol.studies.games.systems import is_weaker, keeps_level
-from dpol.studies.jobs import read_rows
+from dpol.studies.games.systems import is_weaker
 from dpol.studies.study import Facts, FileLists
 
 
@@ -53,14 +49,7 @@ def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.Dat
         for scores, curves in pairs
         for own in read_scores(scores, curves)
     )
-    tables = tables_of(cells, streams, settings, facts)
-    if settings.allocation:
-        divided = read_rows(files["divided"])
-        key = ["stream", "noise", "mu"]
-        weaker = tables["summary"].loc[~keeps_level(tables["summary"]), key]
-        left_out = pd.MultiIndex.from_frame(divided[key]).isin(pd.MultiIndex.from_frame(weaker))
-        tables["allocation"] = allocation_rows(divided[~left_out], facts)
-    return tables
+    return tables_of(cells, streams, settings, facts)
 
 
 def tables_of(
@@ -275,147 +264,3 @@ def _rows_of(
             "shown": shown[i],
         }
     )
-
-
-# ---- divided help --------------------------------------------------------------------------------
-
-BLOCK, RESAMPLES = 8, 1000
-"""Length of a block of rounds, and number of resamples, of the bootstrap over rounds."""
-_LEAST = 1e-6
-"""Need that can be avoided above rounding errors."""
-SETTING = "need", "units_follow", "units_share", "rule", "algorithm", "noise", "level"
-"""Columns that tell the rows of divided help on a stream apart."""
-_SUMS = "units", "total_need", "unmet"
-_SAMPLED = "unmet", "avoided", "served_small", "served_others"
-"""Scores that are added over streams, and scores with intervals for the noise."""
-
-
-def allocation_rows(divided: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Build one row per stream, kind of need, number of units, rule, noise and level.
-
-    Rows without a stream are sums of counts, and means of shares, over the streams. Columns:
-    docs/reference/tables.md.
-
-    Args:
-        divided: rows of all games (`dpol.studies.games.allocation.SCHEMA`).
-        facts: privacy levels, confidence and seed.
-
-    Raises:
-        DataError: no game divided help.
-    """
-    blocks: dict[tuple[Any, ...], dict[int, Row]] = {}
-    records: Any = divided.to_dict("records")
-    for row in records:  # several games have the same rows of rules without a forecast
-        setting = (row[name] for name in ("stream", *SETTING[:-1]))
-        blocks.setdefault((*setting, facts.labels.get(row["mu"], "")), {})[row["first"]] = row
-    if not blocks:
-        raise DataError("allocation: nothing was divided; play random-effects in a local suite")
-    cells: dict[tuple[Any, ...], dict[str, dict[str, Floats]]] = {}
-    for (stream, *cell), parts in blocks.items():
-        of_units, seen = cell[:3], cell[4:] if cell[1] == ANNOUNCED else ("", NO_NOISE, "")
-        floor, oracle = (
-            _join_replicates(blocks[stream, *of_units, rule, *seen]) for rule in (FLOOR, ORACLE)
-        )
-        scores = _scores(_join_replicates(parts), floor, oracle, facts.seed)
-        cells.setdefault(tuple(cell), {})[stream] = scores
-    for own in cells.values():
-        every = {name: [scores[name] for scores in own.values()] for name in scores}
-        own[""] = {
-            name: np.sum(lists, axis=0) if name in _SUMS else _mean(lists)
-            for name, lists in every.items()
-        }
-    rows = []
-    for place, own in cells.items():
-        need, follow, share, _, algorithm, noise, level = place
-        by = algorithm if follow == ANNOUNCED else ""
-        last = cells.get((need, follow, share, LAST, by, noise, level), own)
-        for stream, scores in own.items():
-            over = {name: scores[name] - last[stream][name] for name in ("avoided", "resampled")}
-            row = {"stream": stream, **dict(zip(SETTING, place, strict=True))}
-            row |= {name: float(values.mean()) for name, values in scores.items()}
-            count = len(_SAMPLED) * (len(blocks) if stream else len(cells))
-            for name in _SAMPLED:
-                half = float(half_width(scores[name], facts.confidence, count))
-                row[f"{name}_half_width"] = 0.0 if noise == NO_NOISE else half
-            rows.append(
-                row
-                | {
-                    "mu": facts.levels.get(level, math.nan),
-                    "replicates": len(scores["unmet"]),
-                    "avoided_rounds_half_width": _spread(scores["resampled"]),
-                    "over_last": float(over["avoided"].mean()),
-                    "over_last_rounds_half_width": _spread(over["resampled"]),
-                    "confidence": facts.confidence,
-                    "ci_comparisons": count,
-                }
-            )
-    return pd.DataFrame(rows).drop(columns="resampled")
-
-
-def _join_replicates(parts: Mapping[int, Row]) -> Row:
-    """Join the blocks of replicates of a rule; `by_round` and `by_entity` are means over them."""
-    blocks = [parts[first] for first in sorted(parts)]
-    every = {
-        name: np.concatenate([block[name] for block in blocks])
-        for name in ("units", "unmet", "unmet_small")
-    }
-    means = {
-        name: sum(block[name] for block in blocks) / len(every["unmet"])
-        for name in ("by_round", "by_entity")
-    }
-    return {**blocks[0], **every, **means}
-
-
-def _scores(own: Row, floor: Row, oracle: Row, seed: int) -> dict[str, Floats]:
-    """Score a rule on a stream; counts are means over the rounds.
-
-    All arguments are from `_join_replicates`. The same units are divided, so where they differ
-    between replicates, all three have the same replicates.
-    """
-    unmet, small, n_rounds = own["unmet"], own["unmet_small"], len(own["by_round"])
-    need, needed_small = own["needed"], own["needed_small"]
-    avoided, avoidable = (floor["by_round"] - other["by_round"] for other in (own, oracle))
-    draws = _resamples(n_rounds, seed)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return {
-            "units": own["units"],
-            "total_need": need.sum(keepdims=True) / n_rounds,
-            "unmet": unmet / n_rounds,
-            "avoided": (floor["unmet"] - unmet) / _known(floor["unmet"] - oracle["unmet"]),
-            "served_small": 1 - small / needed_small,
-            "served_others": 1 - (unmet - small) / (need.sum() - needed_small),
-            "served_worst": (1 - own["by_entity"] / need)[need > 0].min(keepdims=True, initial=1.0),
-            "resampled": draws @ avoided / _known(draws @ avoidable),
-        }
-
-
-def _known(avoidable: Floats) -> Floats:
-    """Return the need that can be avoided; NaN where it is only a rounding error."""
-    return np.where(avoidable > _LEAST, avoidable, math.nan)
-
-
-@cache
-def _resamples(n_rounds: int, seed: int) -> Floats:
-    """Return how often each round is in each resample, (`RESAMPLES`, n_rounds).
-
-    A resample has blocks of consecutive rounds; round 1 follows the last. Streams with the same
-    number of rounds get the same resamples, because a wave comes to all of them.
-    """
-    rng = np.random.default_rng(seed_sequence(seed, ("allocation, resamples", n_rounds)))
-    starts = rng.integers(n_rounds, size=(RESAMPLES, -(-n_rounds // BLOCK)))
-    drawn = (starts[..., None] + np.arange(BLOCK)).reshape(RESAMPLES, -1)[:, :n_rounds] % n_rounds
-    return np.array([np.bincount(row, minlength=n_rounds) for row in drawn], dtype=float)
-
-
-def _mean(lists: Sequence[Floats]) -> Floats:
-    """Return the mean of the known numbers over the streams; NaN if none is known."""
-    known = ~np.isnan(lists)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, lists, 0.0).sum(axis=0) / known.sum(axis=0))
-
-
-def _spread(resampled: Floats) -> float:
-    """Return half the range of the middle 95% of the resamples in which need can be avoided."""
-    known = resampled[~np.isnan(resampled)]
-    low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (math.nan, math.nan)
-    return float(high - low) / 2

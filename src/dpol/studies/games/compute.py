@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dpol.core.errors import AlgorithmError, in_one_line
 from dpol.data.stream import GainStream, read_stream
-from dpol.experts.interface import Member, forecasts_gains
+from dpol.experts.interface import Member
 from dpol.experts.play import (
     RawGains,
     Source,
@@ -22,12 +21,10 @@ from dpol.experts.play import (
     play_rounds,
 )
 from dpol.experts.registry import make_members
-from dpol.noise import MemoryChoice, NoisyGains, privatize
+from dpol.noise import MemoryChoice, privatize
 from dpol.noise.noises import known_memory
 from dpol.noise.seeds import Seeds
-from dpol.studies.games.allocation import Demand, Row, demand_of, play_and_divide, table_of_divided
 from dpol.studies.games.scores import Played, RunBlock, rounds_of, tables_of
-from dpol.studies.games.settings import Allocation
 from dpol.studies.study import Inputs, Values
 
 
@@ -35,7 +32,6 @@ def run(point: Values, inputs: Inputs) -> dict[str, pa.Table]:
     """Play the game of a point; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
     members = [member for entry in point["suite"] for member in make_members(entry)]
-    asked = point.get("allocation")
     block = play_suite(
         stream,
         members,
@@ -45,10 +41,8 @@ def run(point: Values, inputs: Inputs) -> dict[str, pa.Table]:
         replicates=point["replicates"],
         memory_mb=inputs.memory_mb,
         noise_memory=known_memory(point["memory"]),
-        demand=demand_of(stream, Allocation(**asked)) if asked else None,
     )
-    divided = [row for played in block.played for row in played.divided]
-    tables = {**tables_of(block), "divided": table_of_divided(divided)}
+    tables = tables_of(block)
     if point["keep_rounds"]:
         tables["rounds"] = rounds_of(block)
     return tables
@@ -64,13 +58,11 @@ def play_suite(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
     noise_memory: MemoryChoice = "designed",
-    demand: Demand | None = None,
 ) -> RunBlock:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; other algorithms get the raw stream.
     `memory_mb` limits the RAM and does not change the result. For `noise_memory` see `privatize`.
-    If a `demand` is given, local algorithms that forecast gains also divide help.
 
     Raises:
         AlgorithmError: an algorithm of another package fails.
@@ -98,13 +90,7 @@ def play_suite(
         for member in members:
             with _named_if_it_fails(member):
                 algorithm, generators = member.algorithm, seeds.algorithm(member.label)
-                divided = list[Row]()
-                if demand and isinstance(source, NoisyGains) and forecasts_gains(algorithm):
-                    facts: Any = {"stream": stream.label, "algorithm": member.label, "noise": noise}
-                    facts |= {"mu": float(mu), "first": part[0]}
-                    actions, divided = play_and_divide(algorithm, source, generators, demand, facts)
-                else:
-                    actions = play_rounds(algorithm, source, generators, name=member.label)
+                actions = play_rounds(algorithm, source, generators, name=member.label)
                 played.append(
                     Played(
                         stream=stream.label,
@@ -117,13 +103,11 @@ def play_suite(
                         actions=actions,
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
                         amplification=amplification_of(algorithm, source),
-                        divided=tuple(divided),
                     )
                 )
         return played
 
-    divisions = demand.units.size * len(demand.follow) if demand else 0
-    played = [play(part) for part in parts(stream, members, replicates, memory_mb, divisions)]
+    played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
     return RunBlock(
         replicates=tuple(replicates),
         played=tuple(join_played(own) for own in zip(*played, strict=True)),
@@ -151,7 +135,6 @@ def join_played(parts: Sequence[Played]) -> Played:
         parts[0],
         actions=np.concatenate([part.actions for part in parts]),
         gains=np.concatenate([part.gains for part in parts]),
-        divided=tuple(row for part in parts for row in part.divided),
     )
 
 
@@ -166,21 +149,19 @@ _ROW = 80
 # anything is played.
 _READ = 12
 
-# (experts,) arrays per replicate for learners with their temporaries, and for each need and number
-# of units that is divided; (learners, learners) arrays for RW-Meta. All are upper bounds; the tests
-# measure them.
+# (experts,) arrays per replicate for learners with their temporaries; (learners, learners) arrays
+# for RW-Meta. All are upper bounds; the tests measure them.
 _PER_EXPERT = 400
-_PER_DIVISION = 10
 _PER_PAIR = 8
 
 
-def bytes_per_replicate(stream: GainStream, members: Sequence[Member], divisions: int = 0) -> int:
+def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
     """Return an upper bound on the memory of one more replicate while a suite is played.
 
     Noise is held for all rounds, and once more by windows as long as the game.
     """
     noisy = members[0].algorithm.model != "none"
-    held = _PER_EXPERT + _PER_DIVISION * divisions + (2 * stream.n_rounds if noisy else 0)
+    held = _PER_EXPERT + (2 * stream.n_rounds if noisy else 0)
     learners = max(member.algorithm.n_learners for member in members)
     return _FLOAT * (held * stream.n_experts + _PER_PAIR * learners**2)
 
@@ -195,7 +176,6 @@ def parts(
     members: Sequence[Member],
     replicates: Sequence[int],
     memory_mb: float,
-    divisions: int = 0,
 ) -> Iterator[Sequence[int]]:
     """Split the replicates of a job into parts of nearly equal size, to be played one by one.
 
@@ -211,7 +191,7 @@ def parts(
         raise ValueError(f"memory_mb must be above 0, got {memory_mb}")
     fixed = _PROCESS + _READ * _FLOAT * stream.gains.size
     memory_mb -= results_mb(stream, members, replicates)
-    fitting = (memory_mb * 2**20 - fixed) / bytes_per_replicate(stream, members, divisions)
+    fitting = (memory_mb * 2**20 - fixed) / bytes_per_replicate(stream, members)
     most = max(1, int(min(fitting, len(replicates))))
     count = -(-len(replicates) // most)
     for part in range(count):

@@ -1,6 +1,6 @@
-"""How private is it? Tables of an attacker's guesses, and of each algorithm's guarantees.
+"""How private is it? Table of an attacker's guesses, epsilon, the unit and what is public.
 
-The first also has epsilon, the unit and what is public; the second regret with its comparator.
+Also the table of regret bounds.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from dpol.experts.registry import regret_bounds
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
-from dpol.show.footers import MODELS, SAMPLERS, describe_public
+from dpol.show.footers import SAMPLERS, describe_public
 from dpol.show.names import ACCOUNTED, OURS, marked, name_of
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import each, mu_title, power
 from dpol.studies.games.settings import Games
-from dpol.studies.games.systems import is_weaker, lines_of, ordered_levels
+from dpol.studies.games.systems import lines_of, ordered_levels
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
@@ -29,7 +29,6 @@ COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count
 standard deviation of the noise on a count."""
 _NAMED = 3
 """Most systems that a section names."""
-_NO_BOUND = "none known"
 _ON_REGRET = (
     "Regret: expected regret against the best in hindsight, for gains in [0, 1] over T rounds, with"
     " n experts, m learners and noise of scale η on every gain. “none known”: we know no bound."
@@ -130,77 +129,39 @@ def _privacy_footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
     yield from (SAMPLERS[name] for name in dict.fromkeys(private["sampler"]))
 
 
-# ---- guarantees ----------------------------------------------------------------------------------
+# ---- regret --------------------------------------------------------------------------------------
 
 
-def guarantees_table(frames: Frames, main: Games, facts: Facts) -> Table:
-    """Build a table with each algorithm's guarantee, from its records in the run, and regret bound.
+def regret_bounds_table(frames: Frames, main: Games, facts: Facts) -> Table:
+    """Build a table with the regret bound of each algorithm that was played.
 
     Args:
         frames: the summary.
         main: settings of the main study.
         facts: facts of the run.
     """
-    summary = frames["summary"]
-    bounds = regret_bounds()
-    rows = []
-    for family, runs in summary.groupby("family", sort=False):
-        regret, against = bounds.get(str(family), ("", ""))
-        rows.append(
-            {
-                "algorithm": family,
-                "ours": bool(runs["ours"].all()),
-                "model": "/".join(sorted(set(runs["model"]))),
-                "mechanism": "; ".join(sorted(set(runs["mechanism"]))),
-                "guarantee": _guarantee(runs),
-                "amplified": bool(runs["amplified_epsilon"].notna().any()),
-                "regret": regret,
-                "against": against,
-            }
+    ours = frames["summary"].groupby("family", sort=False)["ours"].all().rename("ours")
+    numbers = ours.rename_axis("algorithm").reset_index()
+    bounds = [regret_bounds().get(name, ("", "")) for name in numbers["algorithm"]]
+    numbers[["regret", "against"]] = bounds
+    lines = [
+        (
+            marked(row["algorithm"], row["ours"] and row["algorithm"] not in ACCOUNTED),
+            (TableCell(row["regret"] or "none known"), TableCell(row["against"] or "—")),
         )
-    numbers = pd.DataFrame(rows)
+        for row in numbers.to_dict("records")
+    ]
+    footers = [_ON_REGRET]
+    if (numbers["algorithm"] == "rw-meta").any():
+        footers.append(_ON_META)
+    if numbers["ours"].any():
+        footers.append(f"{OURS}.")
     return Table(
-        caption="Guarantees of each algorithm",
-        name="guarantees",
+        caption="Regret bound of each algorithm",
+        name="regret-bounds",
         corner=("algorithm",),
-        headers=tuple(Column(h, prose=True) for h in ("privacy", "regret, at most", "against")),
-        sections=(one_section(list(_guarantee_lines(numbers))),),
-        footers=tuple(_guarantee_footers(numbers)),
+        headers=tuple(Column(header, prose=True) for header in ("regret, at most", "against")),
+        sections=(one_section(lines),),
+        footers=tuple(footers),
         numbers=numbers,
     )
-
-
-def _guarantee(runs: pd.DataFrame) -> str:
-    """Name the kind of guarantee of an algorithm's records, relative to the requested level."""
-    private = runs[(runs["model"] != "none") & (runs["epsilon"] < math.inf)]
-    if private.empty:
-        return "none"
-    if private["guaranteed_mu"].isna().any():
-        return "(ε, δ)-DP"
-    weaker = any(map(is_weaker, private["guaranteed_mu"], private["mu"]))
-    return "μ-Gaussian DP" if not weaker else "Gaussian DP, not at the requested μ"
-
-
-def _guarantee_lines(numbers: pd.DataFrame) -> Iterator[Line]:
-    for row in numbers.to_dict("records"):
-        model = "" if row["model"] == "none" else f"{row['model']}, "
-        mechanism = row["mechanism"][0].upper() + row["mechanism"][1:]
-        notes = [mechanism] if model else []
-        if row["amplified"]:
-            notes.append("Actions alone: amplified by batches")
-        privacy = TableCell(f"{model}{row['guarantee']}", tuple(notes))
-        bound = TableCell(row["regret"] or _NO_BOUND), TableCell(row["against"] or "—")
-        ours = row["ours"] and row["algorithm"] not in ACCOUNTED
-        yield marked(row["algorithm"], ours), (privacy, *bound)
-
-
-def _guarantee_footers(numbers: pd.DataFrame) -> Iterator[str]:
-    yield (
-        "μ: the requested level. "
-        + " ".join(f"{model.capitalize()}: {text}." for model, text in MODELS.items())
-    )
-    yield _ON_REGRET
-    if (numbers["algorithm"] == "rw-meta").any():
-        yield _ON_META
-    if numbers["ours"].any():
-        yield f"{OURS}."

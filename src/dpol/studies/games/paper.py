@@ -33,8 +33,9 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Line, Table, TableCell, one_section
+from dpol.show.table import Table, TableCell
 from dpol.show.words import mu_title, privacy_title
+from dpol.studies.games.gains import COLUMNS, best_of_columns, gain_section
 from dpol.studies.games.settings import (
     BEST_FIXED,
     LINEAR,
@@ -45,7 +46,6 @@ from dpol.studies.games.settings import (
     Games,
     is_papers,
 )
-from dpol.studies.games.summary import with_best
 from dpol.studies.games.systems import (
     REFERENCE_NAMES,
     describe_stream,
@@ -58,12 +58,6 @@ RUN, PAPER = "run", "paper"
 """Sources of the numbers."""
 HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
 """Headers by column."""
-COLUMNS = [
-    "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
-    "mu", "column", "algorithm", "mean_gain", "ci_half_width", "confidence", "ci_comparisons",
-    "replicates",
-]  # fmt: skip
-"""Columns of the numbers of Table 2."""
 RANGE_LABEL = "linear models"
 _RANGE_ALPHA = 0.35
 _BOLD_CHARACTERS_PER_INCH = 12.5
@@ -73,33 +67,69 @@ _MANY = 4
 _LOOKS = {label: replace(look, marker="") for label, look in looks_of(TITLES).items()}
 
 
-# ---- numbers of Table 2 --------------------------------------------------------------------------
+# ---- Table 2 -------------------------------------------------------------------------------------
 
 
-def numbers_of(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Return total gains by source, stream, level and column, with `COLUMNS`.
+def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
+    """Build Table 2: a section per stream and per state of the paper, a line per level.
 
-    Of the linear models, only the best of each setting has a row. The paper's numbers are there at
-    the levels of the run, if it asks the paper's question.
+    Of the linear models, only the best of each cell is there. The paper's numbers are there at the
+    levels of the run, if it asks the paper's question. The numbers have `source` and `COLUMNS`.
 
     Args:
-        summary: table of `dpol.studies.games.summary.conclude`.
-        facts: streams and levels.
+        frames: the summary.
+        main: the confidence of the intervals.
+        facts: streams, levels, and the states of the paper among the streams.
     """
+    summary, mus = frames["summary"], ordered_levels(facts.levels)
+    run = _of_run(summary[summary["stream"].isin(facts.streams)], facts)
     paper = _of_paper()
-    paper = paper[paper["mu"].isin(facts.levels.values()) & facts.asks_the_papers]
-    both = pd.concat([_of_run(summary, facts), paper], ignore_index=True)
-    return both[COLUMNS].astype({"ci_comparisons": "Int64"})
+    paper = paper[paper["mu"].isin(mus) & facts.asks_the_papers]
+    sections = [
+        gain_section(
+            rows,
+            HEADERS,
+            mus,
+            _gain,
+            title=title,
+            note=describe_stream(rows.iloc[0]),
+            name=mu_title,
+        )
+        for stream, title in facts.streams.items()
+        if len(rows := run[run["stream"] == stream])
+    ]
+    sections += [
+        gain_section(
+            rows,
+            HEADERS,
+            sorted({*rows["mu"]}, reverse=True),
+            _gain,
+            title=f"{title}, in the paper",
+            note=f"n = {size}; {_compared(summary, facts, state)}",
+            name=mu_title,
+            cited=True,
+        )
+        for state, (title, size) in PAPER_STATES.items()
+        if len(rows := paper[paper["stream"] == state])
+    ]
+    both = pd.concat([run.assign(source=RUN), paper.assign(source=PAPER)], ignore_index=True)
+    return Table(
+        caption="The paper’s Table 2: total gain",
+        name="table-2",
+        corner=("data", "privacy"),
+        headers=tuple(HEADERS.values()),
+        sections=tuple(sections),
+        footers=tuple(_footers(summary, main, facts)),
+        numbers=both.reindex(columns=["source", *COLUMNS]).astype({"ci_comparisons": "Int64"}),
+    )
 
 
 def _of_run(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    # The best of the paper's linear models, also if the run plays more of their family.
-    rows = with_best(summary[is_papers(summary)])
-    rows = rows[rows["stream"].isin(facts.streams) & rows["mu"].isin(facts.levels.values())]
-    rows = rows[(rows["family"] != LINEAR) | rows["best_of_family"]]
-    titles = rows["stream"].map(facts.streams)
-    columns = rows["algorithm"].where(rows["family"] != LINEAR, BEST_LINEAR)
-    return rows.assign(source=RUN, stream_title=titles, column=columns)
+    """Return the best row of each column; the run may play more of the family than the paper."""
+    rows = summary[is_papers(summary) & summary["mu"].isin(facts.levels.values())]
+    columns = {label: rows[rows["algorithm"] == label] for label in TITLES}
+    best = best_of_columns({**columns, BEST_LINEAR: rows[rows["family"] == LINEAR]})
+    return best.assign(stream_title=best["stream"].map(facts.streams))
 
 
 def _of_paper() -> pd.DataFrame:
@@ -108,7 +138,6 @@ def _of_paper() -> pd.DataFrame:
     titles, sizes = ({key: state[i] for key, state in PAPER_STATES.items()} for i in (0, 1))
     known = rows["ci_half_width"].notna()
     return rows.assign(
-        source=PAPER,
         stream_title=rows["stream"].map(titles),
         n_experts=rows["stream"].map(sizes),
         n_rounds=PAPER_WEEKS,
@@ -121,58 +150,7 @@ def _of_paper() -> pd.DataFrame:
     )
 
 
-# ---- table ---------------------------------------------------------------------------------------
-
-
-def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
-    """Build Table 2: a section per stream and per state of the paper, a line per level.
-
-    Args:
-        frames: the summary.
-        main: the confidence of the intervals.
-        facts: streams, levels, and the states of the paper among the streams.
-    """
-    summary = frames["summary"]
-    numbers = numbers_of(summary, facts)
-    sizes = summary.drop_duplicates("stream").set_index("stream").to_dict("index")
-    sections = [
-        one_section(_lines(_rows(numbers, RUN, stream)), title, describe_stream(sizes[stream]))
-        for stream, title in facts.streams.items()
-    ]
-    sections += [
-        one_section(
-            _lines(_rows(numbers, PAPER, state)),
-            f"{title}, in the paper",
-            f"n = {size}; {_compared(summary, facts, state)}",
-            cited=True,
-        )
-        for state, (title, size) in PAPER_STATES.items()
-        if len(_rows(numbers, PAPER, state))
-    ]
-    return Table(
-        caption="The paper’s Table 2: total gain",
-        name="table-2",
-        corner=("data", "privacy"),
-        headers=tuple(HEADERS.values()),
-        sections=tuple(sections),
-        footers=tuple(_footers(summary, main, facts)),
-        numbers=numbers,
-    )
-
-
-def _rows(numbers: pd.DataFrame, source: str, stream: str) -> pd.DataFrame:
-    return numbers[(numbers["source"] == source) & (numbers["stream"] == stream)]
-
-
-def _lines(rows: pd.DataFrame) -> Iterator[Line]:
-    for mu in sorted(set(rows["mu"]), reverse=True):
-        of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
-        yield mu_title(mu), tuple(map(_gain, map(of_column.get, HEADERS)))
-
-
 def _gain(row: Any) -> TableCell:
-    if row is None:
-        return TableCell("—")
     gain, model = row["mean_gain"], ""
     if row["column"] == BEST_LINEAR:
         model = row["algorithm"].removeprefix(f"{LINEAR}-")

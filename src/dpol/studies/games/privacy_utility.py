@@ -12,14 +12,15 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import percent
 from dpol.noise import CENTRAL_NOISES
 from dpol.privacy.account import best_guess
 from dpol.show import panels
-from dpol.show.footers import plus_minus
 from dpol.show.looks import REFERENCES, looks_of
 from dpol.show.names import OURS
 from dpol.show.table import Line as TableLine
@@ -30,14 +31,13 @@ from dpol.studies.games.settings import OURS as OUR_ROLE
 from dpol.studies.games.systems import (
     REFERENCE_NAMES,
     Line,
-    beside_the_strongest,
-    headline_level,
-    in_steps,
+    attacked,
     keeps_level,
     lines_of,
     mean_share,
     ordered_levels,
     promised,
+    share_text,
     sized_titles,
     system_title,
 )
@@ -63,108 +63,30 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
         main: the algorithms of the report, and the systems to compare.
         facts: titles of the streams, and whether they are simulated.
     """
-    summary = frames["summary"]
+    summary, first = frames["summary"], next(iter(facts.streams))
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
-    levels, fixed = ordered_levels(facts.levels), REFERENCES[BEST_FIXED]
-    of_stream = summary.drop_duplicates("stream").set_index("stream")
     alone = len(facts.streams) == 1
-    lines_of_name, divider = (1, ", ") if alone else (2, ",\n")
-    height = max(2.4, 0.5 + _NAME * lines_of_name * (len(lines) + 1))
+    height = max(2.4, 0.5 + _NAME * (2 - alone) * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
     with panels.panels(len(facts.streams), 3, size, Y_LABEL, sharey=True) as drawn:
         for ax, stream in zip(drawn.axes, facts.streams, strict=True):
             panels.name_panel(ax, titles[stream])
-            panels.set_guesses(ax, [best_guess(mu) for mu in levels])
-            best, share = of_stream["best_fixed"][stream], of_stream["best_fixed_share"][stream]
-            if not math.isnan(share):
-                ax.axhline(share, label=REFERENCE_NAMES[BEST_FIXED], **fixed.line)
-                name = (
-                    REFERENCE_NAMES[BEST_FIXED]
-                    if main.roles
-                    else textwrap.fill(f"always {best}", 22)
-                )
-                end = len(levels) - 0.5, share
-                drawn.name_line(ax, end, f"{name} {percent(share)}", fixed.colour)
-            for line in lines:
-                points = points_of(line.rows[line.rows["stream"] == stream], levels)
-                if points.empty:
-                    continue
-                place, last = points[["place", "gain_share"]].iloc[-1]
-                if line.model == "none":  # one number for all levels
-                    ax.axhline(last, label=line.name, **line.look.line)
-                    place, name = len(levels) - 0.5, f"{line.name}{divider}no privacy"
-                else:
-                    panels.add_bars(ax, points, line.look, line.name)
-                    name = line.name.replace(", ", divider)
-                drawn.name_line(ax, (place, last), f"{name} {percent(last)}", line.look.colour)
-        panels.set_percent(drawn.axes[0].yaxis)
-        lowest = min((line.rows["gain_share"].min() - 0.02 for line in lines), default=0.0)
-        drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
-        drawn.name_x(panels.GUESSES)
-        data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
+            own = summary[summary["stream"] == stream]
+            fixed = REFERENCE_NAMES[BEST_FIXED]
+            if not main.roles:
+                fixed = textwrap.fill(f"always {own['best_fixed'].iloc[0]}", 22)
+            _draw_panel(drawn, ax, own, lines, facts, fixed)
         # The table has the systems of the thin lines.
         who = [line.explained for line in lines if line.name not in list(main.roles)[1:-1]]
         if not main.roles:
             who = ["dashed: a curator; each with its best noise"]
-        drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
-        compared = [line for line in lines if line.name in main.roles]
-        if compared:
-            drawn.find(_compared(compared, levels, headline_level(facts.levels)))
-        elif lines:
             # Of the first stream: it may be a whole, and the others its parts.
-            first = next(iter(facts.streams))
-            best, *_ = lines_of(summary[summary["stream"] == first], main, facts)
-            where = "" if alone else f", {facts.streams[first]}"
-            drawn.find(_finding(best, where, levels))
+            lines = lines_of(summary[summary["stream"] == first], main, facts)
+        _finish(drawn, summary, lines, facts, *who)
+        if named := [line for line in lines if line.name == OUR_ROLE] or lines:
+            where = "" if alone or main.roles else f", {facts.streams[first]}"
+            drawn.find(_finding(named[0], where, facts, best=not main.roles))
     return drawn.figure
-
-
-def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
-    """Return the place of each level, with its share and half-width."""
-    points = rows.assign(place=rows["mu"].map(levels.index)).sort_values("place")
-    return points[["place", "gain_share", "gain_share_half_width"]]
-
-
-def _finding(line: Line, where: str, levels: Sequence[float]) -> str:
-    """Say what the best system keeps at the weakest and the strictest level that it keeps."""
-    shares = {mu: mean_share(line.rows, mu)[0] for mu in levels}
-    played = [mu for mu in levels if not math.isnan(shares[mu])]
-    ends = dict.fromkeys((played[0], played[-1]))
-    kept = ", ".join(f"{percent(shares[mu])} at {mu_title(mu)}" for mu in ends)
-    strictest = played[-1]
-    guesses = f", where an attacker is right at most {100 * best_guess(strictest):.0f} times in 100"
-    return (
-        f"Share of the possible gain that the best system keeps ({line.name}){where}:"
-        f" {kept}{guesses if strictest < math.inf else ''}."
-    )
-
-
-def _compared(lines: Sequence[Line], levels: Sequence[float], headline: float) -> str:
-    """Say what the baseline, its first rival and ours keep, and what the strongest rival does."""
-
-    shares: dict[float, dict[str, tuple[float, float]]] = {}
-    for mu in levels:
-        each = {line.name: mean_share(line.rows, mu) for line in lines}
-        known = {name: share for name, share in each.items() if not math.isnan(share[0])}
-        if OUR_ROLE in known and len(known) > 1:
-            shares[mu] = known
-    if not shares:
-        return "Nothing is compared: at no level do ours and a rival keep their guarantee."
-    beside = [f"{beside_the_strongest(own)} at {mu_title(mu)}" for mu, own in shares.items()]
-    named = (
-        f" At {mu_title(headline)} an attacker is right at most"
-        f" {100 * best_guess(headline):.0f} times in 100; {in_steps(shares[headline])}."
-        if headline in shares
-        else ""
-    )
-    over = ", mean over the panels" if lines[0].rows["stream"].nunique() > 1 else ""
-    return (
-        f"Share of the possible gain{over}.{named} Ours against its strongest rival in"
-        f" hindsight: {'; '.join(beside)}."
-    )
-
-
-# ---- rivals --------------------------------------------------------------------------------------
 
 
 def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
@@ -175,47 +97,112 @@ def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
         main: the rivals of the report.
         facts: titles of the streams, and whether they are simulated.
     """
-    summary = frames["summary"]
+    summary, looks = frames["summary"], looks_of(main.report.rivals)
     rows = promised(summary[summary["algorithm"].isin(main.report.rivals)])
     played = list(rows["noise"].unique())
     noises = [name for name in CENTRAL_NOISES if name in played] or played
-    titles, levels = sized_titles(facts.streams, summary), ordered_levels(facts.levels)
-    looks, fixed = looks_of(main.report.rivals), REFERENCES[BEST_FIXED]
+    titles, lines = sized_titles(facts.streams, summary), dict[str, list[Line]]()
+    for noise in noises:
+        own = rows[rows["noise"] == noise]
+        of_label = {label: own[own["algorithm"] == label] for label in main.report.rivals}
+        lines[noise] = [
+            Line(name=label, look=looks[label], rows=runs)
+            for label, runs in of_label.items()
+            if len(runs)
+        ]
     cells = list(product(noises, facts.streams))
-    with panels.panels(len(cells), len(facts.streams), (2.5, 2.5), Y_LABEL, sharey=True) as drawn:
+    with panels.panels(len(cells), len(facts.streams), (2.8, 2.5), Y_LABEL, sharey=True) as drawn:
         for ax, (noise, stream) in zip(drawn.axes, cells, strict=True):
-            of_panel = rows[(rows["stream"] == stream) & (rows["noise"] == noise)]
             panels.name_panel(ax, f"{titles[stream]}\n{noise} noise")
-            panels.set_guesses(ax, [best_guess(mu) for mu in levels])
-            for share in of_panel["best_fixed_share"].head(1):
-                ax.axhline(share, **fixed.line)
-                end = len(levels) - 0.5
-                drawn.name_line(ax, (end, share), "best fixed,\nin hindsight", fixed.colour)
-            for algorithm, look in looks.items():
-                points = points_of(of_panel[of_panel["algorithm"] == algorithm], levels)
-                if points.empty:
-                    continue
-                panels.add_bars(ax, points, look, algorithm)
-                drawn.name_line(ax, points.iloc[-1, :2], algorithm, look.colour)
-        first = drawn.axes[0]
-        panels.set_percent(first.yaxis)
-        first.set_ylim(bottom=min(0.0, float(rows["gain_share"].min()) - 0.02))
-        drawn.name_x(panels.GUESSES)
-        data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
-        drawn.title(data, "0%: uniform random; 100%: oracle", bars)
-        drawn.find(_best_rivals(rows))
+            own, fixed = rows[rows["stream"] == stream], "best fixed,\nin hindsight"
+            _draw_panel(drawn, ax, own, lines[noise], facts, fixed)
+        every = [line for own in lines.values() for line in own]
+        _finish(drawn, rows, every, facts)
+        mu = min(facts.levels.values())
+        shares = [np.nan_to_num(mean_share(line.rows, mu)[0], nan=-math.inf) for line in every]
+        best = every[int(np.argmax(shares))]
+        named = replace(best, name=system_title(best.algorithm, best.noise))
+        drawn.find(_finding(named, "", facts, best=True))
     return drawn.figure
 
 
-def _best_rivals(rows: pd.DataFrame) -> str:
-    """Name the best algorithm with its noise, without privacy and at the strictest level."""
-    ends = []
-    for mu in sorted({rows["mu"].max(), rows["mu"].min()}, reverse=True):
-        means = rows[rows["mu"] == mu].groupby(["algorithm", "noise"])["gain_share"].mean()
-        (algorithm, noise), share = means.idxmax(), means.max()
-        guesses = f"{100 * best_guess(mu):.0f} right guesses of 100"
-        ends.append(f"at {guesses}, {algorithm} with {noise} noise keeps {percent(share)}")
-    return f"The best by the mean share of the possible gain: {'; '.join(ends)}."
+def _draw_panel(
+    drawn: panels.Panels,
+    ax: Axes,
+    rows: pd.DataFrame,
+    lines: Sequence[Line],
+    facts: Facts,
+    fixed: str,
+) -> None:
+    """Draw the systems of a stream, and its best fixed expert; each line is named at its end.
+
+    Args:
+        drawn: the figure.
+        ax: the panel.
+        rows: rows of the stream.
+        lines: the systems, with their rows for all streams.
+        facts: the levels.
+        fixed: name of the best fixed expert.
+    """
+    levels, look = ordered_levels(facts.levels), REFERENCES[BEST_FIXED]
+    divider, end = ", " if len(facts.streams) == 1 else ",\n", len(levels) - 0.5
+    panels.set_guesses(ax, [best_guess(mu) for mu in levels])
+    for share in rows["best_fixed_share"].dropna().head(1):
+        ax.axhline(share, label=REFERENCE_NAMES[BEST_FIXED], **look.line)
+        drawn.name_line(ax, (end, share), f"{fixed} {percent(share)}", look.colour)
+    for line in lines:
+        points = points_of(line.rows[line.rows["stream"].isin(rows["stream"])], levels)
+        if points.empty:
+            continue
+        place, last = points[["place", "gain_share"]].iloc[-1]
+        if line.model == "none":  # one number for all levels
+            ax.axhline(last, label=line.name, **line.look.line)
+            place, name = end, f"{line.name}{divider}no privacy"
+        else:
+            panels.add_bars(ax, points, line.look, line.name)
+            name = line.name.replace(", ", divider)
+        drawn.name_line(ax, (place, last), f"{name} {percent(last)}", line.look.colour)
+
+
+def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
+    """Return the place of each level, with its share and half-width."""
+    points = rows.assign(place=rows["mu"].map(levels.index)).sort_values("place")
+    return points[["place", "gain_share", "gain_share_half_width"]]
+
+
+def _finish(
+    drawn: panels.Panels, rows: pd.DataFrame, lines: Sequence[Line], facts: Facts, *who: str
+) -> None:
+    """Set the axes that all panels share, and describe the figure."""
+    panels.set_percent(drawn.axes[0].yaxis)
+    lowest = min((line.rows["gain_share"].min() - 0.02 for line in lines), default=0.0)
+    drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
+    drawn.name_x(panels.GUESSES)
+    data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
+    drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
+
+
+def _finding(line: Line, where: str, facts: Facts, *, best: bool) -> str:
+    """Say what a system keeps at the weakest and the strictest level that it keeps.
+
+    Args:
+        line: the system.
+        where: words on the streams.
+        facts: the levels.
+        best: whether it is the best of all systems at the strictest level, if it keeps that.
+    """
+    shares = {mu: mean_share(line.rows, mu) for mu in ordered_levels(facts.levels)}
+    played = [mu for mu, (share, _) in shares.items() if not math.isnan(share)]
+    ends = dict.fromkeys((played[0], played[-1]))
+    said = ", ".join(f"{share_text(*shares[mu])} at {mu_title(mu)}" for mu in ends)
+    over = line.rows["stream"].nunique()
+    mean = f", mean over {over} streams" if over > 1 else ""
+    guesses = f" {attacked(played[-1])}" if played[-1] < math.inf else ""
+    name, _, which = line.explained.partition(": ")
+    named = f"{name} ({which})" if which else name
+    if best and played[-1] == min(shares):
+        named += f", the best at {mu_title(played[-1])} in hindsight,"
+    return f"Of the possible gain{where}{mean}, {named} keeps {said}.{guesses}"
 
 
 # ---- table ---------------------------------------------------------------------------------------
@@ -323,9 +310,7 @@ def _lines(means: pd.DataFrame, mus: Sequence[float], *, named: bool) -> Iterato
 def _share(row: Any, column: str) -> TableCell:
     if row is None or math.isnan(row[column]):
         return TableCell("—")
-    half = 100 * row[f"{column}_half_width"]
-    text = percent(row[column], 1)
-    return number(row[column], text + plus_minus(half, 1) if 0 < half < math.inf else text)
+    return number(row[column], share_text(row[column], row[f"{column}_half_width"]))
 
 
 def _footers(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Iterator[str]:

@@ -7,7 +7,7 @@ the replicates, and collecting needs no rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +37,6 @@ class Played:
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
         amplification: batch sizes behind an amplified central guarantee, if any.
-        divided: need left unmet by dividing help; empty if the run divides none.
     """
 
     stream: str
@@ -50,7 +49,6 @@ class Played:
     actions: Actions
     gains: Floats
     amplification: BatchMixture | None = None
-    divided: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def totals(self) -> Floats:

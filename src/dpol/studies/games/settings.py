@@ -6,7 +6,7 @@ Also the algorithms of the first paper's experiment, and whether a run plays the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -39,10 +39,6 @@ ORACLE = "oracle"
 """Label of the best expert of every round, in the same curves."""
 BASELINE, OURS = "the baseline", "ours"
 """Roles of the two systems that a comparison is about; rivals have names of their own."""
-Followed = Literal["mean-need", "announced-need"]
-"""Need that the units of divided help follow."""
-MEAN_NEED: Followed = "mean-need"
-ANNOUNCED: Followed = "announced-need"
 
 
 def known_noise(name: object) -> object:
@@ -72,11 +68,6 @@ MemoryName = Annotated[
 """A `MemoryChoice` as written in a config."""
 
 
-def _apart(needs: dict[str, float]) -> dict[str, float]:
-    all_different(list(needs.values()))
-    return needs
-
-
 class Suite(Settings):
     """Algorithms that one job plays on the same noisy gains."""
 
@@ -104,11 +95,6 @@ class Report(Settings):
     """Family with a column for its best member; `null` for none.
 
     If the key is not given and no suite plays `ridge`, there is none."""
-    noise: NoiseName = ISOTROPIC.name
-    """Noise in the table and figure of divided help.
-
-    If the key is not given and no local suite plays with `isotropic`, it is the first noise of a
-    local suite."""
     rivals: Annotated[list[Label], AfterValidator(all_different)] = []
     """Labels of the algorithms in the figure of rivals; default: no such figure."""
     replay: bool = False
@@ -118,13 +104,8 @@ class Report(Settings):
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Joint confidence of all intervals of the table (Bonferroni)."""
 
-    def resolved(self, suites: Mapping[str, Suite], members: Members) -> Report:
-        """Return the report with keys that are not given filled in from the suites.
-
-        Args:
-            suites: the suites of the config.
-            members: the algorithms of each suite.
-        """
+    def resolved(self, members: Members) -> Report:
+        """Return the report with keys that are not given filled in from the algorithms played."""
         given = self.model_fields_set
         update: dict[str, Any] = {}
         played = [member for made in members.values() for member in made]
@@ -134,43 +115,7 @@ class Report(Settings):
         if not self.algorithms:
             single = [member.label for member in played if member.family != envelope]
             update["algorithms"] = [*dict.fromkeys(single or [member.label for member in played])]
-        local = [
-            noise
-            for label, made in members.items()
-            if any(member.algorithm.model == "local" for member in made)
-            for noise in suites[label].noises
-        ]
-        if "noise" not in given and local and self.noise not in local:
-            update["noise"] = local[0]
         return self.model_copy(update=update)
-
-
-class Allocation(Settings):
-    """Division of help among all entities, from the same noisy counts."""
-
-    needs: Annotated[
-        dict[Label, Annotated[float, Field(ge=0, lt=1)]],
-        Field(min_length=1),
-        AfterValidator(_apart),
-    ] = {"patients": 0.0, "surge": 0.1}
-    """Kinds of need: the share of its capacity that an entity serves itself.
-
-    Only counts above it need help."""
-    shares: Annotated[
-        list[Annotated[float, Field(gt=0, le=100)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ] = [0.5, 1.0]
-    """Units of help, as shares of the need that they follow."""
-    units: Annotated[list[Followed], Field(min_length=1), AfterValidator(all_different)] = [
-        MEAN_NEED
-    ]
-    """Needs that units follow.
-
-    `mean-need` is that of the true counts over all rounds: known in hindsight only, and not
-    private. `announced-need` is the forecast for the next round, made from noisy counts."""
-    guarantee: Annotated[float, Field(ge=0, le=1)] = 0.75
-    """Share of the units that is guaranteed in proportion to the forecast."""
 
 
 class Games(Settings):
@@ -187,10 +132,6 @@ class Games(Settings):
     """Algorithm and noise of the compared systems by role: the baseline, each rival, and ours."""
     chosen_on: str = ""
     """Data on which ours was chosen, in words."""
-    allocation: Allocation | None = None
-    """Help to divide; None for none."""
-    divided: Annotated[list[Label], AfterValidator(all_different)] = []
-    """Streams on which help is divided."""
 
 
 def papers_members() -> tuple[Member, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.settings import Games, Suite, plays_the_papers
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 _SECONDS_OF_REPLICATE = 0.002
 """Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
@@ -35,8 +35,6 @@ def points(settings: Games, facts: Facts) -> Mapping[str, Point]:
             "memory": facts.memory,
             "keep_rounds": settings.keep_rounds,
         }
-        if settings.allocation and stream in settings.divided:
-            played["allocation"] = settings.allocation.model_dump(mode="json")
         by_label[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = Point(
             settings=played,
             inputs={"stream": f"streams/{stream}.parquet"},
@@ -78,7 +76,6 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     """Return the names of the tables and figures that the settings do not ask for."""
     paper = plays_the_papers(settings, facts)
     asked = {
-        "divided": settings.allocation is not None,
         "rounds": settings.keep_rounds,
         "table-2": paper,
         "figure-2": paper,
@@ -88,7 +85,6 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
         "privacy-utility": not facts.asks_several,
         # The comparison has such a table, with intervals of the means.
         "answer": not (settings.roles and facts.asks_several),
-        "allocation": settings.allocation is not None,
         "rivals": bool(settings.report.rivals) and not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
@@ -99,58 +95,8 @@ STUDY = Study(
     title="Games",
     settings=Games,
     package="dpol.studies.games",
-    results=("summary", "totals", "ranking", "cumulative", "replay", "allocation"),
-    sections=(
-        Section(
-            name="paper",
-            title="The paper’s Table 2 and Figure 2",
-            about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
-            " own, for the same question.",
-            results=("summary", "cumulative"),
-            figures=("figure-2",),
-            tables=("table-2",),
-        ),
-        Section(
-            name="privacy-utility",
-            title="What privacy costs",
-            about="The share of the possible gain that is left at each privacy level.",
-            results=("summary",),
-            figures=("privacy-utility", "rivals"),
-            tables=("answer",),
-        ),
-        Section(
-            name="privacy",
-            title="How private is it?",
-            about="How often an attacker who knows everybody else’s data guesses right about one"
-            " person, at most.",
-            results=("summary",),
-            tables=("privacy",),
-        ),
-        Section(
-            name="allocation",
-            title="Dividing help",
-            about="Units of help divided among all entities in every round, from the same noisy"
-            " counts.",
-            results=("allocation",),
-            figures=("allocation",),
-            tables=("allocation",),
-        ),
-        Section(
-            name="replay",
-            title="Week by week",
-            about="One run, choice by choice. Every choice is made before the numbers of its"
-            " round are seen.",
-            results=("replay",),
-        ),
-        Section(
-            name="average-gain",
-            title="Total gain",
-            about="Each algorithm at each privacy level.",
-            results=("summary",),
-            tables=("average-gain", "guarantees"),
-        ),
-    ),
+    results=("summary", "totals", "ranking", "cumulative", "replay"),
     optional=not_asked,
     points=points,
-    written=("scores", "curves", "divided", "rounds"),
+    written=("scores", "curves", "rounds"),
 )

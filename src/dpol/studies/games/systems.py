@@ -12,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.rounding import percent
-from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
-from dpol.studies.games.settings import BEST_FIXED, ORACLE, OURS, UNIFORM, Games
+from dpol.show.words import mu_title
+from dpol.studies.games.settings import BASELINE, BEST_FIXED, ORACLE, OURS, UNIFORM, Games
 from dpol.studies.study import Facts
 
 Roles = Mapping[str, Sequence[tuple[str, str]]]
@@ -132,37 +132,56 @@ def _best_of(rows: pd.DataFrame, systems: Sequence[tuple[str, str]]) -> pd.DataF
     return pd.concat(best) if best else own
 
 
+def share_text(share: float, half_width: float) -> str:
+    """Write a share of the possible gain with its interval.
+
+    >>> share_text(0.561, 0.011), share_text(0.69, 0.0)
+    ('56.1% ± 1.1', '69.0%')
+    """
+    half = plus_minus(100 * half_width, 1) if 0 < half_width < math.inf else ""
+    return percent(share, 1) + half
+
+
 Shares = Mapping[str, tuple[float, float]]
-"""Share of the possible gain and half-width by role: the baseline, the rivals, and ours."""
+"""Share of the possible gain and its half-width, by name of a system."""
 
 
-def in_steps(shares: Shares) -> str:
-    """Say what the baseline, its first rival and ours keep: what noise gives, and what is left.
+def kept(shares: Shares, words: Mapping[str, str]) -> str:
+    """Say what systems keep, with words on each in brackets.
 
-    The last share is that of ours.
-
-    >>> in_steps({"the baseline": (0.16, 0.01), "its rival": (0.33, 0.01), "ours": (0.54, 0.01)})
-    'the baseline keeps 16%, its rival 33%, ours 54%'
+    >>> kept({"a": (0.3, 0.02), "b": (0.2, 0.0)}, {"b": "last"})
+    'a keeps 30.0% ± 2.0, b (last) 20.0%'
     """
-    *others, ours = shares.items()
-    first, *rest = (*others[:2], ours)
-    texts = [f"{first[0]} keeps {percent(first[1][0])}"]
-    return ", ".join([*texts, *(f"{name} {percent(share)}" for name, (share, _) in rest)])
+    named = [f"{name} ({words[name]})" if name in words else name for name in shares]
+    named[0] += " keeps"
+    texts = (share_text(*share) for share in shares.values())
+    return ", ".join(map(" ".join, zip(named, texts, strict=True)))
 
 
-def beside_the_strongest(shares: Shares) -> str:
-    """Say what ours keeps, and the strongest of the others.
+def beside_the_strongest(shares: Shares, words: Mapping[str, str]) -> str:
+    """Say what the baseline, the strongest of the rivals, and ours keep, of those that are there.
 
-    >>> beside_the_strongest({"the baseline": (0.3, 0.02), "ours": (0.33, 0.02)})
-    '33.0% ± 2.0 against 30.0% ± 2.0 (the baseline)'
+    >>> beside_the_strongest({"the baseline": (0.2, 0.0), "a": (0.3, 0.0), "b": (0.1, 0.0)}, {})
+    'the baseline keeps 20.0%, a (the strongest rival in hindsight) 30.0%'
     """
-    *others, (_, own) = shares.items()
-    name, strongest = max(others, key=lambda other: other[1][0])
-    texts = [
-        percent(share, 1) + (plus_minus(100 * half, 1) if 0 < half < math.inf else "")
-        for share, half in (own, strongest)
-    ]
-    return f"{' against '.join(texts)} ({name})"
+    rivals = [name for name in shares if name not in (BASELINE, OURS)]
+    strongest = max(rivals, key=lambda name: shares[name][0], default=BASELINE)
+    if rivals:
+        which = f": {words[strongest]}" if strongest in words else ""
+        words = {**words, strongest: f"the strongest rival in hindsight{which}"}
+    names = dict.fromkeys((BASELINE, strongest, OURS))
+    return kept({name: shares[name] for name in names if name in shares}, words)
+
+
+def attacked(mu: float, unit: str = "") -> str:
+    """Say how often an attacker is right about a unit, at most.
+
+    >>> attacked(0.25)
+    'At μ = 0.25 an attacker is right at most 55 times in 100 (a coin: 50).'
+    """
+    about = f" about {unit}" if unit else ""
+    guesses = f"{100 * best_guess(mu):.0f} times in 100 (a coin: 50)"
+    return f"At {mu_title(mu)} an attacker is right{about} at most {guesses}."
 
 
 def _all(rows: pd.DataFrame, main: Games, facts: Facts) -> Iterator[Line]:
@@ -239,14 +258,6 @@ def keeps_level(rows: pd.DataFrame) -> NDArray[np.bool_]:
 def is_weaker(guaranteed: float, mu: float) -> bool:
     """Return whether a guarantee of Gaussian DP is weaker than its level; False for other ones."""
     return bool(guaranteed > mu * (1 + 1e-9))
-
-
-def holds_for_stays(noises: pd.Series) -> pd.Series:
-    """Return whether each noise protects longer stays as well as independent noise does.
-
-    Correlated noise keeps its level for the unit only; longer stays lose more privacy.
-    """
-    return noises.map(lambda name: find_noise(name).memory == "none")
 
 
 def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:

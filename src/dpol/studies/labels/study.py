@@ -7,9 +7,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from dpol.labels.hard_pairs import hardness
-from dpol.show.papers import DISTRIBUTIONS, cited
 from dpol.studies.labels.settings import COLUMN_OF, SIZES, Labels, Setting
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 
 def points(settings: Labels, facts: Facts) -> dict[str, Point]:
@@ -84,17 +83,6 @@ STUDY = Study(
     settings=Labels,
     package="dpol.studies.labels",
     results=("labels",),
-    sections=(
-        Section(
-            name="labels",
-            about="A learner predicts labels from messages that hide each label. This is the"
-            f" system of {cited(DISTRIBUTIONS)}, which reports no experiments. Measured"
-            " risk is drawn beside the rate of its Theorem 5.",
-            results=("labels",),
-            figures=("labels-risk", "labels-selection"),
-            tables=("labels", "labels-slopes"),
-        ),
-    ),
     optional=not_asked,
     points=points,
 )

@@ -19,16 +19,22 @@ from dpol.experts.private_blocks import MECHANISMS, Prefix
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
 from dpol.lazy.algorithm import LazyWeights
-from dpol.lazy.blocks import play_weights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import play_blocks, play_leaders
-from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
-from dpol.lazy.transform import NORMALISERS
+from dpol.lazy.parameters import (
+    NORMALISER_OF,
+    AccountedParameters,
+    choose_parameters,
+    theorem_3_10,
+)
+from dpol.lazy.transform import play
+from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
+    ALGORITHMS,
     BLOCKS,
     DARTBOARD,
     LEADERS,
@@ -40,7 +46,6 @@ from dpol.studies.lazy.settings import (
     TREE,
     WEIGHTS,
     Lazy,
-    algorithms_of,
 )
 from dpol.studies.study import Facts, FileLists, Inputs, Values
 
@@ -58,12 +63,9 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
         for sequence in _sequences(settings, adversary, T, d, inputs.seed)
     ]
     rows: list[dict[str, object]] = []
+    alone = [name for name in point["algorithms"] if name not in LEADERS]
     for sequence in sequences:
-        lazy = [name for name in point["algorithms"] if name not in (*LEADERS, *ONLY_STOCHASTIC)]
-        rows += _played(settings, sequence, lazy, inputs.seed)
-        if sequence.adversary == STOCHASTIC:
-            for algorithm in ONLY_STOCHASTIC:
-                rows += _in_blocks(settings, algorithm, sequence, inputs.seed)
+        rows += _played(settings, sequence, alone, inputs.seed)
     for algorithm in point["algorithms"]:
         if algorithm in LEADERS:
             rows += _led(settings, algorithm, sequences, inputs.seed)
@@ -77,7 +79,7 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
         "d": settings.n_experts,
         "epsilon": settings.epsilons,
         "adversary": ADVERSARIES,
-        "algorithm": algorithms_of(settings),
+        "algorithm": ALGORITHMS,
     }
     whole = read_rows(files["lazy"]).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
@@ -153,56 +155,33 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
 def _played(
     settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
 ) -> Iterator[dict[str, object]]:
-    """Yield the rows of weights, L2P and the dartboard at every epsilon they reach."""
-    losses, delta = sequence.losses, settings.delta
+    """Yield the rows of all algorithms but `LEADERS`, at every epsilon they reach."""
+    losses, delta, replicates = sequence.losses, settings.delta, range(settings.replicates)
     # The expected loss has no randomness, so every replicate is the same.
     weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
-    lazy: dict[tuple[float, str], AccountedParameters] = {}
     for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
+        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
+        coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
+        chosen, reached = None, (epsilon, 0.0)
         if algorithm == WEIGHTS:
             yield sequence.row(settings, epsilon, algorithm, regret_row(weights))
-        elif chosen := _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta):
-            lazy[epsilon, algorithm] = chosen
-    games = []
-    for (epsilon, algorithm), parameters in lazy.items():
-        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
-        purpose = f"algorithm {algorithm}"
-        coins = replicate_generators(seed, key, range(settings.replicates), purpose)
-        games.append((parameters, coins))
-    outcomes = zip(lazy.items(), play_weights(losses, games), strict=True)
-    for ((epsilon, algorithm), parameters), (total, redraws) in outcomes:
-        played = LazyWeights if parameters.shadow else ShrinkingDartboard
-        guarantee = central_guarantee(
-            played.mechanism,
-            1.0,
-            "L-infinity, loss",
-            epsilon_delta=(parameters.epsilon, delta),
-        )
-        result = regret_row(total - sequence.least, redraws, guarantee, parameters)
-        yield sequence.row(settings, epsilon, algorithm, result)
-
-
-def _in_blocks(
-    settings: Lazy, algorithm: str, sequence: _Sequence, seed: int
-) -> Iterator[dict[str, object]]:
-    """Yield the rows of private blocks or limited updates at every epsilon, which is pure."""
-    losses, replicates = sequence.losses, range(settings.replicates)
-    key = type(losses).__name__, losses.n_rounds, losses.n_experts
-    prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
-    purpose = f"algorithm {algorithm}"
-    games = [
-        (epsilon, replicate_generators(seed, (*key, float(epsilon)), replicates, purpose))
-        for epsilon in sequence.epsilons
-    ]
-    for (epsilon, _), outcome in zip(games, play_blocks(losses, games, prefix), strict=True):
-        total, switches = outcome
-        guarantee = central_guarantee(
-            MECHANISMS[prefix],
-            1.0,
-            "L-infinity, loss",
-            epsilon_delta=(epsilon, 0.0),
-        )
-        result = regret_row(total - sequence.least, switches, guarantee)
+            continue
+        if algorithm in ONLY_STOCHASTIC:
+            if sequence.adversary != STOCHASTIC:
+                continue
+            prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
+            total, moved = play_blocks(losses, epsilon, coins, prefix)
+            mechanism = MECHANISMS[prefix]
+        else:
+            chosen = _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta)
+            if chosen is None:
+                continue
+            measure = WeightsMeasure(losses.n_experts, chosen.eta)
+            total, moved = play(measure, chosen, losses, coins)
+            mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
+            reached = chosen.epsilon, delta
+        guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
+        result = regret_row(total - sequence.least, moved, guarantee, chosen)
         yield sequence.row(settings, epsilon, algorithm, result)
 
 
@@ -228,8 +207,7 @@ def _parameters(
 ) -> AccountedParameters | None:
     """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
     rule: Accountant = "sound" if algorithm.endswith(("-sound", ONE_ROUND)) else "published"
-    c = NORMALISERS["tight" if rule == "sound" else "published"]
-    game = LazyGame(T, delta, normaliser=c)
+    game = LazyGame(T, delta, normaliser=NORMALISER_OF[rule])
     if algorithm == PRESET:
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
     with suppress(ValueError):
@@ -240,7 +218,6 @@ def _parameters(
             epsilon=epsilon,
             n_experts=d,
             accountant=rule,
-            objective=rule,
             largest_batch=1 if algorithm == ONE_ROUND else None,
         )
     return None

@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, PositiveInt
 
 from dpol.core.settings import Settings, all_different
-from dpol.lazy.accounting import Accountant
 
 STOCHASTIC, LOWER_BOUND = "stochastic", "lower-bound"
 ADVERSARIES = (STOCHASTIC, LOWER_BOUND)
@@ -49,19 +48,14 @@ class Lazy(Settings):
     """Privacy delta."""
     gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
     """Advantage of the best expert in the stochastic losses."""
-    accountants: Annotated[list[Accountant], Field(min_length=1), AfterValidator(all_different)] = [
-        "sound",
-        "published",
-    ]
-    """Accountants that choose the parameters of L2P and of the shrinking dartboard."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
     largest_tree: PositiveInt = 3_000_000
     """Largest T times d at which leaders of noisy prefix sums play."""
 
 
-def algorithms_of(settings: Lazy) -> tuple[str, ...]:
-    """Return the algorithms in the order of the rows; `LEADERS` are last."""
-    lazy = (f"l2p-{name}" for name in settings.accountants)
-    dartboards = (f"{DARTBOARD}{name}" for name in settings.accountants)
-    return (*lazy, ONE_ROUND, PRESET, *dartboards, WEIGHTS, *ONLY_STOCHASTIC, *LEADERS)
+ALGORITHMS = (
+    *("l2p-sound", "l2p-published", ONE_ROUND, PRESET),
+    *("dartboard-sound", "dartboard-published", WEIGHTS, *ONLY_STOCHASTIC, *LEADERS),
+)
+"""Algorithms in the order of the rows."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from dpol.show.papers import LAZY, cited
-from dpol.studies.lazy.settings import ADVERSARIES, LEADERS, Lazy, algorithms_of
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.lazy.settings import ADVERSARIES, ALGORITHMS, LEADERS, Lazy
+from dpol.studies.study import Facts, Point, Study
 
 LONG = 200_000
 """Number of rounds from which each adversary is a separate point."""
@@ -22,13 +21,11 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point]:
     """
     by_label: dict[str, Point] = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
-        algorithms = algorithms_of(settings)
-        if T * d > settings.largest_tree:
-            algorithms = algorithms[: -len(LEADERS)]
+        led = LEADERS if T * d <= settings.largest_tree else ()
         one = settings.model_copy(update={"n_rounds": [T], "n_experts": [d]})
         game = {
-            "lazy": one.model_dump(mode="json", exclude={"accountants", "largest_tree"}),
-            "algorithms": list(algorithms),
+            "lazy": one.model_dump(mode="json", exclude={"largest_tree"}),
+            "algorithms": [name for name in ALGORITHMS if name in led or name not in LEADERS],
         }
         together = {"": ADVERSARIES} if T < LONG else {f"-{name}": (name,) for name in ADVERSARIES}
         for suffix, adversaries in together.items():
@@ -50,17 +47,6 @@ STUDY = Study(
     settings=Lazy,
     package="dpol.studies.lazy",
     results=("lazy",),
-    sections=(
-        Section(
-            name="lazy",
-            about="L2P rarely redraws its action, and hides the reason. The study measures the"
-            f" regret of the algorithms of {cited(LAZY)}. Its Table 1 and Figure 1 come first: they"
-            " are stated rates, not measurements.",
-            results=("lazy",),
-            figures=("lazy-rates", "lazy-regret"),
-            tables=("lazy-stated-rates", "lazy-regret", "lazy-exponents"),
-        ),
-    ),
     optional=not_asked,
     points=points,
 )

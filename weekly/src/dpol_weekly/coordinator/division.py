@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats
-from dpol.divide import expected_unmet, short_chance, whole_units
 from dpol_weekly.coordinator.decision import Division, Outlook
 from dpol_weekly.coordinator.settings import Coordination
+from dpol_weekly.divide import expected_unmet, short_chance, whole_units
 
 
 def divide(
@@ -22,7 +22,7 @@ def divide(
 
     An entity can get help if it takes part, has reported and has a prediction, whether it may be
     named or not. The people who come to it are normal, with the mean and the 90% interval of its
-    outlook. Source: `dpol.divide`.
+    outlook. Source: `dpol_weekly.divide`.
 
     Args:
         outlooks: of all entities, without units.

@@ -13,18 +13,14 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from dpol.core.errors import DataError
-from dpol.data.parse import parse_date, parse_decimal
-from dpol.data.table_files import Keys, TextTable, read_table_file
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.readings import date_formats, number_formats
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.noise import decimal_text
+from dpol_weekly.tables.cells import parse_date, parse_decimal
+from dpol_weekly.tables.files import TextTable, read_table_file
 
-KEYS = Keys(file="table", columns="columns", format="format", place="hospital.yaml", secret=True)
-"""The names of a holder's keys in messages."""
 _COUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{0,40})?")
-# A date, or its midnight: another time, and one with an offset, may be another day elsewhere.
-_MIDNIGHT = re.compile(r"[^T :]+([T ]00:00(:00(\.0+)?)?)?")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,7 +114,7 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
     }
     for column, cell in _cells(hospital, deployment, table):
         day = parse_date(cell.period, forms[columns.period])
-        if day is None or not _MIDNIGHT.fullmatch(cell.period):
+        if day is None:
             raise _no_date(cell.where, columns.period, held[columns.period])
         entity = deployment.entities[cell.entity]
         if not cell.count and hospital.wide and not entity.takes_part(day):
@@ -154,7 +150,7 @@ def _table(hospital: Hospital, deployment: Deployment) -> TextTable:
     """Return the columns to read, without the rows to leave out and without surrounding blanks."""
     use = hospital.use(deployment)
     names = [*use.keys, *use.counts, *use.capacities, *hospital.drop_where]
-    plain = read_table_file(hospital.table, names, hospital.format, KEYS)
+    plain = read_table_file(hospital.table, names, hospital.format)
     rows, lines = [], []
     dropped = [(plain.header.index(name), texts) for name, texts in hospital.drop_where.items()]
     for line, row in zip(plain.lines, plain.rows, strict=True):
@@ -228,4 +224,4 @@ def _set(choices: Sequence[str]) -> str:
     """Return the remedy that sets keys of the format, with a choice if several may be right."""
     each = " or ".join(f"{{{keys}}}" for keys in choices)
     which = ", whichever the table means" if len(choices) > 1 else ""
-    return f"set format: {each} in {KEYS.place}{which}"
+    return f"set format: {each} in hospital.yaml{which}"

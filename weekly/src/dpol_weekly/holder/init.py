@@ -5,7 +5,6 @@ A number or date that could mean two things is never guessed.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import itertools
@@ -25,14 +24,19 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_text
 from dpol.core.near import nearest
 from dpol.core.words import printable
-from dpol.data.excel import BadWorkbookError, read_sheet
-from dpol.data.table_files import MOST_TITLES, TextTable, open_table, read_table_file
-from dpol.data.table_format import Format
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.counts import KEYS
 from dpol_weekly.holder.readings import date_formats, number_formats, week_examples
 from dpol_weekly.holder.settings import KEY_NAME
 from dpol_weekly.keys import Key, make_key
+from dpol_weekly.tables.files import (
+    MOST_TITLES,
+    TextTable,
+    likely_encoding,
+    open_table,
+    read_table_file,
+)
+from dpol_weekly.tables.format import Format
+from dpol_weekly.tables.sheets import DamagedError, read_sheet
 
 _LINES = 200
 _MOST_SUMS = 2  # rows without a date at the end of a table
@@ -99,7 +103,7 @@ def begin(
         line = _written(file, table, agreed, draft, own)
         return f"{line}; or move it away, and name the sheet with --sheet, which fills in the rest"
     draft.form |= _form_of(table, Format.model_validate(draft.form))
-    plain = read_table_file(table, None, Format.model_validate(draft.form), KEYS)
+    plain = read_table_file(table, None, Format.model_validate(draft.form))
     columns = {
         name: [row[place].strip() for row in plain.rows] for place, name in enumerate(plain.header)
     }
@@ -173,20 +177,14 @@ def _form_of(table: Path, form: Format) -> dict[str, Any]:
         return {}
     if table.suffix == ".xlsx":
         try:
-            rows = [(line, row.texts) for line, row in read_sheet(table, form, KEYS.format)]
-        except BadWorkbookError:
+            rows = [(line, row.texts) for line, row in read_sheet(table, form)]
+        except DamagedError:
             return {}
         return _below_titles([row for _, row in rows], [line - 1 for line, _ in rows])
     with open_table(table) as stream:
         start = stream.read(1 << 20)
-    found: dict[str, Any] = {}
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        found["encoding"] = "utf-16"
-    else:
-        try:
-            codecs.getincrementaldecoder("utf-8")().decode(start)
-        except UnicodeDecodeError:
-            found["encoding"] = "cp1252"
+    encoding = likely_encoding(start)
+    found: dict[str, Any] = {} if encoding == "utf-8" else {"encoding": encoding}
     text = start.decode(found.get("encoding", "utf-8-sig"), "replace")
     lines = list(itertools.islice(io.StringIO(text), _LINES))
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from dpol.data.parse import parse_date, parse_decimal
-from dpol.data.table_format import DATES as READ
-from dpol.data.table_format import YEARS, Format
+from dpol_weekly.tables.cells import parse_date, parse_decimal
+from dpol_weekly.tables.format import DATES, Format
 
-DATES = [date for date in READ if date != YEARS]
-"""The formats of dates, without that of years: a count may look like a year."""
 _SIGNS = (
     (None, None),
     (".", None),

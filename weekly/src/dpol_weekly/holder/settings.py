@@ -14,10 +14,9 @@ from dpol.core.near import nearest
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.yaml_files import read_yaml
-from dpol.data.setting_types import TextOrTexts
-from dpol.data.table_format import DEFAULT, Format
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME
+from dpol_weekly.tables.format import DEFAULT, Format
 
 KEY_NAME = "dpol.key"
 """The name of a holder's private key, unless another one is given."""
@@ -27,6 +26,10 @@ MANUAL = "The page For a hospital, in the documentation of dpol weekly,"
 def _by_identifier(value: object) -> object:
     """Return a list of identifiers as a block: the table uses the same identifiers."""
     return {name: name for name in value} if isinstance(value, list) else value
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
 
 
 class Columns(Settings):
@@ -72,7 +75,7 @@ class Hospital(Settings):
     """The columns of the table."""
     format: Format = DEFAULT
     """The signs, dates and encoding of the table."""
-    drop_where: dict[str, TextOrTexts] = {}
+    drop_where: dict[str, Annotated[list[str], BeforeValidator(_listed)]] = {}
     """Rows to leave out, such as sums: a column, and its text in these rows."""
     output: Path = Path("released")
     """Folder for the releases."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from dpol.show.papers import LAZY, cited
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Facts, Point, Study
 
 
 def points(settings: Convex, facts: Facts) -> dict[str, Point]:
@@ -41,16 +40,6 @@ STUDY = Study(
     settings=Convex,
     package="dpol.studies.lazy.convex",
     results=("convex",),
-    sections=(
-        Section(
-            name="convex",
-            about="L2P for online convex optimisation on a ball, a box or a simplex, as in"
-            f" {cited(LAZY)}. Linear losses on a ball are the theorem’s hard case.",
-            results=("convex",),
-            figures=("convex-regret",),
-            tables=("convex-regret", "convex-stated-rates", "convex-exponents"),
-        ),
-    ),
     optional=exponents_left_out,
     points=points,
 )

@@ -81,7 +81,7 @@ def equal_chances(
     >>> equal_chances([10.0, 4.0, 1.0], [1.0, 2.0, 3.0], 10, guaranteed=0.75).tolist()
     [7.5, 2.0, 0.5]
     """
-    m, s, b = _law(mean, deviation, own)
+    m, s, b = _checked(mean, deviation, own)
     check_number("guaranteed", guaranteed, "[0, 1]")
     floor = guaranteed * proportional(np.maximum(m - b, 0.0), units)
     above, s = np.broadcast_arrays(m - b - floor, s)
@@ -132,7 +132,7 @@ def whole_units(
     >>> whole_units(mean, deviation, 10, guaranteed=0.75).tolist()
     [8, 2, 0]
     """
-    m, s, b = _law(mean, deviation, own)
+    m, s, b = _checked(mean, deviation, own)
     check_whole("units", units, 0)
     check_number("guaranteed", guaranteed, "[0, 1]")
     weights = np.maximum(m - b, 0.0)
@@ -181,13 +181,13 @@ def best_fixed(needs: ArrayLike, units: ArrayLike) -> Floats:
 
 def short_chance(mean: ArrayLike, deviation: ArrayLike, held: ArrayLike) -> Floats:
     """Return the probability (..., n) that more people come than `held` (..., n) can serve."""
-    m, s, held = _law(mean, deviation, held, "held")
+    m, s, held = _checked(mean, deviation, held, "held")
     return np.asarray(ndtr((m - held) / s))
 
 
 def expected_unmet(mean: ArrayLike, deviation: ArrayLike, held: ArrayLike) -> Floats:
     """Return the expected number (..., n) of people above what `held` (..., n) can serve."""
-    m, s, held = _law(mean, deviation, held, "held")
+    m, s, held = _checked(mean, deviation, held, "held")
     u = (m - held) / s
     return np.asarray(s * (np.exp(-(u**2) / 2) / math.sqrt(2 * math.pi) + u * ndtr(u)))
 
@@ -213,7 +213,7 @@ def level_variance(totals: ArrayLike) -> Floats:
     return np.asarray((LEVEL_DEVIATION**2 + (changes**2).sum(axis=-1)) / known.shape[-1])
 
 
-def _law(
+def _checked(
     mean: ArrayLike, deviation: ArrayLike, served: ArrayLike, name: str = "own"
 ) -> tuple[Floats, Floats, Floats]:
     """Return means, deviations and people that can be served, with the same shape."""

@@ -1,10 +1,9 @@
-"""Table of guarantees, and the regret bounds of the registry."""
+"""The regret bounds of the registry, and their table."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,49 +16,31 @@ from dpol.experts.registry import REGISTRY, Registration, make_members, regret_b
 from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.batching.compute import synthetic_gains
 from dpol.studies.claims.compute import statements
-from dpol.studies.games.mechanisms import guarantees_table
+from dpol.studies.games.mechanisms import regret_bounds_table
 from tables_by_hand import texts
 
-INF = math.inf
 T, N, MU, RUNS = 200, 5, 1.0, 200
 
 
-def row(family: str, model: str, mu: float, **more: Any) -> dict[str, Any]:
-    same = {"mechanism": "noise", "guaranteed_mu": mu, "epsilon": mu, "ours": False}
-    return {"family": family, "model": model, "mu": mu, "amplified_epsilon": math.nan} | same | more
-
-
-SUMMARY = pd.DataFrame(
-    [
-        row("rw-adabatch", "local", INF),
-        row("rw-adabatch", "local", 1.0, guaranteed_mu=0.8, amplified_epsilon=0.5),
-        row("rw-meta", "local", 1.0, ours=True),
-        row("rw-meta", "local", 0.5, mechanism="more noise"),
-        row("kalman", "local", 1.0, ours=True),
-        row("l2p", "central", 1.0, guaranteed_mu=math.nan, ours=True),
-        row("l2p", "central", 2.0, ours=True),  # one record without a mu decides
-        row("odd", "local", 1.0, guaranteed_mu=1.1),
-        row("follow-the-leader", "none", INF, mechanism="none"),
-    ]
-)
-
-
-def of(table: Any) -> dict[str, list[str]]:
-    return {line[0]: line[1:] for line in texts(table)}
-
-
-def test_the_line_of_an_algorithm_follows_its_records_and_the_registry() -> None:
-    table = guarantees_table({"summary": SUMMARY}, None, None)  # type: ignore[arg-type]
-    cells_of = {name: [cell.split("\n")[0] for cell in cells] for name, cells in of(table).items()}
+def test_the_line_of_an_algorithm_follows_the_registry() -> None:
+    played = {
+        "rw-meta": [True, False],
+        "kalman": [True],
+        "l2p": [True],
+        "follow-the-leader": [False],
+    }
+    summary = pd.DataFrame(
+        {"family": name, "ours": ours} for name, own in played.items() for ours in own
+    )
+    table = regret_bounds_table({"summary": summary}, None, None)  # type: ignore[arg-type]
     bounds = regret_bounds()
-    assert cells_of["rw-adabatch"] == ["local, μ-Gaussian DP", *bounds["rw-adabatch"]]
-    assert cells_of["rw-meta"] == ["local, μ-Gaussian DP", *bounds["rw-meta"]]
-    assert cells_of["kalman †"] == ["local, μ-Gaussian DP", "none known", "—"]
-    assert cells_of["l2p"][0] == "central, (ε, δ)-DP"
-    assert cells_of["odd"][0] == "local, Gaussian DP, not at the requested μ"
-    assert cells_of["follow-the-leader"] == ["none", "none known", "—"]
-    assert list(table.numbers["mechanism"])[1] == "more noise; noise"
-    assert list(table.numbers["amplified"]) == [True, False, False, False, False, False]
+    assert texts(table) == [
+        ["rw-meta", *bounds["rw-meta"]],
+        ["kalman †", "none known", "—"],
+        ["l2p", *bounds["l2p"]],
+        ["follow-the-leader", "none known", "—"],
+    ]
+    assert "†: ours, not in the paper." in table.footers
 
 
 def test_a_bound_without_a_comparator_is_refused() -> None:

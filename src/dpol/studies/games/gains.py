@@ -1,0 +1,190 @@
+"""Tables of total gain: their layout, and the table of every algorithm of the report.
+
+The latter has a table for each noise; below them stands what each mechanism guarantees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.rounding import percent, rounded_up
+from dpol.noise import NO_NOISE, in_order
+from dpol.privacy.guarantee import MU_OF_STAYS
+from dpol.privacy.stays import STAYS
+from dpol.show import footers
+from dpol.show.mechanisms import mechanisms_table
+from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
+from dpol.show.reported import BEST_LINEAR
+from dpol.show.table import Section, Table, TableCell, one_section
+from dpol.show.words import privacy_title
+from dpol.studies.games.settings import LINEAR, Games
+from dpol.studies.games.systems import describe_stream, is_weaker
+from dpol.studies.study import Facts, Frames
+
+COLUMNS = [
+    "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period", "mu",
+    "column", "algorithm", "noise", "model", "ours", "mean_gain", "ci_half_width", "confidence",
+    "ci_comparisons", "replicates", "uniform_gain", "best_fixed_gain", "oracle_gain", "gain_share",
+    "simulated",
+]  # fmt: skip
+"""Columns of the numbers, named as in the summary, with a row per cell that is not empty. `column`
+is the header; its `algorithm` may be the best of a family."""
+OWN_NOISE, WEAKER, UNMOVED = "own noise", "not at this level", "unmoved by noise"
+"""Notes to a number: with noise where no privacy is asked for, with a guarantee weaker than its
+level, and the same in all replicates."""
+_EXPLAINED = {
+    OWN_NOISE: f"“{OWN_NOISE}”: noise is added even where no privacy is requested.",
+    WEAKER: f"“{WEAKER}”: the noise guarantees only this μ, which is weaker than the line’s.",
+    UNMOVED: f"“{UNMOVED}”: all replicates have equal gains in every round although their noise"
+    " differs. The algorithm ignores the noise, or has seen the gains without noise.",
+}
+Run = Mapping[Any, Any]
+"""A row of the summary."""
+
+
+def gain_section(
+    rows: pd.DataFrame,
+    columns: Collection[str],
+    mus: Sequence[float],
+    cell: Callable[[Run], TableCell],
+    *,
+    title: str,
+    note: str = "",
+    name: Callable[[float], str] = privacy_title,
+    cited: bool = False,
+) -> Section:
+    """Return the section of a stream: a line for each level, a cell for each column.
+
+    Args:
+        rows: at most one row for each `column` and `mu`, with `mean_gain`.
+        columns: the columns, in their order.
+        mus: the levels, in their order.
+        cell: takes a row and returns its cell.
+        title: title of the section.
+        note: note behind it.
+        name: takes a level and returns the name of its line.
+        cited: whether the numbers come from elsewhere.
+    """
+    lines = []
+    for mu in mus:
+        of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
+        cells = (cell(of_column[it]) if it in of_column else TableCell("—") for it in columns)
+        lines.append((name(mu), tuple(cells)))
+    return one_section(lines, title, note, cited=cited)
+
+
+def best_of_columns(columns: Mapping[str, pd.DataFrame], *keys: str) -> pd.DataFrame:
+    """Return the row with the largest mean of each column, stream and level, and of other keys.
+
+    Ties go to the first label.
+    """
+    rows = pd.concat(columns, names=["column"]).reset_index("column").reset_index(drop=True)
+    ordered = rows.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
+    return ordered.drop_duplicates(["column", "stream", "mu", *keys]).sort_index()
+
+
+def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
+    """Build the table of total gains with its following tables; the numbers have `COLUMNS`.
+
+    Args:
+        frames: the summary, as `dpol.studies.games.summary.conclude` returns it.
+        main: the algorithms to show.
+        facts: streams and levels in the order of the lines, and whether the data are simulated.
+    """
+    summary, mus = frames["summary"], list(facts.levels.values())
+    runs = summary[summary["stream"].isin(facts.streams) & summary["mu"].isin(mus)]
+    columns = {label: runs[runs["algorithm"] == label] for label in main.report.algorithms}
+    family = main.report.envelope
+    best = name_of(BEST_LINEAR).short if family == LINEAR else f"best {family}"
+    if len(members := runs[runs["family"] == family]):
+        columns[best] = members
+    noises = in_order({*pd.concat(columns.values())["noise"]} - {NO_NOISE}) or [NO_NOISE]
+    # Algorithms without noise stand in the first table.
+    for title, rows in columns.items():
+        columns[title] = rows.assign(shown_at=rows["noise"].replace(NO_NOISE, noises[0]))
+    picked = best_of_columns(columns, "shown_at")
+    # With several noises, the noises bear the marks.
+    named = [it for it in noises if len(noises) > 1 and name_of(it).ours]
+    marks = [
+        title
+        for title, rows in columns.items()
+        if title not in ACCOUNTED and rows.loc[~rows["noise"].isin(named), "ours"].any()
+    ]
+    tables = []
+    for noise in noises:
+        own = picked[picked["shown_at"] == noise]
+        played = {*own["column"]}
+        shown = [it for it in columns if it in played or (noise == noises[0] and columns[it].empty)]
+        sections = [
+            gain_section(
+                own[own["stream"] == stream],
+                shown,
+                mus,
+                lambda run: _cell(run, best),
+                title=title,
+                note=describe_stream(summary[summary["stream"] == stream].iloc[0]),
+            )
+            for stream, title in facts.streams.items()
+        ]
+        name = "" if noise == NO_NOISE else f", {marked(f'{noise} noise', name_of(noise).ours)}"
+        tables.append(
+            Table(
+                caption=f"Average total gain{name}",
+                name=f"average-gain-{noise}",
+                corner=("stream", "privacy"),
+                headers=tuple(marked(it, it in marks) for it in shown),
+                sections=tuple(sections),
+            )
+        )
+    if mechanisms := mechanisms_table(columns, mus, name="mechanisms"):
+        tables.append(mechanisms)
+    first, *others = tables
+    replicates = [*dict.fromkeys((picked["replicates"].min(), picked["replicates"].max()))]
+    noted = {note.partition(":")[0] for run in picked.to_dict("records") for note in _remarks(run)}
+    notes = [
+        "Each number is the total gain over all T rounds of a stream of n experts, mean over"
+        f" {' to '.join(map(str, replicates))} runs. Below it: its share of the possible gain (0%"
+        " is uniform random, 100% the oracle). —: not run.",
+        "Uniform random: an expert drawn uniformly in every round. Best fixed expert: the best"
+        " single expert in hindsight. Oracle: the best expert of every round.",
+        footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0]),
+        *(text for note, text in _EXPLAINED.items() if note in noted),
+        *([footers.describe_best(best, family)] if best in columns else []),
+        footers.describe_data(facts.simulated),
+        *footers.describe_guarantee(pd.concat(columns.values())),
+        *explain_mark([*(f"{it} noise" for it in named), *marks]),
+        *(f"{it}: {ACCOUNTED[it]}." for it in columns if it in ACCOUNTED),
+    ]
+    return replace(
+        first,
+        name="average-gain",
+        footers=tuple(notes),
+        numbers=picked.assign(stream_title=picked["stream"].map(facts.streams))[COLUMNS],
+        following=tuple(others),
+    )
+
+
+def _cell(run: Run, best: str) -> TableCell:
+    text = footers.amount(run["mean_gain"], run["ci_half_width"])
+    hint = run["algorithm"] if run["column"] == best else ""
+    return TableCell(text, tuple(_remarks(run)), order=run["mean_gain"], hint=hint)
+
+
+def _remarks(run: Run) -> Iterator[str]:
+    """Yield the notes below a number; those in `_EXPLAINED` begin with its keys."""
+    if not math.isnan(run["gain_share"]):
+        yield percent(run["gain_share"])
+    if run["guaranteed_mu"] < run["mu"] == math.inf:
+        yield OWN_NOISE
+    if is_weaker(run["guaranteed_mu"], run["mu"]):
+        yield f"{WEAKER}: μ = {rounded_up(run['guaranteed_mu'], 3)}"
+    if run["unmoved"]:
+        yield UNMOVED
+    if run["noise_memory"]:
+        mus = ", ".join(rounded_up(run[name], 3) for name in MU_OF_STAYS)
+        yield f"μ for {', '.join(map(str, STAYS))} rounds: {mus}"

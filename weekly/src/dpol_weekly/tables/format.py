@@ -1,0 +1,98 @@
+"""The format of a holder's table: layout, signs, dates and encoding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Literal, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from dpol.core.settings import Settings
+
+EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+"""A text that may be a number with decimals or with a thousands separator."""
+Encoding = Literal[
+    "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "iso-8859-15", "gb18030", "shift_jis"
+]
+_OTHER_NAMES = {
+    "utf8": "utf-8", "utf16": "utf-16", "gbk": "gb18030", "sjis": "shift_jis", "ansi": "cp1252",
+    "latin1": "cp1252", "latin-1": "cp1252", "iso-8859-1": "cp1252", "latin-9": "iso-8859-15",
+    "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
+}  # fmt: skip
+"""Other names of encodings. Most files called Latin-1 are cp1252, which has more characters."""
+Dates = Literal[
+    "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
+    "M-D-YYYY", "D.M.YY", "D/M/YY", "M/D/YY", "YY/M/D", "YY.M.D", "D Mon YYYY", "D Mon YY",
+    "YYYY-Www",
+]  # fmt: skip
+DATES: tuple[Dates, ...] = get_args(Dates)
+"""The formats of dates. A month or a year is none: a period lasts a number of days."""
+_DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+
+
+def _encoding(name: object) -> object:
+    return _OTHER_NAMES.get(name.casefold(), name.casefold()) if isinstance(name, str) else name
+
+
+class Format(Settings):
+    """Format of the table.
+
+    Numbers and dates that a Parquet table or an Excel sheet stores as such are read as they are.
+    """
+
+    layout: Literal["long", "wide"] = "long"
+    """`long`: a row per entity and period. `wide`: a row per period, a column per entity."""
+    sheet: str | None = None
+    """Sheet of an `.xlsx` file; required if there are several."""
+    skip_rows: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Lines or rows above the header, such as titles."""
+    delimiter: Literal[",", ";", "\t", "|"] = ","
+    """Separator of CSV cells; Excel writes `";"` where the decimal sign is a comma."""
+    decimal: Literal[".", ","] | None = None
+    """Decimal sign; default: a point, but a number such as 1.230 is refused.
+
+    It may be 1.23 or 1230. It is read as 1.23 if `decimal` or `thousands` says so, or if its column
+    also holds a number such as 1.25 or 0.125."""
+    thousands: Literal[".", ",", " ", "'"] | None = None
+    """Sign between thousands; `"."` implies a decimal comma.
+
+    A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
+    date: Dates = "YYYY-MM-DD"
+    """Format of dates; M and D have one or two digits, Mon is `Jan` or `January`, and `YYYY-Www` a
+    week such as 2021-W05, which starts on its Monday. YY is a year from 1969 to 2068."""
+    encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
+    """Encoding of a CSV table, also by other names such as `latin-1`; from Excel mostly
+    `cp1252`."""
+
+    @property
+    def decimal_sign(self) -> str:
+        """The decimal sign, given or implied by `thousands`."""
+        return self.decimal or ("," if self.thousands == "." else ".")
+
+    @property
+    def decided(self) -> bool:
+        """Whether the format decides how to read a number such as 1.230."""
+        return bool(self.decimal or self.thousands)
+
+    def of_column(self, cells: Iterable[str]) -> Format:
+        """Return the format of a column; its cells may show that the point is a decimal sign."""
+        if self.decided or not any(
+            _DECIMALS.fullmatch(cell) and not EITHER.fullmatch(cell) for cell in cells
+        ):
+            return self
+        return self.model_copy(update={"decimal": "."})
+
+    @model_validator(mode="after")
+    def _signs_differ(self) -> Format:
+        if self.thousands == self.decimal_sign:
+            raise ValueError(
+                f"thousands ({self.thousands!r}) must not be the decimal sign too; set decimal to"
+                " the other one"
+            )
+        return self
+
+
+DEFAULT = Format()
+PLAIN = Format(decimal=".")
+"""The format of numbers and dates that are stored as such."""
