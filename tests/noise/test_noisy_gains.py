@@ -155,22 +155,23 @@ def test_a_replicate_gets_the_same_noise_in_any_block(hospitals):
             np.testing.assert_array_equal(alone.initial, together.initial[block])
 
 
+@pytest.mark.parametrize("change", [1, 3])
 @pytest.mark.parametrize("noise", GAUSSIAN)
-def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise):
-    stream = make_stream(GAINS, BEDS, count_sensitivity=3.0)
+def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise, change):
+    stream = make_stream(GAINS, BEDS, count_sensitivity=float(change))
     noisy = private(stream, noise, 0.5)
     fresh = noisy.noise_scale if noisy.memory is None else noisy.fresh_scale
     guarantee = noisy.guarantee
     assert guarantee.mu == achieved_mu(stream, fresh, noisy.memory)
     assert noise in guarantee.mechanism
-    assert guarantee.unit == "one person who changes a count by up to 3 in one round"
-    assert guarantee.adjacency == ONE_PERSON.replace(
-        "person", "person who changes a count by up to 3"
-    )
+    person = "person" if change == 1 else f"person who changes a count by up to {change}"
+    assert guarantee.unit == f"one {person} in one round"
+    assert guarantee.adjacency == ONE_PERSON.replace("person", person)
     assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
     in_counts = NOISES[noise].on_counts
-    assert guarantee.sensitivity == pytest.approx(3 * ROOT2 / (1 if in_counts else 5))
-    assert guarantee.sensitivity_unit == ("L2, counts" if in_counts else "L2, gain")
+    assert guarantee.sensitivity == pytest.approx(change * ROOT2 / (1 if in_counts else 5))
+    moved = "L2, persons" if change == 1 else "L2, counts"
+    assert guarantee.sensitivity_unit == (moved if in_counts else "L2, gain")
 
 
 @pytest.fixture(scope="module")
