@@ -21,7 +21,7 @@ from dpol.data.raw_table import RawTable, read_counts, read_table, write_table
 from dpol.data.settings import Dataset
 
 COLUMNS = ("a", "b")
-CONTROLS = [chr(k) for k in (*range(9), *range(11, 32), 127)]
+CONTROLS = [chr(k) for k in (*range(9), *range(11, 32), *range(127, 160))]
 """Control characters, which are read as `?`; tabs and line breaks are kept."""
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)

@@ -61,7 +61,6 @@ class RawTable:
         cells: the wanted columns; the index is the line of the file on which a row ends (the header
             is line 1), or the number of the row in a Parquet file or sheet.
         formats: the format of numbers and dates in each column.
-        encoding: encoding of the file.
         headers: the rows left out because they repeat the header.
         controls: the rows that hold control characters, which are read as `?`.
         repeated: the rows that repeat an earlier row in full, if they were looked for.
@@ -70,7 +69,6 @@ class RawTable:
     file: str
     cells: pd.DataFrame
     formats: Mapping[str, Format]
-    encoding: str
     headers: tuple[int, ...] = ()
     controls: tuple[int, ...] = ()
     repeated: frozenset[int] = frozenset()
@@ -93,7 +91,6 @@ def raw_table(file: str, cells: pd.DataFrame, form: Format = DEFAULT) -> RawTabl
         file=file,
         cells=cells,
         formats=formats,
-        encoding=form.encoding,
         controls=(*cells.index[controls],),
     )
 
