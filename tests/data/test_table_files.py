@@ -246,7 +246,7 @@ def test_the_size_that_a_fetched_table_may_have_is_the_one_it_is_read_with(tmp_p
     source = {"kind": "web", "endpoints": [{"kind": "file", "url": "https://data.example/x"}]}
     columns = {"entity": "a", "period": "b", "count": "c"}
     for max_mb, refused in ((1, True), (2, False)):
-        of = {"source": {**source, "file": "t.csv", "max_mb": max_mb}, "columns": columns}
+        of = {"source": {**source, "file": "t.csv.gz", "max_mb": max_mb}, "columns": columns}
         with pytest.raises(DataError, match="larger than 1 MB") if refused else nullcontext():
             assert len(read_counts(file, Dataset.model_validate(of)).cells) == 100_000
 
