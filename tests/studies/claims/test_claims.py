@@ -610,16 +610,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("ctrl-epsilon", "theorem_6", LESS_PRIVATE, {FAILS}),
         ("ctrl-regret", "CoupledLeader.loss", times(2), {FAILS}),
         ("ctrl-switches", "CoupledLeader.log_ratio", times(40), {FAILS}),
-        ("extra-of-draw", "one_side", to(lambda noise: np.abs(noise.sum(axis=-1))), {FAILS}),
-        ("extra-of-draw", "proportional", argument(0, np.square), {FAILS}),
-        ("extra-of-mean", "NOISES", isotropic, {FAILS}),
-        ("extra-of-mean", "noise_deviation", times(1.2), {FAILS}),
-        ("extra-of-draw", "noise_deviation", times(1.2), HELD),  # for every noise
-        ("unmet-of-any-release", "noise_deviation", times(1 / 2), {FAILS}),
-        ("unmet-of-any-release", "noise_deviation", times(0.95), {FAILS}),
-        ("unmet-of-any-release", "least_unmet", times(2), {FAILS}),  # n for n / 2
-        ("unmet-of-any-release", "least_unmet", argument(1, lambda mu: mu / 2), {FAILS}),
-        ("bounds-apart", "least_unmet", times(0.98), {FAILS}),
         ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
         ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],
