@@ -155,5 +155,6 @@ def test_hospitals_release_the_sums_of_a_curator_themselves(make_stream, stay):
     sums = np.einsum("ts,rsn->rtn", mechanism.factorization.left, draws)
     sums += stream.gains.cumsum(axis=0)
     np.testing.assert_allclose(noisy.gains.cumsum(axis=1), sums, atol=1e-12)
+    assert not noisy.initial.any(), "the sums have enough noise"
     actions = play_rounds(RandomWalkFTPL(), noisy, many(3))
     np.testing.assert_array_equal(actions[:, 1:], sums[:, :-1].argmax(axis=2))

@@ -60,6 +60,20 @@ def total(
     return total_loss(losses, points.swapaxes(0, 1))
 
 
+@pytest.mark.parametrize("name", NOISES)
+def test_the_best_regulariser_minimises_its_bound(name: str) -> None:
+    losses, body, noise = drifting_losses(400, 5, 1.0, 3), Ball(5, 6.0), NOISES[name]
+    weight = best_regulariser(losses, body, noise, 0.5)
+    T, L = losses.n_rounds, losses.lipschitz
+    norm = noise.scale(losses, 0.5) * math.sqrt(5 * noise.rows(T))
+    below, least, above = (
+        at * body.radius**2 + T * (L**2 + 2 * L * norm) / (4 * at)
+        for at in (0.9 * weight, weight, 1.1 * weight)
+    )
+    assert body.radius == 3
+    assert least < min(below, above)
+
+
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("loss", ["linear", "absolute", "logistic"])
 def test_gradient_descent_meets_its_bound_for_every_loss_and_body(
