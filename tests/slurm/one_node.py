@@ -133,7 +133,7 @@ def guarded(folder: Path) -> Iterator[None]:
         guard.communicate(timeout=60)
 
 
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
+def wait_until(condition: Callable[[], Any], what: str, seconds: float = 300) -> Any:
     """Wait for something that is true; returns it.
 
     Raises:
