@@ -111,5 +111,3 @@ class Format(Settings):
 
 
 DEFAULT = Format()
-PLAIN = Format(decimal=".")
-"""Python's own format of numbers and dates."""
