@@ -81,4 +81,7 @@ def test_without_pandas_a_table_says_what_to_install(monkeypatch: pytest.MonkeyP
     for has_table in (stream(), noisy, games):
         with pytest.raises(ModuleNotFoundError) as caught:
             has_table.to_frame()
-        assert str(caught.value) == 'pandas is not installed; run pip install "dpol[pipeline]"'
+        assert (
+            str(caught.value)
+            == 'pandas is missing; run pip install ".[pipeline]" in a clone, or "dpol[pipeline]"'
+        )

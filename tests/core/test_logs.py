@@ -43,7 +43,7 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_nowhere_else(log, caps
         (ZeroDivisionError("a defect"), "Traceback .*\nZeroDivisionError: a defect"),
         (
             ModuleNotFoundError("No module named 'pandas'", name="pandas"),
-            'error: pandas is not installed; run pip install "dpol\\[pipeline\\]"',
+            'error: pandas is missing; run pip install "\\.\\[pipeline\\]" in a clone, or "dpol.*',
         ),
         (ModuleNotFoundError("No module named 'x'", name="x"), "Traceback .*No module named 'x'"),
         (KeyboardInterrupt(), "error: stopped by Ctrl-C; the same command continues the run"),

@@ -224,6 +224,8 @@ def test_without_the_pipeline_it_says_what_to_install(
     for name in [name for name in sys.modules if name.startswith("dpol.data.raw_table")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    said = re.escape('pandas is not installed; run pip install "dpol[pipeline]"')
+    said = re.escape(
+        'pandas is missing; run pip install ".[pipeline]" in a clone, or "dpol[pipeline]"'
+    )
     with pytest.raises(ModuleNotFoundError, match=said):
         dpol.read_table(file, **SITES)

@@ -144,7 +144,9 @@ def test_an_experiment_without_the_pipeline_says_what_to_install(
     light: Path, tmp_path: Path, words: str
 ) -> None:
     said = fail(dpol(light, tmp_path, *words.split()))
-    assert said.endswith('is not installed; run pip install "dpol[pipeline]"\n')
+    assert said.endswith(
+        'is missing; run pip install ".[pipeline]" in a clone, or "dpol[pipeline]"\n'
+    )
 
 
 # --- A package outside the repository ---

@@ -16,7 +16,7 @@ def missing(error: ModuleNotFoundError) -> str:
     """Return what to install if a module of the extra is missing; empty for any other module."""
     if error.name is None or error.name.partition(".")[0] not in PIPELINE:
         return ""
-    return f'{error.name} is not installed; run pip install "dpol[pipeline]"'
+    return f'{error.name} is missing; run pip install ".[pipeline]" in a clone, or "dpol[pipeline]"'
 
 
 @contextmanager
