@@ -1,12 +1,15 @@
 """Renew the pictures of the documentation: `python tools/pictures.py results/central-texas ...`.
 
 Copies figures of finished runs to docs/images/RUN-FIGURE.png, as wide as a page shows them on a
-fine screen. Without a run it only draws the workflow again.
+fine screen, and the top of the page of central-texas to docs/images/page.png, by Chromium. Without
+a run it only draws the workflow again.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import workflow_picture as workflow
@@ -20,6 +23,26 @@ FIGURES = {
 }
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text
+
+
+SCREEN = 1300, 1180  # pixels of the page that README shows
+
+
+def page_shown(page: Path, picture: Path) -> None:
+    """Write the top of a page as a person sees it.
+
+    Raises:
+        OSError: there is no Chromium, or it fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        shot = Path(folder, "page.png")
+        width, height = SCREEN
+        words = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--screenshot={shot}"]
+        words += [f"--window-size={width},{height}", page.resolve().as_uri()]
+        done = subprocess.run(["chromium", *words], capture_output=True, text=True)
+        if done.returncode or not shot.exists():
+            raise OSError(f"{page}: Chromium made no picture: {done.stderr[-300:]}")
+        copied(shot, picture)
 
 
 def copied(figure: Path, picture: Path) -> None:
@@ -51,6 +74,10 @@ def main(folders: list[Path]) -> int:
     for figure, picture in wanted:
         copied(figure, picture)
         print(picture.relative_to(workflow.ROOT))
+    for folder in folders:
+        if folder.name == "central-texas":
+            page_shown(folder / "report/index.html", IMAGES / "page.png")
+            print("docs/images/page.png")
     return 0
 
 

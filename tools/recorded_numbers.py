@@ -13,23 +13,20 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import verdict_on
+from dpol.privacy.account import best_guess
 from dpol.show.names import name_of
 from dpol.show.reported import BEST_LINEAR, FILLINGS
 from dpol.studies.claims.gains import reported_ratios
 from dpol.studies.claims.roots import roots
 from dpol.studies.games.paper import HEADERS
-from dpol.studies.games.settings import LINEAR, META, MIN_NOISE, is_papers
+from dpol.studies.games.settings import META, MIN_NOISE, is_papers
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
-ASKED = tuple(product(("large", "patients"), (math.inf, 0.25)))
-"""Questions and levels of the table of questions; README.md has the question of shares."""
 WITH_NOISE, LAST = "the baseline with capacity noise", "last week's choice"
 NAMES = {
     "the baseline": "baseline (RW-Meta, isotropic noise)",
@@ -63,20 +60,15 @@ def amount(value: float, half_width: float, digits: int = 1) -> str:
     return f"{value:.{digits}f}{bar}"
 
 
-def kept(role: str, *, mu: float, question: str = "share") -> tuple[float, float]:
-    """Share of the possible gain on fifteen states of a role's best system, and half-width."""
-    means = recorded("states", "questions")
-    of_role = means[(means["role"] == role) & (means["question"] == question)]
-    systems = of_role[of_role["mu"] == mu]
-    best = systems.loc[systems["gain_share"].idxmax()]
-    return best["gain_share"], best["gain_share_half_width"]
+def kept(role: str, *, mu: float) -> float:
+    """Share of the possible gain on fifteen states of a role's best system."""
+    means = recorded("states", "questions").query("question == 'share'")
+    return means[(means["role"] == role) & (means["mu"] == mu)]["gain_share"].max()
 
 
 def losses() -> str:
     """Points that systems lose from no noise to μ = 0.25."""
-    lost = {
-        role: f"{100 * (kept(role, mu=math.inf)[0] - kept(role, mu=0.25)[0]):.1f}" for role in NAMES
-    }
+    lost = {role: f"{100 * (kept(role, mu=math.inf) - kept(role, mu=0.25)):.1f}" for role in NAMES}
     return (
         f"From no noise to μ = 0.25 the baseline loses {lost['the baseline']} points, with our"
         f" noise {lost[WITH_NOISE]}, last week's choice {lost[LAST]}, and ours {lost['ours']}.\n"
@@ -87,72 +79,12 @@ def shares() -> str:
     """Share of the possible gain on fifteen states in percent, by system and level."""
     mus = (math.inf, 1.0, 0.25)
     rows = [
-        (name, *(f"{100 * kept(role, mu=mu)[0]:.1f}" for mu in mus)) for role, name in NAMES.items()
+        (name, *(f"{100 * kept(role, mu=mu):.1f}" for mu in mus)) for role, name in NAMES.items()
     ]
     means = recorded("states", "questions").query("question == 'share'")
     fixed = f"{100 * means['best_fixed_share'].iloc[0]:.1f}"
     rows.append(("best fixed expert, in hindsight", *[fixed] * len(mus)))
     return table(("share of the possible gain, %", "no noise", "μ = 1", "μ = 0.25"), rows)
-
-
-def questions() -> str:
-    """Share of the possible gain on fifteen states in percent, by system, question and level."""
-    means = recorded("states", "questions")
-    rows = []
-    for role, name in NAMES.items():
-        cells = []
-        for question, mu in ASKED:
-            share, half = kept(role, question=question, mu=mu)
-            cells.append(amount(100 * share, 100 * half))
-        rows.append((name, *cells))
-    fixed = means.drop_duplicates("question").set_index("question")["best_fixed_share"]
-    both = [f"{100 * fixed[question]:.1f}" for question, _ in ASKED]
-    rows.append(("best fixed expert in hindsight", *both))
-    titles = {"large": "large", "patients": "most"}
-    header = [f"{titles[name]}, μ = {'∞' if mu == math.inf else mu}" for name, mu in ASKED]
-    return table(("", *header), rows)
-
-
-VERDICTS = ("above", "below", "undecided")
-
-
-def verdict_of(verdicts: pd.Series) -> str:
-    """Verdict on a rival with several systems: above it is above them all."""
-    if (verdicts == "below").any():
-        return "below"
-    return "above" if verdicts.isin(["above", "equal"]).all() else "undecided"
-
-
-def verdicts_on(run: str, mu: float, other_mu: float) -> pd.DataFrame:
-    """Verdicts on ours at mu, by role at other_mu and stream, for the question of shares.
-
-    Runs at different levels have noise of their own, so the squares of their intervals add up.
-    """
-    every = recorded(run, "comparison")
-    every = every[~every["stream"].str.contains("-(?:large|patients)$")]
-    every = every[every["kind"].isin(["baseline", "rival"]) & (every["mu"] == other_mu)]
-    every = every.assign(role=every["rival"].fillna("the baseline"))
-    if mu != other_mu:
-        of_ours = recorded(run, "summary").query("algorithm == 'random-effects' and mu == @mu")
-        ours = of_ours.query("noise == 'capacity'").set_index("stream").loc[every["stream"]]
-        lead = ours["mean_gain"].to_numpy() - every["other_mean_gain"]
-        half = np.hypot(ours["ci_half_width"].to_numpy(), every["other_ci_half_width"])
-        every["verdict"] = list(map(verdict_on, lead, half))
-    return every.groupby(["role", "stream"])["verdict"].agg(verdict_of).unstack()
-
-
-def aims() -> str:
-    """Numbers of states in which ours at μ = 0.25 gains more, less or neither for certain."""
-    rows = []
-    for role, name in NAMES.items():
-        if role != "ours":
-            cells = []
-            for other in (0.25, 1.0):
-                runs = (verdicts_on(run, 0.25, other).loc[role] for run in ("states", "held-out"))
-                counts = ([(of_run == verdict).sum() for verdict in VERDICTS] for of_run in runs)
-                cells.append(", ".join("/".join(map(str, count)) for count in counts))
-            rows.append((name, *cells))
-    return table(("ours, μ = 0.25, compared with", "at μ = 0.25", "at μ = 1"), rows)
 
 
 REAL = {
@@ -212,31 +144,16 @@ def real_data() -> str:
 
 
 WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
-PLAYED = {
-    "random-effects": "ours †",
-    "rw-meta": "RW-Meta",
-    "rw-ftpl": "RW-FTPL",
-}
-"""Algorithms of the simulated worlds, by the names that the table gives to them."""
-
-
-def worlds() -> str:
-    """Share of the possible gain in simulated worlds."""
-    rows = []
-    for world, of in WORLDS[WORLDS["mu"] == 0.25].groupby("world", sort=False):
-        named, cells = of.set_index("algorithm"), []
-        for name in PLAYED:
-            row = named.loc[name]
-            cell = f"{100 * row['gain_share']:.1f}"
-            loses = row["ours_ahead"] < -row["ours_ahead_half_width"]
-            cells.append(f"**{cell}**" if loses else cell)
-        rows.append((str(world), *cells))
-    return table(("world", *PLAYED.values()), rows)
 
 
 def lost_worlds() -> str:
     """Worlds in which ours loses for certain, and the largest loss in each."""
-    names = PLAYED | {"window-mean": "a window mean", "persistence": "last week's choice"}
+    names = {
+        "rw-meta": "RW-Meta",
+        "rw-ftpl": "RW-FTPL",
+        "window-mean": "a window mean",
+        "persistence": "last week's choice",
+    }
     lost = WORLDS[WORLDS["ours_ahead"] < -WORLDS["ours_ahead_half_width"]]
     lost = lost[lost["algorithm"] != "switching"]
     games = len(WORLDS.drop_duplicates(["world", "mu"]))
@@ -346,20 +263,21 @@ def long_stays() -> str:
 
 
 def table_2() -> str:
-    """The first paper's Table 2 on Central Texas, and its ratio beside the paper's own."""
+    """Two columns of the first paper's Table 2 on Central Texas; their ratio beside the paper's."""
     every = recorded("central-texas", "summary")
-    every = every[is_papers(every)]
-    columns = every["algorithm"].where(every["family"] != LINEAR, BEST_LINEAR)
-    every, reported = every.assign(column=columns), reported_ratios(META, MIN_NOISE)
+    every, reported = every[is_papers(every)], reported_ratios(META, MIN_NOISE)
     rows = []
     for mu in (math.inf, 1.0, 0.5, 0.25):
-        cells = every[every["mu"] == mu].set_index("column")[["mean_gain", "ci_half_width"]]
+        cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]
+        meta, tree = (cells.loc[algorithm] for algorithm in (META, MIN_NOISE))
         theirs = reported.xs(mu, level="mu")
-        ours = cells["mean_gain"][META] / cells["mean_gain"][MIN_NOISE]
+        ours = meta["mean_gain"] / tree["mean_gain"]
         ratio = f"{ours:.2f} ({theirs.min():.2f} to {theirs.max():.2f})"
-        row = (amount(*cells.loc[column]) for column in HEADERS)
-        rows.append(("∞" if mu == math.inf else f"{mu:g}", *row, ratio))
-    return table(("μ", *HEADERS.values(), "RW-Meta / Min Noise (paper)"), rows)
+        level = "∞ (no noise)" if mu == math.inf else f"{mu:g}"
+        right = f"{100 * best_guess(mu):.0f}%"
+        rows.append((level, right, amount(*meta), amount(*tree), ratio))
+    header = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
+    return table(header, rows)
 
 
 REGRESSORS = ROOT / "verify" / "runs" / "regressors.csv"
@@ -405,9 +323,15 @@ def fillings() -> str:
 
 
 def slips() -> str:
-    """Roots of the statements that do not hold as printed, worst kind first."""
+    """Roots of the statements that do not hold as printed; the smaller ones are counted."""
     found = roots(recorded("simulated", "claims"))
-    return "".join(f"- {row.root} ({row.kind}): {row.mend}\n" for row in found.itertuples())
+    of_substance = found["kind"].isin(["false", "hypothesis missing"])
+    listed = "".join(
+        f"- {row.root} ({row.kind}): {row.mend}\n" for row in found[of_substance].itertuples()
+    )
+    counts = found[~of_substance]["kind"].value_counts()
+    others = ", ".join(f"{count} of the kind *{kind}*" for kind, count in counts.items())
+    return f"{listed}\nThe others: {others}.\n"
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -417,11 +341,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "regressors": regressors,
     "losses": losses,
     "real-data": real_data,
-    "worlds": worlds,
     "lost-worlds": lost_worlds,
     "shares": shares,
-    "questions": questions,
-    "aims": aims,
     "rivals": rivals,
     "lazy-regret": lazy_regret,
     "correlated-noise": correlated_noise,

@@ -11,6 +11,7 @@ import recorded_numbers
 from scipy.stats import norm
 
 from dpol.show.reported import FILLINGS
+from dpol.studies.games.settings import LINEAR
 
 MARKED = [path for path in recorded_numbers.PAGES if "<!-- numbers: " in path.read_text()]
 
@@ -43,7 +44,7 @@ def test_the_regression_on_time_is_the_recorded_run() -> None:
     run = recorded_numbers.recorded("central-texas", "summary").query("noise == 'isotropic'")
     for algorithm, rows in (
         (recorded_numbers.META, run[run["algorithm"] == recorded_numbers.META]),
-        (recorded_numbers.BEST_LINEAR, run[run["family"] == recorded_numbers.LINEAR]),
+        (recorded_numbers.BEST_LINEAR, run[run["family"] == LINEAR]),
     ):
         gains = time[time["algorithm"] == algorithm].set_index("mu")["mean_gain"]
         assert gains.to_dict() == pytest.approx(rows.set_index("mu")["mean_gain"].to_dict())
