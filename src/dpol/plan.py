@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dpol.data.query import Query
 
 FIGURE_FORMATS: Sequence[str] = ("svg", "png", "pdf")
-TABLE_FORMATS: Sequence[str] = ("html", "fragment.html", "md", "csv", "tex")
+TABLE_FORMATS: Sequence[str] = ("html", "fragment.html", "md", "csv")
 
 SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full."""

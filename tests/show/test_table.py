@@ -1,4 +1,4 @@
-"""Tables as Markdown, LaTeX, HTML and CSV."""
+"""Tables as Markdown, HTML and CSV."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from dpol.show.table import (
     Section,
     Table,
     TableCell,
-    escape_latex,
     number,
     one_section,
     to_csv,
     to_fragment,
     to_html,
-    to_latex,
     to_markdown,
     write_table,
 )
@@ -67,41 +65,13 @@ def test_markdown(grouped: bool) -> None:
     ]
 
 
-def test_latex() -> None:
-    body = to_latex(table()).split("\\toprule\n")[1].split("\\bottomrule")[0]
-    assert body.splitlines() == [
-        r"stream & noise & privacy & a & b $\dagger$ \\",
-        r"\midrule",
-        r"NM & plain & $\mu$ = 1 & 1.00 $\pm$ 0.10 & --- \\",
-        r"\footnotesize n = 2 &  &  & \footnotesize ridge &  \\",
-        r" &  & $\mu$ = 2 & 1 & 2 \\",
-        r"\addlinespace",
-        r" & capacity $\dagger$ & $\mu$ = 1 & 3 &  \\",
-        r"\midrule",
-        r"PA & plain & $\mu$ = 2 & 1 & 2 \\",
-        r"\footnotesize n = 3 &  &  &  &  \\",
-    ]
-
-
 def test_cited_lines_are_grey_and_in_markdown_italic() -> None:
     first, second = table(grouped=False).sections
     cited = replace(second, groups=(replace(second.groups[0], cited=True),))
     both = replace(table(grouped=False), sections=(first, cited))
     assert to_markdown(both).splitlines()[7] == "| *PA* (n = 3) | *μ = 2* | *1* | *2* |"
-    latex = to_latex(both).splitlines()
-    assert latex[0] == r"% needs \usepackage{booktabs,graphicx,xcolor}"
-    at = latex.index(r"\midrule", latex.index(r"\midrule") + 1)
-    grey = [rf"\textcolor{{gray}}{{{text}}}" for text in ("PA", r"$\mu$ = 2", "1", "2")]
-    note = r"\textcolor{gray}{\footnotesize n = 3} &  &  &  \\"
-    assert latex[at + 1 : at + 3] == [rf"{' & '.join(grey)} \\", note]
-    assert "xcolor" not in to_latex(table())
-    assert "textcolor" not in to_latex(table())
     page = to_fragment(both)
     assert page.count("<tr") - page.count("<tr>") == page.count('<tr class="cited">') + 1 == 2
-    # Lines of words are in a longtable.
-    words = replace(both, headers=(Column("a", prose=True), "b"))
-    assert r"\textcolor{gray}{$\mu$ = 2} & \textcolor{gray}{1}" in to_latex(words)
-    assert to_latex(words).startswith(r"% needs \usepackage{array,booktabs,longtable,xcolor}")
 
 
 def test_no_text_of_a_table_is_read_as_markup() -> None:
@@ -110,13 +80,6 @@ def test_no_text_of_a_table_is_read_as_markup() -> None:
     assert any(line.startswith(rf"| **{escape_markdown(NASTY)}") for line in lines)
     grid = [line for line in lines if line.startswith("|")]
     assert {line.replace(r"\|", "").count("|") for line in grid} == {6}
-    text = to_latex(nasty)
-    assert r"A \& B\_\textless{}c\textgreater{}\% \textbar{} {[}d{]} \{e\}" in text
-    assert r"\$x\textasciicircum{}2\$ \#1 \textasciitilde{} \textbackslash{}" in text
-    assert escape_latex("μ = ∞") == r"$\mu$ = $\infty$"
-    assert text.isascii()
-    body = [line for line in text.splitlines() if line.endswith(r" \\")]
-    assert {line.replace(r"\&", "").count("&") for line in body} == {4}
     page = to_html(nasty)
     assert "<script" not in page
     assert "A &amp; B_&lt;c&gt;% | [d]" in page
@@ -154,23 +117,18 @@ def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
         '<td class="none" data-header="share">—</td>',
     ]
     assert to_markdown(plain()).splitlines()[4] == "| run suite | much | 12,345 | 25% |"
-    latex = to_latex(plain())
-    assert r"stage & work & wall time, s & share \\" in latex
-    assert latex.count(r"\multicolumn") == 0
-    short = to_latex(replace(plain(), headers=("a", "b", "c")))
-    assert "\nclean & less & 2 & --- \\\\\n" in short
 
 
 # --- Files ---
 
 
 def test_one_call_writes_every_format(tmp_path: Path) -> None:
-    suffixes = (".html", ".fragment.html", ".md", ".csv", ".tex")
+    suffixes = (".html", ".fragment.html", ".md", ".csv")
     write_table(plain(), *(tmp_path / f"t{suffix}" for suffix in suffixes))
     page, fragment, *texts = ((tmp_path / f"t{suffix}").read_text() for suffix in suffixes)
     assert fragment == to_fragment(plain())
     assert fragment in page
-    assert texts == [to_markdown(plain()), "wall\n12345.0\n2.0\n", to_latex(plain())]
+    assert texts == [to_markdown(plain()), "wall\n12345.0\n2.0\n"]
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".csv"])

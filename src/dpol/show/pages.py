@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import jinja2
 
 from dpol.show.words import typeset
-
-# Braces and percent signs are LaTeX's own.
-_DELIMITERS: Any = {
-    "block_start_string": "<%",
-    "block_end_string": "%>",
-    "variable_start_string": "<<",
-    "variable_end_string": ">>",
-}
 
 
 def load_template(
@@ -26,8 +17,7 @@ def load_template(
     Args:
         name: file name of the template.
         packages: packages to search before `dpol.show`.
-        escape: the filter `e` of a LaTeX or Markdown template, which escapes nothing by itself.
-            Such a template uses the delimiters `<% %>` and `<< >>`.
+        escape: the filter `e` of a Markdown template, which escapes nothing by itself.
     """
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
@@ -38,7 +28,6 @@ def load_template(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
-        **(_DELIMITERS if escape else {}),
     )
     environment.filters["typeset"] = typeset
     if escape:

@@ -1,4 +1,4 @@
-"""Tables, and their rendering as HTML, Markdown, LaTeX and CSV."""
+"""Tables, and their rendering as HTML, Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -15,35 +15,6 @@ from dpol.show.pages import load_template
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_TEXT = {
-    "\\": r"\textbackslash{}",
-    "[": "{[}",  # after a line break, a bracket would be an optional argument
-    "]": "{]}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "“": "``",
-    "”": "''",
-    "’": "'",
-    "\u2013": "--",
-    "—": "---",
-    "…": r"\ldots{}",
-    "²": "$^2$",
-    "\n": " ",
-}
-_MATH = (
-    "± pm, † dagger, ∞ infty, × times, ≤ leq, ≥ geq, α alpha, β beta, γ gamma, δ delta,"
-    " ε varepsilon, η eta, λ lambda, μ mu, ρ rho, φ varphi, Δ Delta, Σ Sigma, Φ Phi, Ω Omega"
-)
-_LATEX = str.maketrans(
-    _TEXT
-    | {sign: rf"\{sign}" for sign in "{}&%$#_"}
-    | {pair[0]: rf"$\{pair[2:]}$" for pair in _MATH.split(", ")}
-)
 
 
 @dataclass(frozen=True)
@@ -171,11 +142,6 @@ class Table:
         return sum(column.prose for column in self.columns)
 
     @property
-    def cites(self) -> bool:
-        """Whether it has cited lines."""
-        return any(group.cited for section in self.sections for group in section.groups)
-
-    @property
     def sortable(self) -> bool:
         """Whether readers may sort the lines."""
         return len(self.corner) == 1
@@ -214,24 +180,10 @@ def number(value: float, text: str | None = None) -> TableCell:
     return TableCell(text, order=float(value))
 
 
-def escape_latex(text: str) -> str:
-    """Escape a text for LaTeX, even at the start of a table row."""
-    return text.translate(_LATEX)
-
-
 def to_markdown(table: Table) -> str:
     """Render a table and its following tables as GitHub's Markdown."""
     template = load_template("table.md.j2", escape=escape_markdown)
     return "\n".join(template.render(table=each) for each in (table, *table.following))
-
-
-def to_latex(table: Table) -> str:
-    """Render the tables for `\\input`; a comment in each names the packages that it needs."""
-    kinds = {True: "longtable.tex.j2", False: "tabular.tex.j2"}
-    return "\n".join(
-        load_template(kinds[each.n_prose > 0], escape=escape_latex).render(table=each)
-        for each in (table, *table.following)
-    )
 
 
 def to_fragment(table: Table) -> str:
@@ -255,7 +207,7 @@ def to_csv(numbers: pd.DataFrame) -> str:
 
 
 def write_table(table: Table, *paths: Path | str) -> None:
-    """Write a table as `.html`, `.fragment.html`, `.md` or `.tex`, and its numbers as `.csv`.
+    """Write a table as `.html`, `.fragment.html` or `.md`, and its numbers as `.csv`.
 
     Raises:
         ValueError: a suffix is unknown, or there are no numbers for a CSV; nothing is written.
@@ -265,7 +217,6 @@ def write_table(table: Table, *paths: Path | str) -> None:
         ".fragment.html": to_fragment,
         ".html": to_html,
         ".md": to_markdown,
-        ".tex": to_latex,
     }
     texts = {}
     for path in map(Path, paths):

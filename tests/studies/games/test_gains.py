@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.privacy.guarantee import MU_OF_STAYS
-from dpol.show.table import Table, to_csv, to_fragment, to_html, to_latex, to_markdown
+from dpol.show.table import Table, to_csv, to_fragment, to_html, to_markdown
 from dpol.studies.games.gains import COLUMNS, UNMOVED
 from tables_by_hand import (
     FACTS,
@@ -163,7 +163,7 @@ def test_each_noise_has_a_table_and_algorithms_without_noise_are_in_the_first() 
 
 def test_all_tables_are_in_each_file() -> None:
     table = build(OTHER_NOISES + rows())
-    for render in (to_markdown, to_html, to_fragment, to_latex):
+    for render in (to_markdown, to_html, to_fragment):
         text = render(table)
         assert text.count("Average total gain") >= 5
         assert "isotropic" in text.replace("\\", "")
