@@ -10,7 +10,6 @@ import pytest
 
 from dpol.core.intervals import verdict_on
 from dpol.show.reported import BEST_LINEAR, load_reported
-from dpol.studies.comparison.settings import REACHED, verdict_of_aim
 from dpol.studies.games.summary import conclude, rank_meta
 from tables_by_hand import INF, run
 
@@ -35,20 +34,6 @@ NAN = math.nan
 )
 def test_verdicts(difference: float, half: float, verdict: str) -> None:
     assert verdict_on(difference, half) == verdict
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        ("above equal", REACHED),
-        ("equal undecided", "undecided"),
-        ("above undecided", "undecided"),
-        ("undecided below", "not reached"),
-        ("above below", "not reached"),
-    ],
-)
-def test_an_aim_is_reached_if_nothing_it_names_is_better(verdicts: str, expected: str) -> None:
-    assert verdict_of_aim(verdicts.split()) == expected
 
 
 # --- Best of a family ---

@@ -19,7 +19,7 @@ from dpol.noise.noises import memory_of
 from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.comparison.settings import SAME, NoiseMemories, verdict_of_aim
+from dpol.studies.comparison.settings import SAME, NoiseMemories
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 from dpol.studies.study import Inputs, Values
@@ -177,7 +177,7 @@ def _side(game: pd.DataFrame, delta: float) -> dict[str, Any]:
 
 
 def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Add jointly valid half-widths, and the verdicts on differences and aims."""
+    """Add jointly valid half-widths, and the verdicts on differences."""
     count = int(frame[list(_ERRORS)].count().sum())
     factor = student_factor(confidence, count, int(frame["replicates"].iloc[0]))
     frame = frame.assign(
@@ -187,10 +187,4 @@ def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
     )
     pairs = frame[["difference", "difference_half_width"]].to_numpy()
     verdicts = pd.Series([verdict_on(*pair) for pair in pairs], frame.index)
-    frame["verdict"] = verdicts.where(frame["difference"].notna(), "")
-    # The aims: not worse in any unit, or as good as `times` mu in this one.
-    of_aim = frame["weeks"].where(frame["times"] > 1, 0)
-    same = frame[["stream", "algorithm", "noise", "level", "times"]]
-    key = [*(same[name] for name in same), of_aim]
-    aims = frame.groupby(key)["verdict"].transform(lambda own: verdict_of_aim(own.tolist()))
-    return frame.assign(aim_verdict=aims.where(frame["verdict"] != "", ""))
+    return frame.assign(verdict=verdicts.where(frame["difference"].notna(), ""))

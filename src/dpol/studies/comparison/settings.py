@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.noise import find_noise
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.games.settings import BASELINE, OURS, NoiseName
 
-REACHED, MISSED = "reached", "not reached"
-"""Verdicts on an aim."""
 SAME, GUESS, EPSILON = "mu", "guess", "epsilon"
 """What two noises can have in common: mu, an attacker's best guess, or epsilon at delta."""
 
@@ -42,17 +38,6 @@ class Rival(Settings):
     """Name in sentences, such as `the tuned baseline`."""
     systems: Annotated[list[System], Field(min_length=1), AfterValidator(all_different)]
     """The system, or several; ours must be above all of them to be above the rival."""
-
-
-def verdict_of_aim(verdicts: Collection[str]) -> str:
-    """Return the verdict on an aim: ours must be at or above everything it names.
-
-    >>> verdict_of_aim([ABOVE, EQUAL]), verdict_of_aim([ABOVE, BELOW])
-    ('reached', 'not reached')
-    """
-    if BELOW in verdicts:
-        return MISSED
-    return REACHED if set(verdicts) <= {ABOVE, EQUAL} else UNDECIDED
 
 
 class NoiseRead(Settings):
@@ -85,9 +70,7 @@ class NoiseMemories(Settings):
     mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
     """Gaussian-DP parameters mu of these stays."""
     times: Annotated[float, Field(gt=1, le=10)] = 1.3
-    """First aim: match independent noise at `times` the mu.
-
-    Second aim: at every mu, not worse than independent noise for any unit."""
+    """Factor on mu of a second game with independent noise, which has less noise."""
     algorithm: AlgorithmSpec = "empirical-bayes"
     """One algorithm that can use correlated noise, as in a suite."""
     rivals: Annotated[list[NoiseRead], AfterValidator(all_different)] = []
