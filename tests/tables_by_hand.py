@@ -141,14 +141,9 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def column(table: Table, title: str) -> list[TableCell]:
-    """Return the cells of a column of the table and its following tables."""
-    entries = []
-    for each in (table, *table.following):
-        titles = [header.title for header in each.columns]
-        if title in titles:
-            entries += [cells[titles.index(title)] for _, _, cells in lines(each)]
-    assert entries, title
-    return entries
+    """Return the cells of a column."""
+    place = [header.title for header in table.columns].index(title)
+    return [cells[place] for _, _, cells in lines(table)]
 
 
 def gains(table: Table, title: str) -> list[str]:

@@ -38,11 +38,6 @@ def signed(row: Mapping[Any, Any]) -> str:
     return f"{fixed(row['difference'], sign='+')}{plus_minus(row['difference_half_width'])}"
 
 
-MODELS = {
-    "local": "each site adds noise to its own gains",
-    "central": "a trusted curator sees the raw gains",
-}
-"""Clauses on each privacy model: who adds the noise, or sees the raw gains."""
 AS_HARD_AS = "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."
 """The meaning of a guarantee with a mu."""
 SAMPLERS = {
@@ -102,14 +97,13 @@ def describe_best(column: str, family: str) -> str:
 
 
 def describe_guarantee(runs: pd.DataFrame) -> list[str]:
-    """State the guarantee of rows of the summary; `dpol.show.mechanisms` has the mechanisms."""
+    """State the guarantee of rows of the summary."""
     private = runs[(runs["model"] != "none") & (runs["epsilon"] < float("inf"))]
     if private.empty:
         return ["Guarantee: none; no run adds privacy noise."]
     return [
         f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}. Adjacent inputs:"
-        f" {each(private['adjacency'])}. {AS_HARD_AS} The μ of a row is the requested level; the"
-        " table of mechanisms has the guarantee of each mechanism there.",
+        f" {each(private['adjacency'])}. {AS_HARD_AS} The μ of a row is the requested level.",
         *describe_public(private),
         *(SAMPLERS[name] for name in dict.fromkeys(private["sampler"])),
     ]

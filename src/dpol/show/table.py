@@ -113,7 +113,6 @@ class Table:
         footers: notes below the table.
         numbers: the numbers of the table, in full precision.
         filtered: noun for its lines, if readers of the page can filter them.
-        following: tables below it in its files, folded on the page.
     """
 
     caption: str
@@ -124,7 +123,6 @@ class Table:
     footers: tuple[str, ...] = ()
     numbers: pd.DataFrame | None = field(default=None, compare=False, repr=False)
     filtered: str = ""
-    following: tuple[Table, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -181,19 +179,18 @@ def number(value: float, text: str | None = None) -> TableCell:
 
 
 def to_markdown(table: Table) -> str:
-    """Render a table and its following tables as GitHub's Markdown."""
-    template = load_template("table.md.j2", escape=escape_markdown)
-    return "\n".join(template.render(table=each) for each in (table, *table.following))
+    """Render a table as GitHub's Markdown."""
+    return load_template("table.md.j2", escape=escape_markdown).render(table=table)
 
 
 def to_fragment(table: Table) -> str:
-    """Render a table as HTML for a page; its following tables are folded."""
-    return load_template("fragment.html.j2").render(tables=(table, *table.following), folds=True)
+    """Render a table as HTML for a page."""
+    return load_template("fragment.html.j2").render(table=table)
 
 
 def to_html(table: Table) -> str:
-    """Render a table and its following tables as a page."""
-    return load_template("table.html.j2").render(tables=(table, *table.following), folds=False)
+    """Render a table as a page."""
+    return load_template("table.html.j2").render(table=table)
 
 
 def to_csv(numbers: pd.DataFrame) -> str:

@@ -325,10 +325,6 @@ def test_the_table_states_the_guarantees(shown: Table) -> None:
         "Data: simulated",
     ):
         assert has_footer(shown, text), text
-    (mechanisms,) = shown.following
-    labels = {label for _, label, _ in lines(mechanisms)}
-    assert "capacity-memory Gaussian noise on every gain vector" in labels
-    assert "μ = 0.5" in mechanisms.titles
 
 
 def test_the_figure_draws_differences_and_the_mu_of_stays(frame: pd.DataFrame) -> None:

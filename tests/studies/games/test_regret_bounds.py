@@ -1,4 +1,4 @@
-"""The regret bounds of the registry, and their table."""
+"""The regret bounds of the registry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpol.core.randomness import replicate_generators
@@ -16,31 +15,8 @@ from dpol.experts.registry import REGISTRY, Registration, make_members, regret_b
 from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.batching.compute import synthetic_gains
 from dpol.studies.claims.compute import statements
-from dpol.studies.games.mechanisms import regret_bounds_table
-from tables_by_hand import texts
 
 T, N, MU, RUNS = 200, 5, 1.0, 200
-
-
-def test_the_line_of_an_algorithm_follows_the_registry() -> None:
-    played = {
-        "rw-meta": [True, False],
-        "kalman": [True],
-        "l2p": [True],
-        "follow-the-leader": [False],
-    }
-    summary = pd.DataFrame(
-        {"family": name, "ours": ours} for name, own in played.items() for ours in own
-    )
-    table = regret_bounds_table({"summary": summary}, None, None)  # type: ignore[arg-type]
-    bounds = regret_bounds()
-    assert texts(table) == [
-        ["rw-meta", *bounds["rw-meta"]],
-        ["kalman †", "none known", "—"],
-        ["l2p", *bounds["l2p"]],
-        ["follow-the-leader", "none known", "—"],
-    ]
-    assert "†: ours, not in the paper." in table.footers
 
 
 def test_a_bound_without_a_comparator_is_refused() -> None:

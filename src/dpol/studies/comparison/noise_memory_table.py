@@ -12,7 +12,6 @@ from dpol.core.words import counted
 from dpol.privacy.guarantee import AT_ONE_PLACE, MU_OF_STAYS, STAY, STAY_UNIT
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
-from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import OURS, marked, name_of
 from dpol.show.table import Column, Group, Line, Section, Table, TableCell
 from dpol.show.words import mu_title, power
@@ -48,12 +47,6 @@ def memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     # The unit has the name w, since a group has its own.
     ends = frame["adjacency"].str.endswith(AT_ONE_PLACE).map({True: AT_ONE_PLACE, False: ""})
     shown = frame.assign(adjacency=STAY.format("w") + ends, unit=STAY_UNIT.format("w"))
-    mechanisms = mechanisms_table(
-        {name_of(str(noise)).long: own for noise, own in shown.groupby("noise", sort=False)},
-        sorted({*frame["mu"]}, reverse=True),
-        name="memory-mechanisms",
-        title="Guarantees of the noises",
-    )
     return Table(
         caption="Correlated and other noise: total gain, and μ for longer stays",
         name="memory",
@@ -66,7 +59,6 @@ def memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
         sections=tuple(sections),
         footers=tuple(_footers(frame, shown, facts)),
         numbers=frame,
-        following=tuple(filter(None, [mechanisms])),
     )
 
 

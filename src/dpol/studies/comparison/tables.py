@@ -11,9 +11,9 @@ import pandas as pd
 from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
 from dpol.show import footers
 from dpol.show.names import OURS
-from dpol.show.table import Table, TableCell
+from dpol.show.table import Table, TableCell, one_section
 from dpol.studies.comparison.settings import Comparison, System
-from dpol.studies.games.gains import gain_section
+from dpol.studies.games.gains import gain_lines
 from dpol.studies.games.systems import describe_stream
 from dpol.studies.study import Facts, Frames
 
@@ -33,13 +33,15 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
     columns = (_OURS, _BASELINE, *(rival.name for rival in settings.rivals), _OTHERS)
     cells = pd.DataFrame(_cells(comparison))
     sections = [
-        gain_section(
-            cells[cells["stream"] == stream],
-            columns,
-            list(facts.levels.values()),
-            lambda row: TableCell(row["text"], row["notes"]),
-            title=title,
-            note=describe_stream(summary[summary["stream"] == stream].iloc[0]),
+        one_section(
+            gain_lines(
+                cells[cells["stream"] == stream],
+                columns,
+                list(facts.levels.values()),
+                lambda row: TableCell(row["text"], row["notes"]),
+            ),
+            title,
+            describe_stream(summary[summary["stream"] == stream].iloc[0]),
         )
         for stream, title in facts.streams.items()
     ]

@@ -1,13 +1,9 @@
-"""Tables of total gain: their layout, and the table of every algorithm of the report.
-
-The latter has a table for each noise; below them stands what each mechanism guarantees.
-"""
+"""Tables of total gain: their lines, and the table of every algorithm of the report."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -17,10 +13,9 @@ from dpol.noise import NO_NOISE, in_order
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
-from dpol.show.mechanisms import mechanisms_table
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
 from dpol.show.reported import BEST_LINEAR
-from dpol.show.table import Section, Table, TableCell, one_section
+from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.show.words import privacy_title
 from dpol.studies.games.settings import LINEAR, Games
 from dpol.studies.games.systems import describe_stream, is_weaker
@@ -47,35 +42,29 @@ Run = Mapping[Any, Any]
 """A row of the summary."""
 
 
-def gain_section(
+def gain_lines(
     rows: pd.DataFrame,
     columns: Collection[str],
     mus: Sequence[float],
     cell: Callable[[Run], TableCell],
     *,
-    title: str,
-    note: str = "",
     name: Callable[[float], str] = privacy_title,
-    cited: bool = False,
-) -> Section:
-    """Return the section of a stream: a line for each level, a cell for each column.
+) -> tuple[Line, ...]:
+    """Return a line for each level, with a cell for each column.
 
     Args:
         rows: at most one row for each `column` and `mu`, with `mean_gain`.
         columns: the columns, in their order.
         mus: the levels, in their order.
         cell: takes a row and returns its cell.
-        title: title of the section.
-        note: note behind it.
         name: takes a level and returns the name of its line.
-        cited: whether the numbers come from elsewhere.
     """
     lines = []
     for mu in mus:
         of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
         cells = (cell(of_column[it]) if it in of_column else TableCell("—") for it in columns)
         lines.append((name(mu), tuple(cells)))
-    return one_section(lines, title, note, cited=cited)
+    return tuple(lines)
 
 
 def best_of_columns(columns: Mapping[str, pd.DataFrame], *keys: str) -> pd.DataFrame:
@@ -89,7 +78,7 @@ def best_of_columns(columns: Mapping[str, pd.DataFrame], *keys: str) -> pd.DataF
 
 
 def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
-    """Build the table of total gains with its following tables; the numbers have `COLUMNS`.
+    """Build the table of total gains, with a group for each noise; the numbers have `COLUMNS`.
 
     Args:
         frames: the summary, as `dpol.studies.games.summary.conclude` returns it.
@@ -104,46 +93,28 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     if len(members := runs[runs["family"] == family]):
         columns[best] = members
     noises = in_order({*pd.concat(columns.values())["noise"]} - {NO_NOISE}) or [NO_NOISE]
-    # Algorithms without noise stand in the first table.
+    # Algorithms without noise stand in the first group.
     for title, rows in columns.items():
         columns[title] = rows.assign(shown_at=rows["noise"].replace(NO_NOISE, noises[0]))
     picked = best_of_columns(columns, "shown_at")
-    # With several noises, the noises bear the marks.
+    # Of several noises, those of ours bear the marks.
     named = [it for it in noises if len(noises) > 1 and name_of(it).ours]
     marks = [
         title
         for title, rows in columns.items()
         if title not in ACCOUNTED and rows.loc[~rows["noise"].isin(named), "ours"].any()
     ]
-    tables = []
-    for noise in noises:
-        own = picked[picked["shown_at"] == noise]
-        played = {*own["column"]}
-        shown = [it for it in columns if it in played or (noise == noises[0] and columns[it].empty)]
-        sections = [
-            gain_section(
-                own[own["stream"] == stream],
-                shown,
-                mus,
-                lambda run: _cell(run, best),
-                title=title,
-                note=describe_stream(summary[summary["stream"] == stream].iloc[0]),
-            )
-            for stream, title in facts.streams.items()
-        ]
-        name = "" if noise == NO_NOISE else f", {marked(f'{noise} noise', name_of(noise).ours)}"
-        tables.append(
-            Table(
-                caption=f"Average total gain{name}",
-                name=f"average-gain-{noise}",
-                corner=("stream", "privacy"),
-                headers=tuple(marked(it, it in marks) for it in shown),
-                sections=tuple(sections),
-            )
-        )
-    if mechanisms := mechanisms_table(columns, mus, name="mechanisms"):
-        tables.append(mechanisms)
-    first, *others = tables
+    several = len(noises) > 1
+    sections = []
+    for stream, title in facts.streams.items():
+        own, groups = picked[picked["stream"] == stream], list[Group]()
+        for noise in noises:
+            rows = own[own["shown_at"] == noise]
+            lines = gain_lines(rows, columns, mus, lambda run: _cell(run, best))
+            name = marked(noise, name_of(noise).ours)
+            groups.append(Group(name if several else "", lines))
+        note = describe_stream(summary[summary["stream"] == stream].iloc[0])
+        sections.append(Section(title, note, tuple(groups)))
     replicates = [*dict.fromkeys((picked["replicates"].min(), picked["replicates"].max()))]
     noted = {note.partition(":")[0] for run in picked.to_dict("records") for note in _remarks(run)}
     notes = [
@@ -160,12 +131,15 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
         *explain_mark([*(f"{it} noise" for it in named), *marks]),
         *(f"{it}: {ACCOUNTED[it]}." for it in columns if it in ACCOUNTED),
     ]
-    return replace(
-        first,
+    played = "" if several or noises == [NO_NOISE] else f", {noises[0]} noise"
+    return Table(
+        caption=f"Average total gain{played}",
         name="average-gain",
+        corner=("stream", "noise", "privacy") if several else ("stream", "privacy"),
+        headers=tuple(marked(it, it in marks) for it in columns),
+        sections=tuple(sections),
         footers=tuple(notes),
         numbers=picked.assign(stream_title=picked["stream"].map(facts.streams))[COLUMNS],
-        following=tuple(others),
     )
 
 

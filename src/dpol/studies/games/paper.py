@@ -33,9 +33,9 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Table, TableCell
+from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
-from dpol.studies.games.gains import COLUMNS, best_of_columns, gain_section
+from dpol.studies.games.gains import COLUMNS, best_of_columns, gain_lines
 from dpol.studies.games.settings import (
     BEST_FIXED,
     LINEAR,
@@ -86,27 +86,19 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
     paper = _of_paper()
     paper = paper[paper["mu"].isin(mus) & facts.asks_the_papers]
     sections = [
-        gain_section(
-            rows,
-            HEADERS,
-            mus,
-            _gain,
-            title=title,
-            note=describe_stream(rows.iloc[0]),
-            name=mu_title,
+        one_section(
+            gain_lines(rows, HEADERS, mus, _gain, name=mu_title),
+            title,
+            describe_stream(rows.iloc[0]),
         )
         for stream, title in facts.streams.items()
         if len(rows := run[run["stream"] == stream])
     ]
     sections += [
-        gain_section(
-            rows,
-            HEADERS,
-            sorted({*rows["mu"]}, reverse=True),
-            _gain,
-            title=f"{title}, in the paper",
-            note=f"n = {size}; {_compared(summary, facts, state)}",
-            name=mu_title,
+        one_section(
+            gain_lines(rows, HEADERS, sorted({*rows["mu"]}, reverse=True), _gain, name=mu_title),
+            f"{title}, in the paper",
+            f"n = {size}; {_compared(summary, facts, state)}",
             cited=True,
         )
         for state, (title, size) in PAPER_STATES.items()

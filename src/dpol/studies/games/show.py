@@ -81,7 +81,7 @@ def _answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
 
 @partial(TableSpec, name="privacy", title="How private is it?")
 def _privacy_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.mechanisms import privacy_table
+    from dpol.studies.games.privacy import privacy_table
 
     return privacy_table(frames, settings, facts)
 
@@ -91,13 +91,6 @@ def _average_gain_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     from dpol.studies.games.gains import average_gain_table
 
     return average_gain_table(frames, settings, facts)
-
-
-@partial(TableSpec, name="regret-bounds", title="Regret bound of each algorithm", place="folded")
-def _regret_bounds_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.mechanisms import regret_bounds_table
-
-    return regret_bounds_table(frames, settings, facts)
 
 
 def _replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
@@ -145,7 +138,7 @@ SECTIONS = (
         title="Total gain",
         about="Each algorithm at each privacy level.",
         results=("summary",),
-        tables=(_average_gain_table, _regret_bounds_table),
+        tables=(_average_gain_table,),
     ),
 )
 """Sections of the page, in their order."""

@@ -1,0 +1,127 @@
+"""How private is it? Table of an attacker's guesses; its file also has ε and the noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from dpol.core.rounding import rounded_up
+from dpol.core.words import counted
+from dpol.privacy.account import best_guess, best_guess_of_epsilon
+from dpol.privacy.guarantee import MU_OF_STAYS
+from dpol.privacy.stays import STAYS
+from dpol.show.footers import AS_HARD_AS, SAMPLERS, describe_public
+from dpol.show.names import name_of
+from dpol.show.table import Table, TableCell, one_section
+from dpol.show.words import each, mu_title
+from dpol.studies.games.settings import Games
+from dpol.studies.games.systems import lines_of, ordered_levels
+from dpol.studies.study import Facts, Frames
+
+COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
+"""Columns of the numbers: a row per system, level and length of a stay. `count_noise` is the
+standard deviation of the noise on a count."""
+_NAMED = 3
+"""Most systems that a line names."""
+
+
+def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
+    """Build the table: a line per system of the page's first table, a column per level.
+
+    Correlated noises have lines too. Systems with equal numbers share one. Every number is the
+    largest of all streams, rounded up.
+
+    Args:
+        frames: the summary.
+        main: the systems.
+        facts: the levels.
+    """
+    summary = frames["summary"]
+    systems = {line.name: line.rows for line in lines_of(summary, main, facts)}
+    for noise, rows in summary[summary["noise_memory"] != ""].groupby("noise"):
+        systems[name_of(str(noise)).long] = rows
+    private = {
+        name: rows[(rows["model"] != "none") & (rows["epsilon"] < math.inf)]
+        for name, rows in systems.items()
+    }
+    numbers = pd.DataFrame(
+        [row for name, rows in private.items() for row in _guesses_and_epsilon(name, rows)],
+        columns=COLUMNS,
+    )
+    levels = [mu for mu in ordered_levels(facts.levels) if (numbers["mu"] == mu).any()]
+    of_cells: dict[tuple[TableCell, ...], list[str]] = {}
+    for name, own in numbers.groupby("system", sort=False):
+        of_cells.setdefault(tuple(_cells(own, levels)), []).append(str(name))
+    lines = [(_listed(names), cells) for cells, names in of_cells.items()]
+    return Table(
+        caption="Right guesses of an attacker, at most (a coin: 50%)",
+        name="privacy",
+        corner=("system",),
+        headers=tuple(map(mu_title, levels)) or ("",),
+        sections=(one_section(lines or [("no noise was added", (TableCell("—"),))]),),
+        footers=tuple(_footers(pd.concat(private.values()), facts)) if lines else (),
+        numbers=numbers,
+    )
+
+
+def _guesses_and_epsilon(
+    system: str, private: pd.DataFrame
+) -> Iterator[tuple[str, float, int, float, float, float, float]]:
+    """Yield rows with `COLUMNS`; without people who are counted, or without a mu, of one round."""
+    for mu, own in private.groupby("mu", sort=False):
+        level, epsilon, delta = float(str(mu)), own["epsilon"].max(), own["delta"].max()
+        rest = epsilon, delta, own["count_noise"].max()
+        if own["guaranteed_mu"].isna().any():
+            yield system, level, 1, best_guess_of_epsilon(epsilon, delta), *rest
+        elif own[list(MU_OF_STAYS)].isna().any(axis=None):
+            yield system, level, 1, best_guess(own["guaranteed_mu"].max()), *rest
+        else:
+            for rounds, column in zip(STAYS, MU_OF_STAYS, strict=True):
+                yield system, level, rounds, best_guess(own[column].max()), *rest
+
+
+def _cells(own: pd.DataFrame, levels: Sequence[float]) -> Iterator[TableCell]:
+    """Yield the guesses of each level about somebody counted once; below, about the longest stay.
+
+    The last digit is rounded up.
+    """
+    for mu in levels:
+        guesses = own[own["mu"] == mu].set_index("rounds")["right_guesses"]
+        texts = {stay: f"{rounded_up(100 * share, 3)}%" for stay, share in guesses.items()}
+        if not texts:
+            yield TableCell("—")
+            continue
+        (_, guessed), *longer = texts.items()
+        notes = [f"{share} in {rounds} rounds" for rounds, share in longer[-1:]]
+        yield TableCell(guessed, tuple(notes))
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {counted(more, 'other')}" if more > 0 else "")
+
+
+def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
+    public = " ".join(["", *describe_public(private)])
+    replayed = " (also of the replay)" if facts.replayed else ""
+    yield (
+        f"Protected: {each(private['unit'])}. Adjacent inputs: {each(private['adjacency'])}."
+        f"{public} The guarantee is of what a system would publish, not of this page: every gain,"
+        f" share and figure here{replayed} is computed from the true numbers."
+    )
+    yield (
+        f"{AS_HARD_AS} The file privacy.csv also has ε, the noise on a count, and stays of other"
+        " lengths; summary.parquet has each mechanism with its sensitivity."
+    )
+    carried = private[private["mu_carried"].notna()]
+    if len(carried):
+        factor = (carried["mu_carried"] / carried["mu"]).max()
+        more = counted(int(carried["carried_weeks"].max()), "further round")
+        yield (
+            "The guarantee takes the counts as true. If missing counts repeat the last one, a"
+            f" person is counted in up to {more}, which multiplies μ by {rounded_up(factor, 3)} at"
+            " most."
+        )
+    yield from (SAMPLERS[name] for name in dict.fromkeys(private["sampler"]))
