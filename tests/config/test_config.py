@@ -263,6 +263,6 @@ def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithm
 
 
 def test_null_stands_for_a_key_that_is_not_given():
-    nulls = dict.fromkeys(["block_replicates", "questions", "lazy", "dataset.columns.entities"])
+    nulls = dict.fromkeys(["block_replicates", "questions", "lazy", "dataset.columns.cases"])
     assert parse(nulls).config == parse().config
-    assert "entities" not in parse(nulls).config.dataset.columns.model_fields_set
+    assert "cases" not in parse(nulls).config.dataset.columns.model_fields_set

@@ -126,7 +126,6 @@ ELSEWHERE = [
     ({**WIDE, "dataset.columns.capacity.format": {}}, "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
     ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
     ({**WIDE, "dataset.columns.count": "week"}, "dataset.columns.count = 'week': must differ from the columns of the period"),
-    ({"dataset.columns.entities": ["a", "b"]}, "dataset.columns.entities = ['a', 'b']: must not be given because dataset.format.layout is long"),
     ({"dataset.periods": {"days": 30, "months": 1}}, "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
     ({**GAINS, "dataset.source.period": "day", "dataset.source.sensitivity": "day"}, "dataset.source = {'kind': 'gains', 'file': 'gains.parquet', 'sensitivity': 'day', 'period': 'd...: column day is named as both period and sensitivity"),
     ({"gain": {"of": "count"}}, "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),

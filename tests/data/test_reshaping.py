@@ -116,12 +116,6 @@ def matrix(folder: Path, text: str = MATRIX, **columns: Any) -> CleanPanel:
     return read(written(folder, text), named, {"layout": "wide", "skip_rows": 2})
 
 
-def test_the_columns_that_are_listed_are_the_entities(tmp_path: Path) -> None:
-    panel = matrix(tmp_path, entities=["Ulm", "Trier"])
-    assert panel.table["entity"].tolist() == ["Trier", "Ulm"] * 2
-    assert panel.table["count"].tolist() == [3, 1, 6, 4]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -174,18 +168,6 @@ def test_a_column_per_period_is_refused_with_column_and_row_of_the_file(
 ) -> None:
     with pytest.raises(DataError, match=said):
         across(tmp_path, ACROSS.replace(old, new, 1))
-
-
-@pytest.mark.parametrize("layout", ["long", "wide"])
-def test_a_table_with_periods_as_columns_names_its_layout(tmp_path: Path, layout: str) -> None:
-    text = "Home,2021-01,2021-02,2021-03\na,1,2,3\nb,4,5,6\n"
-    named = {"entity": "home", "period": "Home", "count": "n"}
-    said = (
-        r"its columns are periods \(2021-01, 2021-02, \.\.\.\). Set dataset.format: {layout:"
-        " wide-periods, date: YYYY-M}, or let dpol look at the table: dpol new dataset TABLE"
-    )
-    with pytest.raises(DataError, match=said):
-        read(written(tmp_path, text), named, {"layout": layout})
 
 
 def test_the_header_of_a_sheet_may_hold_dates(tmp_path: Path) -> None:

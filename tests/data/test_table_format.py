@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import json
 import math
-import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,12 +15,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
-from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
-from dpol.data.gains import read_gains
 from dpol.data.parse import parse_counts, parse_date, parse_numbers
 from dpol.data.raw_table import read_table
-from dpol.data.settings import Cleaning, GainsSource
+from dpol.data.settings import Cleaning
 from dpol.data.table_format import Format
 
 FORMATS = [
@@ -235,18 +231,6 @@ def test_a_german_spreadsheet_is_read_with_its_keys(tmp_path: Path, encoding: st
     assert str(line(panel, "Ulm", "period")[1])[:10] == "2021-02-01"
 
 
-@pytest.mark.parametrize("columns", [None, ["Ort", "Betten"]])
-@pytest.mark.parametrize("mark", [";", "\t", "|", ","])
-def test_another_delimiter_is_recognised_with_its_key(
-    tmp_path: Path, mark: str, columns: list[str] | None
-) -> None:
-    (tmp_path / "t.csv").write_text("\ufeff" + GERMAN.replace(",", ".").replace(";", mark))
-    other = Format(delimiter=";") if mark == "," else Format()
-    shown = json.dumps(mark)
-    with pytest.raises(DataError, match=re.escape(f"{{delimiter: {shown}, skip_rows: 0}}; set")):
-        read_table(tmp_path / "t.csv", columns, other)
-
-
 def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
     frame = pd.DataFrame({"n": [1.125, 16.5], "day": pd.to_datetime(["2021-01-04"] * 2)})
     frame["whole"] = 20210104
@@ -259,16 +243,6 @@ def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
     for form, expected in ((Format(date="YYYYMMDD"), datetime.date(2021, 1, 4)), (Format(), None)):
         raw = read_table(tmp_path / "t.parquet", None, form)
         assert parse_date(raw.cells["whole"][1], raw.formats["whole"]) == expected
-
-
-def test_gains_are_read_in_the_same_conventions(tmp_path: Path) -> None:
-    (tmp_path / "g.csv").write_text("Woche;a;b\n2021-W05;0,5;1,125\n2021-W06;1;0\n")
-    source = {"kind": "gains", "sensitivity": 1, "period": "Woche", "gain_range": 2}
-    of = GainsSource.model_validate({**source, "file": str(tmp_path / "g.csv")})
-    form = Format(delimiter=";", decimal=",", date="YYYY-Www")
-    stream = read_gains(of, "S", {}, form)
-    assert stream.gains.tolist() == [[0.5, 1.125], [1, 0]]
-    assert stream.periods.astype(str).tolist() == ["2021-02-01", "2021-02-08"]
 
 
 @pytest.mark.parametrize(

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import datetime
-import gzip
 import hashlib
 import importlib.metadata
 import itertools
 import re
 import time
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
 from dpol.core.logs import error_in
 from dpol.core.shipped import pipeline
-from dpol.core.words import counted, printable
-from dpol.data.query import Query, refuse_unasked
+from dpol.core.words import printable
+from dpol.data.query import Query
 from dpol.data.settings import WebSource
 from dpol.data.sources import Endpoint
 
 SILENCE = 60  # seconds: longest silence of a server
-LONGEST = 3_600  # seconds: longest time for the body of an answer; 700 MB at 200 kB/s
 PAUSES = 0, 1, 2, 4  # seconds: before each try at an endpoint
-LARGEST_COUNT = 1 << 20  # bytes: largest answer to a question for row counts
+MOST_MB = 2_000  # largest file, in MB (10^6 bytes)
 _PASSING = {202, 408, 429, *range(500, 600)}
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+_HEADERS = {"Accept-Encoding": "identity", "Cache-Control": "no-cache"}
 _NONE = "no endpoint delivered"
+Facts: TypeAlias = dict[str, Any]
 
 
 def fetch_table(
@@ -43,18 +41,19 @@ def fetch_table(
 
     `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
     ones failed. A `file` is fetched whole. A second call waits for the first. A try fails after a
-    silence of `SILENCE` seconds, or if the body of an answer takes longer than `LONGEST`.
+    silence of `SILENCE` seconds.
 
     Raises:
         FetchError: no endpoint delivers the table.
         OutputError: the table cannot be written.
     """
-    failures: list[str] = []
-    with locked(destination), atomic_path(destination) as table, _Session() as session:
+    failures, version = list[str](), importlib.metadata.version("dpol")
+    with locked(destination), atomic_path(destination) as table, requests.Session() as session:
+        session.headers.update({**_HEADERS, "User-Agent": f"dpol/{version}"})
         for endpoint in source.places:
             log(f"fetching {endpoint.url}")
             try:
-                delivered = _fetch(session, endpoint, query, table, source.max_mb)
+                delivered = _fetch(session, endpoint, query, table)
             except FetchError as error:
                 failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
                 log(failures[-1])
@@ -66,7 +65,7 @@ def fetch_table(
                 **delivered,
                 "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 "sha256": sha256(table),
-                "dpol": importlib.metadata.version("dpol"),
+                "dpol": version,
             }
             write_json(f"{destination}.provenance.json", facts)
             log(f"{delivered['rows']:,} rows from {endpoint.url}")
@@ -103,47 +102,18 @@ class _BrokenError(Exception):
     """A failure that may pass, to be tried again; the text says why."""
 
 
-class _Session(requests.Session):
-    """A session that asks again if no answer begins, and never reads the body of a redirect.
-
-    Refusals are tried again by `_fetch`, since urllib3 reads the whole body of a refusal first. A
-    machine without a network is told so at once.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stream = True
-        self.headers["User-Agent"] = f"dpol/{importlib.metadata.version('dpol')}"
-        self.headers["Accept-Encoding"] = "identity"
-        self.headers["Cache-Control"] = "no-cache"
-        retries = urllib3.Retry(2, connect=1, backoff_factor=1, respect_retry_after_header=False)
-        for scheme in ("http://", "https://"):
-            self.mount(scheme, HTTPAdapter(max_retries=retries))
-
-    def get_redirect_target(self, resp: requests.Response) -> str | None:
-        if (target := super().get_redirect_target(resp)) is not None:
-            resp.close()  # requests would read it into memory
-            if resp.url.startswith("https:") and target.lower().startswith("http:"):
-                raise FetchError(f"redirects to {target}, which is not encrypted")
-        return target
-
-
-def _fetch(
-    session: requests.Session, endpoint: Endpoint, query: Query, table: Path, max_mb: int
-) -> dict[str, Any]:
+def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Facts:
     """Fetch the table from one endpoint, in several tries; see `_fetch_once`."""
     for pause in PAUSES:
         time.sleep(pause)
         try:
-            return _fetch_once(session, endpoint, query, table, max_mb)
+            return _fetch_once(session, endpoint, query, table)
         except _BrokenError as error:
             broken = f"{error} (tried {len(PAUSES)}x)"
     raise FetchError(broken)
 
 
-def _fetch_once(
-    session: requests.Session, endpoint: Endpoint, query: Query, table: Path, max_mb: int
-) -> dict[str, Any]:
+def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Facts:
     """Try once to download a whole CSV file, plain or gzip.
 
     Returns:
@@ -155,32 +125,26 @@ def _fetch_once(
     """
     from dpol.data.raw_table import read_table
 
-    url, parameters, total = str(endpoint.url), dict[str, str](), None
-    count = {"$select": "count(*)"} | ({"$where": query.where} if query.where else {})
+    url, asked, total = str(endpoint.url), dict[str, str](), None
     if endpoint.kind == "socrata":
-        total = sum(_counts(session, url, count))
-        if not total:
+        with _get(session, url, query.counting) as answer:
+            header, *numbers = b"".join(_body(answer)).replace(b'"', b"").split() or [b""]
+        if len(numbers) != 1 or not re.fullmatch(rb"[0-9]{1,12}", numbers[0]):
+            raise _BrokenError(f"no row count: {header[:80].decode(errors='replace')!r}")
+        if (total := int(numbers[0])) == 0:
             raise FetchError(f"no row matches {query.where or 'the query'}")
         # A limit of one more row than counted reveals a row that was just added.
-        parameters = {**query.soql, "$limit": str(total + 1)}
-    with _get(session, url, parameters) as answer:
-        _download(answer, endpoint.sha256, table, max_mb)
+        asked = {**query.soql, "$limit": str(total + 1)}
+    with _get(session, url, asked) as answer:
+        _download(answer, endpoint.sha256, table)
     try:
-        # In a wide table only the columns of the period are known by name.
-        read = read_table(table, query.columns or query.period, query.form, max_mb=max_mb)
+        rows = len(read_table(table, query.needed, query.form).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
-    if total is not None:
-        if len(read.cells) != total:
-            raise _BrokenError(f"{len(read.cells):,} rows instead of {total:,}")
-        refuse_unasked(read, query)
-        if query.columns and (again := int(read.cells.duplicated().sum())):
-            groups = {"$group": ",".join(query.columns), "$having": "count(*) > 1"}
-            there = _counts(session, url, {**count, **groups, "$limit": str(total)})
-            if again > (known := sum(there) - len(there)):
-                raise _BrokenError(f"repeats {counted(again, 'row')}, but the table only {known:,}")
+    if total not in (None, rows):
+        raise _BrokenError(f"{rows:,} rows instead of {total:,}")
     return {
-        "rows": len(read.cells),
+        "rows": rows,
         "final_url": _plain(answer.url.partition("?")[0]),
         "etag": _plain(answer.headers.get("ETag", "")),
         "last_modified": _plain(answer.headers.get("Last-Modified", "")),
@@ -191,99 +155,61 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass.
+        _BrokenError: a status that may pass, or silence.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
     try:
-        answer = session.get(url, params=asked, timeout=SILENCE)
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+        answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
+    except requests.Timeout:
+        raise _BrokenError(f"no answer within {SILENCE:g} s") from None
+    except requests.RequestException as error:
         raise FetchError(f"no answer: {_innermost(error)}") from error
+    if url.startswith("https:") and not answer.url.startswith("https:"):
+        raise FetchError(f"redirects to {answer.url}, which is not encrypted")
     if answer.status_code == 200:
         return answer
-    answer.close()
     passing = answer.status_code in _PASSING
     raise (_BrokenError if passing else FetchError)(f"status {answer.status_code} {answer.reason}")
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:
-    """Yield the body of an answer as it arrives.
-
-    Raises:
-        _BrokenError: the body is cut short, or is not whole after `LONGEST` seconds.
-    """
-    end = time.monotonic() + LONGEST
+    """Yield the body of an answer. Raises _BrokenError if it is shorter than the server stated."""
     try:
-        # As soon as something is there: to fill a buffer from a slow server may take for ever.
-        while chunk := answer.raw.read1(1 << 16):
-            if time.monotonic() > end:
-                raise _BrokenError(f"the answer is not whole after {LONGEST:,.10g} s")
-            yield chunk
+        yield from answer.raw.stream(1 << 16, decode_content=False)
     except urllib3.exceptions.HTTPError as error:
         raise _BrokenError(f"the answer was cut: {_innermost(error)}") from error
 
 
-def _counts(session: requests.Session, url: str, parameters: Mapping[str, str]) -> list[int]:
-    """Return the numbers that a Socrata server answers, a line each below a header."""
-    text = b""
-    with _get(session, url, parameters) as answer:
-        for chunk in _body(answer):
-            text += chunk
-            if len(text) > LARGEST_COUNT:
-                raise FetchError(f"a row count of over {LARGEST_COUNT:,} bytes")
-    _, *lines = text.replace(b'"', b"").split() or [b""]
-    if not all(re.fullmatch(rb"[0-9]{1,12}", line) for line in lines):
-        raise _BrokenError(f"no row count: {text[:80].decode(errors='replace')!r}")
-    return [int(line) for line in lines]
-
-
-def _download(answer: requests.Response, pinned: str | None, table: Path, max_mb: int) -> None:
-    """Write the body of an answer to a gzip table, if it is whole and, unpacked, not too large.
+def _download(answer: requests.Response, pinned: str | None, table: Path) -> None:
+    """Write the body of an answer to a gzip table, if it is whole and not too large.
 
     It is whole if it has the SHA-256 `pinned`. Otherwise it has the length that the server states,
-    or ends with a last chunk; and unless it is a plain file with a length, its last line is whole.
+    or ends with a last chunk; in plain chunks its last line must be whole too.
     """
-    stated = re.fullmatch("[0-9]{1,18}", answer.headers.get("Content-Length", "").strip())
-    coding = answer.headers.get("Transfer-Encoding", "").lower()
-    if not (pinned or coding == "chunked" or (stated and not coding)):
+    chunked = answer.headers.get("Transfer-Encoding", "").lower() == "chunked"
+    if not (pinned or chunked or "Content-Length" in answer.headers):
         raise FetchError(
             "states no length: a cut file would look whole; set sha256 of the endpoint"
         )
-    digest, received, body = hashlib.sha256(), 0, _body(answer)
-    first = next(body, b"")
-    while len(first) < 2 and (more := next(body, b"")):
-        first += more
-    packed = first.startswith(b"\x1f\x8b")
+    digest, body = hashlib.sha256(), _body(answer)
+    start = next(body, b"")
+    while len(start) < 2 and (more := next(body, b"")):
+        start += more
+    if _WEB_PAGE.match(start):
+        raise FetchError("is a web page, not a table; open it in a browser to see why")
+    packed, received, chunk = start.startswith(b"\x1f\x8b"), 0, b""
     # Compressed files are kept as they are, so that published checksums hold.
     with table.open("wb") if packed else packed_file(table) as stream:
-        for chunk in itertools.chain([first], body):
+        for chunk in itertools.chain([start], body):
             digest.update(chunk)
             stream.write(chunk)
             received += len(chunk)
-            _refuse_larger(received, max_mb)
+            if received > MOST_MB * 10**6:
+                raise FetchError(f"is larger than {MOST_MB:,} MB")
     if pinned not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
-    if not pinned and stated and received != int(stated[0]):
-        raise _BrokenError(f"{received:,} bytes instead of {int(stated[0]):,}")
-    try:
-        with gzip.open(table) as unpacked:
-            start = last = unpacked.read(200)
-            while chunk := unpacked.read(1 << 20):
-                last = chunk
-                _refuse_larger(unpacked.tell(), max_mb)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FetchError(f"is a damaged gzip file: {error}") from None
-    if _WEB_PAGE.match(start):
-        raise FetchError("is a web page, not a table; open it in a browser to see why")
-    # The length of a compressed file does not show whether the table in it was whole.
-    if not (pinned or (stated and not packed) or last.endswith(b"\n")):
+    if chunked and not (pinned or packed or chunk.endswith(b"\n")):
         raise _BrokenError("ends in the middle of a line")
-
-
-def _refuse_larger(size: int, max_mb: int) -> None:
-    if size > max_mb * 10**6:
-        raise FetchError(
-            f"is larger than {max_mb:,} MB as CSV; if that is right, raise dataset.source.max_mb"
-        )
 
 
 def _innermost(error: BaseException) -> str:

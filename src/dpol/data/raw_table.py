@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import codecs
 import csv
 import datetime
 import gzip
 import io
-import itertools
-import json
 import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -28,16 +25,15 @@ from dpol.core.near import did_you_mean
 from dpol.core.shipped import way_back
 from dpol.core.words import counted, shortened
 from dpol.data.bad_cells import Texts
-from dpol.data.parse import date_formats, parse_date
+from dpol.data.parse import parse_date
 from dpol.data.setting_types import Period, columns_of
-from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource, WebSource
-from dpol.data.table_format import DEFAULT, EITHER, YEARS, Format
+from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
+from dpol.data.table_format import DEFAULT, EITHER, Format
 
 MOST_MB = 2_000
 """Largest CSV table, unpacked, in MB (10^6 bytes)."""
-BLOCK, LONGEST_CELL = 1 << 20, 10_000_000
-"""Number of bytes read at once, which must not all be blank; largest number of characters of a
-cell."""
+LONGEST_CELL = 10_000_000
+"""Largest number of characters of a cell."""
 MOST_CELLS = 5_000_000
 """Largest number of cells of a sheet; openpyxl takes a minute to read them."""
 MOST_TITLES = 20
@@ -109,8 +105,6 @@ def read_table(
     path: Path | str,
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
-    *,
-    max_mb: int = MOST_MB,
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
@@ -118,9 +112,9 @@ def read_table(
     blank rows of a sheet are left out. A formula yields the value that was saved with it.
 
     Raises:
-        DataError: the file is missing, empty, damaged, not a table, or as CSV larger than `max_mb`
-            MB; a column or the sheet is missing; a CSV row has more or fewer cells than the header;
-            a formula has no value; or a key of the format does not apply to such a file.
+        DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`;
+            a column or the sheet is missing; a CSV row has more or fewer cells than the header; a
+            formula has no value; or a key of the format does not apply to such a file.
     """
     path, wanted = Path(path), None if columns is None else [*dict.fromkeys(columns)]
     if not path.is_file():
@@ -134,7 +128,7 @@ def read_table(
         elif path.suffix == ".xlsx":
             cells = _read_sheet(path, wanted, form)
         else:
-            cells = _read_csv(path, wanted, form, max_mb)
+            cells = _read_csv(path, wanted, form)
     except UnicodeError:
         raise _undecoded(path, form) from None
     except (EOFError, OSError, zlib.error) as error:
@@ -148,15 +142,13 @@ def read_table(
     return raw_table(str(path), cells, form)
 
 
-def _read_csv(path: Path, wanted: list[str] | None, form: Format, max_mb: int) -> pd.DataFrame:
+def _read_csv(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFrame:
     """Read a CSV table; pandas would fill a short row with empty cells and say nothing."""
     with open_bytes(path) as table:  # first, since a cut gzip file must not look like a bad row
-        while block := table.read(BLOCK):
-            if len(block) == BLOCK and block.isspace():
-                raise DataError(f"{path}: holds {BLOCK:,} blank characters in a row; delete them")
-            if table.tell() > max_mb * 10**6:
+        while table.read(1 << 20):
+            if table.tell() > MOST_MB * 10**6:
                 raise DataError(
-                    f"{path}: is larger than {max_mb:,} MB as CSV; leave out the rows and columns"
+                    f"{path}: is larger than {MOST_MB:,} MB as CSV; leave out the rows and columns"
                     " that no run needs, or save it as Parquet"
                 )
     csv.field_size_limit(LONGEST_CELL)
@@ -165,7 +157,8 @@ def _read_csv(path: Path, wanted: list[str] | None, form: Format, max_mb: int) -
         reader = csv.reader(text, delimiter=form.delimiter, strict=True)
         try:
             header = next(filter(None, reader), [])
-            places = _places(path, wanted, header, _other_headers(path, form))
+            wanted = refuse_columns(path, wanted, header)
+            places = [header.index(name) for name in wanted]
             for row in filter(None, reader):
                 line = form.skip_rows + reader.line_num
                 if len(row) != len(header):
@@ -178,8 +171,7 @@ def _read_csv(path: Path, wanted: list[str] | None, form: Format, max_mb: int) -
         except csv.Error as error:
             line = form.skip_rows + reader.line_num
             raise DataError(f"{path}, row {line}: is not CSV: {error}; {_AGAIN}") from None
-    columns = [header[place] for place in places]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=str)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=wanted, dtype=str)
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -209,43 +201,6 @@ def _undecoded(path: Path, form: Format) -> DataError:
     )
 
 
-def _other_headers(path: Path, form: Format) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """Yield what the first lines hold with each delimiter, and the keys that read them so."""
-    with open_text(path, form) as text:
-        for number, line in enumerate(itertools.islice(text, MOST_TITLES), form.skip_rows):
-            for mark in DELIMITERS:
-                cells = next(csv.reader([line.rstrip("\r\n")], delimiter=mark), [])
-                yield {"delimiter": mark, "skip_rows": number}, cells
-
-
-def _places(
-    path: Path,
-    wanted: list[str] | None,
-    header: Sequence[str],
-    others: Iterable[tuple[dict[str, Any], Sequence[str]]],
-) -> list[int]:
-    """Return where the wanted columns, or all, are in a header.
-
-    Raises:
-        DataError: they are not there; if they are in one of `others`, or all columns are wanted and
-            only these have more than one, the text gives the keys that read it.
-    """
-    if not header:
-        raise DataError(f"{path}: holds no table; {_AGAIN}")
-    for keys, cells in itertools.chain([({}, header)], others):
-        if {*wanted} <= {*cells} if wanted else sum(map(bool, cells)) > 1:
-            if not keys:
-                break
-            block = ", ".join(f"{key}: {json.dumps(value)}" for key, value in keys.items())
-            raise DataError(
-                f"{path}: its header is found with dataset.format: {{{block}}}; set these keys, or"
-                f" {_LOOK}"
-            )
-    wanted = [*header] if wanted is None else wanted
-    refuse_columns(path, wanted, header)
-    return [header.index(name) for name in wanted]
-
-
 def _read_parquet(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFrame:
     """Read a Parquet table; pandas would hide columns that were stored as an index."""
     import pyarrow as pa
@@ -254,15 +209,10 @@ def _read_parquet(path: Path, wanted: list[str] | None, form: Format) -> pd.Data
 
     texts = dict[str, list[str]]()
     try:
-        schema = pq.read_schema(path)
-        wanted = schema.names if wanted is None else wanted
-        refuse_columns(path, wanted, schema.names)
-        kept = (pq.read_metadata(path).metadata or {}).get(b"ARROW:schema")
-        written = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(kept))) if kept else schema
+        wanted = refuse_columns(path, wanted, pq.read_schema(path).names)
         for name, values in zip(wanted, pq.read_table(path, columns=wanted), strict=True):
-            kind = written.field(name).type
-            if pa.types.is_dictionary(kind):  # Parquet itself does not keep its time zone
-                values = values.cast(kind.value_type)
+            if pa.types.is_dictionary(values.type):
+                values = values.cast(values.type.value_type)
             kind = values.type
             if pa.types.is_nested(kind):
                 raise DataError(f"{path}: column {name} holds {kind}; write one value in each cell")
@@ -281,10 +231,8 @@ def _read_sheet(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFr
     from openpyxl.utils import get_column_letter
 
     cells = sheet_cells(path, form)
-    titles = cells[:MOST_TITLES].itertuples(name=None)
-    others = (({"skip_rows": number - 1}, texts) for number, *texts in titles)
     header, cells = cells.iloc[0].tolist(), cells.iloc[1:]
-    places = _places(path, wanted, header, others)
+    wanted = refuse_columns(path, wanted, header)
     named = np.array([bool(name) for name in header])
     filled = (cells != "").to_numpy()
     outside = filled & ~filled[:, named].any(axis=1, keepdims=True)
@@ -294,7 +242,7 @@ def _read_sheet(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFr
             f"{path}: cell {cell} holds {shortened(cells.iloc[place, k])!r} in a row and a column"
             " outside the table; delete it, or move it to another sheet"
         )
-    return cells.iloc[:, places].set_axis([header[place] for place in places], axis="columns")
+    return cells.set_axis(header, axis="columns")[wanted]
 
 
 def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
@@ -399,39 +347,27 @@ def write_table(cells: pd.DataFrame, path: Path | str) -> None:
 
 def refuse_columns(
     path: Path | str,
-    wanted: Sequence[str],
+    wanted: Sequence[str] | None,
     present: Sequence[str],
     key: str = "dataset.columns",
-) -> None:
-    """Refuse a table that lacks wanted columns, or has several with one name.
+) -> list[str]:
+    """Return the wanted columns, by default all, of a table that has each once.
 
     Raises:
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
+    wanted = present if wanted is None else wanted
+    if not any(present):
+        raise DataError(f"{path}: holds no table; {_AGAIN}")
     if missing := [name for name in wanted if name not in present]:
-        if key == "dataset.columns":
-            refuse_periods_as_columns(path, present)
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has"
-            f" {', '.join(map(shortened, present))}. Name the right ones under {key} in the config"
+            f" {', '.join(map(shortened, present))}. Name the right ones under {key} in the config,"
+            f" or {_LOOK}"
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
-
-
-def refuse_periods_as_columns(path: Path | str, present: Sequence[str]) -> None:
-    """Refuse a table read in another layout whose columns are named after periods.
-
-    Raises:
-        DataError: at least three columns are named by dates; the text gives the layout and the
-            format of dates to set.
-    """
-    dates = [name for name in present if {*date_formats([name])} - {YEARS}]
-    if len(dates) > 2 and (known := date_formats(dates)):
-        raise DataError(
-            f"{path}: its columns are periods ({dates[0]}, {dates[1]}, ...). Set dataset.format:"
-            f" {{layout: wide-periods, date: {known[0]}}}, or {_LOOK}"
-        )
+    return [*wanted]
 
 
 def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
@@ -460,8 +396,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove"
             " dataset.source.sha256"
         )
-    max_mb = source.max_mb if isinstance(source, WebSource) else MOST_MB
-    raw = read_table(file, dataset.read_columns, form, max_mb=max_mb)
+    raw = read_table(file, dataset.read_columns, form)
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
     raw = replace(raw, cells=raw.cells[~is_header], headers=(*raw.cells.index[is_header],))
     if dataset.cleaning.merges_rows:
@@ -469,14 +404,13 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     if form.layout == "long":
         return raw
     if form.layout == "wide":
-        refuse_periods_as_columns(raw.file, list(map(str, raw.cells)))
         made, kept = columns.entity, columns_of(columns.period)
     else:
         made = str(columns.period)
         kept = [name for name in columns.needed() if name not in (made, columns.count)]
     dropped = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
     kept = [*dict.fromkeys([*kept, *dropped])]
-    return _to_long(raw, form, kept, columns.entities, name=made, number=columns.count)
+    return _to_long(raw, form, kept, name=made, number=columns.count)
 
 
 def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
@@ -498,40 +432,31 @@ def read_capacities(columns: Columns) -> RawTable | None:
         wanted = [second.entity, second.capacity, *second.kept]
         return read_table(second.file, wanted, second.format)
     raw = read_table(second.file, form=second.format)
-    return _to_long(
-        raw, second.format, second.kept, None, name=second.entity, number=second.capacity
-    )
+    return _to_long(raw, second.format, second.kept, name=second.entity, number=second.capacity)
 
 
 def _to_long(
-    raw: RawTable,
-    form: Format,
-    kept: Sequence[str],
-    melted: Sequence[str] | None,
-    *,
-    name: str,
-    number: str,
+    raw: RawTable, form: Format, kept: Sequence[str], *, name: str, number: str
 ) -> RawTable:
     """Convert a wide table to the long layout; each row keeps its number in the file.
 
     Args:
         raw: a table with a column per entity, or per period.
         form: its format.
-        kept: the columns to keep.
-        melted: the columns of entities or periods; None for all columns not kept.
+        kept: the columns to keep; all others are melted.
         name: the new column for the names of the melted columns.
         number: the new column for their cells.
 
     Raises:
-        DataError: a column is missing, repeated or has no name.
+        DataError: a column is missing or has no name.
     """
     present = list(raw.cells.columns)
-    refuse_columns(raw.file, [*kept, *(melted or present)], present)
+    refuse_columns(raw.file, kept, present)
     refuse_unnamed(raw.file, present)
-    melted = melted or [column for column in present if column not in kept]
+    melted = [column for column in present if column not in kept]
     cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
     cells[name] = np.tile(np.array(melted, object), len(raw.cells))
-    cells[number] = raw.cells[list(melted)].to_numpy().ravel()
+    cells[number] = raw.cells[melted].to_numpy().ravel()
     long = raw_table(
         raw.file, pd.DataFrame(cells, raw.cells.index.repeat(len(melted)), dtype=str), form
     )

@@ -40,8 +40,6 @@ class WebSource(Settings):
     """Your own endpoints, tried in order before the endpoints of `table`."""
     file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
     """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
-    max_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
-    """Largest table to fetch, in MB (10^6 bytes) of CSV; a larger one is refused as it arrives."""
 
     @property
     def places(self) -> list[Endpoint]:
@@ -172,7 +170,8 @@ class Columns(Settings):
     entity: str = "entity"
     """Entity (hospital), which becomes an expert; required unless the layout is `wide`.
 
-    In that layout it is your word for what the columns are."""
+    In that layout it is your word for what the columns are: all except those of the period and of
+    `cleaning.drop_where`, which also leaves out a column: `{town: Total}`."""
     period: Period
     """Start of the period (week), or `{year: COLUMN, month: COLUMN}`.
 
@@ -182,9 +181,6 @@ class Columns(Settings):
     """Number of people counted (COVID patients); required in the layout `long`.
 
     In the other layouts it is your word for what the cells hold."""
-    entities: list[str] | None = None
-    """Columns that are entities in a `wide` layout; default: all except the columns of the period
-    and of `cleaning.drop_where`."""
     capacity: Annotated[Name | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BLOCK] | None = (
         None
     )
@@ -431,9 +427,7 @@ class Dataset(Settings):
         if columns is None:
             return
         given = columns.model_fields_set
-        idle = {"long": {"entities"}, "wide": {"group", "name", "cases"}}.get(
-            layout, {"entities", "cases"}
-        )
+        idle = {"long": set[str](), "wide": {"group", "name", "cases"}}.get(layout, {"cases"})
         for key in sorted(idle & given):
             allowed = f"must not be given because dataset.format.layout is {layout}"
             yield Problem(("columns", key), getattr(columns, key), allowed)
