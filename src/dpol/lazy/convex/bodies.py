@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-import scipy
-from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.truncated_gaussian import into_ball, sample_truncated_gaussian
@@ -40,13 +38,6 @@ class Body(Protocol):
     @property
     def centre(self) -> Floats:
         """The (d,) point of least norm."""
-
-    @property
-    def axes(self) -> Floats:
-        """The (d, m) orthonormal directions in which points of the body differ."""
-
-    def holds(self, points: Floats) -> NDArray[np.bool_]:
-        """Return (R,) whether (R, d) points, in the body's affine span, lie in the body."""
 
     def project(self, points: Floats) -> Floats:
         """Return the (R, d) nearest points of the body."""
@@ -78,17 +69,10 @@ class _AroundZero:
     def centre(self) -> Floats:
         return np.zeros(self.dimension)
 
-    @property
-    def axes(self) -> Floats:
-        return np.eye(self.dimension)
-
 
 @dataclass(frozen=True)
 class Ball(_AroundZero):
     """The ball around 0 with dimension d and diameter D."""
-
-    def holds(self, points: Floats) -> NDArray[np.bool_]:
-        return np.asarray(np.linalg.norm(points, axis=1) <= self.radius)
 
     def project(self, points: Floats) -> Floats:
         return into_ball(points, self.diameter)
@@ -109,9 +93,6 @@ class Box(_AroundZero):
     def half_edge(self) -> float:
         """The largest coordinate."""
         return self.diameter / (2 * math.sqrt(self.dimension))
-
-    def holds(self, points: Floats) -> NDArray[np.bool_]:
-        return np.asarray(np.abs(points).max(axis=1) <= self.half_edge)
 
     def project(self, points: Floats) -> Floats:
         return np.clip(points, -self.half_edge, self.half_edge)
@@ -154,13 +135,6 @@ class Simplex:
     def total(self) -> float:
         """The sum of the coordinates."""
         return self.diameter / math.sqrt(2)
-
-    @property
-    def axes(self) -> Floats:
-        return np.asarray(scipy.linalg.helmert(self.dimension).T)
-
-    def holds(self, points: Floats) -> NDArray[np.bool_]:
-        return np.asarray(points.min(axis=1) >= 0)
 
     def project(self, points: Floats) -> Floats:
         """See `Body`. Source: Duchi et al., "Efficient Projections onto the l1-Ball" (2008)."""

@@ -7,16 +7,13 @@ Source: "Private Online Learning via Lazy Algorithms", section 3.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.bodies import Body
-from dpol.lazy.convex.cone import cone_below
 from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
 from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
@@ -24,16 +21,8 @@ MOST_TRIES = 2_000
 """Most attempts at a draw, each of up to `MOST_AT_ONCE` proposals."""
 MOST_AT_ONCE = 64
 """Most proposals for a replicate in one attempt."""
-PATIENCE = 20
-"""Attempts, about 1,000 proposals in total, before the second envelope is tried."""
-MOST_DIMENSIONS = 30
-"""Dimensions above which the second envelope accepts nothing."""
 STEPS = 3
 """Steps of the anchor per batch."""
-
-
-Proposals = Callable[[ReplicateGenerators], tuple[Floats, Floats]]
-"""Draws (R, d) points from an envelope; also returns the (R,) log acceptance probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +83,9 @@ class LinkedWeights:
 
     A convex loss is nowhere below its tangent at a point, the anchor. So the measure for the
     tangents, which are linear, is an envelope: a draw x from it is accepted with probability
-    `exp(-beta (losses of x - tangents at x))`, which is at most 1. If few draws are accepted and
-    the losses are absolute, every second attempt uses another envelope, `cone_below`. Draws are
-    exact for any anchor and any order of envelopes. The time of a draw, and whether it is given
-    up, depend on the data: the guarantee covers the points played by a run that ends, and no part
-    of its delta covers running time or a refusal.
+    `exp(-beta (losses of x - tangents at x))`, which is at most 1. Draws are exact for any anchor.
+    The time of a draw, and whether it is given up, depend on the data: the guarantee covers the
+    points played by a run that ends, and no part of its delta covers running time or a refusal.
 
     Args:
         linear: the measure for linear losses with the same body, beta and lambda.
@@ -121,54 +108,28 @@ class LinkedWeights:
         Raises:
             DataError: none of more than 120,000 proposals for a replicate was accepted.
         """
-        tries, tangents = iter(range(MOST_TRIES)), self.tangents(state)
-        second = cache(lambda: self.cone(state))
-        sharp = state.losses.link.sharp and self.linear.body.dimension <= MOST_DIMENSIONS
+        losses, anchor, tries = state.losses, state.anchor, iter(range(MOST_TRIES))
+        slope, height = losses.slope_at(anchor), losses.sum_at(anchor[None])
 
         def propose(pending: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:
             attempt = next(tries, None)
             if attempt is None:
                 raise DataError(
-                    f"a point for {state.losses.n_rounds} rounds of nonlinear losses cannot be"
-                    " drawn exactly: too few proposals are accepted; take fewer rounds or a"
-                    " smaller epsilon"
+                    f"a point for {losses.n_rounds} rounds of nonlinear losses cannot be drawn"
+                    " exactly: too few proposals are accepted; take fewer rounds or a smaller"
+                    " epsilon"
                 )
             # A generator listed k times draws k proposals in turn.
             each = min(2**attempt, MOST_AT_ONCE)
             copies = coins.of(np.repeat(np.arange(len(pending)), each))
-            by_cone = sharp and attempt >= PATIENCE and attempt % 2
-            points, log_share = (second() if by_cone else tangents)(copies)
-            accepted = np.log1p(-copies.uniform()) <= log_share
+            points = self.linear.sample(slope, copies)
+            excess = losses.sum_at(points) - height - (points - anchor) @ slope
+            accepted = np.log1p(-copies.uniform()) <= -self.linear.beta * excess
             by_replicate = accepted.reshape(len(pending), each)
             first = by_replicate.argmax(axis=1) + each * np.arange(len(pending))
             return points[first], np.asarray(by_replicate.any(axis=1))
 
         return first_accepted(generators, propose)
-
-    def tangents(self, state: Absorbed) -> Proposals:
-        """Return a sampler from the measure for the tangents at the anchor."""
-        losses, anchor = state.losses, state.anchor
-        slope, height = losses.slope_at(anchor), losses.sum_at(anchor[None])
-
-        def propose(coins: ReplicateGenerators) -> tuple[Floats, Floats]:
-            points = self.linear.sample(slope, coins)
-            excess = losses.sum_at(points) - height - (points - anchor) @ slope
-            return points, -self.linear.beta * excess
-
-        return propose
-
-    def cone(self, state: Absorbed) -> Proposals:
-        """Return a sampler from a cone below absolute losses."""
-        body, beta, weight = self.linear.body, self.linear.beta, self.linear.regulariser
-        cone = cone_below(state.losses, body, beta=beta, regulariser=weight, near=state.anchor)
-
-        def propose(coins: ReplicateGenerators) -> tuple[Floats, Floats]:
-            points = cone.sample(beta, coins)
-            total = state.losses.sum_at(points) + weight * (points * points).sum(axis=1)
-            share = -beta * (total - cone.at(points))
-            return points, np.where(body.holds(points), share, -math.inf)
-
-        return propose
 
     def log_ratio(self, batch: LinkedLosses, points: Floats) -> Floats:
         return -self.linear.beta * self.loss(batch, points)

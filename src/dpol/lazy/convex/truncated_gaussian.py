@@ -100,18 +100,8 @@ def log_lower_gamma(shape: float, z: Floats) -> Floats:
     if tiny.any():
         small = z[tiny]
         head = shape * np.log(small) - small - scipy.special.gammaln(shape + 1)
-        out[tiny] = head + np.log(_kummer(shape, small))
+        out[tiny] = head + np.log(scipy.special.hyp1f1(1.0, shape + 1, small))
     return np.asarray(out)
-
-
-def _kummer(shape: float, z: Floats) -> Floats:
-    """Return the sum of z^k / ((shape+1) ... (shape+k)), for z well below shape."""
-    term, total, k = np.ones_like(z), np.ones_like(z), 0
-    while (term > 1e-17 * total).any():
-        k += 1
-        term = term * z / (shape + k)
-        total = total + term
-    return total
 
 
 @dataclass(frozen=True)
