@@ -18,6 +18,8 @@ by a constant and sqrt(log K).
 from __future__ import annotations
 
 import math
+import sys
+from bisect import bisect_left
 from collections.abc import Callable
 
 from dpol.labels.accounting import scale_factor
@@ -53,14 +55,11 @@ def rounds_of_selection(n_hypotheses: int, epsilon: float, distance: float) -> i
 
     By Pinsker's inequality, as in Theorem 6. Up to logs, its order is K / (epsilon^2 alpha^4).
     """
-    low, high = 2, 4
-    while exp3_bound(n_hypotheses, high, epsilon) > 2 * high * distance**2:
-        low, high = high, 2 * high
-    while high - low > 1:
-        T = (low + high) // 2
-        within = exp3_bound(n_hypotheses, T, epsilon) <= 2 * T * distance**2
-        low, high = (low, T) if within else (T, high)
-    return high
+
+    def within(n_rounds: int) -> bool:
+        return exp3_bound(n_hypotheses, n_rounds, epsilon) <= 2 * n_rounds * distance**2
+
+    return 3 + bisect_left(range(3, sys.maxsize), True, key=within)
 
 
 def kept_by_response(n_labels: int, epsilon: float) -> float:

@@ -8,6 +8,7 @@ whose normalised log ratio changes by at most eta in a round (multiplicative wei
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
@@ -158,14 +159,12 @@ def indicator_epsilon(fake_switch: float, change: float) -> float:
 @lru_cache(maxsize=65536)
 def upper_quantile(trials: int, probability: float, tail: float) -> int:
     """Return the smallest k with P(Bin(trials, probability) > k) <= tail."""
-    p, below, k = min(max(probability, 0.0), 1.0), -1, trials
-    while k - below > 1:
-        middle = (below + k) // 2
-        if scipy.special.betainc(middle + 1, trials - middle, p) <= tail:
-            k = middle
-        else:
-            below = middle
-    return k
+    p = min(max(probability, 0.0), 1.0)
+
+    def covers(k: int) -> bool:
+        return bool(scipy.special.betainc(k + 1, trials - k, p) <= tail)
+
+    return bisect_left(range(trials), True, key=covers)
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from dpol.show.table import Table, TableCell
-from dpol.studies.lazy.rates import RATE_PANELS, RATES, rates_table
+from dpol.studies.lazy.rates import RATES, rates_table
 from dpol.studies.lazy.regrets_shown import TITLES, UNIFORM, regret_table
 from dpol.studies.lazy.study import STUDY
 from dpol.studies.study import Facts
@@ -108,31 +107,6 @@ def test_stated_rates_by_hand() -> None:
     assert prior(1e8, 4, 1.0) == pytest.approx(
         min(math.sqrt(2) * 1e4, 1e4 + 2 * (1e8 ** (1 / 3) + 1e3))
     )
-
-
-PANELS = {
-    ("convex", 0): lambda T: math.log(T),
-    ("convex", 1): lambda T: T ** (1 / 3),
-    ("lazy", 2): lambda T: T,
-}
-"""The panels of Figure 1, and d in each."""
-
-
-@pytest.mark.parametrize("place", PANELS)
-def test_the_rates_of_table_1_have_the_exponents_of_figure_1(place: tuple[str, int]) -> None:
-    """At T = 10^90, logarithms change an exponent by less than 0.03."""
-    name, number = place
-    panel, T = RATE_PANELS[number], 1e90
-    new, *prior = (rate.value for rate in RATES[name])
-    for a in (0.0, 0.1, 0.3, 0.45, 0.7, 0.9):
-        size = T, PANELS[place](T), T**-a
-
-        def exponent(value: float) -> float:
-            return min(1.0, math.log(value) / math.log(T))
-
-        assert exponent(new(*size)) == pytest.approx(float(panel.new(np.array(a))), abs=0.03)
-        stated = [prior[0](*size), *(math.sqrt(T) + rate(*size) for rate in prior[1:])]
-        assert exponent(min(stated)) == pytest.approx(float(panel.prior(np.array(a))), abs=0.03)
 
 
 @pytest.mark.parametrize("name", ["lazy", "convex"])

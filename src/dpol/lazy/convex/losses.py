@@ -6,7 +6,7 @@ The paper's Theorem 3.12 covers all convex losses; linear losses are its hard ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -166,12 +166,7 @@ class LinkedLosses:
 
     def rounds(self, first: int, end: int) -> LinkedLosses:
         """Return the losses of rounds `first` to `end` - 1."""
-        return LinkedLosses(
-            link=self.link,
-            vectors=self.vectors[first:end],
-            targets=self.targets[first:end],
-            lipschitz=self.lipschitz,
-        )
+        return replace(self, vectors=self.vectors[first:end], targets=self.targets[first:end])
 
     def batches(self, size: int) -> Iterator[LinkedLosses]:
         """Yield the losses of consecutive batches; the last may be shorter."""
@@ -180,12 +175,8 @@ class LinkedLosses:
 
     def followed_by(self, later: LinkedLosses) -> LinkedLosses:
         """Return the losses of these rounds followed by the later ones."""
-        return LinkedLosses(
-            link=self.link,
-            vectors=np.concatenate([self.vectors, later.vectors]),
-            targets=np.concatenate([self.targets, later.targets]),
-            lipschitz=self.lipschitz,
-        )
+        vectors = np.concatenate([self.vectors, later.vectors])
+        return replace(self, vectors=vectors, targets=np.concatenate([self.targets, later.targets]))
 
     def residuals(self, points: Floats) -> Floats:
         """Return the (..., T) residuals of (..., d) points in all rounds."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from dpol.core.settings import Settings
 from dpol.show import footers, panels
-from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
+from dpol.show.looks import ALGORITHMS, GREY, RIVALS, Look, looks_of
 from dpol.show.names import OURS
 from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.lazy.settings import BLOCKS, LIMITED, STOCHASTIC
@@ -46,59 +47,40 @@ TITLES: Mapping[str, str] = {
     UNIFORM: "uniform random",
 }
 """Titles of algorithms, in the order of tables and figures."""
+_NOT_RUN = TableCell("—")
+_HOLLOW: dict[str, Any] = {"markerfacecolor": "white"}
 _NOTES: Mapping[str, str] = {
     BLOCKS: "Private blocks and limited updates have a regret bound on stochastic losses only, so"
     " they are only played there. Their ε is pure.",
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Game:
-    """Texts about the games of a study.
-
-    Args:
-        name: name in titles.
-        against: competitor that defines regret.
-    """
-
-    name: str
-    against: str
-
-
-GAMES: Mapping[str, Game] = {
-    "lazy": Game(name="experts", against="the best of d experts"),
-    "convex": Game(name="convex", against="the best point of the body"),
-}
-"""Games by result table."""
-
-
-def _game_of(frames: Frames) -> tuple[Game, pd.DataFrame]:
-    """Return the game of the only result table, and its rows with rows of uniform random."""
-    ((name, regrets),) = frames.items()
+def _regrets_of(frames: Frames) -> pd.DataFrame:
+    """Return the rows of the only result table, and rows of uniform random."""
+    (regrets,) = frames.values()
     if "loss" in regrets:
-        regrets = regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
-    else:
-        regrets = regrets.assign(adversary=regrets["adversary"] + " losses")
+        return regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
+    regrets = regrets.assign(adversary=regrets["adversary"] + " losses")
     if "uniform_regret" in regrets:
         uniform = regrets.drop_duplicates(["adversary", "T", "d", "epsilon"])
         uniform = uniform.assign(algorithm=UNIFORM, mean_regret=uniform["uniform_regret"])
         uniform[["ci_half_width", "accounted_epsilon"]] = math.nan
         regrets = pd.concat([regrets, uniform], ignore_index=True)
-    return GAMES[name], regrets
+    return regrets
 
 
 def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     """Build the table of measured regret, with a section for each adversary and d."""
-    game, regrets = _game_of(frames)
+    regrets, game = _regrets_of(frames), "convex" if "convex" in frames else "experts"
     algorithms = [name for name in TITLES if name in set(regrets["algorithm"])]
     first = regrets.iloc[0]
     return Table(
-        caption=f"Measured regret, {game.name}",
-        name=f"lazy-{game.name}",
+        caption=f"Measured regret, {game}",
+        name=f"lazy-{game}",
         corner=("losses", "T", "privacy"),
         headers=tuple(TITLES[name] for name in algorithms),
         sections=tuple(
-            Section(str(adversary), f"d = {d}", _groups(rows, algorithms))
+            Section(str(adversary), f"d = {d}", by_rounds(rows, partial(_cells, algorithms)))
             for (adversary, d), rows in regrets.groupby(["adversary", "d"], sort=False)
         ),
         footers=(
@@ -116,28 +98,30 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     )
 
 
-def _groups(regrets: pd.DataFrame, algorithms: list[str]) -> tuple[Group, ...]:
-    """Return a group for each T, a line for each epsilon, a cell for each algorithm."""
-    groups = []
-    for T, of_rounds in regrets.groupby("T"):
-        lines = [
-            (f"ε = {epsilon:g}", tuple(_cell(rows, name) for name in algorithms))
-            for epsilon, rows in of_rounds.groupby("epsilon")
-        ]
-        groups.append(Group(f"{T:,}", tuple(lines)))
-    return tuple(groups)
+def by_rounds(
+    rows: pd.DataFrame, cells: Callable[[pd.DataFrame], tuple[TableCell, ...]]
+) -> tuple[Group, ...]:
+    """Return a group for each T, with a line of cells for each epsilon."""
+    return tuple(
+        Group(
+            f"{T:,}",
+            tuple((f"ε = {at:g}", cells(of_line)) for at, of_line in of_T.groupby("epsilon")),
+        )
+        for T, of_T in rows.groupby("T")
+    )
 
 
-def _cell(rows: pd.DataFrame, algorithm: str) -> TableCell:
-    rows = rows[rows["algorithm"] == algorithm]
-    if rows.empty:
-        return TableCell("—")
-    row = rows.iloc[0]
-    half = row["ci_half_width"]
+def _cells(algorithms: Sequence[str], rows: pd.DataFrame) -> tuple[TableCell, ...]:
+    """Return the cell of each algorithm."""
+    by_name = {row["algorithm"]: row for row in rows.to_dict("records")}
+    return tuple(_cell(by_name[name]) if name in by_name else _NOT_RUN for name in algorithms)
+
+
+def _cell(row: Mapping[Any, Any]) -> TableCell:
+    half, accounted = row["ci_half_width"], row["accounted_epsilon"]
     interval = "" if math.isnan(half) else footers.plus_minus(half, 0)
-    text = f"{row['mean_regret']:,.0f}{interval}"
-    accounted = row["accounted_epsilon"]
-    return TableCell(text, () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",))
+    notes = () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",)
+    return TableCell(f"{row['mean_regret']:,.0f}{interval}", notes)
 
 
 def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
@@ -147,7 +131,7 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     losses of the lower bound leave nothing to learn.
     """
     learned = _learned(frames["lazy"])
-    best = learned.groupby("algorithm")["share"].mean().sort_values().index
+    best = learned.groupby("algorithm")["share"].mean().sort_values().index.tolist()
     sizes, epsilons = sorted(set(learned["d"])), sorted(set(learned["epsilon"]), reverse=True)
     places, looks = {name: place for place, name in enumerate(best)}, looks_of(TITLES)
     size = max(6.6 / len(epsilons), 2.2), 0.24 * len(best) + 0.5
@@ -155,18 +139,16 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
         for ax, epsilon in zip(drawn.axes, epsilons, strict=True):
             panels.name_panel(ax, f"ε = {epsilon:g}")
             for side, d in enumerate(sizes):
-                fill = {} if side == 0 else {"markerfacecolor": "white"}
-                for row in learned[
-                    (learned["d"] == d) & (learned["epsilon"] == epsilon)
-                ].itertuples():
-                    place, look = places[row.algorithm] - 0.18 * side, looks[row.algorithm]
-                    ends = row.share - row.half, row.share + row.half
-                    ax.plot(ends, [place] * 2, color=look.colour, linewidth=0.9, zorder=1)
-                    ax.plot([row.share], [place], **look.points | fill)
+                chosen = (learned["d"] == d) & (learned["epsilon"] == epsilon)
+                for row in learned[chosen].itertuples():
+                    place, ends = (
+                        places[row.algorithm],
+                        (row.share - row.half, row.share + row.half),
+                    )
+                    _mark(ax, row.share, ends, place - 0.18 * side, looks[row.algorithm], side)
             for end in (0.0, 1.0):
                 ax.axvline(end, color=GREY, linewidth=0.8, zorder=0)
-            ax.set_yticks(range(len(best)), [TITLES[name] for name in best])
-            ax.tick_params(axis="y", length=0)
+            _name_rows(ax, range(len(best)), best)
             panels.set_percent(ax.xaxis)
         drawn.legend(_fills([f"d = {sizes[0]} experts", *(f"d = {d}" for d in sizes[1:])]))
         first = learned.iloc[0]
@@ -208,11 +190,24 @@ def _leaders(learned: pd.DataFrame) -> str:
     return "; ".join(parts)
 
 
+def _mark(
+    ax: Axes, mean: float, ends: tuple[float, float], place: float, look: Look, side: int
+) -> None:
+    """Draw a mean and its interval in a row; only the first of several markers is full."""
+    fill = {} if side == 0 else _HOLLOW
+    ax.plot(ends, [place] * 2, color=look.colour, linewidth=0.9, zorder=1)
+    ax.plot([mean], [place], **look.points | fill)
+
+
+def _name_rows(ax: Axes, places: Sequence[int], names: Sequence[str]) -> None:
+    ax.set_yticks(places, [TITLES[name] for name in names])
+    ax.tick_params(axis="y", length=0)
+
+
 def _fills(names: Sequence[str]) -> list[Line2D]:
     """Return legend keys of markers: the first is full, the others are hollow."""
     full: dict[str, Any] = {"color": GREY, "marker": "o", "linestyle": "none"}
-    hollow = full | {"markerfacecolor": "white"}
-    return [panels.key(name, **(hollow if place else full)) for place, name in enumerate(names)]
+    return [panels.key(name, **full | (_HOLLOW if side else {})) for side, name in enumerate(names)]
 
 
 def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
@@ -221,8 +216,8 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     In a panel, each algorithm has a line with a marker for each epsilon. Games that are not played
     at every T are left out.
     """
-    game, regrets = _game_of(frames)
-    regrets, looks = _of_all_rounds(regrets), looks_of(TITLES, {**ALGORITHMS, **RIVALS})
+    regrets = _of_all_rounds(_regrets_of(frames))
+    looks = looks_of(TITLES, {**ALGORITHMS, **RIVALS})
     rounds, epsilons = sorted(set(regrets["T"])), sorted(set(regrets["epsilon"]), reverse=True)
     sizes = list(regrets[["adversary", "d"]].drop_duplicates().itertuples(index=False, name=None))
     names, first = [name for name in TITLES if name in set(regrets["algorithm"])], regrets.iloc[0]
@@ -237,16 +232,13 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
             panels.name_panel(ax, f"{kind}, d = {d}, T = {T:,}")
             cell = above[(above["adversary"] == losses) & (above["d"] == d) & (above["T"] == T)]
             for row in cell.to_dict("records"):
-                side, look = epsilons.index(row["epsilon"]), looks[row["algorithm"]]
+                side, mean = epsilons.index(row["epsilon"]), row["mean_regret"]
                 place = -names.index(row["algorithm"]) - 0.2 * side
-                fill = {} if side == 0 else {"markerfacecolor": "white"}
-                ends = row["low"], row["mean_regret"] + row["ci_half_width"]
-                ax.plot(ends, [place] * 2, color=look.colour, linewidth=0.9, zorder=1)
-                ax.plot([row["mean_regret"]], [place], **look.points | fill)
+                ends = row["low"], mean + row["ci_half_width"]
+                _mark(ax, mean, ends, place, looks[row["algorithm"]], side)
             ax.set_xscale("log")
             panels.set_powers(ax.xaxis)
-            ax.set_yticks([-place for place in range(len(names))], [TITLES[name] for name in names])
-            ax.tick_params(axis="y", length=0)
+            _name_rows(ax, range(0, -len(names), -1), names)
         if len(above):
             reach = above["mean_regret"].min() / 1.5, above["mean_regret"].max() * 1.5
             drawn.axes[0].set_xlim(*reach)
@@ -254,7 +246,7 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
             ax.set_xlabel("mean regret")
         drawn.legend(_fills([f"ε = {epsilon:g}" for epsilon in epsilons]))
         drawn.title(
-            f"Regret against {game.against}, at (ε, δ) for one round's losses",
+            "Regret against the best point of the body, at (ε, δ) for one round's losses",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}% intervals"
             f" (Student's t), all {first['ci_comparisons']} together",
             "bars shorter than their marker are hidden",
