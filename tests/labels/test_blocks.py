@@ -46,14 +46,6 @@ class Quiet(np.random.Generator):
         return super().standard_gamma(np.asarray(shape) / 10)
 
 
-class Even(np.random.Generator):
-    """A generator that asks for equally many messages about each of 3 hypotheses."""
-
-    def multinomial(self, n, pvals, size=None):
-        even = len(pvals) == 3
-        return np.repeat(n[:, None] // 3, 3, axis=1) if even else super().multinomial(n, pvals)
-
-
 def sums_of(name, rule, *, law=None, rounds=ROUNDS, kind=np.random.Generator):
     """Return (N, K) draws; T = 3, so that h moves a third of the labels."""
     learner = make_learner(name, CLASS, Terms(3, 4.0), rule)
@@ -98,20 +90,6 @@ def test_sums_of_blocks_are_distributed_like_sums_of_single_rounds(name, rule, m
     if name in ("wma", "exp3") and rule == "exact":
         monkeypatch.setattr(Clipping, "masses_of_blocks", lambda self, law, feature: law)
         assert not of_one_law(sums_of(name, rule), expected)
-
-
-def test_the_number_of_messages_about_a_hypothesis_is_random():
-    one, other = (sums_of("exp3", "exact", rounds=6, kind=k) for k in (np.random.Generator, Even))
-    assert not of_one_law(one, other)
-
-
-@pytest.mark.parametrize("feature", [0, 1])
-def test_masses_of_blocks_are_sums_over_their_cells(feature):
-    F, T = CLASS.masses[feature].tolist(), 3
-    cells = sum(p * np.array(plain.chances_of_cells(F, T, y)) for y, p in enumerate(LAW))
-    expected = np.bincount(plain.owners_of(F), cells, minlength=5)
-    masses = Clipping(CLASS, T).masses_of_blocks(LAW, feature)
-    np.testing.assert_allclose(masses, expected, rtol=1e-12, atol=1e-15)
 
 
 # ---- games ---------------------------------------------------------------------------------------

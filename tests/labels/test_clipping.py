@@ -41,11 +41,6 @@ def test_rounding_makes_no_cell(M):
         assert cells.tolist() == expected + [0] * 7
 
 
-def test_the_smallest_mass_has_a_cell():
-    tiny = [[5e-324, 1.0, 0.0], [0.0, 1.0, 0.0]]
-    assert plain.clipping(tiny, 10).cells.tolist() == [[1, 3, 0]]
-
-
 # ---- h -------------------------------------------------------------------------------------------
 
 

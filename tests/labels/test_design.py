@@ -79,16 +79,6 @@ def test_hypotheses_may_agree(masses, k):
     assert 0.9 < excess(masses, chances, weights).max() <= k * 1.02
 
 
-def test_all_hypotheses_may_agree_at_a_feature():
-    """Messages there carry no information, so weights stay."""
-    masses = np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.9, 0.1], [0.1, 0.9]]])
-    reader = DesignBayes(HypothesisClass(masses), Terms(10, 1.0))
-    coins = label_generators(1, ("agree",), 3, "own").clients
-    sent = reader.client.privatize(np.zeros((3, 4), dtype=int), np.array([0, 0, 0, 1]), coins)
-    changes = np.diff(reader.scores(sent, np.array([0, 0, 0, 1])), axis=2)[..., 0]
-    assert np.abs(changes[:, :3]).max() < 1e-12 < 0.1 < np.abs(changes[:, 3]).min()
-
-
 def test_too_many_labels_are_refused():
     with pytest.raises(ValueError, match="at most 12 labels, got 13"):
         optimal_design(np.full((2, 13), 1 / 13))

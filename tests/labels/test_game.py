@@ -15,7 +15,6 @@ from dpol.labels.game import (
     label_generators,
     median_estimate,
     play_labels,
-    realisable,
     round_risks,
 )
 from labels import plain
@@ -67,15 +66,6 @@ def test_a_game_agrees_with_plain_python():
         np.testing.assert_allclose(run.final_weights[r], final, rtol=1e-10)
 
 
-def test_realisable_games_take_every_hypothesis_in_turn():
-    features = np.array([0, 1, 1])
-    game = realisable(plain.HYPOTHESES, features, 7)
-    assert game.law.tolist() == [0, 1, 2, 0, 1, 2, 0]
-    assert (len(game.laws), game.n_rounds, game.n_replicates) == (3, 3, 7)
-    for j in range(3):
-        np.testing.assert_array_equal(game.laws[j], plain.HYPOTHESES.masses[:, j])
-
-
 def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
     one, other = (label_generators(1, ("k",), 2, client) for client in ("a", "b"))
     again = label_generators(1, ("k",), 2, "a")
@@ -105,16 +95,6 @@ def test_games_that_do_not_fit_are_refused(laws, message):
     with pytest.raises(ValueError, match=message):
         LabelGame(
             hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0, 1])
-        )
-
-
-def test_a_feature_that_never_occurs_needs_no_distribution():
-    laws = LAWS.copy()
-    laws[:, 1] = [30.0, 10.0, 0.0, 0.0]
-    LabelGame(hypotheses=plain.HYPOTHESES, features=np.array([0, 0]), laws=laws, law=np.array([0]))
-    with pytest.raises(ValueError, match="masses of `laws` must be"):
-        LabelGame(
-            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0])
         )
 
 

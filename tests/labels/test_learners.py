@@ -61,12 +61,6 @@ def test_scores_follow_algorithm_2(rule, s):
         assert scores[r, t, j] == pytest.approx(heard, rel=1e-12, abs=0)
 
 
-@pytest.mark.parametrize("learner", [wma(), exp3()])
-def test_it_mixes_the_clipped_hypotheses(learner):
-    expected = learner.clipping.block_masses
-    np.testing.assert_array_equal(learner.masses, expected)
-
-
 @given(plain.cases(), st.sampled_from([1, 10**4]), st.floats(0.1, 8), st.floats(-1, 1))
 def test_losses_lie_in_0_to_1_unless_the_noise_is_extreme(case, times, epsilon, part):
     """Noise up to c' is not extreme: a run exceeds it with probability at most 1 / T."""

@@ -41,15 +41,6 @@ def test_scheffe_sets_by_hand():
     assert client.sets.tolist() == [[[1, 0, 0], [1, 1, 0], [0, 1, 0]]]
 
 
-@given(st.integers(0, 10**6), st.integers(2, 16), st.integers(2, 40))
-def test_masses_of_a_set_differ_by_the_total_variation(seed, K, M):
-    masses = plain.random_masses(np.random.default_rng(seed), K, M)
-    client = ScheffeClient(HypothesisClass(masses), 1.0)
-    for (i, j), inside in zip(itertools.combinations(range(K), 2), client.sets[0], strict=True):
-        gap = masses[i, inside].sum() - masses[j, inside].sum()
-        assert gap == pytest.approx(plain.tv(masses[i], masses[j]), abs=1e-12)
-
-
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_the_privacy_loss_of_an_answer_is_exactly_epsilon(epsilon):
     """By enumeration of all pairs of labels, all pairs of hypotheses and both answers."""
@@ -73,21 +64,6 @@ def counts_of(client, labels, generators):
     counts = np.zeros((len(client.pairs[0]), 2), dtype=int)
     np.add.at(counts, (sent.index[0], sent.values[0]), 1)
     return counts
-
-
-def answers_fit(client, law, label):
-    counts = counts_of(client, np.full(60_000, label), coins(1).clients).ravel()
-    expected = 60_000 * law.ravel()
-    return bool(stats.chisquare(counts, expected).pvalue > ERROR)
-
-
-@pytest.mark.parametrize("label", [0, 1, 2])
-def test_answers_have_their_probabilities_and_no_other(label):
-    """Broken: another coin."""
-    client, other = tournament(THREE).client, tournament(THREE, epsilon=1.2).client
-    law = client.chances(np.eye(3)[None])[0, :, :, label] / 3
-    assert answers_fit(client, law, label)
-    assert not answers_fit(other, law, label)
 
 
 # ---- the selection -------------------------------------------------------------------------------

@@ -62,19 +62,6 @@ def assert_equal(run, expected, rtol=0.0):
         np.testing.assert_allclose(getattr(run, field), getattr(expected, field), rtol=rtol)
 
 
-def part(messages, rounds):
-    """Return the messages of some rounds."""
-    fields = {name: values[:, rounds] for name, values in vars(messages).items()}
-    return dataclasses.replace(messages, **fields)
-
-
-@every_member
-def test_the_same_seed_plays_the_same_game_and_another_seed_another(name, rule):
-    one, same, other = (run_of(learner_of(name, rule), seed) for seed in (1, 1, 2))
-    assert_equal(one, same)
-    assert all((getattr(one, name) != getattr(other, name)).any(axis=-1).all() for name in FIELDS)
-
-
 @every_member
 @pytest.mark.parametrize("length", [64, 70, 149])
 def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeypatch):
@@ -85,16 +72,6 @@ def test_weights_do_not_depend_on_how_rounds_are_cut(name, rule, length, monkeyp
     # Exactly equal, since the messages are the same.
     np.testing.assert_array_equal(cut.final_weights, whole.final_weights)
     assert_equal(cut, whole, rtol=1e-11)
-
-
-@every_member
-def test_scores_of_a_round_depend_on_its_own_message_only(name, rule):
-    learner = learner_of(name, rule)
-    _, messages = messages_of(learner)
-    whole = learner.scores(messages, FEATURES)
-    for rounds in (slice(0, 1), slice(40, 97), slice(149, 150)):
-        scores = learner.scores(part(messages, rounds), FEATURES[rounds])
-        np.testing.assert_allclose(scores, whole[:, rounds], rtol=1e-14)
 
 
 class Canned:

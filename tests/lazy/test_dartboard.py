@@ -144,18 +144,6 @@ def test_without_the_limit_it_is_refused():
     assert distance(one, other, limit=2, **rules) < claim < distance(one, other, limit=9, **rules)
 
 
-@pytest.mark.parametrize("d", [2, 3])
-def test_a_round_that_counts_in_two_batches_is_refused(d):
-    """The paper's sum from round Bt to round B(t + 1) counts the last round of a batch twice."""
-    once, twice, none = np.zeros((3, 3, d))
-    once[0], twice[:2] = 1, 1
-    game = LazyGame(8, 1e-6)
-    rules = {"B": 2, "eta": 0.3, "p": 0.01, "delta": 1e-6}
-    claim = dartboard_epsilon(game, 2, 0.3, 0.01)
-    rules["limit"] = int(most_redraws("sound", game, 2, 0.3, 0.01))
-    assert distance(once, none, **rules) < claim < distance(twice, none, **rules)
-
-
 def fits(sums, rules, law, runs=20_000):
     """Return whether the points of running code have the computed law, up to `ERROR`."""
     coins = replicate_generators(3, ("dartboard",), range(runs), "algorithm")
@@ -233,13 +221,6 @@ def test_batches_are_no_larger_than_the_largest_allowed(accountant):
         algorithm = ShrinkingDartboard(accountant=accountant, largest_batch=largest)
         assert 1 <= algorithm.best_for(game, 0.5, 300).batch_size <= largest
     assert free > 10
-
-
-def test_the_limit_is_reached_with_probability_at_most_one_over_t():
-    game, B, eta, p = LazyGame(500, 1e-6), 2, 0.02, 0.1
-    limit = most_redraws("sound", game, B, eta, p)
-    redraws = stats.binom(249, 1 - (1 - p) * math.exp(-B * eta))
-    assert redraws.sf(limit) <= 1 / 500 < redraws.sf(limit - 1)
 
 
 def test_the_record_is_the_accounted_epsilon(random_stream):

@@ -15,16 +15,8 @@ from dpol.lazy.exact import (
     paths_and_shadow,
     worst_epsilon,
 )
-from grids import each_and_corners
 
 # d, batches with a successor, batch sums tried, B
-GAMES = [
-    (2, 1, (0, 0.5, 1), 1),
-    (2, 3, (0, 1), 1),
-    (2, 3, (0, 1, 2), 2),
-    (2, 2, (0, 0.5, 1, 1.5, 2), 2),
-    (3, 2, (0, 1), 1),
-]
 
 
 def law_of(B, eta, p, c):
@@ -66,32 +58,6 @@ def test_distributions_agree_with_following_every_draw(B, eta, p, c):
         output_laws(sums, law_of(B, eta, p, c)),
         laws.sum(axis=2),
     )
-
-
-@pytest.mark.parametrize(
-    ("game", "step", "c"),
-    each_and_corners(GAMES, [(0.05, 0.1), (1.0, 0.5), (2.0, 0.0), (3.0, 1.0)], (1.0, 2.0)),
-)
-def test_marginals_are_the_measures(game, step, c):
-    eta, p = step
-    d, rest, values, B = game
-    cells = list(itertools.product(values, repeat=d))
-    rng = np.random.default_rng(0)
-    sums = np.array(cells, dtype=float)[rng.integers(len(cells), size=(40, rest))]
-    for row, law in zip(
-        sums,
-        output_laws(sums, law_of(B, eta, p, c)),
-        strict=True,
-    ):
-        nu = [plain.weights(row[:s].sum(axis=0).tolist(), eta) for s in range(rest + 1)]
-        np.testing.assert_allclose(plain.marginals(law, d), nu, rtol=0, atol=1e-12)
-
-
-def test_without_a_normaliser_the_marginals_are_wrong():
-    sums = np.array([[[1.0, 0.0], [1.0, 0.0]]])
-    law = output_laws(sums, law_of(1, 1.0, 0.1, 0.0))[0]
-    nu = plain.weights([2.0, 0.0], 1.0)
-    assert abs(plain.marginals(law, 2)[2] - nu).max() > 0.01
 
 
 def test_exact_epsilon_by_hand():

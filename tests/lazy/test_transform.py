@@ -9,7 +9,6 @@ import lazy_plain as plain
 import replicates
 from dpol.core.randomness import ReplicateGenerators
 from dpol.lazy import transform
-from dpol.lazy.exact import LazyLaw, paths_and_shadow
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
 
@@ -90,24 +89,6 @@ def test_a_normaliser_below_one_breaks_the_marginals(monkeypatch, checks, wrong)
     monkeypatch.setitem(transform.NORMALISERS, "tight", wrong)
     pairs = zip(many("tight"), measures(), strict=True)
     assert not all(checks.frequencies(counts(s.played, 3), nu) for s, nu in pairs)
-
-
-@pytest.mark.parametrize("normaliser", NORMALISERS)
-def test_whole_plays_follow_the_enumerated_distribution(normaliser, checks):
-    """(x_1, ..., x_4, y_4) has 32 outcomes for d = 2."""
-    batches = np.array([[1.0, 0.0], [0.5, 1.0], [0.0, 0.8]])
-    states = many(normaliser, p=0.3, eta=0.5, batches=batches)
-    outcome = sum(s.played.astype(int) * 2 ** (4 - i) for i, s in enumerate(states))
-    outcome = outcome + states[-1].shadow
-    law = {
-        c: paths_and_shadow(
-            batches[None], LazyLaw(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=c)
-        ).ravel()
-        for c in (1.0, 2.0)
-    }
-    right = NORMALISERS[normaliser]
-    assert checks.frequencies(counts(outcome, 32), law[right])
-    assert not checks.frequencies(counts(outcome, 32), law[3.0 - right])
 
 
 # By hand, eta = log 2, B = 1, losses (1, 0): nu ratio is 1/2 for expert 0 and 1 for expert 1.

@@ -89,21 +89,6 @@ def test_the_independent_computation_tells_wrong_numbers_apart(
     assert abs(convex_epsilon(GAME, *POINTS[0]) / by_hand(game, point, 1.0) - 1) > 0.005
 
 
-@pytest.mark.parametrize("point", POINTS[:3])
-def test_epsilon_rises_with_temperature_and_step_and_falls_with_the_regulariser(
-    point: Point,
-) -> None:
-    def values(place: int, numbers: np.ndarray) -> list[float]:
-        changed = ((*point[:place], number, *point[place + 1 :]) for number in numbers.tolist())
-        return [convex_epsilon(GAME, *point) for point in changed]
-
-    # eta only limits how often x is redrawn.
-    assert (np.diff(values(1, np.geomspace(1e-4, 1, 25))) >= 0).all()
-    for rising in (values(3, np.geomspace(1e-4, 1, 25)), values(4, np.geomspace(1e5, 1, 25))):
-        assert (np.diff(rising) >= 0).all()
-        assert rising[-1] > 1.2 * rising[0]
-
-
 # ---- the choice of parameters --------------------------------------------------------------------
 
 CASES = [(1, 2, 1.0), (3, 1, 0.2), (2, 2, 4.0), (4, 10, 1.0)]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from dpol.core.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats
 from dpol.lazy.convex.bodies import BODIES, Body, BodyName, Simplex
 from dpol.lazy.convex.truncated_normal import (
     truncated_normal_mean,
@@ -127,25 +127,6 @@ def test_coordinates_in_a_box_are_truncated_normals(d: int, sigma: float, scale:
         assert abs(stats.spearmanr(x[:, 0], x[:, 1])[0]) < 5.5 / math.sqrt(20_000)
 
 
-SIMPLICES = [([0.3, 0.1], 0.2), ([5.0, 0.0], 0.7), ([0.0, 0.0], 9.0), ([-30.0, 2.0], 3.0)]
-
-
-@pytest.mark.parametrize(("mean", "sigma"), SIMPLICES)
-@pytest.mark.parametrize(("factor", "right"), [(1.0, True), (1.1, False), (0.9, False)])
-def test_a_simplex_of_two_corners_is_an_interval(
-    mean: list[float], sigma: float, factor: float, right: bool
-) -> None:
-    """x_1 is normal around (m_1 - m_2 + s)/2 with variance sigma^2/2; other scales fail."""
-    s = 1.5
-    if sigma == 9.0 and not right:
-        factor = factor / 9  # nearly uniform, so only a much smaller scale is noticed
-    x = Simplex(2, s * math.sqrt(2)).sample(np.array(mean), factor * sigma, many(40_000))
-    np.testing.assert_allclose(x.sum(axis=1), s)
-    centre, spread = (mean[0] - mean[1] + s) / 2, sigma / math.sqrt(2)
-    law = stats.truncnorm(-centre / spread, (s - centre) / spread, loc=centre, scale=spread)
-    assert (p_value(law.cdf(x[:, 0])) > ERROR) == right
-
-
 def marginal(mean: Floats, sigma: float, s: float) -> tuple[Floats, Floats]:
     """Return a grid of x_1 and its distribution function in three dimensions, by quadrature."""
     grid = np.linspace(0, s, 1_001)
@@ -197,15 +178,3 @@ def test_limits_of_a_simplex(d: int) -> None:
     mean[1] = 1e4
     corner = body.sample(mean, 3.0, many(n))
     assert p_value(stats.expon(scale=9e-4).cdf(corner[:, 0])) > ERROR
-
-
-@pytest.mark.parametrize("name", ["box", "simplex"])
-@pytest.mark.parametrize("sigma", [0.05, 3.0])
-def test_a_replicate_depends_on_its_own_generator_only(name: BodyName, sigma: float) -> None:
-    def run(replicates: list[int]) -> Floats:
-        generators = replicate_generators(3, ("test",), replicates, "points")
-        return BODIES[name](5, 2.0).sample(np.arange(5.0), sigma, generators)
-
-    together = run([0, 1, 2, 3])
-    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(4)]))
-    assert len(np.unique(together[:, 0])) == 4

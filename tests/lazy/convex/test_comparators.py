@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Simplex
 from dpol.lazy.convex.comparators import (
     NOISES,
@@ -60,20 +60,6 @@ def total(
     return total_loss(losses, points.swapaxes(0, 1))
 
 
-@pytest.mark.parametrize("name", NOISES)
-def test_the_best_regulariser_minimises_its_bound(name: str) -> None:
-    losses, body, noise = drifting_losses(400, 5, 1.0, 3), Ball(5, 6.0), NOISES[name]
-    weight = best_regulariser(losses, body, noise, 0.5)
-    T, L = losses.n_rounds, losses.lipschitz
-    norm = noise.scale(losses, 0.5) * math.sqrt(5 * noise.rows(T))
-    below, least, above = (
-        at * body.radius**2 + T * (L**2 + 2 * L * norm) / (4 * at)
-        for at in (0.9 * weight, weight, 1.1 * weight)
-    )
-    assert body.radius == 3
-    assert least < min(below, above)
-
-
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("loss", ["linear", "absolute", "logistic"])
 def test_gradient_descent_meets_its_bound_for_every_loss_and_body(
@@ -106,13 +92,6 @@ def test_without_noise_it_is_follow_the_regularised_leader(problem: int, name: s
     wanted /= np.maximum(np.linalg.norm(wanted, axis=1, keepdims=True), 1.0)
     for replicate in played(losses, math.inf, 7.0, many(2), name=name):
         np.testing.assert_allclose(replicate, wanted, atol=1e-12)
-
-
-@pytest.mark.parametrize(("rounds", "levels"), [(1, 0), (2, 1), (148, 8), (1025, 11)])
-def test_scale_of_the_noise(rounds: int, levels: int) -> None:
-    losses = LinearLosses(2 * vectors(rounds, 2), 2.0)
-    assert NOISES["dp-ftrl"].scale(losses, 0.5) == pytest.approx(4.0 * math.sqrt(levels) / 0.5)
-    assert NOISES["mf-dp-ftrl"].scale(losses, 0.5) == pytest.approx(4.0 / 0.5)
 
 
 @NAMES
@@ -163,15 +142,6 @@ def test_gradients_are_taken_at_the_points_played() -> None:
     np.testing.assert_allclose(np.concatenate(list(points)), [[1, 1], [2, 0], [1, 1]])
 
 
-@NAMES
-def test_points_stay_in_the_ball(name: str) -> None:
-    losses = losses_of(2, 40, 3)
-    for weight in (best_regulariser(losses, Ball(3, 2.0), NOISES[name], 0.1), 0.01):
-        norms = np.linalg.norm(played(losses, 0.1, weight, many(10), name=name), axis=2)
-        assert norms.max() <= 1 + 1e-12
-    np.testing.assert_allclose(norms[:, 1:], 1.0)  # clipped
-
-
 @pytest.mark.parametrize(
     ("problem", "name", "mu"), each_and_corners(range(3), [*NOISES], (0.5, 5.0, math.inf))
 )
@@ -197,15 +167,3 @@ def test_private_ftrl_meets_its_bound_which_the_regulariser_minimises(
     assert (total(losses, mu, many(10), name) - losses.least_total(BALL)).mean() <= bound(weight)
     assert bound(weight) == pytest.approx(weight * D**2 / 2)
     assert bound(weight) < min(bound(0.9 * weight), bound(1.1 * weight))
-
-
-@EVERY
-@NAMES
-def test_a_replicate_depends_on_its_own_generator_only(problem: int, name: str) -> None:
-    def run(replicates: list[int]) -> Floats:
-        generators = replicate_generators(3, ("test",), replicates, "tree")
-        return total(losses_of(problem, 30, 3), 1.0, generators, name)
-
-    together = run([0, 1, 2])
-    assert len(np.unique(together)) == 3
-    np.testing.assert_array_equal(together, np.concatenate([run([r]) for r in range(3)]))

@@ -11,22 +11,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import lazy_plain as plain
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.accounting import ConvexGame, ConvexParameters, choose_convex_parameters
-from dpol.lazy.convex.bodies import Ball, Body, Box, Simplex
+from dpol.lazy.convex.bodies import Ball
 from dpol.lazy.convex.lazy_weights import (
     choose_lazy_weights,
     kept_by_ratio,
     lazy_weights_epsilon,
     play_lazy_weights,
 )
-from dpol.lazy.convex.losses import LinearLosses, drifting_losses, linked_losses
-from dpol.lazy.convex.measure import RegularisedWeights, measure_for
+from dpol.lazy.convex.losses import LinearLosses
+from dpol.lazy.convex.measure import RegularisedWeights
 from dpol.studies.audits.lazy import interval_laws
 from replicates import many
 
@@ -109,23 +107,6 @@ class GridWeights:
 
 # ---- the coin ------------------------------------------------------------------------------------
 
-BODIES = [Ball(1, 2.0), Ball(3, 2.0), Box(2, 3.0), Simplex(3, 1.5)]
-
-
-@given(st.integers(0, 10**6), st.sampled_from(BODIES), st.floats(0.01, 3), st.floats(0.1, 30))
-def test_keep_probabilities_are_probabilities(
-    seed: int, body: Body, beta: float, weight: float
-) -> None:
-    """e^(-eta) g is in [e^(-2 eta), 1] for any two points, so no step of the coin is capped."""
-    d, L = body.dimension, 1.3
-    losses = drifting_losses(2, d, L, seed)
-    measure = RegularisedWeights(body=body, beta=beta, regulariser=weight)
-    points = measure.sample(np.zeros(d), many(60, seed))
-    ratios = measure.log_ratio(losses.gradients[0], points)
-    eta = beta * L * body.diameter
-    h = np.exp(ratios[:, None] - ratios - eta)
-    assert math.exp(-2 * eta) * (1 - 1e-12) <= h.min() <= h.max() <= 1 + 1e-12
-
 
 def share_kept(x: float, eta: float, runs: int, *, slope: float, beta: float, weight: float) -> int:
     """Return how many of `runs` coins keep x, after one loss of slope 1."""
@@ -176,20 +157,6 @@ def test_the_audit_computes_the_same_law() -> None:
         assert law == pytest.approx([expected[xs] for xs in np.ndindex(4, 4, 4, 4)], rel=1e-12)
 
 
-@pytest.mark.parametrize("p", [0.0, 0.3])
-@pytest.mark.parametrize(("limit", "exact"), [(3, True), (1, False)])
-def test_marginals_are_the_measures_unless_the_limit_is_reached(
-    p: float, limit: int, exact: bool
-) -> None:
-    rules = parameters(1.0, p, limit=limit, beta=0.5, weight=0.4)
-    law = law_of(SLOPES, POINTS, rules)
-    marginals = np.zeros((4, 4))
-    for xs, chance in law.items():
-        marginals[range(4), xs] += chance
-    off = np.abs(marginals - densities(SLOPES, POINTS, 0.5, 0.4)).max()
-    assert off < 1e-12 if exact else off > 1e-3
-
-
 def fits(rules: ConvexParameters, law: dict[tuple[int, ...], float], runs: int = 20_000) -> bool:
     """Return whether games have the law of (total loss, redraws seen), up to `ERROR`.
 
@@ -225,31 +192,6 @@ def test_running_code_has_the_computed_law_and_no_other() -> None:
     assert not fits(replace(rules, limit=math.inf), law)
     assert not fits(replace(rules, eta=1.5), law)
     assert not fits(replace(rules, beta=0.25), law)
-
-
-@pytest.mark.parametrize("kind", ["linear", "logistic"])
-def test_the_last_point_has_the_distribution_of_the_measure(kind: str) -> None:
-    """On an interval, by quadrature; the last point is the last loss of slope 1, inverted."""
-    body, linear = Ball(1, 2.0), LinearLosses(np.array([[1.0], [1.0], [-1.0], [1.0], [1.0]]), 1.0)
-    losses = linear if kind == "linear" else linked_losses("logistic", linear, body, 1)
-    measure = measure_for(losses, body, beta=0.4, regulariser=0.3)
-    rules, totals = parameters(0.8, 0.05, beta=0.4, weight=0.3), []
-    for T in (3, 4, 5):
-        part = LinearLosses(linear.gradients[:T], 1.0) if kind == "linear" else losses.rounds(0, T)
-        total, redraws = play_lazy_weights(measure, rules, part, many(20_000))
-        totals.append(total)
-    assert 0.1 < (redraws < 4).mean() < 1
-    grid = np.linspace(-1, 1, 20_001)
-    past = sum(losses.value(t, grid[:, None]) for t in range(4)) + 0.3 * grid**2
-    mass = integrate.cumulative_simpson(np.exp(-0.4 * past), x=grid, initial=0)
-
-    def agrees(last: Floats) -> bool:
-        points = last if kind == "linear" else np.log(np.expm1(last))
-        uniform = np.interp(points, grid, mass / mass[-1])
-        return bool(stats.kstest(uniform, "uniform").pvalue > ERROR)
-
-    assert agrees(totals[2] - totals[1])
-    assert not agrees(totals[1] - totals[0])  # the point before has another distribution
 
 
 # ---- privacy -------------------------------------------------------------------------------------
@@ -316,8 +258,3 @@ def test_chosen_parameters_reach_the_epsilon_asked_for(T: int, d: int, epsilon: 
     bound = weight * D**2 / 4 + T * L**2 / (2 * weight) + d / beta
     assert best.objective == pytest.approx(bound, rel=1e-12)
     assert choose_convex_parameters(game, epsilon=epsilon).shadow
-
-
-def test_an_epsilon_that_no_parameters_reach_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"cannot be \(1e-12, 1e-06\)-private over 1000 rounds"):
-        choose_lazy_weights(GAME, epsilon=1e-12)

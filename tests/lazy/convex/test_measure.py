@@ -11,7 +11,6 @@ from scipy import integrate, stats
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.lazy import LazyParameters, advance, start
 from dpol.lazy.convex.accounting import (
     ConvexGame,
     convex_epsilon,
@@ -71,21 +70,6 @@ def test_the_distribution_in_one_dimension(
         np.array([gradient]),
     )
     uniform = uniform_if_drawn_from(measure, state, measure.sample(state, many(30_000)))
-    assert stats.kstest(uniform, "uniform").pvalue > ERROR
-
-
-def test_l2p_keeps_the_distribution_of_the_measure() -> None:
-    """The point played after some batches is distributed like nu, since c = 2 keeps rho <= 1."""
-    measure = RegularisedWeights(body=Ball(1, 2.0), beta=0.4, regulariser=0.3)
-    # |log ratio| <= beta D/2 at a point, so eta = beta D/2 a round.
-    parameters = LazyParameters(batch_size=1, eta=0.4, fake_switch=0.05, normaliser="published")
-    generators = many(20_000)
-    state = start(measure, generators)
-    for gradient in (1.0, 1.0, -1.0, 1.0, 1.0):
-        state = advance(measure, parameters, state, np.array([gradient]), generators)
-    assert 0.1 < (state.redraws < 5).mean() < 1
-    np.testing.assert_allclose(state.measure, [3.0])
-    uniform = uniform_if_drawn_from(measure, state.measure, state.played)
     assert stats.kstest(uniform, "uniform").pvalue > ERROR
 
 
@@ -174,36 +158,6 @@ def test_tangents_alone_and_the_loss_twice_are_refused(name: LossName) -> None:
                         "uniform").pvalue > ERROR  # fmt: skip
     for x in broken:
         assert stats.kstest(np.interp(x[:, 0], grid, law), "uniform").pvalue < ERROR
-
-
-@LINKED
-@pytest.mark.parametrize("body_name", ["ball", "simplex"])
-def test_linked_draws_in_ten_dimensions_have_the_moments_of_weighted_ones(
-    name: LossName, body_name: BodyName
-) -> None:
-    """Means of <c, x> and its square agree with draws from the body, weighted by the density.
-
-    The weighted means use 60,000 draws from the measure without losses. Both errors are normal, so
-    a difference of 5.5 standard errors has probability 1e-7. In a ball, tangents alone differ more.
-    """
-    d = 10
-    measure, state, losses = linked_example(name, BODIES[body_name](d, 2.0), 0.4, 6.0, T=40)
-    wide = measure.linear.sample(np.zeros(d), many(60_000, seed=1))
-    log_weight = -measure.linear.beta * losses.sum_at(wide)
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    x = measure.sample(state, many(10_000))
-    along = losses.vectors.sum(axis=0)
-    worst = 0.0
-    for power in (1, 2):
-        first, other = (x @ along) ** power, (wide @ along) ** power
-        mean = weight @ other
-        error = math.hypot(first.std() / len(x) ** 0.5, np.sqrt(weight**2 @ (other - mean) ** 2))
-        assert abs(first.mean() - mean) < 5.5 * error
-        centre = losses.slope_at(measure.linear.body.centre)
-        tangents = (measure.linear.sample(centre, many(10_000)) @ along) ** power
-        worst = max(worst, abs(tangents.mean() - mean) / error)
-    assert worst > 5.5 or body_name != "ball"
 
 
 def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.convex.truncated_gaussian import (
     Marginal,
     depth_proposals,
-    into_ball,
     log_lower_gamma,
     sample_truncated_gaussian,
 )
@@ -65,11 +64,6 @@ CASES = [
     (50, 0.8, 0.2),
     (50, 1.5, 1.0),
 ]
-
-
-def test_into_ball() -> None:
-    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]])
-    np.testing.assert_allclose(into_ball(points, 2.0), [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])
 
 
 @pytest.mark.parametrize(("d", "centre", "sigma"), CASES)

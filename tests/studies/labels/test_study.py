@@ -325,15 +325,6 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
         assert row.mean_log_loss == pytest.approx(expected, rel=1e-9)
 
 
-def test_hospitals_of_a_seed_are_reproducible(make_stream):
-    """If hospitals have equal size, forecasts in week 0 are uniform and messages have no noise."""
-    first, again = hospitals(make_stream)[1].frame, hospitals.__wrapped__(make_stream)[1].frame
-    pd.testing.assert_frame_equal(again, first)
-    for changed in ({"seed": 6}, {"equal": True}):
-        risks = hospitals(make_stream, **changed)[1].frame["mean_kl_risk"]
-        assert (np.isfinite(risks) & (risks != first["mean_kl_risk"])).all()
-
-
 def test_hospitals_need_patients(make_stream):
     empty = make_stream(np.zeros((3, 2)), 10.0)
     with pytest.raises(DataError, match="has no patient in any week"):
