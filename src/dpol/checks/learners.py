@@ -1,11 +1,10 @@
 """Conformance checks of banks of learners.
 
-Each learner must also pass the checks of algorithms when it plays alone.
+Each learner must also pass the checks of algorithms when it plays alone: pickling among them.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,14 +52,7 @@ def learners_play_their_columns(bank: Bank) -> None:
                 )
 
 
-def parameters_are_values(bank: Bank) -> None:
-    """Check that a pickled copy equals the bank."""
-    if pickle.loads(pickle.dumps(bank)) != bank:
-        raise CheckError("a pickled copy differs from the bank; make its parameters plain values")
-
-
 CHECKS: Mapping[str, Callable[[Bank], None]] = {
     "learners play their columns": learners_play_their_columns,
-    "parameters are values": parameters_are_values,
 }
 """Checks of banks, by printed title."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import logging
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from dpol.core.options import between, given
 
 _STREAMS = 4
 """Largest number of groups for which each group gets its own stream."""
@@ -19,8 +22,6 @@ _OPTIONS = {
     "count": "column of the counts, or your word for them if they have no column",
     "capacity": "column of the capacities, or none",
     "group": "column with the group of the entity, such as a district",
-    "layout": "long, wide (a column per entity) or wide-periods (a column per period)",
-    "step": "length of a period, such as 7-days or 1-months",
     "date": "format of the dates, such as D/M/YYYY",
     "each_day": "how several rows of an entity on a day become one: sum, mean, max or last",
     "decimal": "the decimal sign, . or ,",
@@ -31,24 +32,24 @@ _OPTIONS = {
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
-_CHOICES = {
-    "layout": ("long", "wide", "wide-periods"),
-    "decimal": (".", ","),
-    "each_day": ("sum", "mean", "max", "last"),
-}
+_METAVARS = {
+    "date": "FORMAT", "each_day": "RULE", "decimal": "SIGN", "sheet": "SHEET",
+    "encoding": "ENCODING", "missing": "TEXT", "suppressed": "TEXT", "at_most": "N",
+    "per_person": "N",
+}  # fmt: skip
+"""What an option takes, if not a column."""
+_CHOICES = {"decimal": (".", ","), "each_day": ("sum", "mean", "max", "last")}
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
 
 
 def add_options(new: argparse.ArgumentParser) -> None:
     """Add the options for facts that a table does not show."""
-    from dpol.core.options import between, given
-
     about = "only with dataset, for facts that dpol cannot see in the table"
     group = new.add_argument_group("options of a table", about)
     for name, words in _OPTIONS.items():
         group.add_argument(
             f"--{name.replace('_', '-')}",
-            metavar="N" if name in _LARGEST else "IT",
+            metavar=_METAVARS.get(name, "COLUMN"),
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
             choices=_CHOICES.get(name),
             action="append" if name in ("missing", "suppressed") else "store",
@@ -76,13 +77,13 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.core.files import write_text
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
-    from dpol.data.guess import look_at
+    from dpol.data.guess import UnclearError, look_at
     from dpol.data.panel import in_warning
     from dpol.data.setting_types import TABLES
     from dpol.data.stream import build_stream
     from dpol.show.pages import load_template
 
-    table, said = Path(options.name), _checked(told(options))
+    table, said = Path(options.name), told(options)
     if not table.is_file():
         raise UsageError(f"{table}: no such file; give the path of a table from this folder")
     if not table.name.endswith(TABLES):
@@ -94,15 +95,22 @@ def new_dataset(options: argparse.Namespace) -> None:
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
     try:
         look = look_at(table, said)
+    except UnclearError as unclear:
+        raise UsageError(_questions(table, said, unclear.asked)) from None
     except DataError as error:  # of several lines
-        raise ConfigError(str(error)) from None
+        raise ConfigError(str(error).replace("dataset.format.sheet", "--sheet")) from None
     title = re.sub("[-_]+", " ", stem)
     streams = _streams(name, title[:1].upper() + title[1:], look.groups)
     template = load_template("dataset.yaml.jinja", "dpol.cli")
     text = template.render(look=look, run=name, streams=streams, flow=_flow)
     config = parse_experiment(yaml.safe_load(text), str(file)).config
     write_text(file, text)
-    print(f"{table}:", *look.facts, sep="\n  ")
+    print(f"{table}:")
+    for key in ("format", "columns", "periods", "cleaning", "gain"):
+        for one, value in getattr(look, key).items():
+            print(f"  {one}: {_flow(value)}")
+    moved = look.count_sensitivity
+    print(f"  one person changes a count by at most {moved:g}; if more, give --per-person N")
     LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
     try:
         panel, _ = clean_table(table, config.dataset, config.streams, config.at_most)
@@ -122,26 +130,17 @@ def new_dataset(options: argparse.Namespace) -> None:
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
-def _checked(said: dict[str, Any]) -> dict[str, Any]:
-    """Return the options, with whole numbers as integers and dpol's names of encodings."""
-    from pydantic import ValidationError
-
-    from dpol.core.errors import UsageError
-    from dpol.data.table_format import Format
-
-    if not re.fullmatch("[1-9][0-9]*-(days|months)", said.get("step", "1-days")):
-        raise UsageError(
-            f"--step {said['step']}: write a number of days or months, such as 7-days; dpol plays"
-            " days at the finest, and --each-day makes one row of the hours of a day"
-        )
-    try:
-        form = Format(**{key: said[key] for key in ("date", "encoding") if key in said})
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        (key,), expected = wrong["loc"], wrong["ctx"]["expected"]
-        raise UsageError(f"--{key} {said[str(key)]}: must be {expected}") from None
-    whole = {key: int(said[key]) for key in _LARGEST if said.get(key, 0.5) % 1 == 0}
-    return said | form.model_dump(exclude_unset=True) | whole
+def _questions(table: Path, said: Mapping[str, Any], asked: Mapping[str, str]) -> str:
+    """Return all questions, and the command that answers them."""
+    option = {key: f"--{key.replace('_', '-')}" for key in _OPTIONS}
+    lines = [f"  {option[key]}: {question}" for key, question in asked.items()]
+    known = [word for key, value in said.items() if key not in asked
+             for one in (value if isinstance(value, list) else [value])
+             for word in (option[key], str(one))]  # fmt: skip
+    command = shlex.join(["dpol", "new", "dataset", str(table), *known])
+    missing = " ".join(f"{option[key]} {key.upper()}" for key in asked)
+    start = f"{table}: does not show everything. Add these options:"
+    return "\n".join([start, *lines, f"Complete and run: {command} {missing}"])
 
 
 def _streams(name: str, title: str, groups: Mapping[str, int]) -> dict[str, Any]:

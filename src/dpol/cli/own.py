@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from dpol.cli import dataset
@@ -53,8 +51,8 @@ def _check(options: argparse.Namespace) -> int:
 
     module, _, named = options.name.partition(":")
     try:
-        with _working_folder():
-            verdicts = check(options.name)
+        sys.path.append(str(Path.cwd()))  # last: modules of this folder hide no package
+        verdicts = check(options.name)
     except ValueError as error:
         raise UsageError(str(error)) from None
     rows = [
@@ -69,17 +67,6 @@ def _check(options: argparse.Namespace) -> int:
         remedy = "(dpol new algorithm NAME writes one) and pip install it"
         print(f"warning: {printable(said)} {remedy}", file=sys.stderr)
     return 0 if all(verdict.holds for verdict in verdicts) else 1
-
-
-@contextmanager
-def _working_folder() -> Iterator[None]:
-    """Let modules of the working folder be imported, after all that is installed."""
-    before = sys.path
-    sys.path = [*before, str(Path.cwd())]
-    try:
-        yield
-    finally:
-        sys.path = before
 
 
 def _new(options: argparse.Namespace) -> None:

@@ -100,7 +100,7 @@ def decimal(text: str) -> Decimal:
 
 
 def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
-    """Return a parser of numbers in a range."""
+    """Return a parser of numbers in a range, which makes whole numbers integers."""
 
     def inside(text: str) -> float:
         value = decimal(text)
@@ -110,6 +110,6 @@ def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], 
             kind = "be a whole number" if whole else "lie"
             wrong = f"must {kind} from {low:g} to {high:g}, got {text!r}"
             raise argparse.ArgumentTypeError(wrong)
-        return int(value) if whole else float(value)
+        return float(value) if value % 1 else int(value)
 
     return inside

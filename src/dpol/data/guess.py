@@ -7,11 +7,11 @@ taken from the counts would reveal them.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import itertools
 import re
-import shlex
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import ValidationError
 
-from dpol.core.errors import DataError, UsageError
+from dpol.core.errors import UsageError
 from dpol.core.names import folded
 from dpol.core.near import did_you_mean
 from dpol.core.words import shortened
@@ -62,6 +63,20 @@ _TOTALS = {
     "alle", "ensemble", "totale", "somme", "suma",
 }  # fmt: skip
 
+_MELTED = {
+    "wide": {"entity": "entity", "count": "count", "capacity": "none"},
+    "wide-periods": {"period": "period", "count": "count"},
+}
+"""The columns that a layout makes, by default, if the table has other rows than its counts."""
+
+
+class UnclearError(UsageError):
+    """A table does not show everything: `asked` holds the questions, by what is to be told."""
+
+    def __init__(self, asked: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{key}: {question}" for key, question in asked.items()))
+        self.asked = asked
+
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
@@ -77,7 +92,6 @@ class Look:
         person: the most by which one person changes a count.
         count_sensitivity: the most by which one person changes a cleaned count.
         groups: the number of entities in each group; `all` if no column holds groups.
-        facts: what was seen, a line each, with the cells that show it.
     """
 
     file: Path
@@ -89,7 +103,6 @@ class Look:
     person: float
     count_sensitivity: float
     groups: Mapping[str, int]
-    facts: tuple[str, ...]
 
 
 def look_at(path: Path, told: Mapping[str, Any]) -> Look:
@@ -97,31 +110,33 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
 
     Args:
         path: path of the table.
-        told: the owner's options, by name, as `dpol new dataset --help` lists them.
+        told: what its owner says, by the names of the options of `dpol new dataset`.
 
     Raises:
-        UsageError: options are missing or name no column; the text lists them all, with a command.
+        UnclearError: the table does not show everything, or has no such columns.
         DataError: the table cannot be read.
     """
+    try:
+        told = {**told, **Format(**_given(told, "date", "encoding")).model_dump(exclude_unset=True)}
+    except ValidationError as error:
+        wrong = {str(it["loc"][0]): f"must be {it['ctx']['expected']}" for it in error.errors()}
+        raise UnclearError(wrong) from None
     written = _written(path, told)
     raw = read_table(path, None, DEFAULT.model_copy(update=written)).cells.drop_duplicates()
-    raw = raw[~(raw == [str(name) for name in raw]).all(axis=1)]
-    facts = [f"{key}: {value!r}" for key, value in written.items()]
+    raw = raw[~(raw == [*raw]).all(axis=1)]
 
     table, layout, dated = _laid_out(path, raw, told)
-    made = {"wide": "entity", "wide-periods": "period"}.get(layout, "")
-    given, told = told, {**({made: made, "count": "count"} if made else {}), **told}
-    told = {**({"capacity": "none"} if layout == "wide" else {}), **told}
+    told = {**_MELTED.get(layout, {}), **told}
+    keys = [key for key in ("entity", "count", "capacity", "group") if key in told]
+    _refuse_unknown(table, [(key, told[key]) for key in keys if told[key] != "none"])
     year, *month = dated
     period = table[year]
     for name in month:  # programs store whole numbers as 1.0 if a cell of the column is empty
         period = period.str.removesuffix(".0") + "-" + table[name].str.removesuffix(".0")
     named = [name for name in map(str, table) if name.strip() and name not in dated]
     numbers = [name for name in named if _is_number(table[name])]
-    asked, columns = dict[str, str](), {}
-    entities = _entities(
-        table, period, [name for name in named if name not in told.values()], numbers
-    )
+    asked = dict[str, str]()
+    entities = _entities(table, period, [n for n in named if n not in told.values()], numbers)
     entity = told.get("entity") or (entities[0] if len(entities) == 1 else "")
     if not entity and entities:
         asked["entity"] = f"which column? {_list(entities)}"
@@ -148,66 +163,46 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     names = [name for name in entities if name != entity and name not in numbers]
     if entity in entities and len(names) == 1:  # the other column that names each row of a period
         columns["name"] = names[0]
-    facts += [f"{key}: {name} ({_two(table[name])})" for key, name in columns.items()]
 
     drop = {name: [text for text in table[name].unique() if folded(text) in _TOTALS]
             for name in named if name not in numbers}  # fmt: skip
     if layout:
-        facts.append(f"layout: {layout}; name {made} and count with --{made} and --count")
+        made = told["entity"] if layout == "wide" else year
         kept = {*columns.values(), *dated}
-        drop[told[made]] = drop.get(told[made], []) + [n for n in named if n not in kept]
+        drop[made] = drop.get(made, []) + [name for name in named if name not in kept]
     drop = {name: texts for name, texts in drop.items() if texts}
     for name, texts in drop.items():
-        facts.append(f"left out in {name}: {_list(texts)}")
         table = table[~table[name].isin(texts)]
     period = period[table.index]
-    form, periods, question = _dates(period, len(dated) > 1, told)
-    asked |= question
     day = period.map({text: without_time(text)[0] for text in period.unique()})
-    rows = pd.DataFrame({key: table[name] for key, name in columns.items()})
-    measured = [rows[key] for key in ("count", "capacity") if key in rows] or [
-        table[n] for n in free
-    ]
+    rows = pd.DataFrame({key: table[name] for key, name in columns.items()}).assign(day=day)
+    measured = [rows[key] for key in ("count", "capacity") if key in rows]
+    measured = measured or [table[name] for name in free]
+    dates, periods, question = _dates(period, len(dated) > 1, told)
+    asked |= question
     signs, question = _signs(measured, told)
     asked |= question
-    cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
     markers, question = _markers(measured, told)
     asked |= question
-    cleaning |= markers
-    person = told.get("per_person", 1)
-    gain = dict[str, Any]()
-    if "entity" in rows and period.nunique():
-        merged, question = _several_rows(rows.assign(day=day), period, entity, told)
+    cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {}) | markers
+    if entity and period.nunique():
+        merged, question = _several_rows(rows, period, entity, told)
         asked |= question
         cleaning |= merged
-    if "count" in rows and "capacity" not in asked:
-        gain, question = _bound(rows.assign(day=day), signs, columns, cleaning, told)
+    gain = dict[str, Any]()
+    if count and capacity:
+        gain, question = _bound(rows, signs, columns, cleaning, told)
         asked |= question
     if asked:
-        raise UsageError(_questions(path, given, asked))
+        raise UnclearError(asked)
     columns["period"] = {"year": year, "month": month[0]} if month else year
-    form = {**written, **({"layout": layout} if layout else {}), **form, **signs[0]}
-    facts += [f"{key}: {value}" for key, value in {**form, **periods}.items() if key not in written]
-    facts += [f"{key}: {value}" for key, value in markers.items()]
-    moved = _moved(rows["count"], form, cleaning, person)
-    facts.append(f"one person changes a count by at most {moved:g}; if more, give --per-person N")
+    form = {**written, **({"layout": layout} if layout else {}), **dates, **signs[0]}
+    person = told.get("per_person", 1)
     return Look(
         file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
-        person=person, count_sensitivity=moved, groups=_groups(rows), facts=tuple(facts),
+        person=person, count_sensitivity=_moved(rows["count"], form, cleaning, person),
+        groups=_groups(rows),
     )  # fmt: skip
-
-
-def _questions(path: Path, told: Mapping[str, Any], asked: Mapping[str, str]) -> str:
-    """Return all questions, and the command that answers them."""
-    option = {key: f"--{key.replace('_', '-')}" for key in {**told, **asked}}
-    lines = [f"  {option[key]}: {question}" for key, question in asked.items()]
-    known = [word for key, value in told.items() if key not in asked
-             for one in (value if isinstance(value, list) else [value])
-             for word in (option[key], str(one))]  # fmt: skip
-    command = shlex.join(["dpol", "new", "dataset", str(path), *known])
-    missing = " ".join(f"{option[key]} {key.upper()}" for key in asked)
-    said = [f"{path}: does not show everything. Add these options:", *lines]
-    return "\n".join([*said, f"Complete and run: {command} {missing}"])
 
 
 # The file ----------------------------------------------------------------------------------------
@@ -221,10 +216,7 @@ def _written(path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
     with suppress(EOFError, OSError, zlib.error):  # reading says what is wrong
         if path.suffix == ".xlsx":
             keys = _given(told, "sheet")
-            try:
-                sheet = sheet_cells(path, DEFAULT.model_copy(update=keys))
-            except DataError as error:
-                raise DataError(str(error).replace("dataset.format.sheet", "--sheet")) from None
+            sheet = sheet_cells(path, DEFAULT.model_copy(update=keys))
             first = [(number, texts) for number, *texts in sheet[:LINES].itertuples(name=None)]
         else:
             with open_bytes(path) as file:
@@ -233,9 +225,12 @@ def _written(path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
             keys |= {"encoding": encoding} if encoding != "utf-8" else {}
             text = data.decode(encoding.replace("utf-8", "utf-8-sig"), "replace")
             lines = [*itertools.islice(io.StringIO(text, ""), LINES)]
-            mark = max(DELIMITERS, key=lambda mark: _alike(_cut(lines, mark)))
+            csv.field_size_limit(LONGEST_CELL)  # at another mark than the file's, a line is a cell
+            cut = {mark: [next(csv.reader([line], delimiter=mark), []) for line in lines]
+                   for mark in DELIMITERS}  # fmt: skip
+            mark = max(DELIMITERS, key=lambda mark: _alike(cut[mark]))
             keys |= {"delimiter": mark} if mark != "," else {}
-            first = [*enumerate(_cut(lines, mark), start=1)]
+            first = [*enumerate(cut[mark], start=1)]
         filled = [(number, sum(map(bool, cells))) for number, cells in first]
         widest = max((width for _, width in filled), default=0)
         header = next((number for number, width in filled if width >= max(2, widest - 1)), 1)
@@ -246,16 +241,11 @@ def _written(path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
 def _encoding(start: bytes) -> str:
     if start.startswith(UTF_16):
         return "utf-16"
-    try:
-        start[:-3].decode("utf-8") if len(start) == START else start.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return "utf-8" if error.end > len(start) - 7 and len(start) == START else "cp1252"
+    try:  # the start of a longer file may end within a letter
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=len(start) < START)
+    except UnicodeDecodeError:
+        return "cp1252"
     return "utf-8"
-
-
-def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:
-    csv.field_size_limit(LONGEST_CELL)  # at another mark than the file's, a line is one cell
-    return [next(csv.reader([line], delimiter=mark), []) for line in lines]
 
 
 def _alike(rows: Sequence[list[str]]) -> tuple[int, int]:
@@ -271,55 +261,44 @@ def _laid_out(
     path: Path, table: pd.DataFrame, told: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, str, list[str]]:
     """Return the table with a row for each count, its layout if it was wide, and its periods."""
-    names, layout = [*map(str, table)], told.get("layout")
+    names = [*map(str, table)]
     forms = {name: date_formats(table[name].unique(), LEAST_DATES) for name in names}
-    heads = [name for name in names if date_formats([name]) and name not in told.values()]
     dates = [name for name, of_one in forms.items() if {*of_one} - {YEARS}]
-    if layout is None and dates:  # then columns named 2001 may be anything
+    heads = [name for name in names if date_formats([name]) and name not in told.values()]
+    if dates:  # then columns named 2001 may be anything
         heads = [name for name in heads if date_formats([name]) != [YEARS]]
-    made, melted = "period", heads
-    if layout != "wide-periods" and (layout or len(heads) < 3):
-        dates = dates or [name for name, of_one in forms.items() if of_one]
-        if "period" not in told and len(dates) != 1:
-            none = "" if dates else f" None has a format that dpol reads: {FORMATS}"
-            which = f"which column? {_list(dates or names)}.{none}"
-            raise UsageError(_questions(path, told, {"period": which}))
-        dated = told["period"].split(",") if "period" in told else dates
-        _check(path, told, names, [("period", name) for name in dated])
+    if len(heads) > 2:
+        layout, made, melted = "wide-periods", "period", heads
+        dated = [told.get("period", "period")]
+    else:
+        layout, made, dated = "wide", "entity", dates or [name for name in names if forms[name]]
+        if "period" in told:
+            dated = told["period"].split(",")
+        elif len(dated) != 1:
+            none = "" if dated else f" None has a format that dpol reads: {FORMATS}"
+            raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
+        _refuse_unknown(table, [("period", name) for name in dated])
         numbers = [name for name in names if name not in dated and _is_number(table[name])]
-        wide = len(numbers) > 1 and not table.duplicated(dated).any()
-        if layout == "long" or (layout is None and not wide):
-            keys = [key for key in ("entity", "count", "capacity", "group") if key in told]
-            _check(path, told, names, [(key, told[key]) for key in keys if told[key] != "none"])
+        if len(numbers) < 2 or table.duplicated(dated).any():
             return table, "", dated
-        made, melted = "entity", [name for name in numbers if folded(name) not in _TOTALS]
+        melted = [name for name in numbers if folded(name) not in _TOTALS]
     refuse_unnamed(path, names)
     new = [told.get(made, made), told.get("count", "count")]
-    others = [name for name in names if name not in melted]
     if {*new} & {*names} or len({*new}) < 2 or not melted:
-        raise UsageError(
-            f"{path}: --{made} and --count must be two new names, unlike {_list(names)}"
-        )
-    keys = [key for key in ("capacity", "group") if told.get(key, "none") != "none"]
-    _check(path, told, others, [(key, told[key]) for key in keys])
-    table = table.melt(others, melted, *new)
-    return (
-        table,
-        "wide" if made == "entity" else "wide-periods",
-        dated if made == "entity" else new[:1],
-    )
+        raise UnclearError({made: f"give it and count two new names, unlike {_list(names)}"})
+    return table.melt([name for name in names if name not in melted], melted, *new), layout, dated
 
 
-def _check(
-    path: Path, told: Mapping[str, Any], names: Sequence[str], wanted: Iterable[tuple[str, str]]
-) -> None:
-    """Refuse options that name no column of the table."""
-    if wrong := {
+def _refuse_unknown(table: pd.DataFrame, wanted: Iterable[tuple[str, str]]) -> None:
+    """Refuse names of columns that the table has not."""
+    names = [*table]
+    unknown = {key: name for key, name in wanted if name not in names}
+    said = {
         key: f"no column {name!r}{did_you_mean(name, names) or f'; there are {_list(names)}'}"
-        for key, name in wanted
-        if name not in names
-    }:
-        raise UsageError(_questions(path, told, wrong))
+        for key, name in unknown.items()
+    }
+    if said:
+        raise UnclearError(said)
 
 
 def _entities(
@@ -387,9 +366,6 @@ def _dates(
     monthly = form.date in MONTHS or days.dt.is_month_end.all() or days.dt.is_month_start.all()
     number = 12 * days.dt.year + days.dt.month if monthly else days.map(pd.Timestamp.toordinal)
     gaps = number.diff().mode()
-    if "step" in told:
-        length, unit = told["step"].split("-")
-        return keys, {unit: int(length)}, {}
     if not len(gaps):
         return keys, {}, {"date": f"the table has one period only, {_two(texts)}; which format?"}
     return keys, {"months" if monthly else "days": int(gaps[0])}, {}

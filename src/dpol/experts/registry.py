@@ -24,9 +24,6 @@ from dpol.experts.interface import (
 )
 from dpol.experts.learners.joined import LearnerAlone, each_alone
 
-COMPARATORS = ("best fixed expert", "best learner")
-"""Comparators of a regret: the best choice in hindsight."""
-
 
 @dataclass(frozen=True)
 class Registration:
@@ -39,10 +36,7 @@ class Registration:
         defaults: defaults of parameters that differ from the defaults of the class.
         rival: kind of central rival that RW-Meta is compared with; empty if it is no rival.
         regret: proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
-        against: comparator of this regret, one of `COMPARATORS`.
-
-    Raises:
-        ValueError: only one of `regret` and `against` is given, or the latter is unknown.
+        against: comparator of this regret, the best choice in hindsight.
     """
 
     target: str
@@ -53,13 +47,6 @@ class Registration:
     rival: str = ""
     regret: str = ""
     against: str = ""
-
-    def __post_init__(self) -> None:
-        if self.against not in (COMPARATORS if self.regret else ("",)):
-            raise ValueError(
-                f"{self.target}: regret {self.regret!r} is against {self.against!r}; give neither,"
-                f" or both, with against: {' or '.join(COMPARATORS)}"
-            )
 
     @property
     def module(self) -> str:
@@ -106,22 +93,10 @@ class Registration:
         return made
 
 
-def _entry(block: Mapping[str, Any]) -> Registration:
-    return Registration(
-        block["target"],
-        when=block.get("when", ""),
-        fixed=block.get("fixed", {}),
-        defaults=block.get("defaults", {}),
-        rival=block.get("rival", ""),
-        regret=block.get("regret", ""),
-        against=block.get("against", ""),
-    )
-
-
 _FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))
-LEARNERS = {name: _entry(block) for name, block in _FILE["learners"].items()}
+LEARNERS = {name: Registration(**block) for name, block in _FILE["learners"].items()}
 """Banks of learners, by their name under `learners` in a config."""
-_ALGORITHMS = {name: _entry(block) for name, block in _FILE["algorithms"].items()}
+_ALGORITHMS = {name: Registration(**block) for name, block in _FILE["algorithms"].items()}
 REGISTRY = _ALGORITHMS | {name: bank for name, bank in LEARNERS.items() if name not in _ALGORITHMS}
 """Algorithms by name, and banks whose learners are played one by one."""
 EVERY_ALGORITHM = tuple({entry.module for entry in (*REGISTRY.values(), *LEARNERS.values())})
