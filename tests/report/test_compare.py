@@ -225,12 +225,12 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
     assert set(result.settings) == {
         "report.confidence: 0.95 → 0.9",
         "seed: 7 → 8",
-        "suites.local.algorithms: [meta] → [{algorithm: meta, floor: 0}]",
+        "suites.local.algorithms: - meta, + {algorithm: meta, floor: 0}",
         "report.envelope: not set → tree",
         "audits: not set → {}",
     }
     assert set(result.provenance) == {
-        "versions: [dpol 0.1.0] → [dpol 0.2.0]",
+        "versions: - dpol 0.1.0, + dpol 0.2.0",
         "hash of the code of dpol: 0123456789abcdef → fedcba9876543210",
         "commit: 0123abc → 4567def",
     }

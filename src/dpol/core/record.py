@@ -324,12 +324,18 @@ def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the entries that differ, in the order of the old ones; of lists, the items."""
+    """Yield the entries that differ, in the order of the old ones; of lists, the items.
+
+    >>> [*differences({"seed": 1, "runs": ["a"]}, {"seed": 2, "runs": ["a", "b"]})]
+    ['seed: 1 → 2', 'runs: + b']
+    """
     for name in {**old, **new}:
         one, two = (values.get(name, "not set") for values in (old, new))
         if isinstance(one, list) and isinstance(two, list):
-            one, two = [x for x in one if x not in two], [x for x in two if x not in one]
-        if one != two:
+            gone = [f"- {_shown(item)}" for item in one if item not in two]
+            if changes := [*gone, *(f"+ {_shown(item)}" for item in two if item not in one)]:
+                yield f"{name}: {', '.join(changes)}"
+        elif one != two:
             yield f"{name}: {_shown(one)} → {_shown(two)}"
 
 
