@@ -159,7 +159,7 @@ def _play_long(first: int) -> float:
 
 
 def _curve_of(stream: GainStream) -> float:
-    return analytic_mixture(RWAdaBatch(0.1), stream, 0.25, 500).epsilon(1e-6)
+    return analytic_mixture(RWAdaBatch(0.1), stream.gains.shape, 0.25, 500).epsilon(1e-6)
 
 
 def time_lazy() -> dict[str, float]:

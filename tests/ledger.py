@@ -46,9 +46,10 @@ def compute() -> tuple[dict[str, list[Finding]], Uses]:
         for about in study.statements().values()
         if not about.found_by.startswith("gains.")
     }
-    findings: dict[str, list[Finding]] = {}
+    findings: dict[str, list[Finding]] = defaultdict(list)
     uses: Uses = defaultdict(list)
     with recording(uses, "claims"):
         for check in checks:
-            findings |= study.findings(check, SEED)
+            for finding in check(SEED):
+                findings[finding.name].append(finding)
     return findings, uses

@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 
 from dpol.privacy.account import best_guess
 from dpol.show.names import name_of
 from dpol.show.reported import BEST_LINEAR, FILLINGS
+from dpol.studies.claims.core import Kind
 from dpol.studies.claims.gains import reported_ratios
-from dpol.studies.claims.roots import roots
 from dpol.studies.games.paper import HEADERS
 from dpol.studies.games.settings import META, MIN_NOISE, is_papers
 
@@ -320,6 +321,17 @@ def fillings() -> str:
         rows.append((*map(str, read), f"{meta:.1f}", f"{tree:.1f}", f"{meta / tree:.2f}"))
     header = ("suppressed counts", "suppressed beds", "hospitals", "RW-Meta", "Min Noise", "ratio")
     return table(header, rows)
+
+
+def roots(ledger: pd.DataFrame) -> pd.DataFrame:
+    """Return the first failing row of each root, worst kind first.
+
+    Only the papers' own statements that need no data are counted.
+    """
+    theirs = ledger[~ledger["ours"] & ~ledger["on_data"]]
+    failing = theirs[theirs["root"].fillna("") != ""].drop_duplicates("root")
+    worst_first = get_args(Kind).index
+    return failing.sort_values("kind", key=lambda kinds: kinds.map(worst_first), kind="stable")
 
 
 def slips() -> str:

@@ -5,12 +5,11 @@ import itertools
 import pandas as pd
 import pytest
 
-from dpol.core.yaml_files import read_yaml
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Table
 from dpol.studies.batching.paper import TABLE_1, table_1
 from dpol.studies.batching.shown import amplification, batching
-from dpol.studies.claims.compute import STATEMENTS
+from dpol.studies.claims.compute import statements
 
 BOUNDS = ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
@@ -124,10 +123,6 @@ def test_table_1_has_the_papers_rows_in_its_order() -> None:
 @pytest.mark.parametrize("entry", TABLE_1, ids=lambda entry: entry.algorithm)
 def test_table_1_names_statements_of_the_ledger(entry) -> None:
     """A statement that is renamed or leaves the ledger must leave this table too."""
-    ledger = {
-        statement["place"]
-        for statement in read_yaml(STATEMENTS).values()
-        if statement["paper"] == EXPERTS
-    }
+    ledger = {each.place for each in statements().values() if each.paper == EXPERTS}
     assert set(entry.ledger) <= ledger
     assert entry.ledger or entry.remark

@@ -16,13 +16,14 @@ from dpol.studies.claims import lemmas
 ERROR = 1e-6
 
 
-def test_the_divergence_over_events_by_hand():
-    """P = (3/4, 1/4), Q = (1/4, 3/4): the event of outcome 0, log((3/4 - δ) / (1/4))."""
-    one, other = np.array([[0.75, 0.25]]), np.array([[0.25, 0.75]])
-    for delta in (0.0, 0.1):
-        divergence = lemmas.divergence_over_events(one, other, delta)
-        assert divergence == pytest.approx(math.log(3 - 4 * delta))
-    assert lemmas.divergence_over_events(one, other, 0.6) == 0.0
+def test_the_exact_epsilon_is_the_divergence_over_all_events():
+    """Definition 2.2: the supremum of log((P(S) - δ) / Q(S)) over events of six outcomes."""
+    one, other = np.random.default_rng(0).dirichlet(np.ones(6), (2, 100))
+    events = np.array(list(itertools.product((0, 1), repeat=6)))[1:]
+    for delta in (0.0, 0.01, 0.2):
+        ratios = np.maximum(one @ events.T - delta, 0) / (other @ events.T)
+        expected = np.log(np.maximum(ratios.max(axis=1), 1))
+        np.testing.assert_allclose(exact_epsilon(one, other, delta), expected, atol=1e-9)
 
 
 def test_equal_responses_are_counted_right():

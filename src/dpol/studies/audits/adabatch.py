@@ -102,8 +102,7 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
         gains[_BEFORE, expert] = 1.0
         stream = synthetic_stream("audit: reactions", gains)
         games.append(noisy_game(stream, _LOCAL_MU, seed, replicates))
-    zeros = synthetic_stream("all-zero", np.zeros(gains.shape))
-    mixture = analytic_mixture(REACTED_TO, zeros, _LOCAL_MU, _BEFORE + 1)
+    mixture = analytic_mixture(REACTED_TO, (len(gains), 2), _LOCAL_MU, _BEFORE + 1)
     delta, made = float(mixture.delta(_EPSILON)), games[0][0].guarantee
     one, other = reacting = [play_against(*game) for game in games]
     # Leaders on the other input with experts swapped: they have the distribution of the leaders on
@@ -157,8 +156,7 @@ def play_against(
 
 def _promised_size() -> int:
     """Return the size of the first batch that is certain for any gains and any noise."""
-    zeros = synthetic_stream("all-zero", np.zeros((_ROUNDS, _EXPERTS)))
-    mixture = analytic_mixture(ALGORITHM, zeros, 1.0, 1)
+    mixture = analytic_mixture(ALGORITHM, (_ROUNDS, _EXPERTS), 1.0, 1)
     most = int(mixture.weights.argmax())
     certain = mixture.weights[most] >= 1 - 1e-9
     assert certain, f"alpha = {ALGORITHM.alpha} promises no size of the first batch"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from dpol.experts.batches import BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds, setup_of
 from dpol.noise import CONSTANT, NoisyGains, privatize
-from dpol.privacy.mixtures import BatchMixture, BatchSizes
+from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.batching.settings import Batching
 from dpol.studies.jobs import read_rows
 from dpol.studies.study import Facts, FileLists, Inputs, Values
@@ -75,56 +74,32 @@ def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.Dat
     return {**frames, "batching": add_intervals(frames["batching"], errors, facts.confidence)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairedRuns:
-    """Runs of RW-FTPL and of one RW-AdaBatch on a stream, with the same noise.
-
-    Args:
-        plain: (R,) total gains of RW-FTPL.
-        batched: (R,) total gains of RW-AdaBatch.
-        mean_sizes: (R,) mean sizes of the batches that contain a round.
-        sizes: (R, k) sizes of the batches that contain the k rounds of the settings.
-    """
-
-    plain: Floats
-    batched: Floats
-    mean_sizes: Floats
-    sizes: BatchSizes
-
-
 def _play(
     stream: GainStream, mu: float, study: Batching, seed: int
-) -> Mapping[RWAdaBatch, PairedRuns]:
-    """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise."""
-    time, columns = np.arange(stream.n_rounds), np.array(study.rounds) - 1
-    blocks: dict[RWAdaBatch, list[PairedRuns]] = {
+) -> dict[RWAdaBatch, pd.DataFrame]:
+    """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise.
+
+    Returns:
+        By algorithm a row per run: the total gains of both (`plain`, `batched`), the mean size of
+        the batch that contains a round (`mean_batch`), and by t its size for each of the settings'
+        rounds.
+    """
+    time = np.arange(stream.n_rounds)
+    blocks: dict[RWAdaBatch, list[pd.DataFrame]] = {
         RWAdaBatch(study.alpha, bound): [] for bound in study.bounds
     }
     for game in _blocks(stream, mu, study.replicates, seed):
         plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
         for algorithm, parts in blocks.items():
             actions, planned = play_batches(algorithm, *game)
-            part = PairedRuns(
-                plain=plain,
-                batched=stream.gains[time, actions].sum(axis=1),
-                mean_sizes=planned.mean(axis=1),
-                sizes=planned[:, columns],
-            )
-            parts.append(part)
-    return {algorithm: _join_pairs(parts) for algorithm, parts in blocks.items()}
-
-
-def _join_pairs(parts: Sequence[PairedRuns]) -> PairedRuns:
-    return PairedRuns(
-        plain=np.concatenate([part.plain for part in parts]),
-        batched=np.concatenate([part.batched for part in parts]),
-        mean_sizes=np.concatenate([part.mean_sizes for part in parts]),
-        sizes=np.concatenate([part.sizes for part in parts]),
-    )
+            batched, mean_batch = stream.gains[time, actions].sum(axis=1), planned.mean(axis=1)
+            totals = {"plain": plain, "batched": batched, "mean_batch": mean_batch}
+            parts.append(pd.DataFrame(totals | {t: planned[:, t - 1] for t in study.rounds}))
+    return {algorithm: pd.concat(parts, ignore_index=True) for algorithm, parts in blocks.items()}
 
 
 def amplified_curves(
-    study: Batching, n: int, mu: float, played: Mapping[RWAdaBatch, PairedRuns], *, delta: float
+    study: Batching, n: int, mu: float, played: Mapping[RWAdaBatch, pd.DataFrame], *, delta: float
 ) -> pd.DataFrame:
     """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
@@ -140,15 +115,14 @@ def amplified_curves(
         delta: delta of `epsilon_at_delta`.
     """
     frames = []
-    zeros = synthetic_stream("all-zero", np.zeros((study.n_rounds, n)))
     alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
     for algorithm, games in played.items():
-        rule = _rule(algorithm, zeros, mu)
-        for t, observed in zip(study.rounds, games.sizes.T, strict=True):
+        rule = rule_of(algorithm, (study.n_rounds, n), mu)
+        for t in study.rounds:
             kinds = {
                 UNAMPLIFIED: alone,
                 ANALYTIC: containing_batch(t, rule, mu),
-                MONTE_CARLO: observed_batches(observed, mu),
+                MONTE_CARLO: observed_batches(games[t].to_numpy(), mu),
             }
             if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
                 kinds[HEURISTIC] = heuristic_batch(t, rule, mu)
@@ -166,12 +140,16 @@ def _blocks(
         yield noisy_game(stream, mu, seed, range(start, min(start + size, replicates)))
 
 
-def analytic_mixture(algorithm: RWAdaBatch, stream: GainStream, mu: float, t: int) -> BatchMixture:
-    """Return the lower bound on the batch that contains round t of a game like `stream`."""
-    return containing_batch(t, _rule(algorithm, stream, mu), mu)
+def analytic_mixture(
+    algorithm: RWAdaBatch, shape: tuple[int, int], mu: float, t: int
+) -> BatchMixture:
+    """Return the lower bound on the batch that contains round t of a game of `shape`, (T, n)."""
+    return containing_batch(t, rule_of(algorithm, shape, mu), mu)
 
 
-def _rule(algorithm: RWAdaBatch, stream: GainStream, mu: float) -> BatchRule:
+def rule_of(algorithm: RWAdaBatch, shape: tuple[int, int], mu: float) -> BatchRule:
+    """Return the rule by which the algorithm chooses its batches in a game of `shape`, (T, n)."""
+    stream = synthetic_stream("all-zero", np.zeros(shape))
     return algorithm.rule(setup_of(privatize(stream, NOISE, mu, seed=0, replicates=[0])))
 
 
@@ -194,7 +172,7 @@ def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
 
 
 def batching_regrets(
-    study: Batching, n: int, mu: float, played: Mapping[str, Mapping[RWAdaBatch, PairedRuns]]
+    study: Batching, n: int, mu: float, played: Mapping[str, Mapping[RWAdaBatch, pd.DataFrame]]
 ) -> pd.DataFrame:
     """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
 
@@ -216,20 +194,20 @@ def batching_regrets(
         best = synthetic_gains(study.n_rounds, n)[label].sum(axis=0).max()
         for bound in study.bounds:
             games = played[label][RWAdaBatch(study.alpha, bound)]
-            extra = games.plain - games.batched
+            plain, batched = (games[name].to_numpy() for name in ("plain", "batched"))
+            extra = plain - batched
             row = {
                 "stream": label,
                 "alpha": study.alpha,
                 "bound": bound,
-                "mean_batch": float(games.mean_sizes.mean()),
-                "ftpl_regret": best - games.plain.mean(),
-                "adabatch_regret": best - games.batched.mean(),
+                "mean_batch": float(games["mean_batch"].to_numpy().mean()),
+                "ftpl_regret": best - plain.mean(),
+                "adabatch_regret": best - batched.mean(),
                 "extra_regret": extra.mean(),
                 "factor": factor,
                 "adabatch_bound": factor * limit,
             }
-            samples = games.plain, games.batched, extra
-            for name, sample in zip(_BATCHING_MEANS, samples, strict=True):
+            for name, sample in zip(_BATCHING_MEANS, (plain, batched, extra), strict=True):
                 row[f"{name}_standard_error"] = float(standard_error(sample))
             rows.append(row)
     setting = {"n": n, "T": study.n_rounds, "mu": mu, "replicates": study.replicates}

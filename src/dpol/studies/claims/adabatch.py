@@ -10,14 +10,13 @@ from itertools import product
 
 import numpy as np
 
-from dpol.core.randomness import Floats
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import containing_batch, heuristic_batch
-from dpol.experts.batches import BatchRule
+from dpol.experts.amplification import heuristic_batch
 from dpol.privacy.mixtures import BatchMixture, BatchSizes
-from dpol.studies.batching.compute import noisy_game, synthetic_gains
+from dpol.studies.batching.compute import analytic_mixture, noisy_game, rule_of
 from dpol.studies.claims.core import Finding, Findings, generator, of_share
+from dpol.studies.claims.experts import game_streams
 
 # ---- the heuristic -----------------------------------------------------------------------------
 
@@ -34,11 +33,12 @@ def heuristic(seed: int) -> Findings:
 
     A quantile is a whole number of rounds, with the probability that the heuristic gives it.
     """
-    pair = heuristic_batch(_ROUNDS, _rule(0.1, 2, 1.0, _ROUNDS), 1.0)
+    pair = heuristic_batch(_ROUNDS, rule_of(RWAdaBatch(0.1), (_ROUNDS, 2), 1.0), 1.0)
     usual = _last_batches(2, 1.0, seed, range(FEWER))
     share_of_usual = float((usual < quantile(pair, 0.5)[0]).mean())
     for n, runs, levels in ((2, RUNS, (0.5, 0.75)), (3, FEWER, (0.75,))):
-        guess = heuristic_batch(_ROUNDS, _rule(0.1, n, LARGE_NOISE, _ROUNDS), LARGE_NOISE)
+        rule = rule_of(RWAdaBatch(0.1), (_ROUNDS, n), LARGE_NOISE)
+        guess = heuristic_batch(_ROUNDS, rule, LARGE_NOISE)
         parts = (range(first, first + FEWER) for first in range(0, runs, FEWER))  # for memory
         sizes = np.concatenate([_last_batches(n, LARGE_NOISE, seed, part) for part in parts])
         for level in levels:
@@ -63,17 +63,6 @@ def _last_batches(n: int, mu: float, seed: int, replicates: range) -> BatchSizes
     return play_batches(RWAdaBatch(0.1), *noisy_game(zeros, mu, seed, replicates))[1][:, -1]
 
 
-def _rule(alpha: float, n: int, mu: float, rounds: int) -> BatchRule:
-    return BatchRule(
-        bound="borell-tis",
-        alpha=alpha,
-        n_experts=n,
-        longest=rounds,
-        gain_range=1.0,
-        noise_scale=math.sqrt(n) / mu,
-    )
-
-
 # ---- the tolerance -----------------------------------------------------------------------------
 
 ALPHAS = (0.01, 1.0)
@@ -86,8 +75,9 @@ _GAME, _GAMES = 1000, 300
 def tolerance_of_actions(seed: int) -> Findings:
     """Check in how many games the actions at two tolerances ever differ."""
     for n in (2, 10):
-        for label, gains in _game_streams(seed, n).items():
-            stream = synthetic_stream(f"claims: tolerance, {label}, n = {n}", gains)
+        streams = game_streams(generator(seed, "tolerance", n), n)
+        for label in ("one good expert", "two that alternate", "fair coins"):
+            stream = synthetic_stream(f"claims: tolerance, {label}, n = {n}", streams[label])
             game = noisy_game(stream, 0.25, seed, range(_GAMES))
             one, other = (play_batches(RWAdaBatch(alpha), *game)[0] for alpha in ALPHAS)
             count = int((one != other).any(axis=1).sum())
@@ -96,20 +86,11 @@ def tolerance_of_actions(seed: int) -> Findings:
             yield of_share("alpha-actions", LITTLE, count, _GAMES, 6, case=case, numbers=numbers)
 
 
-def _game_streams(seed: int, n: int) -> dict[str, Floats]:
-    adversarial = synthetic_gains(_GAME, n)
-    return {
-        "one good expert": adversarial["one-good-expert"],
-        "two that alternate": adversarial["two-rivals"],
-        "fair coins": (generator(seed, "tolerance", n).random((_GAME, n)) < 0.5).astype(float),
-    }
-
-
 def tolerance_of_privacy(_: int) -> Findings:
     """Check the share by which amplified epsilon falls from one tolerance to the other."""
     for n, mu in product((2, 10), (0.25, 1.0, 4.0)):
         one, other = (
-            containing_batch(_GAME // 2, _rule(alpha, n, mu, _GAME), mu) for alpha in ALPHAS
+            analytic_mixture(RWAdaBatch(alpha), (_GAME, n), mu, _GAME // 2) for alpha in ALPHAS
         )
         fall, often = (1 - other.epsilon(delta) / one.epsilon(delta) for delta in (1e-6, 1e-2))
         numbers = {

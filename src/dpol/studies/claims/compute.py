@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pandas as pd
 from pydantic import TypeAdapter
@@ -63,7 +63,13 @@ def statements() -> Mapping[str, Statement]:
         ValidationError: a key of the file is unknown, missing or wrong.
         ConfigError: the file is not YAML.
     """
-    return TypeAdapter(dict[str, Statement]).validate_python(read_yaml(STATEMENTS))
+    by_paper = cast(dict[str, dict[str, dict[str, Any]]], read_yaml(STATEMENTS))
+    entries = {
+        name: {"paper": PAPERS[paper], **fields}
+        for paper, of_paper in by_paper.items()
+        for name, fields in of_paper.items()
+    }
+    return TypeAdapter(dict[str, Statement]).validate_python(entries)
 
 
 def check_of(statement: Statement) -> Check:
@@ -72,42 +78,22 @@ def check_of(statement: Statement) -> Check:
     return cast(Check, getattr(_MODULES[module], name))
 
 
-def findings(check: Check, seed: int) -> dict[str, list[Finding]]:
-    """Run a check and return its findings in all settings, by id of the statement."""
-    return _by_statement(check(seed))
+def claims(paper: str, *, seed: int) -> list[Claim]:
+    """Return the claims of a paper, each at its worst setting."""
+    checks = dict.fromkeys(
+        check_of(statement)
+        for statement in statements().values()
+        if statement.paper == PAPERS[paper] and not statement.found_by.startswith(_OF_A_RUN)
+    )
+    found = (check(seed) for check in progress(list(checks), f"claims: {paper}"))
+    return _worst_of_each(chain.from_iterable(found))
 
 
-def _by_statement(findings: Findings) -> dict[str, list[Finding]]:
+def _worst_of_each(findings: Findings) -> list[Claim]:
+    """Return the worst claim of each statement, in the order of the ledger."""
     by_statement: dict[str, list[Finding]] = {}
     for finding in findings:
         by_statement.setdefault(finding.name, []).append(finding)
-    return by_statement
-
-
-def claims(paper: str, *, seed: int) -> list[Claim]:
-    """Return the claims of a paper, each at its worst setting.
-
-    Raises:
-        ValueError: a check decides other statements than the ones that name it.
-    """
-    about = {
-        name: statement
-        for name, statement in statements().items()
-        if statement.paper == PAPERS[paper] and not statement.found_by.startswith(_OF_A_RUN)
-    }
-    by_statement: dict[str, list[Finding]] = {}
-    for check in progress(list(dict.fromkeys(map(check_of, about.values()))), f"claims: {paper}"):
-        by_statement |= findings(check, seed)
-    if odd := by_statement.keys() ^ about.keys():
-        raise ValueError(
-            f"{STATEMENTS.name}: found_by names a function that does not decide"
-            f" {', '.join(sorted(odd))}"
-        )
-    return _worst_of_each(by_statement)
-
-
-def _worst_of_each(by_statement: Mapping[str, list[Finding]]) -> list[Claim]:
-    """Return the worst claim of each statement, in the order of the ledger."""
     return [
         decided(statement, by_statement[name])
         for name, statement in statements().items()
@@ -120,7 +106,7 @@ def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:
 
     Cells that the run does not play have no row.
     """
-    return _worst_of_each(_by_statement(chain(gains.rivals(ranking), gains.table_two(summary))))
+    return _worst_of_each(chain(gains.rivals(ranking), gains.table_two(summary)))
 
 
 def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:

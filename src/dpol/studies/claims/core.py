@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict
 
 from dpol.core.intervals import mean_interval, share_interval
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.schemas import read_schemas
-from dpol.show.marks import Mark
-from dpol.show.papers import EXPERTS
 
 Relation = Literal["<=", ">=", "="]
 MeasuredIs = Literal["number", "upper bound", "lower bound"]
@@ -39,74 +37,16 @@ OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 
 
 class Verdict(StrEnum):
-    """Verdict on a claim, worst first. A claim takes its worst verdict over all settings.
+    """Verdict on a claim, worst first. A claim takes its worst verdict over all settings."""
 
-    Each has a `mark`, a `meaning`, and phrases for one claim and for several (`one`, `several`).
-    Its text is `one` without "is".
-    """
-
-    mark: Mark
-    one: str
-    several: str
-    meaning: str
-
-    def __new__(cls, one: str, several: str, mark: Mark, meaning: str) -> Verdict:
-        verdict = str.__new__(cls, one.removeprefix("is "))
-        verdict._value_ = str(verdict)
-        verdict.one, verdict.several, verdict.mark, verdict.meaning = one, several, mark, meaning
-        return verdict
-
-    FAILS = (
-        "does not hold as stated",
-        "do not hold as stated",
-        Mark("does not hold", "bad"),
-        "the number is on the wrong side, and so is its whole interval if it was sampled.",
-    )
-    NOT_SEEN = (
-        "is not seen on these data",
-        "are not seen on these data",
-        Mark("not seen", "open"),
-        "a finding on other data, or a question of ours, that the data of this run do not show."
-        " This refutes nothing.",
-    )
-    NOT_PROVED = (
-        "is not proved",
-        "are not proved",
-        Mark("open", "open"),
-        "only a bound on the number was computed, and it is on the wrong side. This neither proves"
-        " nor refutes the claim.",
-    )
-    UNDECIDED = (
-        "is undecided",
-        "are undecided",
-        Mark("open", "open"),
-        "part of the interval is on the wrong side.",
-    )
-    HOLDS = (
-        "holds",
-        "hold",
-        Mark("holds", "good"),
-        "the measured number compares with the claimed number as the claim says.",
-    )
-    LOOSE = (
-        "holds loosely",
-        "hold loosely",
-        Mark("holds", "good"),
-        "it holds, and the two numbers differ by a factor of 2 or more: an error of the claim by a"
-        " smaller factor would pass.",
-    )
-    SEEN = (
-        "is seen on these data",
-        "are seen on these data",
-        Mark("seen", "good"),
-        "the data of this run also show the finding.",
-    )
-    VACUOUS = (
-        "is vacuous here",
-        "are vacuous here",
-        Mark("vacuous", "open"),
-        "the claim is no better than what is reached without it (last line of the claimed number).",
-    )
+    FAILS = "does not hold as stated"
+    NOT_SEEN = "not seen on these data"
+    NOT_PROVED = "not proved"
+    UNDECIDED = "undecided"
+    HOLDS = "holds"
+    LOOSE = "holds loosely"
+    SEEN = "seen on these data"
+    VACUOUS = "vacuous here"
 
 
 CONFIDENCE = 0.9999
@@ -124,7 +64,7 @@ CLAIM_COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["cl
 
 
 class Statement(BaseModel):
-    """A statement in words: an entry of statements.yaml.
+    """A statement in words: an entry of statements.yaml, and the title of its paper.
 
     `statement`, `computed`, `witness` and `note` may hold fields in braces, which take the numbers
     of a finding: `claimed`, `measured`, `case`, `spare` (`claimed` over the upper end of the
@@ -150,10 +90,6 @@ class Statement(BaseModel):
         kind: what is wrong with a statement that fails.
         root: the slip behind the failure, in words. Statements with the same slip share it.
         mend: what puts it right.
-
-    Raises:
-        ValueError: a statement of a paper has a kind without root or mend, a statement of ours
-            has another kind than "own question", or a statement of the experts' paper no ground.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -161,7 +97,7 @@ class Statement(BaseModel):
     paper: str
     place: str
     statement: str
-    relation: Relation
+    relation: Relation = "<="
     found_by: str
     computed: str
     ground: Ground = "text"
@@ -174,23 +110,6 @@ class Statement(BaseModel):
     kind: Kind | None = None
     root: str = ""
     mend: str = ""
-
-    @model_validator(mode="after")
-    def _kind_root_and_mend_fit(self) -> Statement:
-        if self.kind is not None and self.ours != (self.kind == "own question"):
-            raise ValueError(f"{self.place}: kind 'own question' is for ours, and only for ours")
-        needed = self.kind is not None and not self.ours
-        if bool(self.root) != needed or bool(self.mend) != needed:
-            raise ValueError(f"{self.place}: kind, root and mend go together; give all or none")
-        return self
-
-    @model_validator(mode="after")
-    def _ground_is_given(self) -> Statement:
-        if self.paper == EXPERTS and not self.ours and "ground" not in self.model_fields_set:
-            raise ValueError(
-                f"{self.place}: {EXPERTS} needs a ground, one of {', '.join(get_args(Ground))}"
-            )
-        return self
 
 
 @dataclass(frozen=True)
@@ -211,8 +130,7 @@ class Finding:
         settings: number of settings that this is the worst of.
 
     Raises:
-        ValueError: a number is not finite, `measured` is outside its interval, or interval and
-            confidence do not fit.
+        ValueError: a number is not finite, or `measured` is outside of its interval.
     """
 
     name: str
@@ -228,13 +146,9 @@ class Finding:
 
     def __post_init__(self) -> None:
         lower, upper = self.bounds
-        numbers = (self.claimed, self.measured, self.trivial or 0.0, lower, upper)
-        if not all(map(math.isfinite, numbers)):
-            raise ValueError(f"numbers of a claim must be finite, not {numbers}")
-        if not lower <= self.measured <= upper:
-            raise ValueError(f"measured {self.measured} is not in its interval {self.bounds}")
-        if (self.interval is None) != (self.confidence == 1.0):
-            raise ValueError("an interval needs a confidence below 1, and no interval needs 1")
+        finite = math.isfinite(self.claimed) and math.isfinite(self.trivial or 0.0)
+        if not (finite and -math.inf < lower <= self.measured <= upper < math.inf):
+            raise ValueError(f"the numbers of {self} are not finite, or not within their interval")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -255,20 +169,11 @@ class Claim:
         statement: the statement.
         finding: the finding in one setting, or in the worst of several.
         settings: number of settings in which the statement was tested.
-
-    Raises:
-        ValueError: an equality has a bound or a trivial number.
     """
 
     statement: Statement
     finding: Finding
     settings: int = 1
-
-    def __post_init__(self) -> None:
-        bounded = self.statement.measured_is != "number" or self.finding.trivial is not None
-        if self.statement.relation == "=" and bounded:
-            place = self.statement.place
-            raise ValueError(f"{place}: an equality takes no bound and no trivial number")
 
     @property
     def verdict(self) -> Verdict:

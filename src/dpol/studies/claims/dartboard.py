@@ -35,12 +35,11 @@ class Gap(ExpertLosses):
     """Fair coins, except for expert 0, whose coin falls on 1 with probability 0.4."""
 
     seed: int
-    purpose: str
 
     @cached_property
     def rounds(self) -> Floats:
         """The (T, d) losses."""
-        rng = generator(self.seed, "losses with a gap", self.purpose, self.n_experts)
+        rng = generator(self.seed, "losses with a gap", "limited updates", self.n_experts)
         chances = 0.5 - 0.1 * (np.arange(self.n_experts) == 0)
         return np.asarray(rng.random((self.n_rounds, self.n_experts)) < chances, dtype=float)
 
@@ -80,25 +79,6 @@ def regret(seed: int) -> Findings:
             for name, (rule, claim) in claims.items():
                 stop = T * float(law.sf(most_redraws(rule, game, B, per_round, p)))
                 yield Finding(f"dartboard-{name}", claim, lost + stop, case)
-
-
-def against_uniform(seed: int) -> Findings:
-    """Check the least bound of Theorems 2 and 5 against the regret of uniform choice."""
-    T, d = 10_000, 300
-    losses = Gap(T, d, seed, "uniform choice").rounds
-    totals = losses.sum(axis=0)
-    for epsilon, largest in ((1.0, 1), (1.0, None), (4.0, None)):
-        best = choose_dartboard(
-            LazyGame(T, DELTA),
-            epsilon=epsilon,
-            n_experts=d,
-            accountant="published",
-            largest_batch=largest,
-        )
-        lost = expected_loss(losses, best.eta, best.batch_size) - float(totals.min())
-        uniform = float(totals.mean() - totals.min())
-        name = f"dartboard-bound-{epsilon:g}" + ("-one" if largest else "")
-        yield Finding(name, best.objective, lost, f"B = {best.batch_size}", trivial=uniform)
 
 
 def corollaries(_: int) -> Findings:
@@ -188,7 +168,7 @@ def updates(seed: int) -> Findings:
         yield of_mean("updates-half", claimed, regret, 6, case=case)
     T = 10_000
     for d in (10, 300):
-        losses = Gap(T, d, seed, "limited updates")
+        losses = Gap(T, d, seed)
         totals = losses.rounds.sum(axis=0)
         for epsilon in (0.1, 1.0):
             coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")

@@ -84,7 +84,8 @@ def regrets(seed: int) -> Findings:
     The trivial number is the regret of experts drawn uniformly at random.
     """
     for n in (2, 10):
-        for (label, gains), mu in itertools.product(_game_streams(seed, n).items(), (0.5, 1.0)):
+        games = game_streams(generator(seed, "gains", n), n)
+        for (label, gains), mu in itertools.product(games.items(), (0.5, 1.0)):
             stream = synthetic_stream(f"claims: {label}, n = {n}", gains)
             time, best = np.arange(_ROUNDS), gains.sum(axis=0).max()
             random = float(best - gains.sum(axis=0).mean())
@@ -131,9 +132,8 @@ def _regret_bound(scales: Floats, n: int) -> float:
     return 1 + math.sqrt(2 * math.log(n)) * float(scales[0] + grown + (1 / scales[:-1]).sum())
 
 
-def _game_streams(seed: int, n: int) -> dict[str, Floats]:
-    """Return adversarial and random gains (T, n) by label."""
-    rng = generator(seed, "gains", n)
+def game_streams(rng: np.random.Generator, n: int) -> dict[str, Floats]:
+    """Return adversarial and random gains (T, n) of 1,000 rounds by label."""
     adversarial = synthetic_gains(_ROUNDS, n)
     return {
         "one good expert": adversarial["one-good-expert"],
@@ -509,41 +509,23 @@ def reflection_against_borell_tis(_: int) -> Findings:
 
 
 def gaps(seed: int) -> Findings:
-    """Check gaps of normals with random means against gaps with equal means."""
-    rng = generator(seed, "means")
-    for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
-        means = rng.normal(size=(150, n)) * rng.uniform(0.05, 3, size=(150, 1))
-        least = float(survival(means, x).min())
-        equal = float(survival(np.zeros((1, n)), x)[0])
-        yield Finding("smallest-gap", equal, least, f"n = {n}, x = {x:g}", settings=len(means))
+    """Check the gap between the k-th and the next of normals with random means, for k = `top`."""
+    games: dict[str, tuple[str, int, tuple[tuple[int, int], ...]]] = {
+        "smallest-gap": ("means", 150, ((2, 1), (3, 1), (5, 1), (10, 1))),
+        "smallest-top-gap": ("means of tops", 100, ((3, 2), (4, 2), (5, 3))),
+    }
+    for name, (purpose, count, sizes) in games.items():
+        rng = generator(seed, purpose)
+        for (n, top), x in itertools.product(sizes, (0.2, 0.7, 1.5, 3.0)):
+            means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
+            least = float(survival(means, x, top).min())
+            equal = float(survival(np.zeros((1, n)), x, top)[0])
+            case = f"{top} of {n}, x = {x:g}" if top > 1 else f"n = {n}, x = {x:g}"
+            about: dict[str, Any] = {"numbers": {"means": count}, "settings": count}
+            yield Finding(name, equal, least, case, **about)
 
 
-def survival(means: Floats, x: float) -> Floats:
-    """Return P(leader - runner-up >= x) (N,) for independent unit normals with means (N, n)."""
-    z = np.linspace(-14.0, 14.0, 281)[:, None]
-    total = np.zeros(len(means))
-    for i in range(means.shape[1]):
-        behind = scipy.special.log_ndtr(z[None] - x - np.delete(means, i, axis=1)[:, None]).sum(
-            axis=2
-        )
-        density = np.exp(behind - (z[:, 0] - means[:, i : i + 1]) ** 2 / 2)
-        total += density.sum(axis=1) * (z[1, 0] - z[0, 0]) / math.sqrt(2 * math.pi)
-    return total
-
-
-def top_gaps(seed: int) -> Findings:
-    """Check the gap between the k-th and the next normal with random means against equal means."""
-    rng, count = generator(seed, "means of tops"), 100
-    for (n, top), x in itertools.product(((3, 2), (4, 2), (5, 3)), (0.2, 0.7, 1.5, 3.0)):
-        means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
-        least = float(top_survival(means, x, top).min())
-        equal = float(top_survival(np.zeros((1, n)), x, top)[0])
-        case = f"{top} of {n}, x = {x:g}"
-        about: dict[str, Any] = {"numbers": {"means": count}, "settings": count}
-        yield Finding("smallest-top-gap", equal, least, case, **about)
-
-
-def top_survival(means: Floats, x: float, top: int) -> Floats:
+def survival(means: Floats, x: float, top: int) -> Floats:
     """Return P(k-th - next >= x) (N,), k = `top`, for independent unit normals, means (N, n).
 
     Sums over the sets of leaders and over the last leader, at z.
@@ -583,7 +565,7 @@ def containing_batches(seed: int) -> Findings:
         zeros = synthetic_stream(f"claims: zeros, n = {n}", np.zeros((T, n)))
         sizes = play_batches(algorithm, *noisy_game(zeros, mu, seed, range(runs)))[1]
         for t, b in itertools.product((20, 100, 200), (2, 4, 8, 16)):
-            mixture = analytic_mixture(algorithm, zeros, mu, t)
+            mixture = analytic_mixture(algorithm, (T, n), mu, t)
             claimed = float(mixture.weights[mixture.sizes > b].sum())
             if claimed > 0.02:
                 count = int((sizes[:, t - 1] > b).sum())

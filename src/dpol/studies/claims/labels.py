@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from dpol.core.intervals import standard_error
-from dpol.core.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats
 from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
 from dpol.labels.bounds import (
     exp3_bound,
@@ -28,7 +27,7 @@ from dpol.labels.bounds import (
     wma_bound,
 )
 from dpol.labels.clients import ResponseClient, SampledClient
-from dpol.labels.clipping import Clipping, SensitivityRule
+from dpol.labels.clipping import Clipping
 from dpol.labels.design import DesignBayes
 from dpol.labels.game import (
     LabelGame,
@@ -37,14 +36,13 @@ from dpol.labels.game import (
     play_adversary,
     play_labels,
     realisable,
-    round_risks,
     total_variation,
 )
 from dpol.labels.hard_pairs import hardness
-from dpol.labels.hypotheses import HypothesisClass, draw_categories, hard_class, random_class
-from dpol.labels.learners import LabelLearner, LossLearner, PrivateWMA, Terms
+from dpol.labels.hypotheses import HypothesisClass, hard_class, random_class
+from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import LEARNERS, make_learner
-from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_share
+from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
@@ -68,7 +66,13 @@ def clipping(_: int) -> Findings:
     case = f"K = {K}, M = {M}, f1 = {APART[0]}, f2 = {APART[1]}"
     numbers = {"inverse": math.exp(-least), "odds": math.exp(spread), "longer": _LONGER}
     numbers |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
-    numbers["loss"] = loss_of_message(hypotheses, _LONGER, "published")
+    longer = Clipping(hypotheses, _LONGER, "published")
+    numbers["loss"] = laplace_message_loss(
+        longer.log_cells[0],
+        longer.cells[0],
+        keep=longer.keep,
+        scales=SampledClient(longer, 1.0).scales[0],
+    ).max()
     yield Finding("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
 
 
@@ -93,29 +97,6 @@ def clipping_of_random_classes(seed: int) -> Findings:
 
 
 # ---- messages --------------------------------------------------------------------------------
-
-
-def message_loss_repaired(seed: int) -> Findings:
-    """Check the loss of a message with the exact sensitivity, on classes of all kinds."""
-    classes = [HypothesisClass(np.array(APART)), HypothesisClass(np.array(ALIKE))]
-    uniform = np.vstack([np.full(50, 1 / 49), np.eye(50)[49]])
-    uniform[0, 49] = 0.0
-    classes.append(HypothesisClass(uniform))
-    many = random_class(4, 10, seed=seed, concentration=0.1, n_features=_DIFFERENT)
-    classes += [HypothesisClass(masses) for masses in many.masses]
-    losses = [loss_of_message(each, T, "exact") for each in classes for T in (10, 300, 1000)]
-    about: dict[str, Any] = {"numbers": {"pairs": len(losses)}, "settings": len(losses)}
-    yield Finding("exp3-message-repaired", 1.0, max(losses), **about)
-
-
-def loss_of_message(hypotheses: HypothesisClass, T: int, rule: SensitivityRule) -> float:
-    """Return the exact privacy loss of a message of EXP3 at eps = 1 under a sensitivity rule."""
-    clipped = Clipping(hypotheses, T, rule)
-    client = SampledClient(clipped, 1.0)
-    loss = laplace_message_loss(
-        clipped.log_cells[0], clipped.cells[0], keep=clipped.keep, scales=client.scales[0]
-    )
-    return float(loss.max())
 
 
 def composition(_: int) -> Findings:
@@ -153,25 +134,13 @@ _REPLICATES = 48
 
 
 def majority(seed: int) -> Findings:
-    """Check the regret of WMA on losses in [0, 1], and on the losses that private WMA sees."""
+    """Check the regret of WMA on losses in [0, 1]."""
     rng = generator(seed, "losses")
     for K, T in itertools.product((2, 8), (20, 500)):
         for label, losses in _loss_sequences(rng, T, K).items():
             regret = float(_regret(losses[None], math.sqrt(2 * math.log(K) / T))[0])
             case = f"{label}, K = {K}, T = {T}"
             yield Finding("majority", math.sqrt(2 * T * math.log(K)), regret, case)
-    K, T, R = 4, 1000, 20
-    learner = make_learner("wma", random_class(K, 20, seed=seed), Terms(T, 1.0))
-    assert isinstance(learner, PrivateWMA)
-    generators = replicate_generators(seed, ("claims", "wma"), range(R), "messages")
-    labels = rng.integers(0, 20, (R, T))
-    messages = learner.client.privatize(labels, np.zeros(T, dtype=np.int64), generators)
-    seen = learner.losses(messages.values)
-    within = (seen >= 0).all(axis=(1, 2)) & (seen <= 1).all(axis=(1, 2))
-    largest = float(_regret(seen[within], learner.rate).max())
-    idle = float(_regret(seen[within], 0.0).max())
-    bound, numbers = math.sqrt(2 * T * math.log(K)), {"within": within.sum(), "R": R, "idle": idle}
-    yield Finding("majority-of-messages", bound, largest, numbers=numbers, trivial=idle)
 
 
 def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
@@ -248,42 +217,6 @@ def upper_bounds(seed: int) -> Findings:
     at = int((tv / limit).argmax())
     about: dict[str, Any] = {"numbers": numbers, "settings": len(tv), "trivial": 1.0}
     yield Finding("pinsker", float(limit[at]), float(tv[at]), f"run {at}", **about)
-
-
-def fixed_noise(seed: int) -> Findings:
-    """Check Lemmas 5 and 8: bounds on the mean risk for given Laplace noise, by their probability.
-
-    The mean is over `each` sequences of clipped labels, and of indices for EXP3; five standard
-    errors are added. The trivial number belongs to weights that never move.
-    """
-    T, noises, each, hypotheses = 25, 400, 100, HypothesisClass(np.array(ALIKE))
-    K = hypotheses.n_hypotheses
-    law = np.arange(noises * each) // each % K
-    for name in ("wma", "exp3"):
-        learner = make_learner(name, hypotheses, Terms(T, epsilon=1.0), "published")
-        assert isinstance(learner, LossLearner)
-        clipping, rng = learner.clipping, generator(seed, "fixed noise", name)
-        bound = math.sqrt(2 * T * (K if learner.sampled else 1) * math.log(K)) / learner.scale
-        bound += 3 * clipping.bound
-        noise = rng.laplace(scale=learner.client.factor * clipping.bound, size=(noises, T, K))
-        noise = noise.repeat(each, axis=0)
-        blocks = draw_categories(clipping.block_masses[0], law[:, None], rng.random((len(law), T)))
-        losses = learner.losses(clipping.log_cells[0].T[blocks] + noise)
-        if learner.sampled:
-            losses *= np.eye(K)[rng.integers(K, size=blocks.shape)]
-        before = np.cumsum(losses, axis=1) - losses
-        within = []
-        for rate in (learner.rate, 0.0):
-            weights = scipy.special.softmax(-rate * before, axis=-1)
-            risks, _ = round_risks(weights, learner.masses[0], hypotheses.masses[0, law])
-            less = ((weights - np.eye(K)[law][:, None]) * noise).sum(axis=2)
-            sample = (risks - less).sum(axis=1).reshape(noises, each).T
-            within.append((sample.mean(axis=0) + 5 * standard_error(sample)) / bound)
-        about: dict[str, Any] = {"trivial": float((within[1] <= 1).mean())}
-        about["numbers"] = {"R": noises, "each": each, "K": K, "M": hypotheses.n_labels, "T": T}
-        about["numbers"]["spare"] = 1 / float(within[0].max())
-        count = int((within[0] <= 1).sum())
-        yield of_share(f"{name}-fixed-noise", 1 - 1 / T, count, noises, 1, **about)
 
 
 def response_risk(seed: int) -> Findings:
@@ -398,22 +331,6 @@ def first_round(masses: Floats) -> float:
     """
     middle = masses.mean(axis=0)[None]
     return float(np.mean([_divergence(law, middle)[0] for law in masses]))
-
-
-LARGEST_DISTANCE = 1.0
-"""The largest a in the hard class."""
-
-
-def construction(_: int) -> Findings:
-    """Check the hard class, built by hand, at the largest a that it allows."""
-    off = 0.0
-    for K in range(1, 65):
-        N = 1 << K.bit_length()
-        columns = scipy.linalg.hadamard(N)[:, 1 : K + 1].T
-        first = np.where(columns < 0, 2 / N, 0.0)
-        both = np.concatenate([first, first + columns * LARGEST_DISTANCE / N])
-        off = max(off, float(np.abs(both.sum(axis=1) - 1).max()), float(-both.min()))
-    yield Finding("pairs-are-laws", 0.0, off, f"a = {LARGEST_DISTANCE:g}", settings=64)
 
 
 def separation(_: int) -> Findings:

@@ -43,29 +43,6 @@ def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
 # ---- tools from differential privacy -------------------------------------------------------------
 
 
-def events(outcomes: int) -> Floats:
-    """Return all events but the empty one as 0 and 1, (2^outcomes - 1, outcomes)."""
-    return np.array(list(itertools.product((0.0, 1.0), repeat=outcomes)))[1:]
-
-
-def divergence_over_events(one: Floats, other: Floats, delta: float) -> Floats:
-    """Return the divergence (N,) of Definition 2.2: a supremum over events, at least 0."""
-    every = events(one.shape[1])
-    above, below = one @ every.T - delta, other @ every.T
-    ratios = np.divide(above, below, out=np.ones_like(above), where=above > 0)
-    return np.asarray(np.log(np.maximum(ratios, 1.0)).max(axis=1))
-
-
-def definitions(seed: int) -> Findings:
-    """Check Definition 2.3 against the exact epsilon that the rest of the ledger computes."""
-    one, other = random_laws(seed, "events", 300, 6)
-    for delta in (0.0, 0.01, 0.2):
-        by_events = divergence_over_events(one, other, delta)
-        off = float(np.abs(by_events - exact_epsilon(one, other, delta)).max())
-        about: dict[str, Any] = {"numbers": {"pairs": len(one)}, "settings": len(one)}
-        yield Finding("events", 0.0, off, f"δ = {delta:g}", **about)
-
-
 def likelihood_ratios(seed: int) -> Findings:
     """Check Lemma 2.4: mass with a likelihood ratio beyond e^epsilon, for the least delta."""
     moves = generator(seed, "moves of log laws").standard_normal((300, 4))

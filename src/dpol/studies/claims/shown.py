@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,14 +12,51 @@ from dpol.show.marks import Mark
 from dpol.show.names import marked
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Table, TableCell, one_section
-from dpol.studies.claims.core import OF_SUBSTANCE, Ground, Verdict
+from dpol.studies.claims.core import OF_SUBSTANCE, Verdict
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
-_WORST_FIRST = list(Verdict)
-_MARKS = {str(verdict): verdict.mark for verdict in Verdict}
+_MARKS: Mapping[str, Mark] = {
+    Verdict.FAILS: Mark("does not hold", "bad"),
+    Verdict.NOT_SEEN: Mark("not seen", "open"),
+    Verdict.NOT_PROVED: Mark("open", "open"),
+    Verdict.UNDECIDED: Mark("open", "open"),
+    Verdict.HOLDS: Mark("holds", "good"),
+    Verdict.LOOSE: Mark("holds", "good"),
+    Verdict.SEEN: Mark("seen", "good"),
+    Verdict.VACUOUS: Mark("vacuous", "open"),
+}
 _SLIP = Mark("easily put right", "open")
+_OPEN = (Verdict.FAILS, Verdict.NOT_SEEN, Verdict.NOT_PROVED, Verdict.UNDECIDED)
+"""Verdicts of rows that fail or are open, worst first."""
+ON_DATA = "What the papers saw on their data, on the data of this run"
+OWN = "Our questions †"
+_FOOTERS = (
+    "Does not hold as stated: the number is on the wrong side, and so is its whole interval if it"
+    " was sampled. Not seen: a finding on other data, or a question of ours, that the data of this"
+    " run do not show; this refutes nothing.",
+    "Not proved: only a bound on the number was computed, and it is on the wrong side. This neither"
+    " proves nor refutes the claim. Undecided: part of the interval is on the wrong side.",
+    "Holds loosely: the two numbers differ by a factor of 2 or more, so an error of the claim by a"
+    " smaller factor would pass. Vacuous: the claim is no better than what is reached without it"
+    " (last line of the claimed number).",
+    "A row that does not hold gives its kind, its root, and what puts it right. Rows with the same"
+    f" root come from one slip. Rows marked “{'” or “'.join(OF_SUBSTANCE)}” are of substance; the"
+    " others are easily put right.",
+    f"Our copy of {cited(EXPERTS)} lost its formulas. Grounds of its rows: text, the words of the"
+    " paper; summary, a formula on which two third-party summaries of the paper agree; derived, by"
+    " us alone, so the row judges our reading. No summary gives its regressors. As we read it, they"
+    " are lines fitted to each expert's last noisy gains: rows on RW-Meta's learners and on linear"
+    " models judge these.",
+    "Slack: measured number over claimed number.",
+    "Below a sampled number: its interval, and its confidence is in the file (means: Student;"
+    " probabilities: Clopper-Pearson). It covers the randomness of the runs on the row's streams,"
+    " not other streams.",
+    "A verdict is about what was computed. A claim that holds here is not proved: it held in the"
+    " number of settings that its row gives.",
+    "†: ours, not in the paper.",
+)
 
 
 def claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
@@ -27,60 +64,31 @@ def claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
 
     Rows that fail or are open come first in their section.
     """
-    caption = "All rows of the ledger"
-    return _ledger(
-        frames["claims"], "claims", caption, lambda rows: [_line(row) for row in _worst_first(rows)]
-    )
+    return _ledger(frames["claims"], "claims", "All rows of the ledger", short=False)
 
 
 def open_claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
-    """Build the short ledger: rows that fail or are open, and the number of rows that hold.
+    """Build the short ledger: rows that fail or are open, without notes on how they were computed.
 
-    The whole ledger says how each number was computed, with notes.
+    A section still counts all its rows.
     """
-    return _ledger(
-        frames["claims"], "claims-open", "Rows of the ledger that fail or are open", _open_lines
-    )
+    caption = "Rows of the ledger that fail or are open"
+    return _ledger(frames["claims"], "claims-open", caption, short=True)
 
 
-def _open_lines(rows: pd.DataFrame) -> list[Line]:
-    ordered = _worst_first(rows)
-    held = [row for row in ordered if _rank(row) == _WORST_FIRST.index(Verdict.HOLDS)]
-    lines = [_line(row, short=True) for row in ordered[: len(ordered) - len(held)]]
-    if held:
-        cells = *[TableCell("")] * 4, TableCell(count_verdicts(pd.DataFrame(held)))
-        lines.append((counted(len(held), "other"), cells))
-    return lines
-
-
-def _worst_first(rows: pd.DataFrame) -> list[dict[Any, Any]]:
-    return sorted(rows.to_dict("records"), key=_rank)
-
-
-ON_DATA = "What the papers saw on their data, on the data of this run"
-OWN = "Our questions †"
-_GROUNDS: Mapping[Ground, str] = {
-    "text": "the words of the paper",
-    "summary": "a formula on which two third-party summaries of the paper agree",
-    "derived": "by us alone, so the row judges our reading",
-}
-"""What rows of the experts' paper rest on."""
-
-
-def _listed(kinds: Iterable[str]) -> str:
-    return " or ".join(f"“{kind}”" for kind in kinds)
-
-
-def _ledger(
-    frame: pd.DataFrame, name: str, caption: str, lines: Callable[[pd.DataFrame], list[Line]]
-) -> Table:
+def _ledger(frame: pd.DataFrame, name: str, caption: str, *, short: bool) -> Table:
     ours, on_data = frame["ours"].astype(bool), frame["on_data"].astype(bool)
     theirs = frame[~ours & ~on_data].groupby("paper", sort=False)
     parts = {cited(str(paper)): rows for paper, rows in theirs}
     parts |= {ON_DATA: frame[~ours & on_data], OWN: frame[ours]}
-    sections = [
-        one_section(lines(rows), title, _counts(rows)) for title, rows in parts.items() if len(rows)
-    ]
+    sections = []
+    for title, rows in parts.items():
+        parted = [rows[rows["verdict"] == verdict] for verdict in _OPEN]
+        if not short:
+            parted.append(rows[~rows["verdict"].isin(_OPEN)])
+        lines = [_line(row, short=short) for part in parted for row in part.to_dict("records")]
+        if lines:
+            sections.append(one_section(lines, title, _counts(rows)))
     return Table(
         caption=caption,
         name=name,
@@ -91,126 +99,50 @@ def _ledger(
             Column("verdict", prose=True),
         ),
         sections=tuple(sections),
-        footers=(
-            *(f"{verdict.value.capitalize()}: {verdict.meaning}" for verdict in Verdict),
-            "A row that does not hold gives its kind, its root, and what puts it right. Rows with"
-            f" the same root come from one slip. Rows marked {_listed(OF_SUBSTANCE)} are of"
-            " substance; the others are easily put right.",
-            *_on_grounds(frame[~ours & (frame["paper"] == EXPERTS)]),
-            "Slack: measured number over claimed number.",
-            *_on_intervals(frame),
-            "A verdict is about what was computed. A claim that holds here is not proved: it held"
-            " in the number of settings that its row gives.",
-            "†: ours, not in the paper.",
-        ),
+        footers=_FOOTERS,
         numbers=frame,
-        filtered="statements" if name == "claims" else "lines",
+        filtered="lines" if short else "statements",
     )
-
-
-def _rank(row: dict[Any, Any]) -> int:
-    """Return the rank of a row, worst first. All verdicts that hold rank the same."""
-    return min(map(_WORST_FIRST.index, (row["verdict"], Verdict.HOLDS)))
-
-
-def count_verdicts(claims: pd.DataFrame) -> str:
-    """Say how many claims got each verdict.
-
-    >>> count_verdicts(pd.DataFrame({"verdict": [Verdict.HOLDS, Verdict.LOOSE, Verdict.FAILS]}))
-    '2 hold (1 loosely), 1 does not hold as stated'
-    """
-    counts = claims["verdict"].value_counts()
-    loose = int(counts.get(Verdict.LOOSE, 0))
-    held = int(counts.get(Verdict.HOLDS, 0)) + loose
-    hold = f"{held} {'holds' if held == 1 else 'hold'}"
-    parts = [hold + (f" ({loose} loosely)" if loose else "")] if held else []
-    for verdict in _WORST_FIRST:
-        count = int(counts.get(verdict, 0))
-        if count and verdict not in (Verdict.HOLDS, Verdict.LOOSE):
-            parts.append(f"{count} {verdict.one if count == 1 else verdict.several}")
-    return ", ".join(parts)
 
 
 def _counts(rows: pd.DataFrame) -> str:
-    """Count the verdicts of a section, and the roots of its failures."""
+    """Count the verdicts of a section, worst first, and the roots of its failures."""
+    counts = rows["verdict"].value_counts()
+    each = "; ".join(f"{verdict}: {counts[verdict]}" for verdict in Verdict if verdict in counts)
     slips = rows.loc[rows["root"] != "", "root"].nunique()
-    from_roots = f"; what does not hold has {counted(slips, 'root')}" if slips else ""
-    return f"{counted(len(rows), 'row')}: {count_verdicts(rows)}{from_roots}"
+    roots = f"; roots of what does not hold: {slips}" if slips else ""
+    return f"{counted(len(rows), 'row')}: {each}{roots}"
 
 
-def _on_grounds(rows: pd.DataFrame) -> tuple[str, ...]:
-    """Count the rows of the experts' paper by ground, and name those that we derived."""
-    if rows.empty:
-        return ()
-    counts = []
-    for ground, words in _GROUNDS.items():
-        places = rows.loc[rows["ground"] == ground, "statement"]
-        named = f" ({'; '.join(places)})" if ground == "derived" and len(places) else ""
-        counts.append(f"{ground.capitalize()}, {words}: {len(places)}{named}.")
-    return (
-        f"Our copy of {cited(EXPERTS)} lost its formulas. Grounds of its"
-        f" {counted(len(rows), 'row')}: {' '.join(counts)}",
-        "No summary gives its regressors. As we read it, they are lines fitted to each expert's"
-        " last noisy gains: rows on RW-Meta's learners and on linear models judge these.",
-    )
-
-
-def _on_intervals(frame: pd.DataFrame) -> tuple[str, ...]:
-    sampled = frame.loc[frame["confidence"] < 1, "confidence"]
-    if sampled.empty:
-        return ()
-    return (
-        f"Below a sampled number: its interval, with confidence {100 * sampled.min():.4g}% or"
-        " more (means: Student; probabilities: Clopper-Pearson). It covers the randomness of the"
-        " runs on the row's streams, not other streams.",
-    )
-
-
-def _line(row: dict[Any, Any], *, short: bool = False) -> Line:
+def _line(row: dict[Any, Any], *, short: bool) -> Line:
     sampled = row["confidence"] < 1
     below = [f"{_number(row['lower'])} to {_number(row['upper'])}"] if sampled else []
     if row["measured_is"] != "number":
         below.append(str(row["measured_is"]))
     without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
-    reasons = {
-        "Counterexample": row["counterexample"],
-        "Root": "" if short else row["root"],
-        "Put right by": row["mend"],
-        "Note": "" if short or row["note"] in row["counterexample"] else row["note"],
-    }
-    tested = () if row["kind"] else (f"In {counted(int(row['settings']), 'setting')}.",)
     # Statements of the other papers all rest on their text.
-    ground = (f"Ground: {row['ground']}.",) if row["paper"] == EXPERTS and row["ground"] else ()
-    computed = () if short else (f"Computed: {row['computed']}.",)
+    about = {"Ground": row["ground"] if row["paper"] == EXPERTS else ""}
+    reasons = {"Counterexample": row["counterexample"], "Put right by": row["mend"]}
+    if not short:
+        about["Computed"] = row["computed"]
+        note = "" if row["note"] in row["counterexample"] else row["note"]
+        reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
+    slip = row["verdict"] == Verdict.FAILS and row["kind"] not in OF_SUBSTANCE
     return marked(row["statement"], row["ours"]), (
-        TableCell(row["claim"], (*ground, *computed)),
+        TableCell(row["claim"], _notes(about)),
         TableCell(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
         TableCell(_number(row["measured"]), tuple(below)),
         TableCell(_number(row["slack"], 3) if row["claimed"] else "—"),
         TableCell(
-            _verdict(row),
-            (*tested, *(f"{of}: {reason}." for of, reason in reasons.items() if reason)),
-            mark=_mark(row),
+            f"{row['verdict']}: {row['kind']}" if row["kind"] else row["verdict"],
+            _notes(reasons),
+            mark=_SLIP if slip else _MARKS[row["verdict"]],
         ),
     )
 
 
-def _mark(row: dict[Any, Any]) -> Mark:
-    """Return the mark of the verdict, a milder one for a slip that is easily put right."""
-    if row["verdict"] == Verdict.FAILS and row["kind"] and row["kind"] not in OF_SUBSTANCE:
-        return _SLIP
-    return _MARKS[row["verdict"]]
-
-
-def _verdict(row: dict[Any, Any]) -> str:
-    """Return the verdict with its kind, or with the factor by which a claim is loose."""
-    if row["verdict"] != Verdict.LOOSE:
-        return f"{row['verdict']}: {row['kind']}" if row["kind"] else str(row["verdict"])
-    names = ("claimed", "measured") if row["relation"] == "<=" else ("measured", "claimed")
-    larger, smaller = (row[name] for name in names)
-    if not smaller > 0:
-        return f"{Verdict.LOOSE}: measured is not above 0"
-    return f"{Verdict.LOOSE}: {names[0]} is {_number(larger / smaller, 3)} times {names[1]}"
+def _notes(texts: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(f"{of}: {text}." for of, text in texts.items() if text)
 
 
 def _number(value: float, digits: int = 4) -> str:
