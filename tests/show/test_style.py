@@ -9,7 +9,7 @@ from dpol.show.looks import ALGORITHMS, LABEL_LEARNERS, OTHERS, RIVALS, looks_of
 
 KNOWN = {**ALGORITHMS, **RIVALS, **LABEL_LEARNERS}
 SHARED = {looks.GREY, looks.BLACK}
-USED = [*({look.colour for look in KNOWN.values()} - SHARED), looks.REFUTED, looks.ENVELOPE]
+USED = [*({look.colour for look in KNOWN.values()} - SHARED), looks.ENVELOPE]
 
 
 def test_a_colour_means_one_thing_in_all_figures() -> None:

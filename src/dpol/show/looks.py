@@ -81,7 +81,7 @@ OTHERS = tuple(
 
 SOLID, DASHED, SHORT = (_DASHES[name] for name in ("solid", "dashed", "short"))
 BLACK, GREY, AXIS, GRID = (_COLOURS[name] for name in ("black", "grey", "axis", "grid"))
-REFUTED, ENVELOPE = _COLOURS["refuted"], _COLOURS["envelope"]
+ENVELOPE = _COLOURS["envelope"]
 BAND, RULE = _COLOURS["band"], _COLOURS["rule"]
 
 

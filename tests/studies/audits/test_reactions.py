@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from scipy import special
 
 import adabatch_plain as plain
 from dpol.data.synthetic import synthetic_stream
@@ -74,28 +71,3 @@ def test_the_game_agrees_with_plain_python(believes, monkeypatch):
                     total[1 - (leaders[run, t] if believes else leader)] += 1.0
         assert played[run].tolist() == expected
     assert len(sizes) > 2
-
-
-def test_after_the_secret_round_experts_lead_as_often_as_in_a_walk():
-    """The lead's distribution on a grid, for batches of one round; false alarms below 1e-8."""
-    runs, before = 4000, adabatch._BEFORE
-    noisy, unused = game(before + 1 + adabatch._AFTER, adabatch._LOCAL_MU, runs, secret=before)
-    actions = adabatch.play_against(noisy, unused)
-    step, width = 2 * float(noisy.noise_scale[0, 0]) ** 2, 0.02
-    lead = np.arange(-300, 300 + width / 2, width)
-    near = np.arange(-8, 8 + width / 2, width)
-    noise = np.exp(-(near**2) / (2 * step))
-    law = np.exp(-(lead**2) / (2 * step * (adabatch._QUIET + 1)))
-    one = round(1 / width)
-    for _ in range(adabatch._QUIET, before):
-        first, second = np.where(lead > 0, law, 0.0), np.where(lead > 0, 0.0, law)
-        law = np.convolve(np.roll(first, -one) + np.roll(second, one), noise, mode="same")
-        law /= law.sum()
-    law = np.convolve(np.roll(law, one), noise, mode="same")
-    expected = float(law[lead > 0].sum() / law.sum())
-    share = float((actions[:, before + 1] == 0).mean())
-    assert abs(share - expected) < 6 * math.sqrt(expected * (1 - expected) / runs)
-    # blind: without reactions the lead is too wide for one gain to show; known: no noise before it.
-    blind = special.ndtr(1 / math.sqrt(step * (before + 2)))
-    known = special.ndtr(1 / math.sqrt(step))
-    assert blind + 0.1 < expected < known

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dpol.studies.audits.core import OUTSIDE
-from dpol.studies.audits.shown import audits_table
+from dpol.studies.audits.shown import audits_table, closest_audits
 from report.run_by_hand import audits
 from tables_by_hand import texts
 
@@ -36,3 +36,15 @@ def test_an_excess_outside_the_promise_is_told_apart_from_a_refuted_claim(
 ) -> None:
     (line,) = lines(audits().iloc[1:].assign(verdict=verdict))
     assert line[-1] == shown
+
+
+def test_the_short_table_has_what_is_refuted_what_is_outside_and_the_closest() -> None:
+    """Of eight claims of 1, by share; all are counted."""
+    frame = pd.concat([audits().iloc[:1]] * 8, ignore_index=True)
+    bounds = [0.1, 0.9, 0.3, 1.3, 0.5, 1.4, 0.7, 0.8]
+    frame = frame.assign(lower_bound=bounds, verdict="consistent")
+    frame.loc[3, "verdict"], frame.loc[5, "verdict"] = "violated", OUTSIDE
+    table = closest_audits({"audits": frame}, None, None)
+    assert table.numbers["lower_bound"].tolist() == [1.3, 1.4, 0.9, 0.8, 0.7, 0.5, 0.3]
+    assert "8 audits: 1 refuted, 1 outside the promise" in table.caption
+    assert "with 60% confidence" in table.footers[2]  # eight bounds of 95%

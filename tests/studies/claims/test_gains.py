@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -111,28 +110,6 @@ def test_another_gain_turns_the_verdict(
     name: str, changes: dict[tuple[str, float, str], float], verdict: Verdict
 ) -> None:
     assert claims(summary(changes))[name].verdict == verdict
-
-
-def test_notes_give_the_range_over_all_settings_and_levels() -> None:
-    free = {("PA", math.inf): (28.0, *GAINS["PA", 1.0][1:])}
-    table = pd.concat([summary(), summary(gains=free)], ignore_index=True)
-    notes = {name: claim.as_row()["note"] for name, claim in claims(table).items()}
-    assert notes["headline-tree"] == (
-        "NM, μ = 0.25: rw-meta 17.00, tree-ftpl-min-noise 11.00. Range: 1.55 (NM, μ = 0.25) to"
-        " 1.75 (PA, μ = ∞); in the paper's table 1.44 to 2.22"
-    )
-    assert notes["best-linear-share"] == (
-        "range: 0.88 (NM, μ = 0.5) to 0.93 (PA, μ = ∞); in the paper's table the mean is 0.896"
-    )
-    assert notes["static-regret"] == (
-        "NM, μ = 0.5: 21.00, the best fixed expert 20.00. Largest static regret by level, also of"
-        " those that the statement leaves out: -8.00 at μ = ∞, -7.00 at μ = 1, -1.00 at μ = 0.5,"
-        " 3.00 at μ = 0.25"
-    )
-    assert notes["best-linear-varies"] == (
-        "μ = ∞: ridge-w16-weak; μ = 1: ridge-w16-weak; μ = 0.5: ridge-w16-weak;"
-        " μ = 0.25: ridge-w64-weak (1), ridge-w8-strong (1)"
-    )
 
 
 def test_one_model_that_is_best_everywhere_does_not_vary() -> None:
