@@ -10,7 +10,6 @@ from data.drawn import (
     clean,
     counts,
     dataset,
-    of_period,
     refused,
     row,
     rows,
@@ -87,21 +86,9 @@ def test_a_text_is_refused_in_every_column_of_numbers(text: str, column: str) ->
     assert f"{text!r}: 2 cells, first in row 4" in refused(of, dataset({"cases": ["cases"]}))
 
 
-def test_a_column_that_is_count_and_cases_is_reported_once() -> None:
-    message = refused(with_cells((2, "patients", "many")), dataset({"cases": ["patients"]}))
-    assert message.startswith("hospitals.csv: 1 cell cannot be used")
-    assert message.count("many") == 1
-
-
 def test_a_capacity_so_small_that_its_noise_would_drown_all_is_refused() -> None:
     assert BEDS_WANTED in refused(with_cells((2, "beds", "1e-320")))
     clean(with_cells((2, "beds", "0.01")))
-
-
-def test_a_long_cell_is_shortened() -> None:
-    message = refused(with_cells((2, "patients", "x" * 100_000)))
-    assert f"'{'x' * 100}...': 1 cell" in message
-    assert len(message) < 800
 
 
 def test_of_many_values_at_most_20_are_shown() -> None:
@@ -144,11 +131,6 @@ def test_what_is_no_date_from_1900_to_2100_is_refused_and_never_dropped(value: s
 def test_dates_may_carry_a_time_of_day(time: str) -> None:
     of = with_cells((0, "week", week(0) + time))
     assert clean(of).reports[0].periods == 5
-
-
-@pytest.mark.parametrize("year", ["1900-01-07", "2100-12-26"])
-def test_the_years_1900_and_2100_are_dates(year: str) -> None:
-    assert clean(of_period(year, "ab")).reports[0].periods == 1
 
 
 # Rows that are not looked at ---------------------------------------------------------------------

@@ -108,9 +108,3 @@ def test_a_gain_per_1000_is_a_count_over_thousands_and_moves_by_as_much(
         panel.table.drop(columns=["capacity", "density"]),
         plain.drop(columns=["capacity", "density"]),
     )
-
-
-def test_readers_are_told_the_unit_of_a_rate() -> None:
-    columns = dataset({"capacity_per": 1000}).needed_columns
-    assert columns.rate == "patients per 1,000 beds"
-    assert dataset().needed_columns.rate == "patients per bed"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from data.drawn import Row, clean, dataset, line, of_period, refused, row, rows, streams, week
-from dpol.core.names import folded
 from dpol.data.panel import report_as_dict, report_as_markdown
 
 TWO = [
@@ -36,9 +33,8 @@ def test_of_two_spellings_the_config_says_whether_they_are_one_entity(one: str, 
     joined = clean(of_two(one, two), dataset(identifiers={two: one}))
     assert line(joined, one, "count") == [0, 1, 2, 3]
     assert joined.reports[0].cells["identified_rows"] == 2
-    for identifiers in ({one: one, two: two}, "exact"):
-        apart = clean(of_two(one, two), dataset(identifiers=identifiers))
-        assert apart.reports[0].entities == 3
+    apart = clean(of_two(one, two), dataset(identifiers={one: one, two: two}))
+    assert apart.reports[0].entities == 3
 
 
 def test_the_lines_to_paste_are_read_and_join_them() -> None:
@@ -46,32 +42,6 @@ def test_the_lines_to_paste_are_read_and_join_them() -> None:
     pasted = yaml.safe_load(said[said.index("dataset:") :])
     joined = clean(of_two("050002", "50002"), dataset(**pasted["dataset"]["cleaning"]))
     assert line(joined, "050002", "count") == [0, 1, 2, 3]
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(
-        st.text("aAbB01. -\N{CYRILLIC SMALL LETTER A}", min_size=1, max_size=3)
-        .map(str.strip)
-        .filter(bool),
-        min_size=2,
-        max_size=6,
-        unique=True,
-    )
-)
-def test_entities_play_as_they_are_exactly_if_no_two_are_alike(names: list[str]) -> None:
-    of = [row("A", name, week(t), "1", "9") for name in names for t in range(2)]
-    if len({folded(name) for name in names}) == len(names):
-        assert clean(of).reports[0].entities == len(names)
-    else:
-        assert "may be several spellings" in refused(of)
-        assert clean(of, dataset(identifiers="exact")).reports[0].entities == len(names)
-
-
-def test_identifiers_are_texts_of_both_sides() -> None:
-    for wrong, said in (({50002: "050002"}, "50002 must be text"), (["1"], "exact, or a block")):
-        with pytest.raises(ValueError, match=said):
-            dataset(identifiers=wrong)
 
 
 # Groups and texts of `drop_where` -----------------------------------------------------------------
@@ -91,7 +61,7 @@ def test_a_group_that_looks_like_a_chosen_one_is_asked_about(other: str) -> None
     assert f"\n  'NM' (row 2) and {other!r} (row 6)\n" in said
     assert "name the other spelling in streams.*.groups too" in said
     pasted = yaml.safe_load(said[said.index("dataset:") :])["dataset"]["cleaning"]
-    for cleaning in (pasted, {"identifiers": "exact"}, {"drop_where": {"state": other}}):
+    for cleaning in (pasted, {"drop_where": {"state": other}}):
         apart = clean(of, dataset(**cleaning), chosen)
         assert apart.reports[0].cells["absent_rows"] == 1
     joined = clean(of, None, streams(S=["NM", other]))

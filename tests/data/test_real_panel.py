@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from data import drawn
-from dpol.core.errors import DataError
 from dpol.data import panel as panels
 from dpol.data.cleaning import clean_panel
 from dpol.data.raw_table import RawTable, read_table
@@ -93,18 +91,6 @@ def test_the_panel_of_the_real_weeks() -> None:
         assert stream.periods[0] == pd.Timestamp("2021-01-01").to_datetime64()
 
 
-def test_weeks_exactly_as_published_are_cleaned_without_an_error() -> None:
-    panel = clean_panel(read(VERBATIM, EVERYONE), EVERYONE, STREAMS)
-    panels.PANEL.check(panel.table, "panel")
-    assert (panel.rows_read, panel.rows_outside) == (2_855, 0)
-    for report, entities in zip(panel.reports, (40, 176, 352), strict=True):
-        assert (report.entities, report.periods, report.selection) == (entities, 5, "all")
-        assert report.missing_periods == report.sparse_periods == ()
-        assert {drop["reason"] for drop in report.dropped} <= {"never reports a capacity above 0"}
-        assert report.cells["exact_duplicates"] == 0
-        assert report.cells["suppressed_counts"] > 50
-
-
 # Counts of COVID or influenza patients and their beds, among the table's 127 columns.
 PAIRS = [
     ("inpatient_beds_used_covid", "total_beds"),
@@ -134,32 +120,3 @@ def test_no_pair_of_published_columns_stops_a_run_and_all_markers_are_counted(
             counted = {report.stream: report.cells[f"{rule}_{kind}"] for report in panel.reports}
             assert counted == held.to_dict()
     assert all(report.cells["clipped_densities"] == 0 for report in panel.reports) or "icu" in count
-
-
-def test_occupied_beds_above_the_wrong_capacity_stop_with_the_reason() -> None:
-    """All patients over adult beds exceed 1 in 15% of New Mexico's cells."""
-    columns = {
-        "count": "inpatient_beds_used_7_day_avg",
-        "capacity": "all_adult_hospital_inpatient_beds_7_day_avg",
-    }
-    rules = dataset(columns)
-    with pytest.raises(DataError, match="stream NM has 29 cells of 200 whose count") as told:
-        clean_panel(read(VERBATIM, rules), rules, STREAMS)
-    assert "Otherwise check dataset.format" in str(told.value)
-    allowed = dataset(columns, max_clipped=0.15)
-    reports = clean_panel(read(VERBATIM, allowed), allowed, STREAMS).reports
-    assert [report.cells["clipped_densities"] for report in reports] == [29, 43, 185]
-
-
-@pytest.mark.parametrize(
-    ("name", "file"),
-    # The shipped table lacks the columns of the paper.
-    [("config", VERBATIM), ("beyond", VERBATIM), ("beyond", PANEL)],
-)
-def test_no_shipped_config_is_stopped_by_real_weeks(name: str, file: Path) -> None:
-    raw_config = yaml.safe_load((ROOT / f"config/{name}.yaml").read_text())
-    raw_config["dataset"]["cleaning"] |= {"min_total_cases": 0}  # the weeks are few
-    shipped = Dataset.model_validate(raw_config["dataset"])
-    panel = clean_panel(read(file, shipped), shipped, STREAMS)
-    panels.PANEL.check(panel.table, "panel")
-    assert all(report.sparse_periods == () for report in panel.reports)

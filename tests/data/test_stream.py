@@ -248,11 +248,6 @@ def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> 
     assert given_stream(given_sensitivity=[0.5, 0.25, 0.3]).largest_change == 0.5
 
 
-def test_what_needs_capacities_is_refused_without() -> None:
-    with pytest.raises(DataError, match="stream NM: the noise x needs capacities, but this"):
-        given_stream().capacities_for("the noise x")
-
-
 # Streams made of panels --------------------------------------------------------------------------
 
 

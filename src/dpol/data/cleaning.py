@@ -14,6 +14,8 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
+from dpol.core.near import did_you_mean
+from dpol.core.words import counted
 from dpol.data.filling import (
     check_calendar,
     entities_seen_seldom,
@@ -21,11 +23,17 @@ from dpol.data.filling import (
     refuse_clipped,
     refuse_zeroed,
 )
-from dpol.data.panel import RULES, CleanPanel, StreamReport, provenance_of, report_as_dict
+from dpol.data.panel import (
+    RULES,
+    CleanPanel,
+    Selection,
+    StreamReport,
+    provenance_of,
+    report_as_dict,
+)
 from dpol.data.parse import KINDS
 from dpol.data.raw_table import RawTable, read_capacities, read_counts
-from dpol.data.selection import choose, refuse_unknown, selection_of
-from dpol.data.settings import Dataset, Stream
+from dpol.data.settings import Cleaning, Dataset, Stream
 from dpol.data.several_rows import one_row_each
 from dpol.data.typed_rows import drop_rows, read_rows
 
@@ -73,7 +81,7 @@ def clean_panel(
     groups = {label: stream.groups for label, stream in streams.items()}
     kept = drop_rows(raw, dataset.cleaning, {group for named in groups.values() for group in named})
     rows, left_out = read_rows(kept, dataset, groups, capacities)
-    refuse_unknown(raw.file, rows["entity"], dataset.cleaning)
+    _refuse_unknown(raw.file, rows["entity"], _listed(dataset.cleaning))
     tables, reports = [], []
     for label, stream in streams.items():
         of_stream = rows[rows["group"].isin(stream.groups)]
@@ -108,7 +116,7 @@ def _clean_stream(
 ) -> tuple[pd.DataFrame, StreamReport]:
     rules, periods = dataset.cleaning, dataset.periods
     unique, duplicates = one_row_each(file, label, rows, rules)
-    played, dropped = choose(file, label, unique, rules)
+    played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all() and not played["suppressed_counts"].any():
         raise DataError(
             f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. Check"
@@ -136,7 +144,7 @@ def _clean_stream(
         periods=played["period"].nunique(),
         cells={rule: int(counts[rule]) for rule in RULES},
         dropped=tuple(dropped),
-        selection=selection_of(rules),
+        selection=_selection(rules),
         max_carry=rules.max_carry,
         missing_periods=missing,
         sparse_periods=sparse,
@@ -145,3 +153,61 @@ def _clean_stream(
         largest_density=float(filled.table["density"].max()) if capacities else None,
     )
     return filled.table, report
+
+
+def _selection(rules: Cleaning) -> Selection:
+    """Return how the rules choose the entities that play."""
+    if isinstance(rules.entities, list):
+        return "given"
+    return "all" if rules.entities == "all" or rules.min_total_cases == 0 else "counts"
+
+
+def _refuse_unknown(file: str, entities: pd.Series[str], listed: Sequence[str]) -> None:
+    """Refuse a list of entities if some have no row in any stream."""
+    there = sorted(entities.unique())
+    if unknown := sorted({*listed} - {*there}):
+        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
+        raise DataError(
+            f"{file}: correct dataset.cleaning.entities, which lists"
+            f" {counted(len(unknown), 'entity')} without a row in the chosen groups and"
+            f" periods:{lines}"
+        )
+
+
+def _choose(
+    file: str, label: str, rows: pd.DataFrame, rules: Cleaning
+) -> tuple[pd.DataFrame, list[dict[str, str]]]:
+    """Return the rows of a stream's entities that play, and why the other entities do not.
+
+    Raises:
+        DataError: a listed entity never reports a capacity, or fewer than two entities are left.
+    """
+    of = rows.groupby("entity").agg({"cases": "sum", "capacity": "max", "name": "last"})
+    of["reason"], listed = "", _listed(rules)
+    if _selection(rules) == "counts":
+        few, least = of["cases"] < rules.min_total_cases, f"{rules.min_total_cases:.10g}"
+        of.loc[few, "reason"] = of["cases"].map(
+            f"{{:.10g}} cases in all, fewer than {least}".format
+        )
+    of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
+    if listed:
+        of.loc[~of.index.isin(listed), "reason"] = "not listed in dataset.cleaning.entities"
+    out = of[of["reason"] != ""]
+    if without := sorted({*listed} & {*out.index}):
+        raise DataError(
+            f"{file}: dataset.cleaning.entities lists {', '.join(without[:20])}, but stream"
+            f" {label} has no capacity above 0 for them; remove them from the list, or check"
+            " dataset.columns.capacity"
+        )
+    if (kept := len(of) - len(out)) < 2:
+        raise DataError(
+            f"{file}: stream {label} keeps {kept} of {len(of)} entities, but needs at least 2."
+            " Lower dataset.cleaning.min_total_cases, list more in dataset.cleaning.entities, add"
+            f" groups to streams.{label}.groups, or check dataset.columns.capacity"
+        )
+    dropped = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
+    return rows[~rows["entity"].isin(out.index)], dropped
+
+
+def _listed(rules: Cleaning) -> list[str]:
+    return rules.entities if isinstance(rules.entities, list) else []

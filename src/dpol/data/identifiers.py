@@ -22,7 +22,7 @@ SHOWN = 10
 
 def identified(texts: Texts, rules: Cleaning) -> Texts:
     """Return the identifier of each cell: from `cleaning.identifiers`, or else its own text."""
-    return texts if rules.identifiers == "exact" else texts.replace(dict(rules.identifiers))
+    return texts.replace(rules.identifiers)
 
 
 def refuse_alike(
@@ -42,8 +42,6 @@ def refuse_alike(
         DataError: there are such texts; the message lists each with its first row, and the lines
             of the config to paste.
     """
-    if rules.identifiers == "exact":
-        return
     first = texts.drop_duplicates()
     settled = {*rules.identifiers.values(), *named}
     alike = [
@@ -54,7 +52,7 @@ def refuse_alike(
     if not alike:
         return
     lines, stands_for = [], dict[str, str]()
-    for same in alike[:SHOWN]:
+    for same in alike:
         each = [f"{shortened(name)!r} (row {row})" for row, name in same.items()]
         lines.append(f"  {' and '.join(each)}")
         # The longest spelling has most likely lost nothing.
@@ -65,12 +63,11 @@ def refuse_alike(
             else {name: whole for name in same if name != whole}
         )
     if len(alike) > SHOWN:
-        lines.append(f"  and {len(alike) - SHOWN} more")
+        lines[SHOWN:] = [f"  and {len(alike) - SHOWN} more"]
     remedy = (
         f"name the other spelling in {key} too; if it means something else, map it to itself"
         if named
-        else "map each spelling to its entity (to itself if it is a separate entity; identifiers:"
-        " exact keeps all spellings separate)"
+        else "map each spelling to its entity (to itself if it is a separate entity)"
     )
     raise DataError(
         f"{file}: column {texts.name} holds texts that may be several spellings of one, which"

@@ -7,7 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Tag, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    StringConstraints,
+    Tag,
+    WithJsonSchema,
+)
 
 from dpol.core.settings import Settings, all_different
 
@@ -51,16 +58,8 @@ def all_or_names(value: object) -> object:
     return all_different([name.strip() for name in value])
 
 
-def spellings(value: object) -> object:
-    """Return `exact`, or a block of texts. Raises ValueError for anything else."""
-    if value == "exact":
-        return value
-    if not isinstance(value, Mapping):
-        raise ValueError("must be exact, or a block that maps each spelling to its identifier")
-    for text in (*value, *value.values()):
-        if not isinstance(text, str) or not text.strip():
-            raise ValueError(f"{text!r} must be text; put it in quotes")
-    return {name.strip(): str(stands_for).strip() for name, stands_for in value.items()}
+Identifier = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""The identifier of an entity."""
 
 
 def _listed(value: object) -> object:

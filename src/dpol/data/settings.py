@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validato
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
+    Identifier,
     Name,
     Period,
     TableFile,
@@ -21,7 +22,6 @@ from dpol.data.setting_types import (
     ends_in,
     number_or_column,
     relative,
-    spellings,
 )
 from dpol.data.sources import Digest, Endpoint, TableName, known_tables
 from dpol.data.table_format import DEFAULT, EARLIEST, LATEST, Format
@@ -295,10 +295,10 @@ class Cleaning(Settings):
     `max_carry` periods; more stop the run."""
     max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Largest share of a stream's cells with a count above the capacity; more stop the run."""
-    identifiers: Annotated[dict[str, str] | Literal["exact"], BeforeValidator(spellings)] = {}
-    """Entity of each spelling, such as `"50002": "050002"`; `exact` makes each spelling an entity.
+    identifiers: dict[Identifier, Identifier] = {}
+    """Entity of each spelling, such as `"50002": "050002"`.
 
-    Otherwise identifiers that differ only in case, leading zeros, a final `.0`, invisible signs or
+    Other identifiers that differ only in case, leading zeros, a final `.0`, invisible signs or
     the like stop the run, since they may be one entity. The same holds for the groups of a stream
     and the texts of `drop_where`: a spelling that is mapped to itself is distinct."""
     entities: Annotated[list[str] | Literal["all"] | None, BeforeValidator(all_or_names)] = None

@@ -12,8 +12,7 @@ from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
-from dpol.data.bad_cells import BadCells, refuse_cells
-from dpol.data.capacities import capacities_of
+from dpol.data.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.identifiers import identified, refuse_alike
 from dpol.data.parse import (
     KINDS,
@@ -26,10 +25,18 @@ from dpol.data.parse import (
     without_time,
 )
 from dpol.data.raw_table import RawTable, period_texts
-from dpol.data.settings import Cleaning, Dataset
+from dpol.data.settings import CapacityTable, Cleaning, Dataset
 from dpol.data.table_format import EARLIEST, LATEST
 
 NO_GROUP = "all"
+SHOWN = 20
+"""Number of entities that a message shows."""
+_PAIR = ["entity", "period"]
+_FIRST_DAY = "the first day of a month, since dataset.periods.months is set"
+_MEND_MONTHS = (
+    "Write that day, or the last day of each month in all rows, or write months like 2021-01 and"
+    " set dataset.format.date: YYYY-M."
+)
 
 
 def read_rows(
@@ -90,13 +97,13 @@ def read_rows(
             f" other columns in dataset.cleaning.drop_where: {{{days.name}: [...]}}."
         )
         bad = replace(bad, remedies=(*bad.remedies, remedy))
-    nameless = cells.loc[rows["entity"] == "", columns.entity]
+    late = (rows["period"].dt.day != 1) & bool(months)
     refuse_cells(
         raw.file,
         [
             bad,
-            *(_bad_months(rows, days) if months else ()),
-            BadCells(nameless, "the name of an entity", ("Name the entity of each row.",)),
+            BadCells(rows["day"].rename(days.name)[late], _FIRST_DAY, (_MEND_MONTHS,)),
+            _nameless(rows["entity"].rename(columns.entity)),
             *_bad_numbers(rows, numbers, dataset),
         ],
     )
@@ -137,16 +144,6 @@ def read_rows(
         table[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in named)
     order = ["period", "entity", "group", "name"]
     return table.sort_values(order, kind="stable", ignore_index=True), left_out
-
-
-def _bad_months(rows: pd.DataFrame, days: pd.Series[str]) -> Iterator[BadCells]:
-    wanted = "the first day of a month, since dataset.periods.months is set"
-    remedy = (
-        "Write that day, or the last day of each month in all rows, or write months like 2021-01"
-        " and set dataset.format.date: YYYY-M."
-    )
-    texts = rows["day"].rename(str(days.name))
-    yield BadCells(texts[rows["period"].dt.day != 1], wanted, (remedy,))
 
 
 def _bad_numbers(
@@ -193,7 +190,64 @@ def _capacity(
         return numbers[named]
     if second is None:
         raise ValueError("the columns name a second table; give it as capacities")
-    return capacities_of(rows["entity"], rows["period"], second, named, dataset.cleaning)
+    return _joined(rows[_PAIR], second, named, dataset.cleaning)
+
+
+def _joined(
+    rows: pd.DataFrame, second: RawTable, columns: CapacityTable, rules: Cleaning
+) -> Numbers:
+    """Return each row's capacity: the latest one that starts in its period or before.
+
+    Args:
+        rows: entity and period of each row of the counts.
+        second: the table of capacities.
+        columns: names of its columns.
+        rules: cleaning rules: markers, and the spellings of entities.
+
+    Raises:
+        DataError: a cell of the second table cannot be used, it gives an entity two capacities for
+            one day, or it lacks an entity that may play.
+    """
+    known, name = identified(second.cells[columns.entity], rules), columns.capacity
+    numbers = parse_capacities(second.cells[name], rules, second.formats[name])
+    bad, since = [_nameless(known), numbers.bad], pd.Series(pd.Timestamp(EARLIEST), known.index)
+    if columns.period:
+        days, written = period_texts(second, columns.period)
+        bad.append(bad_dates(days, "dataset.columns.capacity.period", written))
+        since = parse_dates(days, written)
+    refuse_cells(second.file, bad)
+    table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})
+    table = table.assign(value=numbers.values, kind=numbers.kinds, row=known.index)
+    table = table.drop_duplicates([*_PAIR, "value", "kind"])
+    for _, twice in table[table.duplicated(_PAIR, keep=False)].groupby(_PAIR, sort=False):
+        raise DataError(
+            f"{second.file}, rows {' and '.join(map(str, twice['row'][:2]))}:"
+            f" {shortened(twice['entity'].iloc[0])} has different"
+            " capacities. Keep one row per entity, or set dataset.columns.capacity.period to the"
+            " column of the day from which each capacity holds"
+        )
+    entities = {*rows["entity"]}
+    playing = {*rules.entities} if isinstance(rules.entities, list) else entities
+    if lost := sorted((entities & playing) - {*known}):
+        there = known.unique().tolist()
+        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost[:SHOWN])
+        raise DataError(
+            f"{second.file}: column {known.name} lacks {counted(len(lost), 'entity')} of the"
+            f" counts:{lines}\nAdd their capacities, map spellings of one entity to each other in"
+            " dataset.cleaning.identifiers, or leave their rows out with"
+            " dataset.cleaning.drop_where"
+        )
+    wanted = rows.astype({"period": "datetime64[us]"}).assign(place=np.arange(len(rows)))
+    joined = pd.merge_asof(
+        wanted.sort_values("period"), table.sort_values("period"), on="period", by="entity"
+    ).sort_values("place")
+    kinds = joined["kind"].fillna("missing").to_numpy()
+    return Numbers(joined["value"].to_numpy(float), kinds, numbers.bad)
+
+
+def _nameless(entities: Texts) -> BadCells:
+    blank = entities[entities == ""]
+    return BadCells(blank, "the name of an entity", ("Name the entity of each row.",))
 
 
 def _read_as(column: Numbers, rules: Cleaning) -> Floats:
