@@ -132,7 +132,7 @@ def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
         for section in study.sections_of(block, facts)
         for table in section.tables
     }
-    assert len(places) == 18
+    assert len(places) == 17
     links = Elements(whole).values("href", "a")
     for name, place in places.items():
         seen = (folder / f"tables/{name}.fragment.html").read_text() in whole
