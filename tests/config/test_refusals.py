@@ -127,7 +127,6 @@ ELSEWHERE = [
     ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
     ({**WIDE, "dataset.columns.count": "week"}, "dataset.columns.count = 'week': must differ from the columns of the period"),
     ({"dataset.periods": {"days": 30, "months": 1}}, "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
-    ({**GAINS, "dataset.source.period": "day", "dataset.source.sensitivity": "day"}, "dataset.source = {'kind': 'gains', 'file': 'gains.parquet', 'sensitivity': 'day', 'period': 'd...: column day is named as both period and sensitivity"),
     ({"gain": {"of": "count"}}, "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),
     ({"gain": {"min_capacity": 5}, "questions": QUESTIONS}, "gain = {'min_capacity': 5.0}: must not be given together with questions"),
     ({"questions": {"share": {}}}, "questions = ['share']: must be at least two; use gain for a single question"),

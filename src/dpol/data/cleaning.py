@@ -125,7 +125,7 @@ def _clean_stream(
     missing, sparse = check_calendar(file, label, played, periods)
     seldom = entities_seen_seldom(played)
     filled = fill(played, rules, periods, at_most)
-    refuse_clipped(file, label, filled, rules.max_clipped, at_most)
+    refuse_clipped(file, label, filled, rules, at_most)
     refuse_zeroed(file, label, filled, rules)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {

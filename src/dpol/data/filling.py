@@ -124,8 +124,7 @@ def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> Non
         DataError: more cells become 0; the text names entities that end where others begin, or
             those with the most such cells.
     """
-    cells, number = len(filled.table), filled.cells["zero_counts"]
-    if number / cells <= rules.max_zeroed:
+    if (allowed := _exceeded(filled, "zero_counts", "max_zeroed", rules)) is None:
         return
     zero = filled.table.loc[filled.table["count_source"] == "zero", "entity"]
     most = zero.map(shortened).value_counts(sort=False).nlargest(SHOWN)
@@ -133,16 +132,23 @@ def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> Non
         f"{one}: {counted(n, 'cell')}" for one, n in most.items()
     ]
     lines = [
-        f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} that would become 0,"
-        f" with no count in the period nor in the {rules.max_carry} before (max_carry);"
-        f" dataset.cleaning.max_zeroed = {rules.max_zeroed:g} allows"
-        f" {int(rules.max_zeroed * cells + 1e-9):,}",
+        f"{file}: stream {label} has {counted(len(zero), 'cell')} of {len(filled.table):,} that"
+        f" would become 0, with no count in the period nor in the {rules.max_carry} before"
+        f" (max_carry); {allowed}",
         *(f"  {text}" for text in named[:SHOWN]),
         "If two names are one entity, take a column of identifiers as dataset.columns.entity and"
         " the names as dataset.columns.name, or list them under dataset.cleaning.identifiers as"
         " OLD: NEW. If a missing count means 0, raise max_zeroed.",
     ]
     raise DataError("\n".join(lines))
+
+
+def _exceeded(filled: Filled, rule: str, key: str, rules: Cleaning) -> str | None:
+    """Return what a key allows, in words, if a rule touched a larger share of the cells."""
+    cells, most = len(filled.table), float(getattr(rules, key))
+    if filled.cells[rule] / cells <= most:
+        return None
+    return f"dataset.cleaning.{key} = {most:g} allows {int(most * cells + 1e-9):,}"
 
 
 def _successions(table: pd.DataFrame) -> list[str]:
@@ -164,34 +170,31 @@ def _successions(table: pd.DataFrame) -> list[str]:
     return found
 
 
-def refuse_clipped(file: str, label: str, filled: Filled, most: float, at_most: float) -> None:
+def refuse_clipped(file: str, label: str, filled: Filled, rules: Cleaning, at_most: float) -> None:
     """Refuse a stream in which too many counts exceed the capacity, or a multiple of it.
 
     Args:
         file: path of the table.
         label: label of the stream.
         filled: the stream's cells.
-        most: largest share of cells that may be clipped.
+        rules: cleaning rules.
         at_most: the multiple.
 
     Raises:
         DataError: more cells are clipped; the text shows some of them.
     """
-    cells, number = len(filled.table), filled.cells["clipped_densities"]
-    if number / cells <= most:
+    if (allowed := _exceeded(filled, "clipped_densities", "max_clipped", rules)) is None:
         return
     above = filled.table[filled.table["count"] / filled.table["capacity"] > at_most]
     shown = above[["entity", "period", "count", "capacity"]][:SHOWN]
-    each = [
-        f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}"
-        for entity, period, count, capacity in shown.itertuples(index=False)
-    ]
     times = "" if at_most == 1 else f"{at_most:g} times "
     lines = [
-        f"{file}: stream {label} has {counted(number, 'cell')} of {cells:,} whose count exceeds"
-        f" {times}the capacity; dataset.cleaning.max_clipped = {most:g} allows"
-        f" {int(most * cells + 1e-9):,}",
-        *each,
+        f"{file}: stream {label} has {counted(len(above), 'cell')} of {len(filled.table):,} whose"
+        f" count exceeds {times}the capacity; {allowed}",
+        *(
+            f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}"
+            for entity, period, count, capacity in shown.itertuples(index=False)
+        ),
         "If one unit of capacity may hold several counts (loans per seat), set a public maximum"
         " that does not come from the counts, such as gain: {at_most: 60}. Otherwise check"
         " dataset.format (1.230 may be 1.23 or 1230) and the columns of count and capacity, or"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
+from dpol.core.randomness import Floats
 from dpol.core.words import counted
 from dpol.data.bad_cells import BadCells, refuse_cells
 from dpol.data.parse import bad_dates, parse_dates, parse_numbers, sign_remedies
-from dpol.data.raw_table import RawTable, read_table, refuse_columns, refuse_unnamed
+from dpol.data.raw_table import read_table, refuse_columns, refuse_unnamed
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
 from dpol.data.table_format import DEFAULT, Format
@@ -51,24 +51,23 @@ def read_gains(
         texts, written = raw.cells[source.period], raw.formats[source.period]
         bad.append(bad_dates(texts, "dataset.source.period", written))
         periods = parse_dates(texts, written).to_numpy().astype("datetime64[D]")
-    gains = np.empty((rounds, len(experts)))
-    for place, expert in enumerate(experts):
-        gains[:, place] = parse_numbers(raw.cells[expert], raw.formats[expert])
-        wrong = ~((gains[:, place] >= 0) & (gains[:, place] <= top))  # NaN is in no range
-        bad.append(_bad_cells(raw, expert, wrong, f"a number in [0, {top:g}]", _MEND_GAINS))
-    if isinstance(column := source.sensitivity, str):
-        sensitivity = parse_numbers(raw.cells[column], raw.formats[column])
-        wrong = ~((sensitivity >= POSITIVE[0]) & (sensitivity <= POSITIVE[1]))
-        bad.append(_bad_cells(raw, column, wrong, "a number above 0", _MEND_SENSITIVITY))
-    else:
-        sensitivity = np.full(rounds, column)
+    columns = [(name, 0.0, top, f"a number in [0, {top:g}]", _MEND_GAINS) for name in experts]
+    if isinstance(of_rounds := source.sensitivity, str):
+        columns.append((of_rounds, *POSITIVE, "a number above 0", _MEND_SENSITIVITY))
+    values = dict[str, Floats]()
+    for name, low, high, wanted, remedy in columns:
+        texts, written = raw.cells[name], raw.formats[name]
+        values[name] = parse_numbers(texts, written)
+        wrong = texts[~((values[name] >= low) & (values[name] <= high))]  # NaN is in no range
+        bad.append(BadCells(wrong, wanted, (*sign_remedies(wrong, written), remedy)))
     refuse_cells(raw.file, bad)
+    given = values[of_rounds] if isinstance(of_rounds, str) else np.full(rounds, of_rounds)
     try:
         return GainStream(
             label=label,
-            gains=gains,
+            gains=np.column_stack([values[name] for name in experts]),
             capacity=None,
-            given_sensitivity=sensitivity,
+            given_sensitivity=given,
             entities=tuple(experts),
             periods=periods,
             gain_range=top,
@@ -76,10 +75,3 @@ def read_gains(
         )
     except DataError as error:
         raise DataError(f"{raw.file}: {error}") from None
-
-
-def _bad_cells(
-    raw: RawTable, column: str, wrong: NDArray[np.bool_], wanted: str, remedy: str
-) -> BadCells:
-    texts = raw.cells[column][wrong]
-    return BadCells(texts, wanted, (*sign_remedies(texts, raw.formats[column]), remedy))

@@ -98,12 +98,6 @@ class GainsSource(Settings):
         named = (self.period, self.sensitivity)
         return [name for name in named if isinstance(name, str)]
 
-    @model_validator(mode="after")
-    def _apart(self) -> GainsSource:
-        if self.period is not None and self.period == self.sensitivity:
-            raise ValueError(f"column {self.period} is named as both period and sensitivity")
-        return self
-
 
 class SimulatedSource(Settings):
     """A simulated table in the schema of the HHS dataset."""
