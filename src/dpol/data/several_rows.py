@@ -47,18 +47,8 @@ def one_row_each(
     repeated = rows["repeated"] if rules.merges_rows else rows.duplicated(numbers, keep="last")
     unique = rows[~repeated]
     merged = int(unique.duplicated(_PAIR).sum())
-    if merged and rules.several_rows == "error":
-        raise DataError(f"{file}, {_first_pair(unique, rules, merged)}")
-    if merged > rules.max_merged * len(unique):
-        sizes = unique.groupby(_PAIR, sort=False).size()
-        several = sizes[sizes > 1][:SHOWN].reset_index().itertuples(index=False)
-        raise DataError(
-            f"{file}: stream {label} has {counted(len(unique), 'row')}, of which several_rows:"
-            f" {rules.several_rows} would drop or merge {merged:,}; dataset.cleaning.max_merged ="
-            f" {rules.max_merged:g} allows {int(rules.max_merged * len(unique) + 1e-9):,}\n"
-            + "".join(f"  {shortened(who)}, {day.date()}: {n} rows\n" for who, day, n in several)
-            + _PARTS
-        )
+    if merged and (rules.several_rows == "error" or merged > rules.max_merged * len(unique)):
+        raise DataError(f"{file}: stream {label} has {_described(unique, rules, merged)}")
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
 
@@ -74,21 +64,27 @@ def are_corrections(sizes: pd.Series[int], most: float) -> bool:
     return bool(further <= most * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes)))
 
 
-def _first_pair(rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
-    """Name the first entity and period with several rows, and say what can be done."""
-    sizes, share = rows.groupby(_PAIR).size(), merged / len(rows)
-    entity, period = rows.loc[rows.duplicated(_PAIR, keep=False), _PAIR].iloc[0]
-    same = rows.loc[(rows["entity"] == entity) & (rows["period"] == period), "row"]
-    where = f"rows {', '.join(map(str, sorted(same)[:SHOWN]))}: {shortened(entity)} has"
-    pairs = f"{(sizes > 1).sum():,} of {len(sizes):,} pairs of entity and period"
-    if not are_corrections(sizes, rules.max_merged):
-        return f"{where} {len(same):,} rows for the period {period.date()} ({pairs}). {_PARTS}"
-    most = math.ceil(100 * share) / 100
-    more = f", and max_merged: {most:g}," if share > rules.max_merged else ""
-    return (
-        f"{where} different numbers for the period {period.date()} ({pairs}). Correct the table, or"
-        f" set dataset.cleaning.several_rows: last{more} to keep the last row"
-    )
+def _described(rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
+    """Name some entities and periods with several rows, and say what can be done."""
+    several = rows[rows.duplicated(_PAIR, keep=False)].groupby(_PAIR)["row"].agg(sorted)
+    lines = [
+        f"{counted(len(rows), 'row')}, of which {merged:,} would be dropped for, or merged into,"
+        " another one of the same entity and period:",
+        *(
+            f"  {shortened(entity)}, {period.date()}: {len(places)} rows:"
+            f" {', '.join(map(str, places[:SHOWN]))}{', ...' if len(places) > SHOWN else ''}"
+            for (entity, period), places in several[:SHOWN].items()
+        ),
+    ]
+    if rules.several_rows != "error":
+        allowed = int(rules.max_merged * len(rows) + 1e-9)
+        lines.append(f"dataset.cleaning.max_merged = {rules.max_merged:g} allows {allowed:,}.")
+    elif are_corrections(rows.groupby(_PAIR).size(), rules.max_merged):
+        share = merged / len(rows)
+        more = f" and max_merged: {math.ceil(100 * share) / 100:g}" * (share > rules.max_merged)
+        last = f"Correct the table, or set dataset.cleaning.several_rows: last{more}"
+        return "\n".join([*lines, f"{last}, to keep the last row"])
+    return "\n".join([*lines, _PARTS])
 
 
 def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
