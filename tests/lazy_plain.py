@@ -85,15 +85,6 @@ def play(
     return actions, points
 
 
-def marginals(law: np.ndarray, d: int) -> np.ndarray:
-    """Return the (S, d) marginals of x_1, ..., x_S of one output distribution."""
-    batches = round(math.log(len(law), d))
-    cube = law.reshape((d,) * batches)
-    return np.array(
-        [cube.sum(axis=tuple(a for a in range(batches) if a != s)) for s in range(batches)]
-    )
-
-
 def binomial_quantile(trials: int, probability: float, tail: float) -> int:
     """Return the smallest k with P(Bin(trials, probability) > k) <= tail, by direct summation."""
     if probability >= 1:

@@ -16,8 +16,9 @@ from dpol.lazy.accounting import (
     sound_epsilon,
     zcdp_epsilon,
 )
-from dpol.lazy.exact import LazyLaw, exact_epsilon, neighbours, output_laws, worst_epsilon
+from dpol.lazy.exact import exact_epsilon, neighbours, output_laws, worst_epsilon
 from dpol.lazy.parameters import choose_parameters, theorem_3_10
+from dpol.lazy.transform import LazyParameters
 from grids import each_and_corners
 
 NORMALISERS = (1.0, 2.0)
@@ -40,7 +41,7 @@ DELTAS = (1e-12, 1e-6, 0.1)
 def adjacent_laws(game, eta, p, c, change=1.0):
     """Return pairs of distributions of the actions, for each batch that may differ."""
     d, rest, values, B = game
-    law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
+    law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
     sequences, pairs = neighbours(d, rest, law, values, change)
     laws = output_laws(sequences, law)
     return [(laws[first], laws[second]) for first, second in pairs]
@@ -98,7 +99,7 @@ def test_the_published_epsilon_also_bounds_the_exact_one():
 
 def violated(accounted, **mechanism):
     """Return whether two sequences of three rounds break an accounted epsilon at delta = 1e-6."""
-    law = LazyLaw(
+    law = LazyParameters(
         batch_size=1, eta=mechanism["eta"], fake_switch=mechanism["p"], normaliser=mechanism["c"]
     )
     return worst_epsilon(2, 2, law, (0, 1), delta=1e-6) > accounted

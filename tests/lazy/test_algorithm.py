@@ -94,7 +94,7 @@ def test_it_is_accounted_for_how_far_one_person_moves_a_loss(fields, s):
 def test_the_published_accountant_comes_with_the_normaliser_of_the_paper_which_is_its_own():
     setup = setup_with(mu=8.0)
     kinds = [LazyWeights(accountant=accountant) for accountant in ("sound", "published")]
-    assert [kind.parameters_for(setup).normaliser for kind in kinds] == ["tight", "published"]
+    assert [kind.parameters_for(setup).normaliser for kind in kinds] == [1.0, 2.0]
     assert [kind.origin for kind in kinds] == ["ours", "paper"]
     assert dataclasses.replace(kinds[1], largest_batch=1).origin == "ours"
 

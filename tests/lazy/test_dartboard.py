@@ -20,7 +20,7 @@ from dpol.lazy.dartboard import (
     most_redraws,
     theorem_5_epsilon,
 )
-from dpol.lazy.exact import LazyLaw, dartboard_laws, exact_epsilon, worst_epsilon
+from dpol.lazy.exact import dartboard_laws, exact_epsilon, worst_epsilon
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.transform import LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
@@ -31,7 +31,7 @@ ERROR = 1e-6
 
 
 def law_of(B, eta, p):
-    return LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
+    return LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
 
 
 def by_paths(sums, *, eta, p, limit):
@@ -216,10 +216,10 @@ def test_chosen_parameters_reach_epsilon_with_the_stated_bound(accountant, epsil
 @pytest.mark.parametrize("accountant", ["sound", "published"])
 def test_batches_are_no_larger_than_the_largest_allowed(accountant):
     game = LazyGame(10_000, 1e-6)
-    free = ShrinkingDartboard(accountant=accountant).best_for(game, 0.5, 300).batch_size
+    asked = {"epsilon": 0.5, "n_experts": 300, "accountant": accountant}
+    free = choose_dartboard(game, **asked).batch_size
     for largest in (free // 2, free, 1):
-        algorithm = ShrinkingDartboard(accountant=accountant, largest_batch=largest)
-        assert 1 <= algorithm.best_for(game, 0.5, 300).batch_size <= largest
+        assert 1 <= choose_dartboard(game, **asked, largest_batch=largest).batch_size <= largest
     assert free > 10
 
 

@@ -8,19 +8,19 @@ import pytest
 
 import lazy_plain as plain
 from dpol.lazy.exact import (
-    LazyLaw,
     exact_epsilon,
     neighbours,
     output_laws,
     paths_and_shadow,
     worst_epsilon,
 )
+from dpol.lazy.transform import LazyParameters
 
 # d, batches with a successor, batch sums tried, B
 
 
 def law_of(B, eta, p, c):
-    return LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
+    return LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
 
 
 def by_paths(sums, *, B, eta, p, c):

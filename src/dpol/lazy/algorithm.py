@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -20,8 +19,6 @@ from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import Guarantee, Origin
-
-_parameters = lru_cache(maxsize=64)(choose_parameters)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +52,8 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
     """Name in messages."""
     mechanism: ClassVar[str]
     """Name of the mechanism in privacy records."""
+    choose: ClassVar[Callable[..., AccountedParameters]]
+    """Function that chooses the parameters, such as `choose_parameters`."""
 
     delta: float = 1e-6
     accountant: Accountant = "sound"
@@ -67,14 +66,6 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         if self.largest_batch is not None:
             check_whole("largest_batch", self.largest_batch)
 
-    @abstractmethod
-    def best_for(self, game: LazyGame, epsilon: float, n_experts: int) -> AccountedParameters:
-        """Return the parameters for a game.
-
-        Raises:
-            ValueError: no parameters reach epsilon.
-        """
-
     def parameters_for(self, setup: CuratorSetup) -> AccountedParameters:
         """Return the parameters for a game.
 
@@ -85,10 +76,17 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         if setup.n_experts < 2:
             raise ValueError(f"{self.name} needs at least 2 experts, got {setup.n_experts}")
         change = min(setup.largest_change / setup.gain_range, 1.0)
-        game = LazyGame(setup.n_rounds, self.delta, largest_change=change)
+        normaliser = NORMALISER_OF[self.accountant]
+        game = LazyGame(setup.n_rounds, self.delta, largest_change=change, normaliser=normaliser)
         epsilon = epsilon_of_delta(self.delta, setup.mu)
         try:
-            return self.best_for(game, epsilon, setup.n_experts)
+            return self.choose(
+                game,
+                epsilon=epsilon,
+                n_experts=setup.n_experts,
+                accountant=self.accountant,
+                largest_batch=self.largest_batch,
+            )
         except ValueError as error:
             raise DataError(
                 f"{self.name} at mu = {setup.mu:g}, which is epsilon = {epsilon:.4g} at delta ="
@@ -175,17 +173,9 @@ class LazyWeights(LazyExperts):
 
     name: ClassVar[str] = "L2P"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (L2P)"
+    choose = staticmethod(choose_parameters)
 
     @property
     def origin(self) -> Origin:
         published = self.accountant == "published" and self.largest_batch is None
         return "paper" if published else "ours"
-
-    def best_for(self, game: LazyGame, epsilon: float, n_experts: int) -> AccountedParameters:
-        return _parameters(
-            replace(game, normaliser=NORMALISER_OF[self.accountant]),
-            epsilon=epsilon,
-            n_experts=n_experts,
-            accountant=self.accountant,
-            largest_batch=self.largest_batch,
-        )

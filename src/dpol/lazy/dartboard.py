@@ -83,7 +83,7 @@ def most_redraws(
 _OF_ACCOUNTANT: Mapping[str, tuple[AccountantFunction, Objective]] = {
     "published": (
         theorem_5_epsilon,
-        Objective(lambda T, B, eta: eta * T * B, lambda T, B, eta: T * B),
+        Objective(lambda T, B: T * B),
     ),
     "sound": (dartboard_epsilon, OBJECTIVES["sound"]),
 }
@@ -174,16 +174,8 @@ class ShrinkingDartboard(LazyExperts):
 
     name: ClassVar[str] = "the shrinking dartboard"
     mechanism: ClassVar[str] = "lazy resampling from multiplicative weights (dartboard)"
+    choose = staticmethod(choose_dartboard)
 
     @property
     def origin(self) -> Origin:
         return "paper" if self.accountant == "published" else "ours"
-
-    def best_for(self, game: LazyGame, epsilon: float, n_experts: int) -> AccountedParameters:
-        return choose_dartboard(
-            game,
-            epsilon=epsilon,
-            n_experts=n_experts,
-            accountant=self.accountant,
-            largest_batch=self.largest_batch,
-        )

@@ -10,39 +10,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
+from dpol.lazy.transform import LazyParameters
 
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LazyLaw:
-    """Parameters that, with the losses, determine the distribution of the outputs.
-
-    Args:
-        batch_size: B, rounds in a batch.
-        eta: learning rate.
-        fake_switch: p, probability of a fake switch; 0 is allowed, to show what it costs.
-        normaliser: c of the keep probability.
-    """
-
-    batch_size: int
-    eta: float
-    fake_switch: float
-    normaliser: float
-
-
-def output_laws(sums: Floats, law: LazyLaw) -> Floats:
+def output_laws(sums: Floats, law: LazyParameters) -> Floats:
     """Return the (N, d^S) distributions of (x_1, ..., x_S); x_S varies fastest."""
     return np.asarray(paths_and_shadow(sums, law).sum(axis=-1))
 
 
-def paths_and_shadow(sums: Floats, law: LazyLaw) -> Floats:
+def paths_and_shadow(sums: Floats, law: LazyParameters) -> Floats:
     """Return the (N, d^S, d) distributions of (x_1, ..., x_S, y_S), batch by batch."""
     n, rest, d = sums.shape
     eta, p = law.eta, law.fake_switch
@@ -61,7 +44,7 @@ def paths_and_shadow(sums: Floats, law: LazyLaw) -> Floats:
     return laws.reshape(n, -1, d)
 
 
-def dartboard_laws(sums: Floats, law: LazyLaw, limit: int) -> Floats:
+def dartboard_laws(sums: Floats, law: LazyParameters, limit: int) -> Floats:
     """Return the (N, d^S) distributions of the points of the private shrinking dartboard.
 
     Source: "Private Online Prediction from Experts", Algorithm 1; `limit` is the most redraws.
@@ -109,7 +92,11 @@ def exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
 
 
 def neighbours(
-    n_experts: int, rest: int, law: LazyLaw, values: Sequence[float], largest_change: float = 1.0
+    n_experts: int,
+    rest: int,
+    law: LazyParameters,
+    values: Sequence[float],
+    largest_change: float = 1.0,
 ) -> tuple[Floats, list[tuple[Rows, Rows]]]:
     """Return loss sequences and the pairs of sequences that differ in one round.
 
@@ -138,7 +125,7 @@ def neighbours(
 def worst_epsilon(
     n_experts: int,
     rest: int,
-    law: LazyLaw,
+    law: LazyParameters,
     values: Sequence[float],
     *,
     delta: float,
@@ -152,7 +139,7 @@ def worst_epsilon(
     Raises:
         ValueError: a value is not in [0, B].
 
-    >>> law = LazyLaw(batch_size=1, eta=0.1, fake_switch=0.3, normaliser=1.0)
+    >>> law = LazyParameters(batch_size=1, eta=0.1, fake_switch=0.3)
     >>> worst = worst_epsilon(2, 2, law, (0, 1), delta=1e-6)
     >>> round(worst, 3)
     0.302

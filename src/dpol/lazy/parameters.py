@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -29,7 +29,7 @@ class AccountedParameters(LazyParameters):
         batch_size: B, rounds in a batch.
         eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: name of c.
+        normaliser: c.
         shadow: whether a shadow point normalises the keep probability.
         limit: most redraws.
         epsilon: accounted epsilon; inf without privacy.
@@ -42,27 +42,28 @@ class AccountedParameters(LazyParameters):
 
 @dataclass(frozen=True)
 class Objective:
-    """An objective that the parameters of L2P minimise: log(d)/eta plus a cost of eta.
+    """An objective that the parameters of L2P minimise: log(d)/eta + a eta + b eta^2.
 
     Args:
-        cost: function of (T, B, eta).
-        slope: derivative of the cost in eta.
+        linear: returns a for (T, B).
+        square: returns b for (T, B).
     """
 
-    cost: Callable[[int, int, float], float]
-    slope: Callable[[int, int, float], float]
+    linear: Callable[[int, int], float]
+    square: Callable[[int, int], float] = lambda T, B: 0.0
 
     def __call__(self, game: LazyGame, n_experts: int, batch_size: int, eta: float) -> float:
         """Return the value of the objective."""
-        return math.log(n_experts) / eta + self.cost(game.n_rounds, batch_size, eta)
+        a, b = self.linear(game.n_rounds, batch_size), self.square(game.n_rounds, batch_size)
+        return math.log(n_experts) / eta + a * eta + b * eta**2
 
     def best_eta(self, game: LazyGame, n_experts: int, batch_size: int) -> float:
         """Return the eta that minimises the objective, by bisection on the derivative."""
+        a, b = self.linear(game.n_rounds, batch_size), self.square(game.n_rounds, batch_size)
         low, high = 1e-12, 1.0
 
         def rises(eta: float) -> bool:
-            steepness = self.slope(game.n_rounds, batch_size, eta)
-            return -math.log(n_experts) / eta**2 + steepness >= 0
+            return -math.log(n_experts) / eta**2 + (a + 2 * b * eta) >= 0
 
         while not rises(high):
             high *= 2
@@ -73,11 +74,8 @@ class Objective:
 
 
 OBJECTIVES: Mapping[Accountant, Objective] = {
-    "sound": Objective(lambda T, B, eta: eta * T * B / 8, lambda T, B, eta: T * B / 8),
-    "published": Objective(
-        lambda T, B, eta: eta * T / 2 + T * (B * eta) ** 2,
-        lambda T, B, eta: T / 2 + 2 * T * B**2 * eta,
-    ),
+    "sound": Objective(lambda T, B: T * B / 8),
+    "published": Objective(lambda T, B: T / 2, lambda T, B: T * B**2),
 }
 """The objective that goes with each accountant.
 
@@ -157,6 +155,7 @@ def largest_within(
     return best
 
 
+@lru_cache(maxsize=64)
 def choose_parameters(
     game: LazyGame,
     *,
@@ -255,7 +254,7 @@ class Goal:
             batch_size,
             eta,
             fake_switch=p,
-            normaliser=next(name for name, c in NORMALISERS.items() if c == self.game.normaliser),
+            normaliser=self.game.normaliser,
             epsilon=epsilon,
             objective=value,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,7 @@ from dpol.core.words import one_line
 
 Points = NDArray[Any]
 """(R, ...) array of points, one for each replicate."""
-Normaliser = Literal["published", "tight"]
-"""Names of the values of c, the constant of the keep probability."""
-NORMALISERS: dict[Normaliser, float] = {"published": 2.0, "tight": 1.0}
+NORMALISERS = {"published": 2.0, "tight": 1.0}
 """c of the keep probability, by name."""
 
 
@@ -58,22 +56,22 @@ class LazyParameters:
         batch_size: B, rounds in a batch.
         eta: bound on the measure's log ratio per round.
         fake_switch: p, probability of a redraw that does not depend on the data.
-        normaliser: name of c; keep probabilities are scaled by e^(-c B eta). c = 2 is `published`.
-            c = 1 (`tight`, ours) switches less, and suffices if the ratio of x and y never
-            exceeds e^(B eta), as for multiplicative weights.
+        normaliser: c; keep probabilities are scaled by e^(-c B eta). c = 2 is the paper's. c = 1
+            (ours) switches less, and suffices if the ratio of x and y never exceeds e^(B eta), as
+            for multiplicative weights.
         shadow: whether a shadow point normalises the keep probability; if not, the keep
             probability is the measure's own ratio, without a scale.
         limit: most redraws of x, the first draw not counted.
 
     Raises:
-        ValueError: a parameter is unknown or out of range.
+        ValueError: a parameter is out of range.
     """
 
     batch_size: int
     eta: float
     fake_switch: float
     _: KW_ONLY
-    normaliser: Normaliser = "tight"
+    normaliser: float = 1.0
     shadow: bool = True
     limit: float = math.inf
 
@@ -84,13 +82,11 @@ class LazyParameters:
             raise ValueError(f"eta must be a positive number, got {self.eta}")
         if not 0 <= self.fake_switch <= 1:
             raise ValueError(f"fake_switch must lie in [0, 1], got {self.fake_switch}")
-        if self.normaliser not in NORMALISERS:
-            raise ValueError(f"normaliser must be published or tight, got {self.normaliser!r}")
 
     @property
     def log_scale(self) -> float:
         """Logarithm of the scale of the keep probability: -c B eta, or 0 without a shadow point."""
-        return -NORMALISERS[self.normaliser] * self.batch_size * self.eta * self.shadow
+        return -self.normaliser * self.batch_size * self.eta * self.shadow
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,8 @@ from dpol.core.intervals import mean_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.labels.design import DesignBayes
 from dpol.lazy.accounting import LazyGame, published_epsilon
-from dpol.lazy.exact import LazyLaw, dartboard_laws, output_laws, worst_epsilon
+from dpol.lazy.exact import dartboard_laws, output_laws, worst_epsilon
+from dpol.lazy.transform import LazyParameters
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.claims import compute as ledger
 from dpol.studies.claims import dartboard, labels, lazy, limit
@@ -503,8 +504,8 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
         ("one-more-loss another-loss", "WeightsMeasure.absorb", third(1.1), {FAILS}),
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
-        ("marginal", "LazyLaw", keyword(normaliser=0.0), {FAILS}),
-        ("marginal", "LazyLaw", keyword(normaliser=0.9), {FAILS}),
+        ("marginal", "LazyParameters", keyword(normaliser=0.0), {FAILS}),
+        ("marginal", "LazyParameters", keyword(normaliser=0.9), {FAILS}),
         ("keep-ratio", "WeightsMeasure.absorb", third(1.01), {FAILS}),
         ("keep-ratio", "WeightsMeasure.log_ratio", times(2.1), {FAILS}),
         # Bounds cannot refute: 0.9 times a safe value may exceed the true one.
@@ -699,7 +700,7 @@ def test_remedies_put_slips_right():
 @pytest.mark.parametrize(("d", "p", "eta"), [(3, 0.2, 0.01), (3, 0.2, 0.4), (4, 0.3, 0.1)])
 def test_the_pure_epsilon_of_the_dartboard_is_a_supremum(d, p, eta):
     """Four rounds, by enumeration: no output exceeds it; the one in its docstring tends to it."""
-    T, law = 4, LazyLaw(batch_size=1, eta=-math.log1p(-eta), fake_switch=p, normaliser=0.0)
+    T, law = 4, LazyParameters(batch_size=1, eta=-math.log1p(-eta), fake_switch=p, normaliser=0.0)
     losses, output = np.zeros((2, T - 1, d)), (2, 0, 1, 0)
     losses[0, 0, 2:] = losses[1, 0, :2] = 1.0
     one, other = dartboard_laws(losses, law, T - 1).reshape(2, *[d] * T)
@@ -742,9 +743,9 @@ def test_times_played_by_enumeration():
     B, eta, p = 2, 0.3, 0.2
     sums = np.zeros((1, 4, 2))
     sums[0, 0, 0] = 1.0
-    laws = output_laws(sums, LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)).reshape(
-        (2,) * 5
-    )
+    laws = output_laws(
+        sums, LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)
+    ).reshape((2,) * 5)
     expected = np.zeros(5)
     for outputs, chance in np.ndenumerate(laws):
         expected[sum(outputs[1:])] += chance

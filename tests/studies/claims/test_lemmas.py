@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
-from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws
+from dpol.lazy.exact import exact_epsilon, output_laws
+from dpol.lazy.transform import LazyParameters
 from dpol.studies.claims import lemmas
 
 ERROR = 1e-6
@@ -100,7 +101,7 @@ def of_strategy(strategy, world, law):
 
 def test_the_worst_adaptive_adversary_is_the_worst_of_all():
     """Compared with all adversaries of three rounds that make one of two experts lose 1 a round."""
-    law = LazyLaw(batch_size=1, eta=0.8, fake_switch=0.2, normaliser=1.0)
+    law = LazyParameters(batch_size=1, eta=0.8, fake_switch=0.2, normaliser=1.0)
     losses = np.eye(2)
     sums = np.array(list(itertools.product(losses, repeat=2)))
     laws, epsilon = output_laws(sums, law).reshape(2, 2, 8), 0.3

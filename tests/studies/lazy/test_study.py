@@ -106,7 +106,7 @@ def test_a_row_is_what_its_parameters_give():
         redraws = np.full(4, math.nan)
         if row.algorithm.startswith(PLAYED):
             ours = row.algorithm in ("l2p-sound", ONE_ROUND)
-            normaliser = "tight" if ours else "published"
+            normaliser = 1.0 if ours else 2.0
             shadow = row.algorithm not in DARTBOARDS
             parameters = LazyParameters(
                 int(row.batch_size),

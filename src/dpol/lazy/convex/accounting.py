@@ -15,7 +15,7 @@ import numpy as np
 
 from dpol.lazy.accounting import account_redraws
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
-from dpol.lazy.transform import NORMALISERS, Normaliser
+from dpol.lazy.transform import NORMALISERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class ConvexParameters(AccountedParameters):
         batch_size: B, rounds in a batch.
         eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: name of c.
+        normaliser: c.
         shadow: whether a shadow point normalises the keep probability.
         limit: most redraws; inf for L2P.
         epsilon: accounted epsilon at the game's delta.
@@ -197,7 +197,7 @@ def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
     regulariser = L / game.diameter * strong
     beta = eta**2 * regulariser / (20 * L**2)
     p = min(eta / epsilon, 1.0)
-    return _accounted(game, batch_size, eta, p, beta, regulariser, "published")
+    return _accounted(game, batch_size, eta, p, beta, regulariser, NORMALISERS["published"])
 
 
 def _accounted(
@@ -207,11 +207,10 @@ def _accounted(
     p: float,
     beta: float,
     regulariser: float,
-    normaliser: Normaliser = "tight",
+    normaliser: float = 1.0,
     objective: float = math.nan,
 ) -> ConvexParameters:
-    c = NORMALISERS[normaliser]
-    epsilon = convex_epsilon(game, batch_size, eta, p, beta, regulariser, c)
+    epsilon = convex_epsilon(game, batch_size, eta, p, beta, regulariser, normaliser)
     return ConvexParameters(
         batch_size,
         eta,

@@ -19,7 +19,7 @@ from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.convex.accounting import ConvexGame
 from dpol.lazy.convex.lazy_weights import lazy_weights_epsilon
 from dpol.lazy.dartboard import dartboard_epsilon, most_redraws
-from dpol.lazy.exact import LazyLaw, exact_epsilon, paths_and_shadow, worst_epsilon
+from dpol.lazy.exact import exact_epsilon, paths_and_shadow, worst_epsilon
 from dpol.lazy.transform import NORMALISERS, LazyParameters, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
@@ -27,6 +27,7 @@ from dpol.privacy.guarantee import ONE_ROUND, WHOLE_LOSSES
 from dpol.studies.audits.core import Audited, Subject, by_computation, by_fit
 from dpol.studies.audits.settings import Audits
 
+_NAMES = {c: name for name, c in NORMALISERS.items()}
 _BATCHES = 4
 # Batch losses, up to B = 2, of four experts; each expert's differ between batches.
 _LOSSES = np.array([[0.0, 2.0, 1.0, 0.5], [2.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 0.0]])
@@ -39,22 +40,20 @@ def audit_lazies(settings: Audits, seed: int) -> Iterator[Audited]:
     """
     yield audit_lazy(settings, "sound", LazyParameters(2, 0.01, 0.001))
     eta = 0.5 / math.log(2 * _BATCHES / settings.delta)  # at the edge of its preconditions
-    yield audit_lazy(
-        settings, "published", LazyParameters(1, 0.999 * eta, 0.5, normaliser="published")
-    )
+    yield audit_lazy(settings, "published", LazyParameters(1, 0.999 * eta, 0.5, normaliser=2.0))
     yield audit_dartboard(settings)
     yield audit_lazy_weights(settings, beta=0.05, regulariser=50.0, p=0.3)
     # At a large delta, a small mu has epsilon 0, which no parameters reach.
     if epsilon_of_delta(settings.delta, settings.mu) > 0:
         yield audit_calibration(settings)
-    for normaliser in NORMALISERS:
+    for normaliser in NORMALISERS.values():
         yield from audit_law(settings, seed, LazyParameters(2, 0.7, 0.5, normaliser=normaliser))
 
 
 def audit_lazy(settings: Audits, accountant: Accountant, parameters: LazyParameters) -> Audited:
     """Audit an accountant's claim on two experts and four batches."""
-    B, normaliser = parameters.batch_size, NORMALISERS[parameters.normaliser]
-    game = LazyGame(_BATCHES * B, settings.delta, normaliser=normaliser)
+    B = parameters.batch_size
+    game = LazyGame(_BATCHES * B, settings.delta, normaliser=parameters.normaliser)
     claim = ACCOUNTANTS[accountant](game, B, parameters.eta, parameters.fake_switch)
     variant = f"{accountant} accountant"
     return _audit_loss(settings.delta, variant, parameters, _BATCHES, claim, claim)
@@ -99,8 +98,7 @@ def _audit_loss(
     loss = 0.0  # the first point is drawn before any loss is known
     if batches > 1:
         limit = None if played.shadow else int(played.limit)
-        law = _law_of(played)
-        loss = worst_epsilon(2, batches - 1, law, losses, delta=delta, limit=limit)
+        loss = worst_epsilon(2, batches - 1, played, losses, delta=delta, limit=limit)
     return by_computation(subject, loss, delta)
 
 
@@ -113,14 +111,14 @@ def audit_law(settings: Audits, seed: int, parameters: LazyParameters) -> Iterat
     """Audit the running code of L2P against its computed distribution: all points and shadow."""
     subject = _subject(
         mechanism="L2P for experts, law of its outputs",
-        variant=f"{parameters.normaliser} normaliser",
+        variant=f"{_NAMES[parameters.normaliser]} normaliser",
         code="dpol.lazy.transform.start and advance",
         inputs="4 experts, 4 batches; the same losses in all runs",
         asked=0.0,
         recorded=0.0,
     )
     shape = [_LOSSES.shape[1]] * (_BATCHES + 1)
-    law = paths_and_shadow(_LOSSES[None], _law_of(parameters)).reshape(shape)
+    law = paths_and_shadow(_LOSSES[None], parameters).reshape(shape)
     yield by_fit(subject, _play(settings, seed, parameters), law, settings)
 
 
@@ -172,7 +170,7 @@ def interval_laws(
 
 def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.ndarray]:
     """Return the points played in each batch, and the last shadow point; (R,) each."""
-    key = ("audit: L2P", parameters.normaliser)
+    key = ("audit: L2P", _NAMES[parameters.normaliser])
     generators = replicate_generators(seed, key, range(settings.runs), "L2P")
     measure = WeightsMeasure(_LOSSES.shape[1], parameters.eta)
     state = start(measure, generators)
@@ -181,12 +179,3 @@ def _play(settings: Audits, seed: int, parameters: LazyParameters) -> list[np.nd
         state = advance(measure, parameters, state, batch, generators)
         points.append(state.played)
     return [*points, state.shadow]
-
-
-def _law_of(parameters: LazyParameters) -> LazyLaw:
-    return LazyLaw(
-        batch_size=parameters.batch_size,
-        eta=parameters.eta,
-        fake_switch=parameters.fake_switch,
-        normaliser=NORMALISERS[parameters.normaliser],
-    )

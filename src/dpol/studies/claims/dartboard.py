@@ -19,9 +19,10 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame, composed_epsilon
 from dpol.lazy.adversaries import ExpertLosses
 from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraws, theorem_5_epsilon
-from dpol.lazy.exact import LazyLaw, worst_epsilon
+from dpol.lazy.exact import worst_epsilon
 from dpol.lazy.leaders import play_blocks
 from dpol.lazy.parameters import choose_parameters
+from dpol.lazy.transform import LazyParameters
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 from dpol.studies.claims.lazy import expected_loss, games_of_experts, mean_lead
 
@@ -122,7 +123,7 @@ def privacy(_: int) -> Findings:
         yield Finding("dartboard-last-step", 1.0, step / theorem, case)
     for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
         game = LazyGame((6 - d) * B, DELTA)
-        law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
+        law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
         limit = int(most_redraws("sound", game, B, eta, p))
         exact = worst_epsilon(d, 5 - d, law, range(B + 1), delta=DELTA, limit=limit)
         case = f"d = {d}, B = {B}, η = {eta:g}, p = {p:g}"

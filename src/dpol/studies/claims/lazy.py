@@ -17,8 +17,9 @@ from dpol.core.exponents import fit_exponent
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
-from dpol.lazy.exact import LazyLaw, exact_epsilon, output_laws, worst_epsilon
+from dpol.lazy.exact import exact_epsilon, output_laws, worst_epsilon
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
+from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.claims.core import CONFIDENCE, Finding, Findings, generator
@@ -108,7 +109,7 @@ def redraw(seed: int) -> Findings:
 
 def marginals(_: int) -> Findings:
     """Check the enumerated distribution of x_s against the measure."""
-    d, rest, law = 3, 3, LazyLaw(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
+    d, rest, law = 3, 3, LazyParameters(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
     batches = np.array(list(itertools.product((0.0, 2.0), repeat=d)))
     index = np.array(list(itertools.product(range(len(batches)), repeat=rest)))
     sums = batches[index]
@@ -155,7 +156,7 @@ def exact_privacy(_: int) -> Findings:
         for (d, B), eta, p in settings:
             batches, whole = (4, range(B + 1)) if d == 2 else (3, (0, B))
             game = LazyGame(batches * B, DELTA, normaliser=2.0 if name == "published" else 1.0)
-            law = LazyLaw(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
+            law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
             exact = worst_epsilon(d, batches - 1, law, whole, delta=DELTA)
             case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
             claimed = ACCOUNTANTS[name](game, B, eta, p)

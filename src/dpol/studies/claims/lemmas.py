@@ -17,13 +17,13 @@ from scipy.special import gammaln
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame
 from dpol.lazy.exact import (
-    LazyLaw,
     exact_delta,
     exact_epsilon,
     neighbours,
     output_laws,
     worst_epsilon,
 )
+from dpol.lazy.transform import LazyParameters
 from dpol.studies.claims.core import Finding, Findings, generator
 
 DELTA = 1e-6
@@ -67,7 +67,7 @@ def likelihood_ratios(seed: int) -> Findings:
 
 def groups(_: int) -> Findings:
     """Check Lemma 2.5 for the outputs of small games of L2P, and for the worst distributions."""
-    law = LazyLaw(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=1.0)
+    law = LazyParameters(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=1.0)
     sequences, pairs = neighbours(2, 3, law, (0, 1))
     laws = output_laws(sequences, law)
     apart = (sequences[:, None] != sequences).any(axis=3).sum(axis=2)
@@ -334,7 +334,7 @@ def adaptive_delta(laws: Floats, epsilon: float) -> float:
     return float(value.sum())
 
 
-def adaptive_epsilon(law: LazyLaw, rest: int) -> float:
+def adaptive_epsilon(law: LazyParameters, rest: int) -> float:
     """Return the least epsilon at `DELTA` for `rest` + 1 batches of two experts."""
     sequences, _ = neighbours(2, rest, law, range(law.batch_size + 1))
     cells = round(len(sequences) ** (1 / rest))
@@ -356,7 +356,7 @@ def adaptive(_: int) -> Findings:
     for name, settings in games.items():
         for eta, p in settings:
             game = LazyGame(4, DELTA, normaliser=2.0 if name == "published" else 1.0)
-            law = LazyLaw(batch_size=1, eta=eta, fake_switch=p, normaliser=game.normaliser)
+            law = LazyParameters(batch_size=1, eta=eta, fake_switch=p, normaliser=game.normaliser)
             claimed = ACCOUNTANTS[name](game, 1, eta, p)
             case = f"{name} accountant, η = {eta:.3g}, p = {p:g}"
             exact = adaptive_epsilon(law, 3)

@@ -111,7 +111,7 @@ def test_a_row_is_what_its_parameters_give():
         key = ("convex", "linear", 3, 2, 4.0)
         coins = replicate_generators(5, key, range(3), f"algorithm {row.algorithm}")
         if row.algorithm in LAZY:
-            normaliser = "published" if row.algorithm == "l2p-theorem-3.12" else "tight"
+            normaliser = 2.0 if row.algorithm == "l2p-theorem-3.12" else 1.0
             one_point = row.algorithm == LAZY[3]
             parameters = LazyParameters(
                 int(row.batch_size),
