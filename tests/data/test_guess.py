@@ -272,8 +272,9 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     Path("t.csv").write_text(text + text.splitlines()[-1].replace(",5,", ",6,") + "\n")
     assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
     said = capsys.readouterr().err
-    assert "t.yaml is written, but needs one change. t.csv, rows 16, 17: Trier has" in said
-    assert "several_rows: last, and max_merged: 0.07, to keep the last row" in said
+    assert "t.yaml is written, but needs one change. t.csv: stream t has 16 rows, of" in said
+    assert "  Trier, 2021-01-31: 2 rows: 16, 17" in said
+    assert "several_rows: last and max_merged: 0.07, to keep the last row" in said
 
 
 def test_rows_that_are_one_in_a_period_cannot_be_merged(tmp_path: Path) -> None:
