@@ -232,7 +232,7 @@ class Plan:
         """Packages other than dpol that the run needs, by the name of import.
 
         Raises:
-            ModuleNotFoundError: a package is not installed where jobs find it.
+            ConfigError: a package is not installed where jobs find it.
         """
         jobs = [
             [study.module, *named]

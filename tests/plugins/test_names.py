@@ -103,7 +103,7 @@ def test_jobs_do_not_import_from_the_folder_of_the_config(packages, tmp_path, mo
     monkeypatch.chdir(beside)
     monkeypatch.syspath_prepend(beside)
     assert package_of("adalg") == installed
-    with pytest.raises(ModuleNotFoundError, match="only_here is not installed where the jobs run"):
+    with pytest.raises(ConfigError, match="only_here is not installed where the jobs run"):
         package_of("only_here")
 
 
