@@ -19,7 +19,6 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
 from dpol.core.logs import job_log
 from dpol.core.reach import Code
-from dpol.experts.registry import modules_of
 from dpol.plan import Plan, make_plan
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, run, succeed
@@ -80,14 +79,6 @@ def test_words_of_a_study_compute_no_point() -> None:
         GAMES.showing: [False, False, True, True],
     }.items():
         assert [module in code.modules for code in codes(plan())] == reached
-
-
-def test_a_learner_that_the_registry_gives_an_algorithm_is_watched() -> None:
-    assert modules_of("rw-meta-short") == (
-        "dpol.experts.meta",
-        "dpol.experts.learners.ridge",
-        "dpol.experts.learners.leader",
-    )
 
 
 def test_a_new_parameter_replays_only_its_suite() -> None:

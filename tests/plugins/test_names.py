@@ -144,8 +144,3 @@ def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
 def test_an_unknown_name_is_refused(packages, name, message):
     with pytest.raises(ValueError, match=message):
         make_members(name)
-
-
-def test_an_object_that_is_no_noise_is_refused(packages):
-    with pytest.raises(ValueError, match=r"is not a dpol\.Noise"):
-        find_noise("adalg:ForgetfulLeader")

@@ -218,7 +218,8 @@ def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     """
     summary = frames["summary"]
     table = table_of_shares(shares_of(summary, settings, facts), summary.iloc[0], facts)
-    weak = ~keeps_level(summary) & summary["algorithm"].isin(settings.report.algorithms)
+    shown = summary["algorithm"].isin(settings.report.algorithms)
+    weak = ~keeps_level(summary) & (shown | (summary["guaranteed_mu"] > summary["mu"]))
     weaker = summary.loc[weak, ["algorithm", "noise", "guaranteed_mu", "mu"]].drop_duplicates()
     left_out = [
         f"{system_title(*system)} at {mu_title(mu)}" + f" ({mu_title(own)})" * (own > 0)
