@@ -105,26 +105,3 @@ def test_a_table_of_gains(tmp_path: Path) -> None:
         f"{name}, rounds: 120" for name in ("tree-ftpl-min-noise", "l2p")
     ]
     assert made.startswith("made with Python")
-
-
-GAINS = "rain,sun,fog,moves\n" + "".join(
-    f"{t % 3 / 4},{t % 5 / 10},0.2,{0.1 + t % 2 / 10}\n" for t in range(12)
-)
-SOURCE = {"kind": "gains", "file": "gains.csv", "sensitivity": "moves"}
-SUITES = {"local": {"algorithms": ["rw-ftpl"]}, "open": {"algorithms": ["follow-the-leader"]}}
-
-
-@workflow
-def test_gains_without_dates_and_with_a_sensitivity_for_each_round(tmp_path: Path) -> None:
-    (tmp_path / "gains.csv").write_text(GAINS)
-    changes = {"dataset": {"source": SOURCE}, "suites": SUITES, "replicates": 2}
-    changes["report"] = {"algorithms": ["rw-ftpl"], "envelope": "rw-ftpl"}
-    files = ("figures/privacy-utility.png", "tables/average-gain.md")
-    succeed(play(tmp_path, "clicks", *files, **changes))
-    stream = stream_of(tmp_path, "clicks", "articles")
-    assert stream.entities == ("rain", "sun", "fog")
-    np.testing.assert_allclose(stream.sensitivity, [0.1, 0.2] * 6)
-    summary = summary_of(tmp_path, "clicks")
-    assert summary[["first_period", "last_period"]].isna().all(axis=None)
-    assert (tmp_path / "results/clicks/figures/privacy-utility.png").stat().st_size > 0
-    assert "Data: real." in table_of(tmp_path, "clicks")

@@ -134,14 +134,6 @@ def test_unwritable_results_are_told(tmp_path: Path) -> None:
     assert "cannot write results/verify-small" in fail(snakemake(tmp_path))
 
 
-def test_config_mistakes_are_all_told_at_once(tmp_path: Path) -> None:
-    levels = {"mu-inf": float("inf"), "mu-0": 0}
-    write_config(tmp_path, PLAIN, replicats=3, privacy={"levels": levels})
-    said = fail(snakemake(tmp_path))
-    assert "replicats = 3: unknown key; did you mean replicates?" in said
-    assert "privacy.levels.mu-0 = 0: must be from 0.001 to 1000" in said
-
-
 WEB = {"kind": "web", "file": "data/raw/table.csv.gz"}
 NOWHERE = "http://127.0.0.1:9/table.csv"
 
