@@ -212,28 +212,6 @@ def test_rules_across_keys_are_listed_together_too():
     assert keys == ["suites.noisy.algorithms[0]", "streams.one.groups", "privacy.levels.low"]
 
 
-def test_the_command_line_is_blamed_for_its_own_keys_only():
-    def lines(*given, file=SMALL):
-        with pytest.raises(ConfigError) as caught:
-            parse_experiment(changed({}, *given), "my.yaml", [file])
-        return str(caught.value).splitlines()[:-1]
-
-    assert lines({"replicate": 20}) == [
-        "--config, on the command line: 1 problem",
-        "  replicate = 20: unknown key; did you mean replicates?",
-    ]
-    wrong = {"seed": "x"}
-    both = lines({"privacy.levels.high": 0}, wrong, file=changed(wrong))
-    assert both == [
-        "my.yaml: 2 problems",
-        "  seed = 'x': must be a whole number",
-        "  privacy.levels.high = 0: given by --config: must be from 0.001 to 1000, or .inf for no"
-        " noise",
-    ]
-    assert lines(wrong, file=changed(wrong))[0] == "my.yaml: 1 problem"
-    assert lines({"seed": DELETED}, file=changed({"seed": DELETED}))[0] == "my.yaml: 1 problem"
-
-
 def test_a_decimal_comma_is_refused_with_the_remedy():
     (line,) = problems({"privacy.levels.high": "0,25"})
     assert line == (

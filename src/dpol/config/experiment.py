@@ -5,7 +5,7 @@ Only this module knows both the models of a config and the registry of algorithm
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -78,13 +78,12 @@ def check_local_table(config: Config) -> None:
             raise ConfigError(f"dataset.{block}.file = {file}: no such file; {remedy}")
 
 
-def parse_experiment(raw: object, place: str, files: Sequence[object] | None = None) -> Experiment:
+def parse_experiment(raw: object, place: str) -> Experiment:
     """Check a config.
 
     Args:
         raw: what the file holds.
         place: name of the file, for messages.
-        files: what the files hold without the command line, if that may have changed them.
 
     Raises:
         ConfigError: rules are broken; the text lists each key, its value and what is allowed.
@@ -101,8 +100,7 @@ def parse_experiment(raw: object, place: str, files: Sequence[object] | None = N
         config = form.parse(raw)
     except ValidationError as error:
         problems = [*problems_of(error, form.model, form.named(raw)), *problems]
-        written = [_as_written(it, raw, form) for it in problems]
-        raise _refusal(place, written, raw, files) from None
+        raise refusal(place, [_as_written(it, raw, form) for it in problems], MANUAL) from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
@@ -111,7 +109,7 @@ def parse_experiment(raw: object, place: str, files: Sequence[object] | None = N
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config, members)]
     if problems:
-        raise _refusal(place, [_as_written(it, raw, form) for it in problems], raw, files)
+        raise refusal(place, [_as_written(it, raw, form) for it in problems], MANUAL)
     return Experiment(config, members)
 
 
@@ -125,31 +123,6 @@ def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Prob
     unwritten = Problem(location[depth:], MISSING, "").key
     allowed = f"{unwritten} is not given, so it is {problem.shown}: {problem.allowed}"
     return Problem(location[:depth], MISSING, allowed)
-
-
-def _refusal(
-    place: str, problems: Sequence[Problem], raw: object, files: Sequence[object] | None
-) -> ConfigError:
-    """Return the error for a config; values that no file holds come from the command line."""
-    given = [
-        files is not None
-        and all(_value(file, it.location) != _value(raw, it.location) for file in files)
-        for it in problems
-    ]
-    if all(given):
-        return refusal("--config, on the command line", problems, MANUAL)
-    marked = [
-        replace(it, allowed=f"given by --config: {it.allowed}") if flag else it
-        for it, flag in zip(problems, given, strict=True)
-    ]
-    return refusal(place, marked, MANUAL)
-
-
-def _value(raw: object, location: Sequence[str | int]) -> object:
-    """Return the value at a location; None if there is none."""
-    for part in location:
-        raw = inside(raw).get(str(part))
-    return raw
 
 
 def _depth(raw: object, location: tuple[str | int, ...]) -> int:
