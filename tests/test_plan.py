@@ -18,11 +18,9 @@ import yaml
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
 from dpol.core.logs import job_log
-from dpol.core.reach import Code
-from dpol.plan import Plan, make_plan
+from dpol.plan import Plan, inputs_of, make_plan, modules_of_job
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, run, succeed
-from small_config import GAINS, changed
 
 SMALL: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
 GAMES = load_study("games")
@@ -39,13 +37,6 @@ def on_the_web(name: str, group: str, file: str = "table.csv.gz") -> Plan:
     return plan(run=name, dataset=dataset, streams={"NM": {"groups": [group]}})
 
 
-def codes(of: Plan) -> list[Code]:
-    """Return the code that plays central rivals, makes tables, draws, and writes the page."""
-    jobs = of.code_of_jobs(GAMES)
-    played = next(jobs[label] for label in jobs if "/central/" in label)
-    return [played, of.code_of_results(GAMES), of.code_of_shown(GAMES), of.code_of_page()]
-
-
 def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
     """Return the labels of the points that differ."""
     before, after = one.points[study], two.points[study]
@@ -53,32 +44,29 @@ def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
     return {label for label in labels if before.get(label) != after.get(label)}
 
 
+JOBS = (
+    ("study_point", GAMES.computing),
+    ("study_results", GAMES.module, GAMES.collecting),
+    ("study_shown", GAMES.module, GAMES.showing),
+)
+
+
 @pytest.mark.parametrize(
     ("module", "run_by"),
     [
-        ("experts.play", [True, True, True, True]),
-        ("experts.tree_ftpl", [True, True, True, True]),
-        ("experts.persistence", [False, True, True, True]),
-        ("show.reported", [False, True, True, True]),
-        ("studies.games.paper", [False, False, True, True]),
-        ("report.page", [False, False, False, True]),
-        ("labels.game", [False, False, False, True]),  # the page knows every study of the run
-        ("cli.compare", [False, False, False, False]),
-        ("checks.check", [False, False, False, False]),
+        ("experts.play", [True, True, True]),
+        ("experts.persistence", [True, True, True]),  # the registry imports it by name
+        ("show.reported", [False, True, True]),
+        ("studies.games.study", [False, True, True]),
+        ("studies.games.collect", [False, True, False]),
+        ("studies.games.show", [False, False, True]),
+        ("studies.games.paper", [False, False, True]),
+        ("report.page", [False, False, False]),
+        ("labels.game", [False, False, False]),
     ],
 )
 def test_a_job_watches_the_modules_that_it_can_run(module: str, run_by: list[bool]) -> None:
-    assert [f"dpol.{module}" in code.modules for code in codes(plan())] == run_by
-
-
-def test_words_of_a_study_compute_no_point() -> None:
-    assert [GAMES.columns in code.files for code in codes(plan())] == [False, True, True, True]
-    for module, reached in {
-        GAMES.module: [False, True, True, True],
-        GAMES.collecting: [False, True, False, False],
-        GAMES.showing: [False, False, True, True],
-    }.items():
-        assert [module in code.modules for code in codes(plan())] == reached
+    assert [f"dpol.{module}" in modules_of_job(*job) for job in JOBS] == run_by
 
 
 def test_a_new_parameter_replays_only_its_suite() -> None:
@@ -117,38 +105,16 @@ def test_a_change_of_a_study_reruns_only_the_points_that_it_changes(
     assert differing(plan(), after, study) == reached
 
 
-def test_each_point_names_the_code_of_what_it_plays() -> None:
-    points = plan().points
-    code = points["games"]["NM/batched/isotropic-constant/mu-0.5/block-0"].code
-    assert {"dpol.experts.adabatch", "dpol.experts.ftpl", "dpol.noise.noises"} <= {*code}
-    assert "dpol.experts.meta" not in code
-    compared = points["comparison"]
-    code = compared["NM/noise-memory/2-weeks"].code
-    assert code == ("dpol.experts.ftpl", "dpol.noise.noises")
-    assert compared["systems"].code == (), "it may name any algorithm"
-
-
-def test_the_result_tables_are_made_from_what_points_write_and_read() -> None:
-    small = plan(keep_rounds=True)
-    files = {study.name: small.inputs_of_results(study, block) for study, block in small.studies}
-    assert files["games"].keys() == {"scores", "curves", "rounds", "stream"}
-    assert files["games"]["stream"] == [f"{small.folder}/streams/NM.parquet"]
-    assert files["comparison"].keys() == {"comparison", "memory"} | {
-        "summary",
-        "totals",
-        "stream",
-    }
-    assert files["lazy"].keys() == {"lazy"}
+def test_the_result_tables_are_made_from_what_points_read() -> None:
+    read = {study: inputs_of(points.values()) for study, points in plan().points.items()}
+    assert read["games"] == {"stream": ["streams/NM.parquet"]}
+    assert read["comparison"].keys() == {"summary", "totals", "stream"}
+    assert read["lazy"] == {}
 
 
 def test_a_new_title_replays_nothing() -> None:
     titled = {label: stream | {"title": "Other"} for label, stream in SMALL["streams"].items()}
-    before, after = plan(), plan(streams=titled)
-    assert differing(before, after) == set()
-    assert before.facts_of_results(GAMES) == after.facts_of_results(GAMES)
-    assert before.facts_of_shown(GAMES) != after.facts_of_shown(GAMES)
-    lazy = load_study("lazy")
-    assert before.facts_of_shown(lazy) == after.facts_of_shown(lazy), "it reads no stream"
+    assert plan(streams=titled).points == plan().points
 
 
 def test_a_job_has_as_many_points_as_the_config_allows() -> None:
@@ -157,41 +123,6 @@ def test_a_job_has_as_many_points_as_the_config_allows() -> None:
             len(job) for jobs in plan(points_per_job=most).jobs.values() for job in jobs.values()
         ]
         assert max(sizes) == most
-
-
-def test_studies_of_streams_wait_and_others_start_at_once() -> None:
-    small = plan()
-    waiting = {study.name: small.waits(study) for study, _ in small.studies}
-    assert (waiting["games"], waiting["comparison"]) == (True, True)
-    assert (waiting["lazy"], waiting["labels"]) == (False, False)  # one point of labels waits
-
-
-def test_the_report_stays_if_the_table_the_streams_and_what_points_wrote_are_deleted() -> None:
-    small = plan()
-    files = set(small.played_files)
-    assert {small.config.raw_file, f"{small.folder}/streams/NM.parquet"} <= files
-    for study, block in small.studies:
-        assert files >= {
-            it for part in small.parts_of_results(study, block).values() for it in part
-        }
-    assert files.isdisjoint(small.outputs)
-
-
-def test_figures_of_every_study_watch_the_settings_of_the_main_one() -> None:
-    """They are drawn with its privacy levels and reported systems."""
-    small = plan()
-    for study, _ in small.studies:
-        assert GAMES.module in small.code_of_shown(study).modules
-
-
-def test_a_study_without_streams_knows_the_seed_and_the_errors_that_are_allowed() -> None:
-    report, privacy = {"confidence": 0.9}, SMALL["privacy"] | {"delta": 1e-4}
-    asked = plan(seed=7, privacy=privacy, report=SMALL["report"] | report)
-    known = asked.facts_of_results(load_study("lazy"))
-    assert {key: known[key] for key in ("seed", "delta", "confidence", "simulated")} == {
-        **{"seed": 7, "delta": 1e-4, "confidence": 0.9, "simulated": True}
-    }
-    assert known["streams"] == {}
 
 
 def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> None:
@@ -224,15 +155,6 @@ def test_only_a_table_that_the_run_fetched_itself_needs_no_checksum(tmp_path: Pa
     assert fetched.contents(str(table), made=nothing) == [sha256(table)]
 
 
-def test_a_second_table_with_the_capacities_is_read_too() -> None:
-    second = {"file": "beds.csv", "entity": "hospital", "capacity": "beds"}
-    dataset = SMALL["dataset"] | {
-        "source": {"kind": "local", "file": "patients.csv"},
-        "columns": SMALL["dataset"]["columns"] | {"capacity": second},
-    }
-    assert plan(dataset=dataset).tables_read == ["patients.csv", "beds.csv"]
-
-
 def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,12 +175,6 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
             plan(run="a").refuse_changed_files()
 
 
-def test_two_imports_cannot_write_one_run() -> None:
-    with pytest.raises(ConfigError, match="module first writes to"):
-        plan().refuse_twins({"first": plan()})
-    plan(run="another").refuse_twins({"first": plan()})
-
-
 def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,38 +188,14 @@ def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(
     on_the_web("b", "PA").refuse_twins(first)
 
 
-def test_every_source_has_the_times_of_its_own_jobs() -> None:
-    """The report would wait for a time that no job writes."""
-    made = {"simulate_dataset", "fetch_dataset", "clean_panel", "build_stream"}
-    for of, expected in (
-        (plan(), made - {"fetch_dataset"}),
-        (on_the_web("a", "NM"), made - {"simulate_dataset"}),
-        (make_plan(changed(GAINS), [], "test"), {"build_stream"}),
-    ):
-        names = [file.removeprefix(f"{of.folder}/benchmarks/") for file in of.benchmarks]
-        assert {name.removesuffix(".tsv").partition("/")[0] for name in names} & made == expected
-
-
-def test_every_output_is_in_the_folder_of_the_run() -> None:
-    small = plan()
-    for study, block in small.studies:
-        files = [*small.results(study, block).values()]
-        for section in small.sections(study, block):
-            files += [path for path, _ in small.shown(study, section)]
-        assert files
-        assert all(str(path).startswith(f"{small.folder}/") for path in files)
-        assert len(set(files)) == len(files)
-        assert set(files) <= set(small.outputs)
-
-
 PLANNED = """
 import sys
 from dpol.plan import make_plan
 from dpol.core.yaml_files import read_yaml
 plan = make_plan(read_yaml("config/beyond.yaml"), ["config/beyond.yaml"])
 for study, block in plan.studies:
-    plan.jobs, plan.code_of_jobs(study), plan.code_of_results(study), plan.code_of_shown(study)
-plan.outputs, plan.code_of_page(), plan.benchmarks
+    study.sections_of(block, plan.config.facts)
+    plan.jobs, plan.code("study_shown", study.module, study.showing)
 print(*sys.modules)
 """
 

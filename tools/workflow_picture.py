@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs/images/workflow.svg"
 COMPUTED = {
     'f"{study.name}_point"': ("games_point", "STUDY_point"),
     'f"{study.name}_results"': ("games_results", "STUDY_results"),
-    "rule_of_section(section)": ("SECTION_shown",),
+    "shown": ("SECTION_shown",),
 }
 """Rule names that the workflow computes, by the code that computes them."""
 TARGETS = ("data", "streams", "games", "results")

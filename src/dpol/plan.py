@@ -1,4 +1,4 @@
-"""The plan of a run, from its config: points, files, hashes of code, and what to fetch.
+"""The plan of a run, from its config: points, jobs, hashes of code, and what to fetch.
 
 The rules of the workflow read a `Plan` and decide nothing themselves.
 """
@@ -6,8 +6,8 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +15,20 @@ import yaml
 
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
+from dpol.core.code_hashes import every_module, hash_by_room, imports_of, reach
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import check_writable
 from dpol.core.plugins import Package, is_foreign, package_of
-from dpol.core.reach import ROOT, Code, every_module, imports_of, reach
 from dpol.core.record import Note, asked, asked_anew, changed_files, note_of, noted_sums, read_notes
 from dpol.core.shipped import pipeline
-from dpol.core.words import HOLDS_RAW_COUNTS, counted
+from dpol.core.words import counted
 from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
 from dpol.experts.registry import EVERY_ALGORITHM
-from dpol.studies.registry import MAIN, PACKAGES, load_study
-from dpol.studies.study import Facts, Point, Section, Study
+from dpol.studies.study import Point, Study
 
 if TYPE_CHECKING:
     from dpol.data.query import Query
-
-FIGURE_FORMATS: Sequence[str] = ("svg", "png", "pdf")
-TABLE_FORMATS: Sequence[str] = ("html", "fragment.html", "md", "csv")
 
 SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full."""
@@ -41,9 +37,6 @@ START_SECONDS = 1.3
 
 REGISTRY = "dpol.experts.registry"
 """The module that imports algorithms by name."""
-
-Files = Mapping[str, str | list[str]]
-"""Files or lists of files by name, as paths from the working folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +70,7 @@ class Plan:
     @cached_property
     def points(self) -> Mapping[str, Mapping[str, Point]]:
         """Points of each study, by study and label."""
-        facts = self._untitled
+        facts = self.config.facts
         return {study.name: study.points(block, facts) for study, block in self.studies}
 
     @cached_property
@@ -98,236 +91,31 @@ class Plan:
             for study, _ in self.studies
         }
 
-    def inputs_of_job(self, study: Study, label: str) -> Files:
-        """Return the files that the points of a job read, by name."""
-        return self._below(self.jobs[study.name][label][0].inputs)
-
-    def outputs_of_job(self, study: Study, block: Any) -> Files:
-        """Return the files that a job writes, by name, with `{point}` for its label."""
-        return self._below(study.files_of_points(block, self.config.facts))
-
-    def parts_of_results(self, study: Study, block: Any) -> Mapping[str, list[str]]:
-        """Return the files that the points write, in lists by name."""
-        return {
-            name: [str(path).replace("{point}", label) for label in self.jobs[study.name]]
-            for name, path in self.outputs_of_job(study, block).items()
-        }
-
-    def inputs_of_results(self, study: Study, block: Any) -> Files:
-        """Return the files that the points write, and those that they read, in lists by name."""
-        read: dict[str, dict[str, None]] = {}
-        for point in self.points[study.name].values():
-            for name, path in point.inputs.items():
-                read.setdefault(name, {})[f"{self.folder}/{path}"] = None
-        paths = {name: list(files) for name, files in read.items()}
-        return {**paths, **self.parts_of_results(study, block)}
-
-    def results(self, study: Study, block: Any) -> Files:
-        """Return the files of a study's result tables, by name."""
-        return self.tables(study.results_of(block, self.config.facts))
-
-    def tables(self, names: Sequence[str]) -> Files:
-        """Return the files of result tables, by name."""
-        return self._below({name: f"{name}.parquet" for name in names})
-
-    def sections(self, study: Study, block: Any) -> list[Section]:
-        """Return the sections of a study with files; an interactive figure alone has no file."""
-        sections = study.sections_of(block, self.config.facts)
-        return [section for section in sections if section.made]
-
-    def shown(self, study: Study, section: Section) -> list[tuple[str, dict[str, Any] | None]]:
-        """Return the files of a section.
-
-        The first file of each figure and table comes with its entry in Snakemake's own report.
-        """
-        shown = [("figure", it.name, FIGURE_FORMATS) for it in section.figures]
-        shown += [("table", it.name, TABLE_FORMATS) for it in section.tables]
-        files: list[tuple[str, dict[str, Any] | None]] = []
-        for kind, name, formats in shown:
-            about = {
-                "caption": "../report/section.rst",
-                # Snakemake drops the part of a name after a colon.
-                "category": (section.title or study.title).replace(": ", " – "),
-                "labels": {"what": name, "kind": kind},
-            }
-            first, *others = (f"{self.folder}/{kind}s/{name}.{suffix}" for suffix in formats)
-            files += [(first, about), *((path, None) for path in others)]
-        return files
-
-    @property
-    def outputs(self) -> list[str]:
-        """Result tables, figures and tables of all studies."""
-        files: list[str] = []
-        for study, block in self.studies:
-            files += map(str, self.results(study, block).values())
-            for section in self.sections(study, block):
-                files += [path for path, _ in self.shown(study, section)]
-        return files
-
-    @property
-    def played_files(self) -> list[str]:
-        """Files that the results are made from; the report stays if they are deleted."""
-        parts = [self.parts_of_results(study, block) for study, block in self.studies]
-        files = [path for lists in parts for paths in lists.values() for path in paths]
-        streams = [f"{self.folder}/streams/{label}.parquet" for label in self.config.played]
-        return [*dict.fromkeys([*files, *streams]), self.config.raw_file]
-
-    def waits(self, study: Study) -> bool:
-        """Return whether all points of a study wait for files; other studies start at once."""
-        return all(point.inputs for point in self.points[study.name].values())
-
     # --- What a job depends on, besides its inputs ---
-
-    @cached_property
-    def _untitled(self) -> Facts:
-        """The facts of the run without titles, which affect no number."""
-        facts = self.config.facts
-        streams, questions = (
-            {label: label for label in titled} for titled in (facts.streams, facts.questions)
-        )
-        return replace(facts, streams=streams, questions=questions)
-
-    def facts_of_results(self, study: Study) -> dict[str, Any]:
-        """Return the facts that a study's result tables may depend on, as plain values."""
-        return self._known_to(study, self._untitled)
-
-    def facts_of_shown(self, study: Study) -> dict[str, Any]:
-        """Return the facts for the figures and tables of a study, with titles."""
-        return self._known_to(study, self.config.facts)
-
-    def _known_to(self, study: Study, facts: Facts) -> dict[str, Any]:
-        """Return all facts if a study reads streams or their total gains, else the general facts.
-
-        Thus a new title or privacy level does not remake the tables of every study.
-        """
-        points = self.points[study.name].values()
-        read = {path for point in points for path in point.inputs.values()}
-        if any(path.startswith("streams/") or path == "totals.parquet" for path in read):
-            return vars(facts)
-        shared = Facts(
-            streams={},
-            simulated=facts.simulated,
-            confidence=facts.confidence,
-            delta=facts.delta,
-            seed=facts.seed,
-        )
-        return vars(shared)
-
-    @cached_property
-    def _named_by_jobs(self) -> Mapping[str, Mapping[str, frozenset[str]]]:
-        """Modules that each job may import by name, so that no import leads to them.
-
-        A point that names none may play any algorithm of dpol.
-        """
-        return {
-            study.name: {
-                label: frozenset(it for point in points for it in point.code or EVERY_ALGORITHM)
-                for label, points in self.jobs[study.name].items()
-            }
-            for study, _ in self.studies
-        }
 
     @cached_property
     def packages(self) -> Mapping[str, Package]:
         """Packages other than dpol that the run needs, by the name of import.
 
         Raises:
-            ConfigError: a package is not installed where jobs find it.
+            ModuleNotFoundError: a package is not installed where jobs find it.
         """
-        jobs = [
-            [study.module, *named]
-            for study, _ in self.studies
-            for named in self._named_by_jobs[study.name].values()
-        ]
-        tops = _foreign(module for job in jobs for module in job)
-        return {top: self._package(top) for top in tops}
+        named = {study.module for study, _ in self.studies}
+        named |= {it for points in self.points.values() for it in code_of(points.values())}
+        return {top: package_of(top) for top in _foreign(named)}
 
-    @cached_property
-    def _package(self) -> Callable[[str], Package]:
-        return cache(package_of)  # a package is hashed once for a plan
-
-    def code_of_script(self, name: str) -> Code:
-        """Return the code of the job of a script that calls no study."""
-        return Code(modules=reach(_imports_of(name)))
-
-    def code_of_jobs(self, study: Study) -> dict[str, Code]:
-        """Return the code of each job of a study, by label."""
-        named_by = self._named_by_jobs[study.name]
-        every = {
-            named: self._code("study_point", [study.computing], named)
-            for named in {*named_by.values()}
-        }
-        return {label: every[named] for label, named in named_by.items()}
-
-    def code_of_results(self, study: Study) -> Code:
-        """Return the code of a study's result tables."""
-        called = [study.module, study.collecting]
-        return self._code("study_results", called, self._named_by_study(study), [study.columns])
-
-    def code_of_shown(self, study: Study) -> Code:
-        """Return the code of the figures and tables of a study."""
-        called, files = [study.module, study.showing], [study.columns, load_study(MAIN).columns]
-        return self._code("study_shown", called, self._named_by_study(study), files)
-
-    def code_of_page(self) -> Code:
-        """Return the code of the report."""
-        every = [study for study, _ in self.studies]
-        # It reads the whole config, and a config may name every study and algorithm.
-        modules = reach(
-            [
-                *_imports_of("render_report"),
-                *(study.showing for study in every),
-                *(f"{package}.study" for package in PACKAGES.values()),
-                *EVERY_ALGORITHM,
-            ]
-        )
-        if self.packages:
-            modules |= every_module("checks", "cli", "plan")
-        return Code(
-            modules=modules,
-            files=_ours(study.columns for study in every),
-            packages=tuple(self.packages.values()),
-        )
-
-    def _named_by_study(self, study: Study) -> frozenset[str]:
-        """Modules that the jobs of a study's tables and figures may import by name."""
-        return frozenset(EVERY_ALGORITHM).union(*self._named_by_jobs[study.name].values())
-
-    def _code(
-        self,
-        script: str,
-        called: Sequence[str],
-        named: Iterable[str],
-        files: Iterable[Path] = (),
-    ) -> Code:
-        """Return the code of a job.
+    def code(self, script: str, *named: str) -> dict[str, str]:
+        """Return a hash of each room that a job can reach, and of other packages.
 
         Args:
             script: name of its script.
-            called: modules of its study that it imports by name.
-            named: modules that it may import by name if it reads the registry of algorithms.
-            files: files of studies that it reads.
+            named: modules that it imports by name: of its study, and of what its points play.
         """
-        modules = reach(called)
-        if REGISTRY in modules:
-            modules |= reach(named)
-        tops = _foreign([*called, *named])
-        if tops:  # dpol does not read what other packages import
-            shows = ["show"] if script == "study_point" else []
-            modules |= every_module("checks", "cli", "plan", "report", *shows)
-        modules |= reach(_imports_of(script))
-        if script == "study_shown":
-            modules |= reach([load_study(MAIN).module])
-        return Code(
-            modules=modules,
-            files=_ours(files),
-            packages=tuple(self._package(top) for top in tops),
-        )
-
-    @property
-    def tables_read(self) -> list[str]:
-        """Tables to clean: the counts, and the capacities if they are in a second table."""
-        return [self.config.raw_file, *self.config.dataset.capacity_files]
+        packages = [self.packages[top] for top in _foreign(named)]
+        return {
+            **hash_by_room(modules_of_job(script, *named)),
+            **{f"package {package.name}": package.as_version[1] for package in packages},
+        }
 
     def contents(self, *files: str, made: Callable[[str], bool]) -> list[str | None]:
         """Return checksums of local tables; None for a table that a job makes or dpol fetched.
@@ -434,49 +222,6 @@ class Plan:
         note = self._notes.get(note_of(Path(log)))
         return None if note is None else asked_anew(note, asked(params), self._noted)
 
-    # --- What is said ---
-
-    @property
-    def benchmarks(self) -> list[str]:
-        """Files with the times of this run's jobs.
-
-        They include the fetching of a table that exists by now. Files of earlier configs may be in
-        the same folder.
-        """
-        source = self.config.dataset.source
-        sections = [
-            section for study, block in self.studies for section in self.sections(study, block)
-        ]
-        single = {
-            "fetch_dataset": bool(self.fetched),
-            "simulate_dataset": source.kind == "simulated",
-            "clean_panel": source.kind != "gains",
-            **{f"{study.name}_results": True for study, _ in self.studies},
-            **{rule_of_section(section): True for section in sections},
-        }
-        several = {"build_stream": list(self.config.played)}
-        several |= {f"{name}_point": list(jobs) for name, jobs in self.jobs.items()}
-        names = [rule for rule, is_there in single.items() if is_there]
-        names += [f"{rule}/{label}" for rule, labels in several.items() for label in labels]
-        return [f"{self.folder}/benchmarks/{name}.tsv" for name in sorted(names)]
-
-    @property
-    def done(self) -> str:
-        """Message at the end of a run: what to open."""
-        lines = [f"Done: {self.folder}/report/index.html"]
-        lines += [f"{kind}: {self.folder}/{kind.lower()}" for kind in ("Tables", "Figures")]
-        lines += [f"{self.folder}: {HOLDS_RAW_COUNTS}"] if self.config.dataset.private else []
-        return "\n".join(lines)
-
-    def _below(self, paths: Mapping[str, str | Sequence[str]]) -> Files:
-        """Return the files below the folder of the run."""
-        return {
-            name: f"{self.folder}/{value}"
-            if isinstance(value, str)
-            else [f"{self.folder}/{path}" for path in value]
-            for name, value in paths.items()
-        }
-
 
 def make_plan(
     raw: Mapping[str, Any], files: Sequence[str | Path], module: str | None = None
@@ -495,7 +240,7 @@ def make_plan(
     paths = [Path(file) for file in files]  # Snakemake gives the default config as text
     place = f"config of module {module}" if module else " + ".join(map(str, paths))
     texts = [read_yaml(path) for path in paths]
-    config = parse_experiment(raw, place, texts or None).config
+    config = parse_experiment(raw, place).config
     if not module:  # a rule of an importing workflow may make the table
         check_local_table(config)
     check_writable(f"results/{config.run}")
@@ -507,20 +252,39 @@ def make_plan(
     return Plan(config=config, place=place, name=name, text=text)
 
 
-@cache
-def _imports_of(script: str) -> frozenset[str]:
-    """Return the modules of dpol that a script of the workflow imports."""
-    return imports_of(pipeline() / f"workflow/scripts/{script}.py")
+def modules_of_job(script: str, *named: str) -> frozenset[str]:
+    """Return the modules of dpol that the job of a script can import.
+
+    Args:
+        script: name of the script.
+        named: modules that it imports by name.
+    """
+    modules = reach(*imports_of(pipeline() / f"workflow/scripts/{script}.py"), *named)
+    if REGISTRY in modules:
+        modules |= reach(*EVERY_ALGORITHM)
+    if _foreign(named):  # dpol does not read what other packages import
+        shows = ["show"] if script == "study_point" else []
+        modules |= every_module("checks", "cli", "plan", "report", *shows)
+    return modules
+
+
+def code_of(points: Iterable[Point]) -> list[str]:
+    """Return the modules that points import by name, each once."""
+    return sorted({module for point in points for module in point.code})
+
+
+def inputs_of(points: Iterable[Point]) -> dict[str, list[str]]:
+    """Return the files below results/<run>/ that points read, each once, in lists by name."""
+    files: dict[str, dict[str, None]] = {}
+    for point in points:
+        for name, path in point.inputs.items():
+            files.setdefault(name, {})[path] = None
+    return {name: list(paths) for name, paths in files.items()}
 
 
 def _foreign(modules: Iterable[str]) -> list[str]:
     """Return the names of packages other than dpol, sorted."""
     return sorted({module.partition(".")[0] for module in modules if is_foreign(module)})
-
-
-def _ours(files: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the files of dpol, sorted; those of another package are in its hash."""
-    return tuple(sorted({file for file in files if file.is_relative_to(ROOT)}))
 
 
 def _jobs_of(points: Mapping[str, Point], most: int) -> Iterator[tuple[str, Sequence[Point]]]:
@@ -554,8 +318,3 @@ def _is_short(points: Sequence[Point]) -> bool:
 def _label_of(job: Mapping[str, Point]) -> str:
     first, *others = job
     return f"{first}+{len(others)}" if others else first
-
-
-def rule_of_section(section: Section) -> str:
-    """Return the name of the rule that writes the files of a section."""
-    return f"{section.name.replace('-', '_')}_shown"

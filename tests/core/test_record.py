@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from dataclasses import dataclass
 from datetime import date
@@ -164,6 +165,10 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
         return changed_files(FOLDER, read_notes(FOLDER))
 
     assert changed() == []
+    before = SCORES.stat()
+    SCORES.write_text("2")
+    os.utime(SCORES, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert changed() == ["points/A.parquet"], "an old time hides nothing"
     SCORES.unlink()
     assert changed() == [], "it is made again"
     SCORES.mkdir()

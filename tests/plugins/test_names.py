@@ -14,7 +14,7 @@ from dpol.experts.registry import (
     modules_of,
 )
 from dpol.noise import find_noise, module_of_noise, noise_scale
-from dpol.plan import make_plan
+from dpol.plan import code_of, make_plan
 from plugins.conftest import install
 
 
@@ -69,9 +69,8 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
         plan = make_plan(raw, [], "test")
         study, _ = plan.studies[0]
         labels = {label.split("/")[1]: label for label in plan.jobs["games"]}
-        codes = plan.code_of_jobs(study)
         return {
-            suite: {room: codes[label].state_of(room) for room in codes[label].rooms}
+            suite: plan.code("study_point", study.computing, *code_of(plan.jobs["games"][label]))
             for suite, label in labels.items()
         }
 
@@ -103,7 +102,7 @@ def test_jobs_do_not_import_from_the_folder_of_the_config(packages, tmp_path, mo
     monkeypatch.chdir(beside)
     monkeypatch.syspath_prepend(beside)
     assert package_of("adalg") == installed
-    with pytest.raises(ConfigError, match="only_here is not installed where the jobs run"):
+    with pytest.raises(ModuleNotFoundError, match="only_here is not installed where the jobs run"):
         package_of("only_here")
 
 
@@ -144,3 +143,8 @@ def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
 def test_an_unknown_name_is_refused(packages, name, message):
     with pytest.raises(ValueError, match=message):
         make_members(name)
+
+
+def test_an_object_that_is_no_noise_is_refused(packages):
+    with pytest.raises(ValueError, match=r"is not a dpol\.Noise"):
+        find_noise("adalg:ForgetfulLeader")

@@ -103,12 +103,10 @@ PARAMS = Params(
     config_text=f"run: hand  # {ODD}\n",
     snakefile="rule all:\n",
     code="0123456789abcdef",
-    benchmarks=[],
 )
 PROVENANCE = Provenance(
     params=PARAMS,
     versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
-    unrecorded=0,
     commit="0123abc",
     stages=pd.DataFrame(
         [
@@ -245,7 +243,7 @@ def write_files(
     for name, text in ((WORKFLOW, origin.params.snakefile), (CONFIG, origin.params.config_text)):
         write_text(folder / name, text)
     files = [folder / (name if "." in name else f"{name}.parquet") for name in names]
-    crate = build_crate(folder, page_facts(settings), origin, files)
+    crate = build_crate(folder, page_facts(settings), origin, checksums(folder, files))
     write_json(folder / CRATE, crate)
     note_sums(folder, [*files, folder / WORKFLOW, folder / CONFIG, folder / CRATE])
     return crate

@@ -56,11 +56,10 @@ def planned(folder: Path, *changes: tuple[str, Callable[[str], str]]) -> tuple[s
         shutil.copy(package / file, folder / "src/dpol" / file)
     rules = set(re.findall(r"^(\w+ +\d+)$", printed, re.MULTILINE))
     rules = {re.sub(r" +", " ", rule) for rule in rules}
-    rooms = re.findall(r'code_\w+: "(\S+) \w{12}" → "(\S+) \w{12}"', printed)
+    rooms = re.findall(r'code\.(\S+): "\w{12}" → "\w{12}"', printed)
     assert len(rooms) == printed.count("→")
-    assert all(before == now for before, now in rooms)
     jobs = {rule.removesuffix(" 1") for rule in rules if not rule.startswith(("all ", "total "))}
-    return jobs, {room for room, _ in rooms}
+    return jobs, set(rooms)
 
 
 def by(old: str, new: str) -> Callable[[str], str]:
@@ -90,7 +89,8 @@ def test_words_rerun_nothing(finished: Path) -> None:
         (
             "experts/persistence.py",
             by("np.zeros(", "np.ones("),
-            {"games_point", *GAMES},
+            # Points, and figures with results of the main study, may name any algorithm.
+            {"games_point 2", *GAMES, "labels_shown"},
             "experts",
         ),
         (

@@ -8,7 +8,7 @@ else:
         input:
             asked("clean_panel"),
             table=RAW,
-            capacities=[local(file) for file in settings.dataset.capacity_files],
+            capacities=CAPACITIES,
         output:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",
@@ -21,8 +21,8 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
-            **watched({"": plan.code_of_script("clean_panel")}),
-            contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
+            code=plan.code("clean_panel"),
+            contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
             at_most=settings.at_most,

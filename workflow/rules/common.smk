@@ -5,7 +5,9 @@ import time
 
 from dpol.core.errors import DpolError
 from dpol.core.files import write_text
-from dpol.plan import make_plan, rule_of_section
+from dpol.core.words import HOLDS_RAW_COUNTS
+from dpol.plan import code_of, inputs_of, make_plan
+from dpol.studies.registry import load_studies
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -25,7 +27,6 @@ ASKED = ".snakemake/asked"
 try:
     plan = make_plan(config, [] if MODULE else workflow.configfiles, MODULE)
     imported = [known.module_globals for known in workflow.rules]
-    plan.packages  # refuses those that no job would find
     plan.refuse_twins({it["MODULE"]: it["plan"] for it in imported if "MODULE" in it})
     # Where a job runs, results are being made.
     if workflow.is_main_process:
@@ -44,6 +45,7 @@ settings, RESULTS = plan.config, plan.folder
 # Tables, logs and times stay on the local disk even if a storage provider holds the results: dpol
 # looks for a table and its record before any job runs, and the report reads all logs.
 RAW = local(settings.raw_file)
+CAPACITIES = [local(file) for file in settings.dataset.capacity_files]
 # Plain paths for `expand`: outputs of rules have flags if a storage provider holds them.
 STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 # Jobs that fail most often (no network, a mistake in a table) come first. Then come points that wait
@@ -71,22 +73,6 @@ def asked(rule):
         return ancient(local(ASKED)) if differing == [] else local(ASKED)
 
     return file_of
-
-
-def watched(codes):
-    """Return a param per room of dpol, and per other package, that a job of a rule can run.
-
-    A plan names the params that differ, and each starts with the name of its room.
-
-    Args:
-        codes: code of each job of the rule, by the wildcard `point`; by "" without this wildcard.
-    """
-
-    def state_of(room):
-        return lambda wildcards: codes[wildcards.get("point", "")].state_of(room)
-
-    rooms = sorted({room for code in codes.values() for room in code.rooms})
-    return {re.sub(r"\W", "_", f"code_{room}"): state_of(room) for room in rooms}
 
 
 wildcard_constraints:

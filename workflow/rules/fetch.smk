@@ -53,7 +53,7 @@ if settings.dataset.source.kind == "simulated":
         conda:
             "../envs/dpol.yaml"
         params:
-            **watched({"": plan.code_of_script("simulate_dataset")}),
+            code=plan.code("simulate_dataset"),
             source=settings.dataset.source.model_dump(mode="json"),
             seed=settings.seed,
         message:

@@ -1,4 +1,9 @@
 SNAKEFILE = Path(workflow.source_path("../Snakefile"))
+# The page reads the whole config, which may name every study.
+SHOWING = [
+    *(study.showing for study, _ in plan.studies),
+    *(study.module for study in load_studies().values()),
+]
 
 
 rule render_report:
@@ -6,7 +11,7 @@ rule render_report:
     input:
         asked("render_report"),
         rules.data.input,
-        plan.outputs,
+        SHOWN,
     output:
         page=f"{RESULTS}/report/index.html",
         crate=f"{RESULTS}/ro-crate-metadata.json",
@@ -18,11 +23,10 @@ rule render_report:
     conda:
         "../envs/dpol.yaml"
     params:
-        **watched({"": plan.code_of_page()}),
+        code=plan.code("render_report", *SHOWING, *plan.packages),
         config_name=plan.name,
-        benchmarks=plan.benchmarks,
         # Not as inputs: if they are deleted, the report is made without playing again.
-        played=plan.played_files,
+        played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],
         packages=[package.as_version for package in plan.packages.values()],
         # Functions: in a plain string, names in braces would be wildcards.
         config_text=lambda wildcards: plan.text,

@@ -14,8 +14,8 @@ if settings.dataset.source.kind == "gains":
         conda:
             "../envs/dpol.yaml"
         params:
-            **watched({"": plan.code_of_script("build_stream_of_gains")}),
-            contents=lambda wildcards: plan.contents(*plan.tables_read, made=is_made),
+            code=plan.code("build_stream_of_gains"),
+            contents=lambda wildcards: plan.contents(RAW, made=is_made),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
         message:
             "Building stream {wildcards.stream} from {input.table}"
@@ -39,7 +39,7 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
-            **watched({"": plan.code_of_script("build_stream")}),
+            code=plan.code("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
             of=lambda wildcards: settings.played[wildcards.stream].stream,

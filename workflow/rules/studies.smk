@@ -1,6 +1,29 @@
 # For each study of the config: a job per group of points, a job for its result tables, and a job for
 # each section that shows them.
+facts = settings.facts
+# Figures of every study may show results of the main one.
+MAIN = plan.studies[0][0].module
+# What points write, and result tables with their figures and tables.
+PLAYED, SHOWN = [], []
+
+
+def about(kind, name, title):
+    """Return the entry of a figure or a table in Snakemake's own report."""
+    return {
+        "caption": "../report/section.rst",
+        # Snakemake drops the part of a name after a colon.
+        "category": title.replace(": ", " – "),
+        "labels": {"what": name, "kind": kind},
+    }
+
+
 for study, block in plan.studies:
+    points, jobs = plan.points[study.name].values(), plan.jobs[study.name]
+    written = {
+        name: f"{RESULTS}/points/{study.name}/{{point}}/{name}.parquet"
+        for name in study.written_by_points(block, facts)
+    }
+    tables = {name: f"{RESULTS}/{name}.parquet" for name in study.results_of(block, facts)}
 
     rule:
         """Compute some points of the study."""
@@ -8,14 +31,21 @@ for study, block in plan.studies:
             f"{study.name}_point"
         input:
             asked(f"{study.name}_point"),
-            unpack(lambda wildcards, study=study: plan.inputs_of_job(study, wildcards.point)),
+            # All points of a job read the same files.
+            unpack(
+                lambda wildcards, jobs=jobs: {
+                    name: f"{RESULTS}/{path}"
+                    for name, path in jobs[wildcards.point][0].inputs.items()
+                }
+            ),
         output:
-            **plan.outputs_of_job(study, block),
+            **written,
         log:
             local(f"{RESULTS}/logs/{study.name}_point/{{point}}.log"),
         benchmark:
             local(f"{RESULTS}/benchmarks/{study.name}_point/{{point}}.tsv")
-        priority: 0 if plan.waits(study) else LONGEST_FIRST
+        # Points that wait for files come later.
+        priority: 0 if all(point.inputs for point in points) else LONGEST_FIRST
         conda:
             "../envs/dpol.yaml"
         # Not among params: a change of memory must not rerun jobs.
@@ -24,12 +54,12 @@ for study, block in plan.studies:
             # Memory to reserve: 500 MB for Snakemake around the script, and more at each attempt.
             mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
         params:
-            **watched(plan.code_of_jobs(study)),
+            code=lambda wildcards, study=study, jobs=jobs: plan.code(
+                "study_point", study.computing, *code_of(jobs[wildcards.point])
+            ),
             study=study.package,
             # Of a point, only its settings and inputs affect results.
-            points=lambda wildcards, study=study: [
-                point.settings for point in plan.jobs[study.name][wildcards.point]
-            ],
+            points=lambda wildcards, jobs=jobs: [it.settings for it in jobs[wildcards.point]],
             seed=settings.seed,
         message:
             f"{study.title}: {{wildcards.point}}"
@@ -42,9 +72,13 @@ for study, block in plan.studies:
             f"{study.name}_results"
         input:
             asked(f"{study.name}_results"),
-            **plan.inputs_of_results(study, block),
+            **{name: expand(path, point=jobs) for name, path in written.items()},
+            **{
+                name: expand(f"{RESULTS}/{{path}}", path=paths)
+                for name, paths in inputs_of(points).items()
+            },
         output:
-            **plan.results(study, block),
+            **tables,
         log:
             local(f"{RESULTS}/logs/{study.name}_results.log"),
         benchmark:
@@ -54,45 +88,67 @@ for study, block in plan.studies:
         resources:
             mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
         params:
-            **watched({"": plan.code_of_results(study)}),
+            code=plan.code("study_results", study.module, study.collecting, *code_of(points)),
             study=study.package,
             settings=block.model_dump(mode="json"),
-            facts=plan.facts_of_results(study),
-            points=list(plan.jobs[study.name]),
+            facts=vars(facts),
+            points=list(jobs),
         message:
             f"{study.title}: making the result tables"
         script:
             "../scripts/study_results.py"
 
-    for section in plan.sections(study, block):
+    PLAYED += expand(list(written.values()), point=jobs)
+    SHOWN += tables.values()
+    # An interactive figure has no file.
+    for section in [it for it in study.sections_of(block, facts) if it.made]:
+        title = section.title or study.title
+        shown = f"{section.name.replace('-', '_')}_shown"
+        figures = [it.name for it in section.figures]
+        rendered = [it.name for it in section.tables]
 
         rule:
             """Draw the figures and render the tables of the section."""
             name:
-                rule_of_section(section)
+                shown
             input:
-                asked(rule_of_section(section)),
-                **plan.tables(section.results),
+                asked(shown),
+                **{name: f"{RESULTS}/{name}.parquet" for name in section.results},
             output:
                 # `snakemake --report` shows the first file of each figure and table.
-                [report(it, **about) if about else it for it, about in plan.shown(study, section)],
+                [
+                    report(f"{RESULTS}/figures/{name}.svg", **about("figure", name, title))
+                    for name in figures
+                ],
+                expand(f"{RESULTS}/figures/{{name}}.{{kind}}", name=figures, kind=["png", "pdf"]),
+                [
+                    report(f"{RESULTS}/tables/{name}.html", **about("table", name, title))
+                    for name in rendered
+                ],
+                expand(
+                    f"{RESULTS}/tables/{{name}}.{{kind}}",
+                    name=rendered,
+                    kind=["fragment.html", "md", "csv"],
+                ),
             log:
-                local(f"{RESULTS}/logs/{rule_of_section(section)}.log"),
+                local(f"{RESULTS}/logs/{shown}.log"),
             benchmark:
-                local(f"{RESULTS}/benchmarks/{rule_of_section(section)}.tsv")
+                local(f"{RESULTS}/benchmarks/{shown}.tsv")
             conda:
                 "../envs/dpol.yaml"
             params:
-                **watched({"": plan.code_of_shown(study)}),
+                code=plan.code("study_shown", study.module, study.showing, MAIN, *code_of(points)),
                 study=study.package,
                 section=section.name,
                 settings=block.model_dump(mode="json"),
-                facts=plan.facts_of_shown(study),
+                facts=vars(facts),
                 about=section.about,
             message:
-                f"{section.title or study.title}: drawing the figures, rendering the tables"
+                f"{title}: drawing the figures, rendering the tables"
             script:
                 "../scripts/study_shown.py"
+
+        SHOWN += getattr(rules, shown).output
 
 
 rule games:

@@ -4,7 +4,7 @@ from dpol.core.logs import job_log
 
 files = [*snakemake.input, *snakemake.params.played]
 with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
-    from dpol.core.reach import code_of_results
+    from dpol.core.code_hashes import code_of_results
     from dpol.report.page import write_report
     from dpol.report.provenance import Params
 
@@ -15,7 +15,6 @@ with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
             config_text=snakemake.params.config_text,
             snakefile=snakemake.params.snakefile,
             code=code_of_results(),
-            benchmarks=snakemake.params.benchmarks,
             packages=tuple(map(tuple, snakemake.params.packages)),
         ),
         files=map(Path, files),

@@ -17,7 +17,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
-from dpol.core.errors import ConfigError
 from dpol.core.near import did_you_mean
 
 NAME = __name__.partition(".")[0]
@@ -137,7 +136,7 @@ def package_of(module: str) -> Package:
     """Return the package of a module, with the hash of all its files.
 
     Raises:
-        ConfigError: the package is not installed.
+        ModuleNotFoundError: the package is not installed.
     """
     top = module.partition(".")[0]
     name, version = top, ""
@@ -157,13 +156,14 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
     """Yield the files of a top-level package or module, with their names in it.
 
     Raises:
-        ConfigError: the package is not installed.
+        ModuleNotFoundError: the package is not installed.
     """
     spec = _found(top)
     if spec is None or not is_installed(top):
-        raise ConfigError(
+        raise ModuleNotFoundError(
             f"{top} is not installed where the jobs run; pip install it, because a folder next to"
-            " the config is not enough"
+            " the config is not enough",
+            name=top,
         )
     folders = spec.submodule_search_locations
     if not folders:

@@ -27,7 +27,6 @@ from dpol.core.schemas import unreadable
 CRATE = "ro-crate-metadata.json"
 CONFIG = "provenance/config.yaml"
 CODE = "hash of the code of dpol"
-CLEANING = "data/cleaning.json"
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
 _BESIDE = "logs", "benchmarks"
@@ -201,15 +200,29 @@ def changed_files(folder: Path, notes: Mapping[Path, Note]) -> list[str]:
     return changed
 
 
+def jobs_of(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> dict[Path, Note]:
+    """Return the notes of the jobs of a run; one that wrote only other files is of another config.
+
+    Args:
+        notes: what `read_notes` returns for its folder.
+        sums: `checksums` of its files.
+    """
+    return {
+        job: note
+        for job, note in notes.items()
+        if not note.wrote or note.wrote.keys() & sums.keys()
+    }
+
+
 def misread_files(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> list[str]:
     """Return files that are not as their jobs wrote them, now or when another job read them.
 
     Args:
         notes: what `read_notes` returns for the run.
-        sums: `checksums` of its results; a job that wrote none of them is of an earlier config.
+        sums: `checksums` of its files.
     """
     wrote = noted_sums(notes)
-    read = [note.read for note in notes.values() if note.wrote.keys() & sums.keys()]
+    read = [note.read for note in jobs_of(notes, sums).values()]
     met = (item for seen in (sums, *read) for item in seen.items())
     return sorted({file for file, value in met if wrote.get(file, value) != value})
 
@@ -218,38 +231,30 @@ def misread_files(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> list[s
 
 
 def disagreements(folder: Path) -> list[tuple[str, str]]:
-    """Compare files, noted checksums and crate of a run with each other.
+    """Compare the files of a run with its crate, and the crate with its noted checksum.
 
     Returns:
-        What is wrong and where, for each difference: `changed`, `missing` or `new` and the file
-        below the folder, for example.
+        `changed`, `missing` or `new`, and the file below the folder, for each difference.
 
     Raises:
         DataError: the run is not finished, or its record cannot be read.
     """
     record = read_record(folder)
+    noted = noted_sums(read_notes(folder))
     present = {
         file.relative_to(folder).as_posix()
         for file in folder.rglob("*")
         if file.is_file() and not file.name.startswith(".")
     }
     present = {name for name in present if name.partition("/")[0] not in _BESIDE}
-    noted = noted_sums(read_notes(folder))
+    # The crate lists all files but itself, and the job that wrote it noted its checksum.
     sums = {name: _sum_of(folder / name) for name in sorted({CRATE, *record.files} & present)}
-    expected = {CRATE: noted.get(CRATE, sums[CRATE]), **record.files}
-    changed = [name for name, value in sums.items() if value != expected[name]]
+    expected = {CRATE: noted.get(CRATE), **record.files}
     return [
-        *(("changed", name) for name in changed),
+        *(("changed", name) for name, value in sums.items() if expected[name] not in (value, None)),
         *(("missing", name) for name in sorted(record.files.keys() - present)),
-        *(("new", name) for name in sorted(present - {CRATE, *record.files})),
-        *(("noted by no job", name) for name in sums if noted and name not in noted),
-        *([] if noted else [("missing", "logs")]),
-        *(
-            ("another checksum in the note of a job than in the crate", name)
-            for name, value in record.files.items()
-            if value != noted.get(name, value)
-        ),
-        *_at_odds(folder, record),
+        *(("new", name) for name in sorted(present - expected.keys())),
+        *([] if CRATE in noted else [("missing", "logs")]),
     ]
 
 
@@ -259,20 +264,6 @@ def _sum_of(file: Path) -> str:
         return sha256(file)
     except OSError as error:
         raise unreadable(file, error) from None
-
-
-def _at_odds(folder: Path, record: Record) -> Iterator[tuple[str, str]]:
-    """Yield what the crate says otherwise than the files that tell it."""
-    if (folder / CONFIG).is_file() and record.values.get("seed") != read_config(folder).get("seed"):
-        yield f"another seed than in {CONFIG}", CRATE
-    report = folder / CLEANING
-    if report.is_file():  # a table of gains is not cleaned
-        try:
-            cleaned = json.loads(report.read_text(encoding="utf-8"))["provenance"]["sha256"]
-        except (OSError, LookupError, TypeError, ValueError) as error:
-            raise unreadable(report, error) from None
-        if record.data != cleaned:
-            yield f"another checksum of the data than in {CLEANING}", CRATE
 
 
 # ---- what a job is asked -------------------------------------------------------------------------

@@ -40,20 +40,16 @@ def as_line(versions: Versions) -> str:
     return _MARK + ", ".join(f"{name} {version}" for name, version in versions)
 
 
-def recorded_versions(logs: Iterable[Path]) -> tuple[Versions, int]:
-    """Return all versions in the logs of jobs, and the number of logs without any.
-
-    A missing log counts as one without any.
-    """
-    recorded, without = set[tuple[str, str]](), 0
+def recorded_versions(logs: Iterable[Path]) -> Versions:
+    """Return all versions in the logs of jobs; a log may be missing."""
+    recorded = set[tuple[str, str]]()
     for path in logs:
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         lines = re.findall(rf"^\S+ {_MARK}(.+)$", text, re.MULTILINE)
-        without += not lines
         for part in lines[-1].split(", ") if lines else ():
             name, _, version = part.partition(" ")
             recorded.add((name, version))
     order = ("Python", *PACKAGES)
     return tuple(
         sorted((p for p in recorded if p[0] in order), key=lambda p: (order.index(p[0]), p[1]))
-    ), without
+    )

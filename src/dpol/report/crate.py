@@ -7,7 +7,7 @@ ran the workflow on purpose.
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ _MEDIA.add_type("application/vnd.apache.parquet", ".parquet")
 
 
 def build_crate(
-    folder: Path, facts: PageFacts, provenance: Provenance, outputs: Iterable[Path]
+    folder: Path, facts: PageFacts, provenance: Provenance, outputs: Mapping[str, str]
 ) -> dict[str, Any]:
     """Build the crate of a run as JSON-LD.
 
@@ -44,7 +44,7 @@ def build_crate(
         folder: results/<run>, the root of the crate, with the Snakefile and the config.
         facts: facts of the run.
         provenance: sources of the run.
-        outputs: files of the run.
+        outputs: SHA-256 of each file of the run, by its path below the folder.
 
     Raises:
         DataError: the file on the origin of the data cannot be read.
@@ -55,8 +55,9 @@ def build_crate(
     workflow = _add_workflow(crate, folder, provenance)
     data = _add_data(crate, read_source(folder, facts), facts)
     values = _add_values(crate, facts, provenance)
-    inputs = [_add_file(crate, folder, folder / CONFIG), data, *values]
-    results = [_add_file(crate, folder, path) for path in outputs]
+    config = _add_file(crate, folder, CONFIG, sha256(folder / CONFIG))
+    inputs = [config, data, *values]
+    results = [_add_file(crate, folder, name, value) for name, value in outputs.items()]
     run = _add_action(crate, f"Run {facts.run}", workflow, inputs, results, span)
     origin = "simulated" if facts.simulated else "real"
     warning = f" {HOLDS_RAW_COUNTS}" if facts.private else ""
@@ -103,7 +104,7 @@ def _add_workflow(crate: ROCrate, folder: Path, provenance: Provenance) -> Any:
         main=True,
         lang="snakemake",
         lang_version=versions_of("snakemake") or None,
-        properties=_described(folder, folder / WORKFLOW)
+        properties=_described(folder, WORKFLOW, sha256(folder / WORKFLOW))
         | {
             "name": "dpol",
             "description": "Main file of the workflow; rules and scripts are in this version of"
@@ -173,18 +174,16 @@ def _add(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> Conte
     return crate.add(ContextEntity(crate, identifier, properties={"@type": kind, **present}))
 
 
-def _add_file(crate: ROCrate, folder: Path, path: Path) -> Any:
-    properties = _described(folder, path)
-    return crate.add_file(path, properties["name"], properties=properties)
+def _add_file(crate: ROCrate, folder: Path, name: str, checksum: str) -> Any:
+    return crate.add_file(folder / name, name, properties=_described(folder, name, checksum))
 
 
-def _described(folder: Path, path: Path) -> dict[str, str]:
-    name = path.relative_to(folder).as_posix()
+def _described(folder: Path, name: str, checksum: str) -> dict[str, str]:
     return {
         "name": name,
         "encodingFormat": _MEDIA.guess_type(name)[0] or "text/plain",
-        "contentSize": str(path.stat().st_size),
-        "sha256": sha256(path),
+        "contentSize": str((folder / name).stat().st_size),
+        "sha256": checksum,
     }
 
 

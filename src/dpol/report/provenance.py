@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from dpol.core.versions import Versions, recorded_versions
-from dpol.core.words import counted
 from dpol.report.part import Part
 from dpol.show.table import Column, Table, number, one_section, to_fragment
 from dpol.studies.page import PageFacts
@@ -25,7 +24,6 @@ class Params:
         config_text: the config as YAML.
         snakefile: text of the main file of the workflow.
         code: hash of the code of dpol that computed the results.
-        benchmarks: files with the times of all jobs.
         packages: other packages whose code played, with version and hash of their files.
     """
 
@@ -33,7 +31,6 @@ class Params:
     config_text: str
     snakefile: str
     code: str
-    benchmarks: Sequence[str]
     packages: Versions = ()
 
 
@@ -44,14 +41,12 @@ class Provenance:
     Args:
         params: facts from the workflow.
         versions: versions of the packages that made the results; several where jobs differ.
-        unrecorded: number of jobs that did not record their versions.
         commit: commit of the checkout, in words; None if there is none.
         stages: table of `read_stages`.
     """
 
     params: Params
     versions: Versions
-    unrecorded: int
     commit: str | None
     stages: pd.DataFrame
 
@@ -61,45 +56,24 @@ class Provenance:
         for name, version in self.versions:
             of_package.setdefault(name, []).append(version)
         parts = [f"{name} {' and '.join(versions)}" for name, versions in of_package.items()]
-        if self.unrecorded:
-            parts.append(f"unknown for {counted(self.unrecorded, 'job')}")
         return ", ".join(parts)
 
-    def bibtex(self, facts: PageFacts, sha256: str) -> str:
-        """Return an entry for BibTeX that names the run, the code and the data."""
-        version = dict(self.versions).get("dpol", "unknown")
-        note = f"commit {self.commit or 'unknown'}; data with SHA-256 {sha256}; seed {facts.seed}"
-        return (
-            f"@software{{dpol-{facts.run},\n"
-            "  author = {{The dpol developers}},\n"
-            f"  title = {{dpol: differentially private online learning. Run {facts.run}}},\n"
-            f"  version = {{{version}}},\n"
-            f"  note = {{{note}}}\n"
-            "}"
-        )
 
-
-def provenance_of(params: Params, logs: Path, checkout: Path) -> Provenance:
+def provenance_of(params: Params, jobs: Iterable[str], folder: Path, checkout: Path) -> Provenance:
     """Collect the sources of a run.
 
     Args:
         params: facts from the workflow.
-        logs: results/<run>/logs; the times of the jobs are in `benchmarks` next to it.
+        jobs: names of its jobs: paths of their files in `logs` and `benchmarks`, without suffix.
+        folder: results/<run>, with these folders.
         checkout: folder whose commit counts.
     """
-    benchmarks, times = [Path(path) for path in params.benchmarks], logs.parent / "benchmarks"
-    log_files = [
-        (logs / path.relative_to(times)).with_suffix(".log")
-        for path in benchmarks
-        if path.is_file()  # a table placed by hand has no job
-    ]
-    versions, unrecorded = recorded_versions(log_files)
+    versions = recorded_versions(folder / f"logs/{job}.log" for job in jobs)
     return Provenance(
         params=params,
         versions=(*versions, *params.packages),
-        unrecorded=unrecorded,
         commit=commit_of(checkout),
-        stages=read_stages(benchmarks, times),
+        stages=read_stages(jobs, folder / "benchmarks"),
     )
 
 
@@ -116,22 +90,19 @@ def commit_of(folder: Path | str) -> str | None:
     return done.stdout.strip()
 
 
-def read_stages(files: Iterable[Path], folder: Path) -> pd.DataFrame:
-    """Read times from benchmark files; the first part of a path in `folder` is its stage.
+def read_stages(jobs: Iterable[str], folder: Path) -> pd.DataFrame:
+    """Read times of jobs from their benchmark files; the first part of a name is the stage.
 
     Columns: `jobs`, their number; `wall` and `cpu`, total seconds; `memory`, the largest in MB;
-    `started` and `ended`, seconds since 1970. Missing and unreadable files are left out: a table
-    that existed before the run was not fetched by a job.
+    `started` and `ended`, seconds since 1970. Missing and unreadable files are left out.
     """
     how = {"wall": "sum", "cpu": "sum", "memory": "max", "started": "min", "ended": "max"}
     rows = [
-        (file.relative_to(folder).with_suffix("").parts[0], *times)
-        for file in files
-        if (times := _times(file))
+        (job.partition("/")[0], *times) for job in jobs if (times := _times(folder / f"{job}.tsv"))
     ]
-    jobs = pd.DataFrame(rows, columns=["stage", *how]).assign(jobs=1)
+    frame = pd.DataFrame(rows, columns=["stage", *how]).assign(jobs=1)
     how |= {"jobs": "sum"}
-    return jobs.groupby("stage", as_index=False).agg(how)
+    return frame.groupby("stage", as_index=False).agg(how)
 
 
 def _times(file: Path) -> tuple[float, ...] | None:
@@ -179,14 +150,8 @@ def stage_table(stages: pd.DataFrame) -> Table:
     )
 
 
-def provenance_part(facts: PageFacts, provenance: Provenance, sha256: str) -> Part:
-    """Build the part on versions, config, the time of each stage, and how to cite the run.
-
-    Args:
-        facts: facts of the run.
-        provenance: sources of the run.
-        sha256: checksum of its table.
-    """
+def provenance_part(facts: PageFacts, provenance: Provenance) -> Part:
+    """Build the part on the versions, the config and the time of each stage."""
     terms = {
         "run": facts.run,
         "seed": str(facts.seed),
@@ -201,8 +166,5 @@ def provenance_part(facts: PageFacts, provenance: Provenance, sha256: str) -> Pa
         " give the same numbers on the same kind of processor, with any number of cores.",
         folded=((stages.caption, to_fragment(stages)),) if timed else (),
         facts=tuple((term, text) for term, text in terms.items() if text),
-        verbatim=(
-            ("Cite this run", provenance.bibtex(facts, sha256)),
-            (f"Config: {provenance.params.config_name}", provenance.params.config_text),
-        ),
+        code=(f"Config: {provenance.params.config_name}", provenance.params.config_text),
     )

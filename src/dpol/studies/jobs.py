@@ -138,14 +138,14 @@ def compute(
     """
     facts = Facts({label: label for label in streams}, True, confidence, delta=delta)
     with TemporaryDirectory() as made:
-        written = study.files_of_points(settings, facts)
+        written = study.written_by_points(settings, facts)
         files: dict[str, list[Path]] = {name: [] for name in written}
         for label, point in progress(list(study.points(settings, facts).items()), study.name):
             read = {name: folder / path for name, path in point.inputs.items()} if folder else {}
             if len(read) < len(point.inputs) or not all(path.exists() for path in read.values()):
                 continue
             inputs = Inputs(seed=seed, memory_mb=1000, files=read)
-            own = {name: Path(made, path.format(point=label)) for name, path in written.items()}
+            own = {name: Path(made, label, f"{name}.parquet") for name in written}
             write_points(study.package, [point.settings], inputs, own)
             for name, path in {**read, **own}.items():
                 files.setdefault(name, []).append(path)

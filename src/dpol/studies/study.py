@@ -46,8 +46,8 @@ class Point:
     Args:
         settings: all that `run` gets, as plain values: text, numbers, lists of them, and blocks.
         inputs: files that it reads, by name, as paths below results/<run>/.
-        code: modules that the job imports by name: of its algorithms, learners and noises. A job
-            that may play any algorithm names none.
+        code: modules that the job imports by name: of its algorithms, learners and noises. Those of
+            other packages make it run again; without them it runs again with dpol's alone.
         seconds: expected time on one core, as in config/config.yaml; short points with the same
             inputs may share a job.
     """
@@ -76,9 +76,6 @@ class Inputs:
 @dataclass(frozen=True)
 class Facts:
     """Facts about a run that are known before its jobs.
-
-    A study that reads neither streams nor total gains gets only `simulated`, `confidence`, `delta`
-    and `seed`, so that no other change remakes its tables.
 
     Args:
         streams: title of each gain stream, by label.
@@ -163,12 +160,6 @@ class TableSpec:
     place: Literal["first", "seen", "folded", "file"] | None = None
 
 
-ChapterKey = Literal[
-    "answer", "first", "second", "third", "beyond", "replay", "privacy", "claims", "data", "origin"
-]
-"""Key of a chapter of the page; `dpol.report.page` has their titles and order."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """Results of a study that one job shows together on the page.
@@ -183,7 +174,7 @@ class Section:
         tables: its tables.
         widget: takes (frames, settings, facts) and returns its interactive figure
             (`dpol.studies.page`); None for none.
-        chapter: chapter of the page.
+        leads: whether it is the first section of the page.
     """
 
     name: str
@@ -193,7 +184,7 @@ class Section:
     figures: tuple[FigureSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
     widget: Callable[[Frames, Any, PageFacts], Widget] | None = None
-    chapter: ChapterKey = "beyond"
+    leads: bool = False
 
     @property
     def made(self) -> bool:
@@ -263,11 +254,10 @@ class Study:
         left_out = self.optional(settings, facts)
         return tuple(name for name in self.results if name not in left_out)
 
-    def files_of_points(self, settings: Any, facts: Facts) -> Mapping[str, str]:
-        """Return the output files of a job, by name, with `{point}` for the label of a point."""
+    def written_by_points(self, settings: Any, facts: Facts) -> tuple[str, ...]:
+        """Return the names of the tables that each point writes."""
         left_out = self.optional(settings, facts)
-        names = (name for name in self.written or self.results if name not in left_out)
-        return {name: f"points/{self.name}/{{point}}/{name}.parquet" for name in names}
+        return tuple(name for name in self.written or self.results if name not in left_out)
 
     def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
         """Return the sections that a run shows, with the figures and tables it asks for."""

@@ -21,9 +21,9 @@ def write():
     job = getattr(sys.modules["__main__"], "snakemake", None)
     if not hasattr(job, "rule"):  # not a script of the workflow
         return
-    point = job.wildcards.get("point", "")
+    point, code = job.wildcards.get("point", ""), job.params.get("code")
     modules = [name for name in sys.modules if name.partition(".")[0] == "dpol"]
-    notes = {"rule": job.rule, "point": point, "modules": modules, "opened": sorted(opened)}
+    notes = {"rule": job.rule, "code": code, "modules": modules, "opened": sorted(opened)}
     name = f"{job.rule} {point}".replace("/", " ")
     folder = Path(os.environ["NOTES"])
     folder.mkdir(exist_ok=True)

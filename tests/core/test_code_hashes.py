@@ -1,0 +1,92 @@
+"""Which code of dpol a job can run, and what changes its hash.
+
+tests/workflow compares the code with what jobs really import, and with what Snakemake reruns.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from dpol.core import code_hashes
+from dpol.core.code_hashes import ROOT, every_module, reach, room_of
+from pipeline import run, succeed
+
+HASHES = """
+import json, sys
+from functools import cache
+from pathlib import Path
+from dpol.core import code_hashes
+code_hashes._without_words = cache(code_hashes._without_words)  # parsed once
+reached = code_hashes.reach(
+    "dpol.experts.persistence", "dpol.core.schemas", "dpol.show.looks", "dpol.labels"
+)
+def hashes():
+    for cached in ("hash_by_room", "files_by_reader", "_hash_of_module"):
+        getattr(code_hashes, cached).cache_clear()
+    return {**code_hashes.hash_by_room(reached), "results": code_hashes.code_of_results()}
+before, after = hashes(), {}
+for name, (file, old, new) in json.loads(sys.argv[1]).items():
+    path = Path("dpol", file)
+    text = path.read_text(encoding="utf-8") if path.exists() else None
+    assert old in (text or "")
+    path.write_text(text.replace(old, new) if old else (text or "") + new, encoding="utf-8")
+    after[name] = [room for room, value in hashes().items() if before[room] != value]
+    path.unlink() if text is None else path.write_text(text, encoding="utf-8")
+print(json.dumps(after))
+"""
+NEVER = {"checks", "cli", "plan", "report", "show"}
+
+
+def changed_by(folder: Path, changes: dict[str, tuple[str, str, str]]) -> dict[str, set[str]]:
+    """Return the rooms whose hash differs for each change of a file in a copy of dpol.
+
+    A change replaces a text, or adds one at the end.
+    """
+    shutil.copytree(ROOT, folder / "dpol", ignore=shutil.ignore_patterns("__pycache__"))
+    words = sys.executable, "-c", HASHES, json.dumps(changes)
+    found = json.loads(succeed(run(*words, folder=folder, PYTHONPATH=str(folder))))
+    return {name: set(rooms) for name, rooms in found.items()}
+
+
+def test_words_and_layout_are_no_code_and_files_count_for_their_readers(tmp_path: Path) -> None:
+    file = "experts/persistence.py"
+    expected = {
+        "comment": ((file, "", "\n# A comment.\n"), set()),
+        "docstring": ((file, '"""Play the', '"""Other words. Play the'), set()),
+        "layout": ((file, "np.zeros((", "np.zeros(\n            ("), set()),
+        "code": ((file, "axis=1", "axis=-1"), {"experts", "results"}),
+        "unread": (("experts/registry.yaml", "", "\na: 1\n"), {"results"}),
+        "read": (("show/looks.yaml", "", "\na: 1\n"), {"show"}),
+        "named by none": (("show/new.yaml", "", "a: 1\n"), {"show"}),
+        "not reached": (("lazy/exact.py", "", "\na = 1\n"), {"results"}),
+        "of the study": (("studies/games/results.yaml", "", "\n"), {"results"}),
+    }
+    found = changed_by(tmp_path, {name: change for name, (change, _) in expected.items()})
+    assert found == {name: rooms for name, (_, rooms) in expected.items()}
+
+
+def test_a_line_in_any_room_that_computes_changes_the_hash_of_the_code(tmp_path: Path) -> None:
+    """A bare call, too: it may draw the noise."""
+    paths = {room_of(it): code_hashes._path_of(it) for it in sorted(every_module())}
+    changes = {
+        room: (path.relative_to(ROOT).as_posix(), "", "\nchanged = 1\n")
+        for room, path in paths.items()
+    }
+    changes |= {
+        "bare": ("experts/learners/average.py", "np.exp(weights, out", "np.exp2(weights, out"),
+        "in a loop": ("noise/noisy_gains.py", "standard_normal(out", "standard_gamma(out"),
+    }
+    found = changed_by(tmp_path, changes)
+    assert {name for name, rooms in found.items() if "results" not in rooms} == NEVER
+    assert {"noise", "privacy", "experts", "data", "studies.games"} <= found.keys()
+
+
+def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types() -> None:
+    assert "dpol.studies.games" in reach("dpol.studies.games.systems")
+    assert "dpol.data.query" in reach("dpol.plan")  # imported by a method
+    assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
+    assert reach("numpy.random") == frozenset()
+    assert {room_of(it) for it in every_module() - every_module("cli")} == {"cli"}
