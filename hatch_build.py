@@ -1,7 +1,8 @@
-"""What a package index shows of dpol: README.md, with links that work there, and addresses.
+"""What a package index shows of dpol and of dpol-weekly: README.md, with links that work there.
 
-One setting says where the repository is: the environment variable DPOL_REPOSITORY, such as
-https://host/owner/dpol, which a release sets. Without it links stay as they are.
+Environment variables that a release sets say where the project is. DPOL_REPOSITORY is an address
+such as https://host/owner/dpol; without it links stay as they are. DPOL_DOCUMENTATION is the
+address of the built pages; without it the repository shows the documentation.
 """
 
 import os
@@ -21,15 +22,17 @@ class IndexPage(MetadataHookInterface):
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
         if repository := os.environ.get("DPOL_REPOSITORY", "").rstrip("/"):
             tag = f"v{metadata['version']}"
+            documentation = f"{repository}/blob/{tag}/docs/index.md"
+            folder = f"{tag}/{self.config.get('folder', '')}"
             metadata["urls"] = {
                 "Repository": repository,
-                "Documentation": f"{repository}/blob/{tag}/docs/index.md",
+                "Documentation": os.environ.get("DPOL_DOCUMENTATION") or documentation,
                 "Changelog": f"{repository}/blob/{tag}/CHANGELOG.md",
                 "Issues": f"{repository}/issues",
             }
             text = LINK.sub(
                 lambda it: (
-                    f"{it[1]}{it[2]}({repository}/{'raw' if it[1] else 'blob'}/{tag}/{it[3]})"
+                    f"{it[1]}{it[2]}({repository}/{'raw' if it[1] else 'blob'}/{folder}{it[3]})"
                 ),
                 text,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from dataclasses import MISSING, fields, is_dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from docutils.nodes import Node, Text, TextElement, document, reference, system_message
+from docutils.nodes import Node, Text, TextElement, document, literal, reference, system_message
 from docutils.parsers.rst.roles import code_role
 from docutils.parsers.rst.states import Inliner
 from pydantic import BaseModel
@@ -20,7 +21,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.inspect import object_description
 from sphinx.util.nodes import make_refnode
 
-from dpol import __version__
+import dpol
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -31,7 +32,7 @@ write_pages()
 project = "dpol"
 author = "The dpol developers"
 copyright = author
-version = release = __version__
+version = release = dpol.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
@@ -71,10 +72,78 @@ myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = "dpol"
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_copy_source = False
 html_show_sphinx = False
+
+# What only Sphinx needs stands here: a code host shows the pages as they are.
+CONTENTS = """
+```{toctree}
+:hidden:
+tutorial
+teach
+reference/glossary
+```
+```{toctree}
+:hidden:
+:caption: Understand
+explanation/papers
+explanation/ours
+explanation/notes
+explanation/privacy
+explanation/workflow
+```
+```{toctree}
+:hidden:
+:caption: Do
+how-to/add-dataset
+how-to/extend
+how-to/verify
+how-to/elsewhere
+```
+```{toctree}
+:hidden:
+:caption: Look up
+reference/config
+reference/tables
+reference/exhibits
+reference/library
+```
+"""
+MORE = {
+    "index": CONTENTS,
+    "reference/library": "\n```{toctree}\n:glob:\nlibrary/*\n```\n",
+}
+MANUAL = "```{include} ../../config/README.md\n:relative-docs: ../docs/\n```\n"
+HOMES = {
+    f"dpol.{name}": f"dpol{module}.{name}"
+    for module, name in re.findall(
+        r"^from (\.\S+) import (\w+)", Path(dpol.__file__).with_suffix(".pyi").read_text(), re.M
+    )
+}
+"""Public names, and the modules that define them."""
+
+
+def add_contents(app: Sphinx, page: str, text: list[str]) -> None:
+    """Add the lists of pages, and the manual of the config, which is outside this folder."""
+    text[0] = MANUAL if page == "reference/config" else text[0] + MORE.get(page, "")
+    # A page outside this folder is not built; it is given as a file.
+    text[0] = re.sub(r"\[(.+?)\]\((\.\./weekly/.+?)\)", r"{download}`\1 <\2>`", text[0])
+
+
+def link_code(app: Sphinx, page: document) -> None:
+    """Make a link of code that is a name with dots if something has that name."""
+    for code in [*page.findall(literal)]:
+        name = code.astext().partition("(")[0]
+        if re.fullmatch(r"[A-Za-z]\w*(\.\w+)+", name) and not isinstance(
+            code.parent, (reference, pending_xref)
+        ):
+            options = {"refdomain": "py", "reftype": "obj", "refspecific": True}
+            link = pending_xref("", reftarget=HOMES.get(name, name), **options)
+            code.replace_self(link)
+            link += code
 
 
 def keep_colon(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -126,17 +195,20 @@ def link_field(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: TextElement
 ) -> reference | None:
     """Link the name of a field to its class, where fields are described."""
-    owner = node["reftarget"].rpartition(".")[0]
-    found = env.domains.python_domain.objects.get(owner) if node.get("refdomain") == "py" else None
-    if found is None or found.objtype != "class":
+    domain, owner = env.domains.python_domain, node["reftarget"].rpartition(".")[0]
+    classes = domain.find_obj(env, None, None, owner, "class", 1) if owner else []
+    if len(classes) != 1 or node.get("refdomain") != "py":
         return None
+    ((owner, found),) = classes
     return make_refnode(app.builder, node["refdoc"], found.docname, found.node_id, shown, owner)
 
 
 def setup(app: Sphinx) -> None:
     app.connect("missing-reference", link_field)
     app.add_role("name", name_role)
+    app.connect("source-read", add_contents)
     app.connect("doctree-read", cut_values)
+    app.connect("doctree-read", link_code)
     app.connect("autodoc-skip-member", skip_keys)
     app.connect("autodoc-process-docstring", keep_colon, priority=400)  # Napoleon has 500
     app.connect("autodoc-process-signature", plain_signature)

@@ -41,13 +41,10 @@ stream = dpol.GainStream(
 
 # %%
 levels = [2, 1, 0.5, 0.25, 0.1]
-uniform, best = occupancy.mean(axis=1).sum(), occupancy.max(axis=1).sum()
 shares = []
 for mu in levels:
     noisy = dpol.privatize(stream, noise="capacity", mu=mu, seed=1, replicates=50)
-    games = dpol.play(dpol.RWMeta(), noisy)
-    totals = games.gains(stream).sum(axis=1)
-    shares.append((totals.mean() - uniform) / (best - uniform))
+    shares.append(dpol.play(dpol.RWMeta(), noisy).share(stream))
 
 # %% [markdown]
 # 0% is a hospital drawn at random every week, 100% the fullest hospital of every week.

@@ -9,20 +9,40 @@ import tomllib
 from pathlib import Path
 
 import conda_env
+import deposit
 import pytest
 import yaml
 
 import dpol
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT, WEEKLY = (
+    tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+    for folder in (".", "weekly")
+)
 
 
 def test_version_is_the_same_everywhere() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
     (label,) = re.findall(r'image\.version="(.*?)"', (ROOT / "Containerfile").read_text())
     (rules,) = re.findall(r'^RELEASE = "(.*)"', (ROOT / "workflow/Snakefile").read_text(), re.M)
-    assert {cited, label, rules, PROJECT["version"]} == {dpol.__version__}
+    named = {cited, label, rules, PROJECT["version"], WEEKLY["version"]}
+    assert named == {dpol.__version__}
+    assert f"dpol=={dpol.__version__}" in WEEKLY["dependencies"]
+
+
+def test_conda_has_the_python_of_the_package() -> None:
+    """Not above what has wheels of all locked packages (tools/conda_env.py)."""
+    files = ROOT / "environment.yml", ROOT / "environment-dev.yml", conda_env.FILE
+    named = {re.search(r"\bpython(>=\S+)", file.read_text())[1] for file in files}
+    assert named == {conda_env.PYTHON}
+    assert PROJECT["requires-python"] == WEEKLY["requires-python"] == conda_env.PYTHON.split(",")[0]
+
+
+def test_all_licence_texts_of_the_code_are_one() -> None:
+    """Hosts, wheels and REUSE each look for it in a place of their own."""
+    texts = [ROOT / "LICENSE", ROOT / "LICENSES/MIT.txt", ROOT / "weekly/LICENSE"]
+    assert len({text.read_bytes() for text in texts}) == 1
 
 
 def test_the_conda_environment_of_the_rules_is_that_of_the_lock() -> None:
@@ -34,6 +54,16 @@ def test_locks_name_no_host() -> None:
     assert len(locks) >= 4
     named = [lock.name for lock in locks if re.search("://|-index|find-links", lock.read_text())]
     assert named == []
+
+
+def test_a_deposit_describes_its_tables_and_has_the_licences(tmp_path: Path) -> None:
+    deposit.write(tmp_path / "deposit")
+    text = (tmp_path / "deposit/README.md").read_text()
+    tables = {path.name for path in (tmp_path / "deposit").glob("*.parquet")}
+    assert tables == {*re.findall(r"`([\w-]+\.parquet)`", text)}
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    assert [link for link in links if not (tmp_path / "deposit" / link).exists()] == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import snakemake_logger_plugin_dpol as plugin
 from dpol.cli import main
 from pipeline import ROOT
 
@@ -18,6 +19,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     programs: list[list[str]] = []
     monkeypatch.setattr("os.execv", lambda program, words: programs.append(words))
     monkeypatch.chdir(tmp_path)
+    Path("here").mkdir()
     return programs
 
 
@@ -73,6 +75,20 @@ def test_a_cache_that_cannot_be_written_moves_to_the_working_folder(
     main(["run", "shelters"])
     assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / "mine")
     assert len(started) == 3
+
+
+@pytest.mark.parametrize(
+    "words", ["--workflow-profile profiles/slurm", "--profile=profiles/slurm/"]
+)
+def test_slurm_without_its_plug_in_is_refused_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["snakemake", *words.split()])
+    monkeypatch.setattr(plugin, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="in the clone run make cluster, elsewhere pip install"):
+        plugin._refuse_slurm()
+    monkeypatch.setattr(plugin, "find_spec", lambda name: name)
+    plugin._refuse_slurm()
 
 
 def test_a_copied_config_is_run(

@@ -36,10 +36,10 @@ from .experts.play import RawGains as RawGains
 from .experts.registry import make_members as make_members
 from .experts.tree_ftpl import TreeFTPL as TreeFTPL
 from .lazy.algorithm import LazyWeights as LazyWeights
-from .noise import NOISES as NOISES
-from .noise import Noise as Noise
-from .noise import NoisyGains as NoisyGains
-from .noise import privatize as privatize
+from .noise.noises import NOISES as NOISES
+from .noise.noises import Noise as Noise
+from .noise.noisy_gains import NoisyGains as NoisyGains
+from .noise.noisy_gains import privatize as privatize
 from .privacy.guarantee import Guarantee as Guarantee
 from .report.compare import RunComparison as RunComparison
 from .report.compare import compare_runs as compare_runs

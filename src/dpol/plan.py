@@ -98,7 +98,7 @@ class Plan:
         """Packages other than dpol that the run needs, by the name of import.
 
         Raises:
-            ModuleNotFoundError: a package is not installed where jobs find it.
+            ConfigError: a package is not installed where jobs find it.
         """
         named = {study.module for study, _ in self.studies}
         named |= {it for points in self.points.values() for it in code_of(points.values())}

@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,23 @@ _MORE_MEMORY = (
     "run the same command with fewer jobs at once, as with --cores 1, on a machine with more"
     " memory, or with a higher limit (ulimit -v)"
 )
+
+
+def _refuse_slurm() -> None:
+    """End with one line if a profile asks for Slurm, but Snakemake lacks its plug-in.
+
+    Snakemake loads this package before it reads its options. It would print all of them.
+    """
+    folders = [word.rpartition("=")[2] for word in sys.argv]
+    asks = any(Path(folder).match("profiles/slurm") for folder in folders)
+    if asks and find_spec("snakemake_executor_plugin_slurm") is None:
+        sys.exit(
+            "error: profiles/slurm needs Snakemake's plug-in for Slurm; in the clone run make"
+            " cluster, elsewhere pip install snakemake-executor-plugin-slurm"
+        )
+
+
+_refuse_slurm()
 
 
 class LogHandler(LogHandlerBase):

@@ -56,12 +56,3 @@ def test_a_module_of_the_working_folder_is_checked_with_a_word_on_runs(tmp_path)
         " algorithm NAME writes one) and pip install it\n"
     )
     assert "No module named 'quiet'" in fail(checked(tmp_path.parent, "quiet:WELL_KNOWN"))
-
-
-def test_a_module_on_the_path_is_checked_without_a_word(tmp_path, monkeypatch):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere/quiet.py").write_text(QUIET)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}/elsewhere", prepend=":")
-    done = checked(tmp_path, "quiet:WELL_KNOWN")
-    assert succeed(done).count(": holds\n") == 4
-    assert done.stderr == ""

@@ -151,6 +151,8 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
         ("d,town,age,sick,beds",
          [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")],
          TOLD, "entity", "no column alone tells the rows of a period apart; which of town, age"),
+        ("d,town,sick,beds", PLAIN, {**TOLD, "each_day": "sum"},
+         "each_day", "each town has one row in a period; leave this option out"),
     ],
     ids=lambda value: str(value)[:30],
 )  # fmt: skip
@@ -272,13 +274,9 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     Path("t.csv").write_text(text + text.splitlines()[-1].replace(",5,", ",6,") + "\n")
     assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
     said = capsys.readouterr().err
-    assert "t.yaml is written, but needs one change. t.csv, rows 16, 17: Trier has" in said
-    assert "several_rows: last, and max_merged: 0.07, to keep the last row" in said
-
-
-def test_rows_that_are_one_in_a_period_cannot_be_merged(tmp_path: Path) -> None:
-    questions = asked(tmp_path / "t.csv", rows("d,town,sick,beds", *PLAIN), **TOLD, each_day="sum")
-    assert questions == {"each_day": "each town has one row in a period; leave this option out"}
+    assert "t.yaml is written, but needs one change. t.csv: stream t has 16 rows, of" in said
+    assert "  Trier, 2021-01-31: 2 rows: 16, 17" in said
+    assert "several_rows: last and max_merged: 0.07, to keep the last row" in said
 
 
 def test_columns_named_by_numbers_are_years_only_without_a_column_of_dates(tmp_path: Path) -> None:
@@ -297,7 +295,9 @@ def test_a_group_of_one_entity_makes_no_stream(here: Path, capsys) -> None:
     lines = [f"{day},{town},{own[town]},5,{30 * (town != 'Jena')}" for day in DAYS for town in own]
     Path("t.csv").write_text("\n".join(["d,town,region,sick,beds", *lines]) + "\n")
     assert main(["new", "dataset", "t.csv", *OPTIONS, "--group", "region"]) == 0
-    streams = yaml.safe_load(Path("t.yaml").read_text())["streams"]
+    text = Path("t.yaml").read_text()
+    assert "its people have sqrt(2) times the mu" in text, "they play in two streams"
+    streams = yaml.safe_load(text)["streams"]
     assert {label: of["groups"] for label, of in streams.items()} == {
         "t": ["N", "S", "W"], "N": ["N"],
     }  # fmt: skip
@@ -335,6 +335,7 @@ def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: 
         (["t.csv", "--date", "DD"], 2, "--date: must be 'YYYY-MM-DD', "),
         (["t.csv.gz"], 1, "t.csv.gz: cannot be read as a .gz file"),
         (["t.xlsx"], 1, "t.xlsx: cannot be read as a .xlsx file"),
+        (["my-own", "--at-most", "3"], 2, "--at-most is only for dpol new dataset TABLE"),
         (["t.csv", "--at-most", "0"], 2, "--at-most: must lie from 0.001 to"),
     ],
     ids=str,
@@ -344,7 +345,7 @@ def test_what_cannot_be_meant_is_refused_in_words(here: Path, capsys, words, cod
         (here / name).write_text(rows("d,town,sick,beds", *PLAIN))
     (here / "there.yaml").touch()
     try:
-        done = main(["new", "dataset", *words])
+        done = main(["new", "algorithm" if words[0] == "my-own" else "dataset", *words])
     except SystemExit as stop:
         done = stop.code
     assert (done, "Traceback") == (code, "Traceback")
@@ -374,11 +375,6 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
 
 
-def test_options_of_a_table_are_for_tables(here: Path, capsys) -> None:
-    assert main(["new", "algorithm", "my-own", "--at-most", "3"]) == 2
-    assert "--at-most is only for dpol new dataset TABLE" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("marker", "counts", "options", "moves"),
     [
@@ -388,6 +384,7 @@ def test_options_of_a_table_are_for_tables(here: Path, capsys) -> None:
         ("<5", "5 6 7", ["--per-person", "2"], 4),  # 6 becomes 2
         ("*", "8 9 10", ["--suppressed", "*"], 6),  # 8, the smallest published, becomes 2
         ("", "5 6 7", [], 1),
+        ("", "5 6 7", ["--per-person", "20"], 20),
     ],
 )
 def test_the_config_says_how_far_one_person_moves_a_count_that_may_be_suppressed(
@@ -400,24 +397,3 @@ def test_the_config_says_how_far_one_person_moves_a_count_that_may_be_suppressed
     text = Path("t.yaml").read_text()
     assert yaml.safe_load(text)["privacy"]["count_sensitivity"] == moves
     assert ("a suppressed count is read as 2" in text) == bool(marker)
-
-
-def test_the_config_says_that_groups_play_twice(here: Path, capsys) -> None:
-    for groups in ("North North South South", "North North North North"):
-        own = dict(zip(("Ulm", "Bonn", "Trier", "Kiel"), groups.split(), strict=True))
-        lines = [f"{day},{town},{own[town]},5,30" for day in DAYS for town in own]
-        (here / "t.csv").write_text("\n".join(["d,town,region,sick,beds", *lines]) + "\n")
-        Path("t.yaml").unlink(missing_ok=True)
-        assert main(["new", "dataset", "t.csv", *OPTIONS, "--group", "region"]) == 0
-        twice = "its people have sqrt(2) times the mu" in Path("t.yaml").read_text()
-        assert twice == ("South" in groups)
-
-
-def test_the_config_says_how_far_one_person_moves_a_count(here: Path, capsys) -> None:
-    (here / "t.csv").write_text(rows("d,town,sick,beds", *PLAIN))
-    assert main(["new", "dataset", "t.csv", *OPTIONS, "--per-person", "20"]) == 0
-    assert yaml.safe_load(Path("t.yaml").read_text())["privacy"]["count_sensitivity"] == 20
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "t.csv:"
-    assert said[1] == "  entity: town ('Ulm', 'Bonn')"
-    assert said[-1] == "Written: t.yaml. Now: dpol run t.yaml --cores 2"

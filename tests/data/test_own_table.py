@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 import yaml
 
 import dpol
+from dpol.cli import main
 from pipeline import ROOT, snakemake, succeed
 from streams_by_hand import assert_same
 
+TABLE = "data/examples/shelters.csv"
 SHELTERS: dict[str, Any] = {
     "entity": "shelter",
     "period": "week_of",
@@ -22,7 +25,6 @@ SHELTERS: dict[str, Any] = {
     "capacity": "places",
     "cleaning": {"suppressed_markers": ["<5"], "missing_markers": ["-"]},
 }
-HOSPITALS = "data/hospitals/hospitals-central-texas-2020-08-09--2023-06-04.parquet"
 ROWS = """
 site,week,town,used,beds
 A,2024-01-01,X,3,10
@@ -60,61 +62,45 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize(
-    ("config", "table", "read"),
-    [
-        (
-            "shelters",
-            "data/examples/shelters.csv",
-            {
-                **SHELTERS,
-                "group": "district",
-                "groups": ["Old Town", "Riverside"],
-                "cleaning": {**SHELTERS["cleaning"], "max_carry": 2, "min_total_cases": 50},
-                "label": "town",
-            },
-        ),
-        (
-            "config",
-            HOSPITALS,
-            {
-                "entity": "hospital_pk",
-                "period": "collection_week",
-                "count": "inpatient_beds_used_covid_7_day_avg",
-                "capacity": "inpatient_beds_7_day_avg",
-                "group": "state",
-                "groups": ["TX"],
-                "name": "hospital_name",
-                "cases": [
-                    f"previous_day_admission_{age}_covid_suspected_7_day_sum"
-                    for age in ("adult", "pediatric")
-                ],
-                "periods": {"first": "2020-08-09", "last": "2023-06-04"},
-                "cleaning": {
-                    "min_total_cases": 100,
-                    "negative_counts": "missing",
-                    "several_rows": "last",
-                    "max_clipped": 0.05,
-                },
-                "label": "CTX",
-            },
-        ),
-    ],
-    ids=["shelters", "hospitals"],
-)
-def test_the_stream_is_that_of_a_run(
-    config: str, table: str, read: dict[str, Any], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("config", "label"), [("shelters", "town"), ("config", "CTX")])
+def test_the_stream_of_a_config_is_that_of_a_run(config: str, label: str, tmp_path: Path) -> None:
     file = ROOT / f"config/{config}.yaml"
-    settings = yaml.safe_load(file.read_text())
-    path = f"results/{settings['run']}/streams/{read['label']}.parquet"
+    path = f"results/{yaml.safe_load(file.read_text())['run']}/streams/{label}.parquet"
     succeed(snakemake(tmp_path, path, config=file))
-    made = dpol.read_stream(tmp_path / path)
-    own = dpol.read_table(ROOT / table, **read)
-    if made.provenance["simulated"]:  # what only a config says
+    made, own = dpol.read_stream(tmp_path / path), dpol.read_table(file, label=label)
+    if made.provenance["simulated"]:  # what the sources of dpol say
         made.provenance["simulated"] = own.provenance["simulated"]
     assert_same(own, made)
     assert own.stay == made.stay
+
+
+def test_arguments_say_what_a_config_says() -> None:
+    cleaning = {**SHELTERS["cleaning"], "max_carry": 2, "min_total_cases": 50}
+    groups = {"group": "district", "groups": ["Old Town", "Riverside"]}
+    told = {**SHELTERS, **groups, "cleaning": cleaning, "label": "town"}
+    of_config = dpol.read_table(ROOT / "config/shelters.yaml", label="town")
+    own = dpol.read_table(TABLE, **told)
+    assert_same(own, replace(of_config, provenance=own.provenance))
+
+
+def test_what_a_table_shows_need_not_be_told(tmp_path: Path, monkeypatch) -> None:
+    """As `dpol new dataset` reads it, whose config can be given too."""
+    monkeypatch.chdir(tmp_path)
+    words = "--count guests --capacity places --missing -"
+    assert main(["new", "dataset", str(ROOT / TABLE), *words.split()]) == 0
+    marks = {"cleaning": {"missing_markers": ["", "-"]}}
+    seen = dpol.read_table(TABLE, count="guests", capacity="places", **marks)
+    assert seen.count_sensitivity == 3, "a suppressed 5 is read as 2"
+    assert_same(seen, dpol.read_table("shelters.yaml"))
+    with pytest.raises(dpol.ConfigError) as caught:
+        dpol.read_table(TABLE, count="guest")
+    assert "Name its columns as arguments:\n  count: no column 'guest'; did you" in str(
+        caught.value
+    )
+    with pytest.raises(dpol.ConfigError, match="no stream twn; did you mean town"):
+        dpol.read_table(ROOT / "config/shelters.yaml", label="twn")
+    with pytest.raises(dpol.ConfigError, match="dataset.source.kind = 'simulated': must be local"):
+        dpol.read_table(ROOT / "config/simulated.yaml")
 
 
 def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -124,7 +110,7 @@ def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixt
     assert lines == [
         f"{file}: stream X: {line}"
         for line in (
-            "rows left out by dataset.cleaning.drop_where: 1",
+            "rows left out by cleaning.drop_where: 1",
             "rows outside the chosen groups and periods: 1",
             "cells without a count: 1",
             "missing counts carried forward (at most cleaning.max_carry periods): 1",
@@ -178,21 +164,21 @@ def test_capacities_may_be_in_a_second_table(file: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("error", "changes", "message"),
     [
-        (dpol.DataError, {"count": "use"}, "no column named use; it has site, week, town, used"),
+        (dpol.DataError, {"count": "use"}, "used, beds. Name the right ones as arguments"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups within the periods: X, Y"),
-        (dpol.DataError, {"cleaning": {"entities": "all"}}, "dataset.cleaning.max_clipped"),
+        (dpol.DataError, {"cleaning": {"entities": "all"}}, "cleaning.max_clipped = 0.01"),
         (dpol.ConfigError, {"groups": None},
          "groups: is missing: list the texts in the column town whose rows play"),
         (dpol.ConfigError, {"group": None},
-         "dataset.columns.group: is missing: name the column that holds the groups"),
+         "\n  group: is missing: name the column that holds the groups"),
         (dpol.ConfigError, {"groups": "X"}, "groups = 'X': must be a list"),
         (dpol.ConfigError, {"capacity": None},
-         "dataset.columns.capacity: is missing: name the column, or set gain to of: count"),
+         "\n  capacity: is missing: name the column, or set gain to of: count"),
         (dpol.ConfigError, {"cleaning": {"max_cary": 1}}, "unknown key; did you mean max_carry?"),
         (dpol.ConfigError, {"format": {"layout": "wide"}, "groups": None, "gain": {"of": "sum"}},
          "gain.of = 'sum': must be 'share' or 'count'"),
         (dpol.ConfigError, {"format": {"layout": "wide"}},
-         "dataset.columns.group = 'town': must not be given because dataset.format.layout is wide"),
+         "group = 'town': must not be given because format.layout is wide"),
         (ValueError, {"stay": 0}, "stay must be a whole number of at least 1, got 0"),
         (ValueError, {"count_sensitivity": "1"}, "count_sensitivity must be a number in (0, inf)"),
     ],
@@ -205,17 +191,10 @@ def test_a_wrong_argument_is_refused_with_a_remedy(
 
 
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(dpol.ConfigError, match=r"dataset.source.file = .*must end in \.csv, "):
+    with pytest.raises(dpol.ConfigError, match=r"path = .*must end in \.csv, "):
         dpol.read_table(tmp_path / "sites.ods", **SITES)
     with pytest.raises(dpol.DataError, match="no such file"):
         dpol.read_table(tmp_path / "none.csv", **SITES)
-
-
-def test_a_table_that_comes_with_dpol_is_found_from_any_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert dpol.read_table("data/examples/shelters.csv", **SHELTERS).label == "shelters"
 
 
 def test_without_the_pipeline_it_says_what_to_install(

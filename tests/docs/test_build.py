@@ -47,6 +47,15 @@ def test_every_page_is_reached_from_the_first(site: Path) -> None:
     assert {path.relative_to(site) for path in reached} >= sources
 
 
+def test_names_of_the_library_lead_to_their_description(site: Path) -> None:
+    """The pages write symbols and public names as plain code, for a code host too."""
+    linked = r'<a class="reference internal" href="library/dpol[^>]*><code'
+    for page, part in (("glossary", "symbols"), ("library", "names")):
+        text = (site / f"reference/{page}.html").read_text().partition(f'<section id="{part}">')[2]
+        section = text.partition("</section>")[0]
+        assert section.count("<code") == len(re.findall(linked, section)) > 40
+
+
 def test_no_symbol_is_taken_for_the_number_of_a_list(site: Path) -> None:
     # "n_rounds: T." in a docstring becomes a list whose first item is T.
     pages = sorted((site / "reference/library").glob("*.html"))

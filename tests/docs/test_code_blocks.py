@@ -54,40 +54,6 @@ def test_what_does_not_work_fails(
         run_page(page, Reader(project))
 
 
-def test_the_blocks_of_a_page_share_a_shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = copy_project(tmp_path / "project")
-    monkeypatch.setattr("code_blocks.ROOT", tmp_path)
-    text = """
-```sh
-mkdir -p weekly && cd weekly
-name=valley
-printf one > "$name.txt"
-```
-
-```python
-from pathlib import Path
-
-print(Path("valley.txt").read_text(), end="")
-```
-
-```text
-one
-```
-
-```sh
-cat $name.txt
-printf two
-```
-
-```text
-onetwo
-```
-"""
-    run_page(write(tmp_path, text), Reader(project))
-
-
 def test_blocks_that_are_left_out_for_a_reason_are_run_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,11 +63,6 @@ def test_blocks_that_are_left_out_for_a_reason_are_run_alone(
     run_page(write(tmp_path, text), Reader(project), left_out="needs a cluster")
     assert (project / "one").exists()
     assert not (project / "two").exists()
-
-
-def test_unknown_languages_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="language 'bash'"):
-        blocks(write(tmp_path, "```bash\ntrue\n```"))
 
 
 def test_directives_hold_for_the_next_block_only(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
 import math
 
@@ -23,7 +22,7 @@ from dpol.labels.game import (
 )
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
-from dpol.labels.registry import SELECTORS, make_learner, title_of, variants
+from dpol.labels.registry import SELECTORS, make_learner, variants
 from dpol.privacy.auditing.bounds import audit_runs
 from labels import plain
 
@@ -205,38 +204,6 @@ def test_a_selection_depends_on_the_seed_and_on_its_own_generator_only(name):
         one = LabelGenerators(coins().nature.of([r]), coins().clients.of([r]))
         alone = selector.play(dataclasses.replace(game, law=game.law[[r]]), one)
         assert alone.tolist() == [whole[r]]
-
-
-@every_selector
-def test_the_guarantee_of_a_selector_is_complete_and_not_refuted(name):
-    selector = selector_of(name)
-    guarantee = selector.client.guarantee
-    assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
-    assert guarantee.adjacency == "two labels of the same round"
-    assert guarantee.unit == "one person's label in one round"
-    assert guarantee.epsilon_delta == (1.0, 0.0)
-    assert guarantee.sensitivity > 0
-    features, bounds = np.zeros(20_000, dtype=int), []
-    for pair in itertools.combinations(range(4), 2):
-        columns = []
-        for label in pair:
-            clients = label_generators(1, ("audit", label), 1, "own").clients
-            sent = selector.client.privatize(np.full((1, len(features)), label), features, clients)
-            asked = sent.index[0][:, None] == np.arange(selector.client.sets.shape[1])
-            columns.append(np.where(asked, 2.0 * sent.values[0][:, None] - 1, 0.0))
-        facts = {"parameter": "epsilon", "claimed": 1.0, "delta": 0.0, "confidence": 1 - 1e-7}
-        audit = audit_runs(*columns, **facts)
-        assert audit.verdict == "consistent"
-        bounds.append(audit.lower_bound)
-    assert max(bounds) > 0.7  # power
-
-
-@every_selector
-def test_a_selector_has_a_title_and_almost_surely_finds_the_truth(name):
-    assert title_of(name) == SELECTORS[name].title
-    selector = selector_of(name, epsilon=60.0)
-    game = dataclasses.replace(constant_game(selector), features=np.zeros(2000, dtype=int))
-    assert selector.play(game, coins()).tolist() == game.law.tolist()
 
 
 # ---- features of an adversary --------------------------------------------------------------------

@@ -15,7 +15,18 @@ from dpol.core.errors import DpolError
 from dpol.report.page import build_page
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
 
-ALWAYS = ["paper", "privacy-utility", "privacy", "replay", "average-gain"]
+CHAPTERS = {
+    "answer": ["privacy-utility"],
+    "first": ["paper", "batching"],
+    "second": ["lazy", "convex"],
+    "third": ["labels"],
+    "beyond": ["average-gain", "beyond"],
+    "replay": ["replay"],
+    "privacy": ["privacy", "audits"],
+    "claims": ["claims"],
+    "data": ["data"],
+    "origin": ["provenance"],
+}
 OWN = config().dataset.model_dump(exclude_none=True) | {"public": False}
 SIMULATED = OWN | {"source": {"kind": "local", "file": "t.csv", "simulated": True}}
 WARNING = "This folder holds your raw counts. Share nothing of it."
@@ -32,14 +43,19 @@ def whole(folder: Path) -> str:
 
 
 def sections(text: str) -> list[str]:
-    return Elements(text).values("id", "section")
+    return [it["id"] for it in Elements(text).of("div") if it.get("class") == "part"]
 
 
 @pytest.mark.parametrize("study", [None, *STUDIES])
-def test_a_study_has_its_section_and_no_other(folder: Path, study: str | None) -> None:
-    own = {None: [], "comparison": ["beyond"]}.get(study, [study])
+def test_a_study_has_its_section_in_its_chapter_and_no_other(
+    folder: Path, study: str | None
+) -> None:
     text = page(folder, *filter(None, [study]))
-    assert sections(text) == [*ALWAYS, *own, "data", "provenance"]
+    others = {*STUDIES, "beyond"} - {{"comparison": "beyond"}.get(study or "", study)}
+    shown = {key: [it for it in parts if it not in others] for key, parts in CHAPTERS.items()}
+    chapters = Elements(text).values("id", "section")
+    assert chapters == [f"chapter-{key}" for key, parts in shown.items() if parts]
+    assert sections(text) == [it for parts in shown.values() for it in parts]
 
 
 def test_a_page_about_a_table_that_is_not_public_warns_and_replays_nothing(copy: Path) -> None:
@@ -78,13 +94,13 @@ def test_public_and_simulated_data_are_replayed_and_others_on_request(
 def test_a_study_shows_only_the_figures_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
-    main = ["figure-figure-2", "figure-privacy-utility"]
+    main = ["figure-privacy-utility", "figure-figure-2"]
     assert Elements(page(folder, **asked)).values("id", "figure") == [*main, *figures]
 
 
-def test_the_contents_name_every_section_in_its_order(whole: str) -> None:
+def test_the_contents_name_every_chapter_in_its_order(whole: str) -> None:
     nav = whole[whole.index("<nav") : whole.index("</nav>") + len("</nav>")]
-    assert Elements(nav).values("href", "a") == [f"#{name}" for name in sections(whole)]
+    assert Elements(nav).values("href", "a") == [f"#chapter-{key}" for key in CHAPTERS]
 
 
 def test_ids_are_unique_and_every_reference_inside_the_page_resolves(whole: str) -> None:
@@ -112,11 +128,12 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
-def test_figures_have_numbers_and_their_findings(whole: str) -> None:
+def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole: str) -> None:
     """The finding in the file of an image is its caption and alternative text."""
     images = Elements(whole).of("img")
     assert len(images) == 8
-    assert re.findall(r"(?:<b>|<summary>)Figure (\d+)", whole) == list("12345678")
+    assert re.findall(r"(?<!The paper’s )Figure \d\.", whole) == []
+    assert re.findall(r"<b>The paper’s (Figure \d)\.", whole) == ["Figure 2", *["Figure 1"] * 2]
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
@@ -142,20 +159,24 @@ def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
 
 def test_texts_of_others_are_escaped(whole: str) -> None:
     assert ODD not in whole
-    # The data of the replay, its script, and the script that sorts tables.
-    assert len(re.findall("<script", whole)) == 3
+    # Leads, data and script of each of the two interactive figures, and the scripts of tables.
+    assert len(re.findall("<script", whole)) == 1 + 2 * 2 + 1
     assert "&lt;script&gt;alert" in whole
 
 
 def test_the_page_has_the_provenance(folder: Path, whole: str) -> None:
-    text = whole[whole.index('<section id="data"') :]
+    text = whole[whole.index('<section id="chapter-data"') :]
     for part in ("ab" * 32, "2024-01-31T12:00:00+00:00", "https://example.org/t.csv", "12.5"):
         assert part in text
     for part in ("Python 3.11.0, dpol 0.1.0", "0123abc", "run: hand  # a &lt; b", "3 jobs, 22 s"):
         assert part in text
+    cited = text[text.index("@software{dpol-hand,") :]
+    for part in ("version = {0.1.0}", f"commit 0123abc; data with SHA-256 {'ab' * 32}; seed 7"):
+        assert part in cited
     bare = replace(PROVENANCE, commit=None, stages=PROVENANCE.stages.head(0))
     text = build_page(folder, config(), bare)
-    assert "commit" not in text
+    assert "commit when" not in text
+    assert "commit unknown; data" in text
     assert "Time of each stage" not in text
 
 
@@ -216,8 +237,7 @@ def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
     assert "glossary.md" not in build_page(folder, config("claims"), PROVENANCE, docs)
 
 
-def test_the_paper_comes_first_with_its_table_above_its_figure(folder: Path, whole: str) -> None:
-    assert sections(whole)[0] == "paper"
+def test_the_paper_has_its_table_above_its_figure(folder: Path, whole: str) -> None:
     assert whole.index("Of table-2</caption>") < whole.index('id="figure-figure-2"')
     other = {"local": {"algorithms": ["rw-meta"]}, "open": {"algorithms": ["follow-the-leader"]}}
     report = {"algorithms": ["rw-meta", "follow-the-leader"]}

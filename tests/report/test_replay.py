@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from dpol.report.page import page_facts
-from dpol.show.pages import load_template
 from dpol.studies.games.replay import replay_data, replay_intro, replay_widget
-from dpol.studies.page import PageFacts
+from dpol.studies.page import PageFacts, Widget
 from replays import games, replay_of, stream_of
 from report.run_by_hand import ODD, config, page, replay
 from tables_by_hand import summary
@@ -22,19 +21,15 @@ from tables_by_hand import summary
 FACTS = page_facts(config())
 
 
-def markup_of(frame: pd.DataFrame, **changes: Any) -> str:
-    """Return the HTML of the replay."""
+def widget_of(frame: pd.DataFrame, **changes: Any) -> Widget:
     settings = config(**changes)
     frames = {"replay": frame, "summary": summary()}
-    widget = replay_widget(frames, settings.games, page_facts(settings))
-    return load_template("replay.html.j2", "dpol.report").render(widget.values)
+    return replay_widget(frames, settings.games, page_facts(settings))
 
 
-def data_of(frame: pd.DataFrame, **changes: Any) -> dict[str, Any]:
-    """Return the data of the page as a browser reads them."""
-    text = markup_of(frame, **changes).split('type="application/json"')[1].split(">", 1)[1]
-    data: dict[str, Any] = json.loads(text.split("</script>")[0])
-    return data
+def data_of(frame: pd.DataFrame, **changes: Any) -> Any:
+    """Return the data of the script."""
+    return widget_of(frame, **changes).data
 
 
 def facts_of_gains() -> PageFacts:
@@ -85,15 +80,15 @@ def test_without_any_noise_the_truth_alone_is_replayed() -> None:
     data = data_of(frame, privacy={"levels": levels})
     assert [setting["noisy"] for setting in data["settings"]] == [None, None]
     assert data["halves"] == []
-    told = [markup_of(frame) for frame in (frame, replay())]
-    assert ["standard deviations" in markup for markup in told] == [False, True]
+    assert [widget_of(it).values["noisy"] for it in (frame, replay())] == [False, True]
 
 
-def test_no_name_ends_the_script_or_is_markup() -> None:
-    widget = markup_of(replay())
-    assert widget.count("</script>") == 1
-    assert ODD in data_of(replay())["names"]
-    assert "<script>alert" not in widget
+def test_no_name_ends_the_script(folder: Path) -> None:
+    """A browser reads the data of the page as they are."""
+    text = page(folder).split('id="replay-data">')[1].split("</script>")[0]
+    data = json.loads(text)
+    assert ODD in data["names"]
+    assert "<" not in text
 
 
 def test_names_that_begin_alike_are_cut_and_equal_ones_told_apart() -> None:
@@ -145,9 +140,10 @@ def test_a_table_of_gains_has_gains_and_rounds() -> None:
 
 def test_the_section_of_the_replay_is_named_after_its_periods(folder: Path) -> None:
     html = page(folder)
-    assert html.index('id="privacy"') < html.index('id="replay"') < html.index('id="average-gain"')
     assert re.search(
-        r'id="replay-title">Week by week</h2>\s*<p class="intro">New Mexico, first of', html
+        r'Week by week</h2>\s*<div class="part" id="replay">\s*'
+        r'<p class="intro">New Mexico, first of',
+        html,
     )
     assert html.count('id="replay-data"') == html.count('getElementById("replay-data")') == 1
     assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src" in html

@@ -170,7 +170,7 @@ suites:
   ours:
     algorithms: [rw-ftpl, {algorithm: ridge, windows: [4]}]
   theirs:
-    noises: [twice]
+    noises: [outside-noise]
     algorithms:
       - outside-leader
       - {algorithm: "outside.leader:Named", label: named, keep: 0.9}
@@ -185,20 +185,6 @@ NAMED = '''
 class Named(OutsideLeader):
     """The same, named by its class."""
 '''
-NOISE = """
-import numpy as np
-
-import dpol
-
-TWICE = dpol.Noise(
-    name="twice",
-    title="2 Δ_t / μ for every expert",
-    origin="other",
-    scale=lambda stream, mu: np.broadcast_to(
-        (2 * stream.sensitivity / mu)[:, None], stream.gains.shape
-    ),
-)
-"""
 POINTS = """
 [project.entry-points."dpol.algorithms"]
 outside-leader = "outside.leader:OutsideLeader"
@@ -207,9 +193,8 @@ outside-leader = "outside.leader:OutsideLeader"
 outside-medians = "outside.medians:OutsideMedians"
 
 [project.entry-points."dpol.noises"]
-twice = "outside.noise:TWICE"
+outside-noise = "outside.noise:NOISE"
 """
-NAMES = "outside", "outside-medians", "twice", "outside.leader:Named"
 
 
 def add(commands: Path, package: Path) -> None:
@@ -225,13 +210,12 @@ def add(commands: Path, package: Path) -> None:
 def folder(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run that plays the package; the package is put together of `dpol new`."""
     folder = tmp_path_factory.mktemp("outside")
-    for kind, name in (("study", ""), ("algorithm", "-leader"), ("learner", "-medians")):
-        succeed(dpol(commands, folder, "new", kind, f"outside{name}"))
+    succeed(dpol(commands, folder, "new", "study", "outside"))
     home = folder / "outside/src/outside"
-    for part in ("leader", "medians"):
+    for kind, part in (("algorithm", "leader"), ("learner", "medians"), ("noise", "noise")):
+        succeed(dpol(commands, folder, "new", kind, f"outside-{part}"))
         written = folder / f"outside-{part}/src/outside_{part}/__init__.py"
         (home / f"{part}.py").write_text(written.read_text() + (NAMED if part == "leader" else ""))
-    (home / "noise.py").write_text(NOISE)
     with (folder / "outside/pyproject.toml").open("a") as project:
         project.write(POINTS)
     add(commands, folder / "outside")
@@ -244,31 +228,13 @@ def folder(commands: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_that_it_brings_is_in_the_results(folder: Path) -> None:
     results = folder / "results/outside"
     summary = pd.read_parquet(results / "summary.parquet")
-    theirs = summary[summary["noise"] == "twice"]
+    theirs = summary[summary["noise"] == "outside-noise"]
     assert {"outside-leader", "named", "rw-meta-medians"} == set(theirs["algorithm"])
     assert pd.read_parquet(results / "outside.parquet")["bias"].tolist() == [0.5, 0.9]
     assert (results / "figures/outside.svg").stat().st_size
     heads = (results / "tables/average-gain.md").read_text()
     assert "| outside-leader | named |" in heads, "a stranger's algorithm is not ours (†)"
     page = (results / "report/index.html").read_text()
-    assert all(text in page for text in ("outside-leader", "twice", "Heads of each coin"))
+    assert all(text in page for text in ("outside-leader", "outside-noise", "Heads of each coin"))
     crate = json.loads((results / "ro-crate-metadata.json").read_text())
     assert "outside" in {node.get("name") for node in crate["@graph"]}
-
-
-def test_it_passes_the_checks(commands: Path, folder: Path) -> None:
-    for name in NAMES:
-        succeed(dpol(commands, folder, "check", name))
-
-
-def test_a_changed_line_reruns_the_jobs_that_play_it(commands: Path, folder: Path) -> None:
-    file = folder / "outside/src/outside/leader.py"
-    file.write_text(file.read_text().replace("keep: float = 0.8", "keep: float = 0.7"))
-    add(commands, folder / "outside")
-    said = succeed(dpol(commands, folder, "run", "config.yaml", "--dry-run"))
-    jobs = {name: int(count) for name, count in _rows(said)}
-    assert (jobs["games_point"], jobs["outside_point"]) == (2, 2), "two more play ours alone"
-
-
-def _rows(said: str) -> list[list[str]]:
-    return [row for line in said.splitlines() if len(row := line.split()) == 2 and row[1].isdigit()]

@@ -27,6 +27,7 @@ ASKED = ".snakemake/asked"
 try:
     plan = make_plan(config, [] if MODULE else workflow.configfiles, MODULE)
     imported = [known.module_globals for known in workflow.rules]
+    plan.packages  # refuses those that no job would find
     plan.refuse_twins({it["MODULE"]: it["plan"] for it in imported if "MODULE" in it})
     # Where a job runs, results are being made.
     if workflow.is_main_process:

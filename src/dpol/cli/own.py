@@ -21,7 +21,7 @@ _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
 runs the conformance checks, and a config. `dpol new dataset TABLE` looks at a table of counts, says
 what it sees, and writes a config for it."""
-_KINDS = "algorithm", "learner", "study", "dataset"
+_KINDS = "algorithm", "learner", "noise", "study", "dataset"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
     add_answer_options(check)
     check.set_defaults(run=_check)
 
-    words = "start a package for an algorithm, learner or study, or a config for a table"
+    words = "start a package for an algorithm, learner, noise or study, or a config for a table"
     new = add_command(commands, "new", readers="Experiments", words=words, description=_NEW)
     new.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
     words = "name of the folder and its content, such as forgetful-leader; or the file of a table"
@@ -95,10 +95,10 @@ def _new(options: argparse.Namespace) -> None:
         "title": name.replace("-", " ").capitalize(),
     }
     templates = Path(__file__).parent / "templates"
-    for template in sorted((templates / options.kind).rglob("*.jinja")):
-        name_in_kind = template.relative_to(templates / options.kind).as_posix()
-        path = folder / name_in_kind.removesuffix(".jinja").replace("MODULE", words["module"])
-        text = load_template(f"{options.kind}/{name_in_kind}", "dpol.cli").render(words)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
+    for part in ("package", options.kind):  # what all packages have, and what such a one has
+        for template in sorted((templates / part).rglob("*.jinja")):
+            file = template.relative_to(templates / part).as_posix()
+            path = folder / file.removesuffix(".jinja").replace("MODULE", words["module"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, load_template(f"{part}/{file}", "dpol.cli").render(words))
     print(f"Written: {folder}/. Begin with {folder / 'README.md'}")

@@ -22,8 +22,8 @@ _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \
 --cores 2 uses two cores (default: all). dpol run CONFIG --help lists \
 them."""
 _DEMO = f"""Run the paper's experiment and ours on real hospitals in Central Texas, in the paper's \
-148 weeks, and the studies of the papers, in this folder or in FOLDER. No data are fetched. \
-{_FLAGS}"""
+148 weeks, and the studies of the papers, in this folder or in FOLDER, which must exist. No data \
+are fetched. {_FLAGS}"""
 _RUN = f"""Run the experiments of a config file in this folder. The report is \
 results/RUN/report/index.html, where RUN is the key run of the config. {_FLAGS}"""
 _VERIFY = """Run a part of the experiments, without network and in a temporary folder, and print
@@ -68,6 +68,9 @@ def _demo(options: argparse.Namespace) -> None:
         return
     flags = options.words
     if flags and not flags[0].startswith("-"):
+        if not Path(flags[0]).is_dir():
+            remedy = "make it first, or write dpol run CONFIG for another config"
+            raise UsageError(f"{flags[0]}: no such folder; {remedy}")
         flags = ["--directory", *flags]
     _snakemake(options, pipeline() / "config/config.yaml", flags)
 

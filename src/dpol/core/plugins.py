@@ -17,6 +17,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
+from dpol.core.errors import ConfigError
 from dpol.core.near import did_you_mean
 
 NAME = __name__.partition(".")[0]
@@ -136,7 +137,7 @@ def package_of(module: str) -> Package:
     """Return the package of a module, with the hash of all its files.
 
     Raises:
-        ModuleNotFoundError: the package is not installed.
+        ConfigError: the package is not installed.
     """
     top = module.partition(".")[0]
     name, version = top, ""
@@ -156,14 +157,13 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
     """Yield the files of a top-level package or module, with their names in it.
 
     Raises:
-        ModuleNotFoundError: the package is not installed.
+        ConfigError: the package is not installed.
     """
     spec = _found(top)
     if spec is None or not is_installed(top):
-        raise ModuleNotFoundError(
+        raise ConfigError(
             f"{top} is not installed where the jobs run; pip install it, because a folder next to"
-            " the config is not enough",
-            name=top,
+            " the config is not enough"
         )
     folders = spec.submodule_search_locations
     if not folders:

@@ -170,7 +170,10 @@ class Games:
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.actions.shape))
-        level = f"mu {self.guarantee.mu:.4g}"
+        record = self.guarantee
+        level = f"mu {record.mu:.4g}"
+        if record.epsilon_delta is not None:
+            level = "epsilon {:.4g}, delta {:.2g}".format(*record.epsilon_delta)
         return called(self, repr(self.label), f"{size} actions (replicates x rounds)", level)
 
     def gains(self, stream: GainStream) -> Floats:
@@ -193,6 +196,19 @@ class Games:
                 " given; pass the stream that was played"
             )
         return stream.gains[np.arange(stream.n_rounds), self.actions]
+
+    def share(self, stream: GainStream) -> float:
+        """Return the mean share of the possible gain: 0 as at random, 1 for each round's best.
+
+        Args:
+            stream: stream that was played.
+
+        Raises:
+            TypeError: `stream` is not a `GainStream`.
+            ValueError: `gains` refuses the stream.
+        """
+        random, best = stream.gains.mean(axis=1).sum(), stream.gains.max(axis=1).sum()
+        return float((self.gains(stream).sum(axis=1).mean() - random) / (best - random))
 
     def to_frame(self, stream: GainStream | None = None) -> pd.DataFrame:
         """Return a table with a row per replicate and round.

@@ -21,6 +21,7 @@ import numpy as np
 
 from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
+from dpol.core.words import called
 from dpol.data.stream import GainStream
 from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
@@ -81,6 +82,9 @@ class Noise:
     central: bool = False
     memory: MemoryKind = "none"
     mechanism: Mechanism | None = None
+
+    def __repr__(self) -> str:
+        return called(self, repr(self.name), self.title)
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""

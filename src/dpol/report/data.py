@@ -32,11 +32,9 @@ def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
         return dict(json.loads(path.read_text(encoding="utf-8"))["provenance"])
 
 
-def data_part(folder: Path, facts: PageFacts) -> Part:
+def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> Part:
     """Build the part on the origin of the data and on cleaning; gains are not cleaned."""
-    source = source_facts(
-        read_source(folder, facts), licence=facts.licence, citation=facts.citation
-    )
+    source = source_facts(provenance, licence=facts.licence, citation=facts.citation)
     if facts.columns is None:
         intro = "The table of gains was used as it is, without cleaning."
         return Part(key="data", title="Data", intro=intro, facts=source)
@@ -50,8 +48,11 @@ def data_part(folder: Path, facts: PageFacts) -> Part:
         title="Data and cleaning",
         intro="The origin of the data, and the number of cells that each cleaning rule changed.",
         folded=tuple((table.caption, to_fragment(table)) for table in tables),
-        elsewhere=(("Cleaning report with every entity dropped", "../data/cleaning.md"),),
-        files=(("cleaning.json", "../data/cleaning.json"), ("panel", "../data/panel.parquet")),
+        files=(
+            ("cleaning report with every entity dropped", "../data/cleaning.md"),
+            ("cleaning.json", "../data/cleaning.json"),
+            ("panel.parquet", "../data/panel.parquet"),
+        ),
         facts=source,
     )
 

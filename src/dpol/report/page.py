@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,12 +20,12 @@ from dpol.core.record import CONFIG, CRATE, checksums, jobs_of, misread_files, r
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import WORKFLOW, build_crate
-from dpol.report.data import data_part
-from dpol.report.part import Part, Picture
+from dpol.report.data import data_part, read_source
+from dpol.report.part import Chapter, Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.show.pages import load_template
-from dpol.studies.games.head import lead_of
+from dpol.studies.games.answer import first_level, leads_of
 from dpol.studies.page import PageFacts, Widget
 from dpol.studies.registry import MAIN
 from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
@@ -85,36 +85,54 @@ def build_page(
         DataError: a file of the run is missing or invalid.
     """
     facts = page_facts(config)
-    sections = list[tuple[Section, Any, Frames]]()
-    lead = ""
+    chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}
+    widgets, leads = dict[str, str](), [""]
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
         if study.name == MAIN:
-            lead = lead_of(results["summary"], settings, facts)
+            leads = leads_of(results["summary"], settings, facts)
         for section in study.sections_of(settings, facts):
-            # First on the page, or after the previous sections.
-            place = 0 if section.leads else len(sections)
-            titled = replace(section, title=section.title or study.title)
-            sections.insert(place, (titled, settings, results))
-    numbers = count(1)
-    parts, widgets = list[Part](), list[str]()
-    for section, settings, results in sections:
-        part = _part(folder, section, numbers)
-        if section.widget:
-            widget = section.widget(results, settings, facts)
-            part = _with_widget(part, widget)
-            widgets.append(widget.name)
-        parts.append(part)
+            part = _part(folder, replace(section, title=section.title or study.title))
+            if section.widget:
+                widget = section.widget(results, settings, facts)
+                part = _with_widget(part, widget)
+                widgets[widget.name] = _json(widget.data)
+            chapters[section.chapter].parts.append(part)
+    source = read_source(folder, facts)
+    chapters["data"].parts.append(data_part(folder, facts, source))
+    chapters["origin"].parts.append(provenance_part(facts, provenance, source["sha256"]))
     return load_template("report.html.j2", "dpol.report").render(
-        lead=lead,
+        lead=leads[first_level(facts, compared=bool(config.games.roles))],
+        leads=_json(leads),
         run=facts.run,
-        parts=[*parts, data_part(folder, facts), provenance_part(facts, provenance)],
+        chapters=[chapter for chapter in chapters.values() if chapter.parts],
         example=config.report.algorithms[0],
         widgets=widgets,
         simulated=facts.simulated,
         warning=HOLDS_RAW_COUNTS if facts.private else "",
         manual=_manual(folder, docs),
     )
+
+
+def _titles(facts: PageFacts) -> dict[str, str]:
+    """Return the titles of all chapters, by key, in their order."""
+    return {
+        "answer": "What privacy costs",
+        "first": "First paper",
+        "second": "Second paper",
+        "third": "Third paper",
+        "beyond": "Beyond the papers",
+        "replay": f"{facts.period.capitalize()} by {facts.period}",
+        "privacy": "Is it private?",
+        "claims": "What the papers state, checked",
+        "data": "Data",
+        "origin": "Provenance",
+    }
+
+
+def _json(data: Any) -> str:
+    """Write values for a script; no text of theirs may end its element."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 _PERIODS = {
@@ -153,57 +171,46 @@ LONGEST_TABLE = 60
 """Number of rows above which a table is folded."""
 
 
-def _part(folder: Path, section: Section, numbers: Iterator[int]) -> Part:
+def _part(folder: Path, section: Section) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
-    first, shown, folded, elsewhere = (list[tuple[str, str]]() for _ in range(4))
+    first, shown, folded = (list[tuple[str, str]]() for _ in range(3))
+    files = {f"{it.name}.svg": f"../figures/{it.name}.svg" for it in section.figures}
     for spec in section.tables:
+        files[f"{spec.name}.csv"] = f"../tables/{spec.name}.csv"
         if spec.place == "file":
-            elsewhere.append((spec.title, f"../tables/{spec.name}.html"))
+            files[spec.title] = f"../tables/{spec.name}.html"
             continue
         table = read_fragment(folder / f"tables/{spec.name}.fragment.html")
         long = table.count("<tr") > LONGEST_TABLE
         fold = long or spec.place == "folded" or (section.figures and spec.place is None)
         place = folded if fold else first if spec.place == "first" else shown
         place.append((spec.title, table))
+    files |= {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
     return Part(
         key=section.name,
         title=section.title,
         intro=section.about,
         first=tuple(first),
-        pictures=tuple(_picture(folder, it, numbers) for it in section.figures),
+        pictures=tuple(_picture(folder, it) for it in section.figures),
         tables=tuple(shown),
         folded=tuple(folded),
-        elsewhere=tuple(elsewhere),
-        files=_links(section),
+        files=tuple(files.items()),
     )
 
 
-def _picture(folder: Path, figure: FigureSpec, numbers: Iterator[int]) -> Picture:
+def _picture(folder: Path, figure: FigureSpec) -> Picture:
     image, width, finding = read_image(folder / f"figures/{figure.name}.svg")
-    return Picture(
-        spec=figure,
-        number=next(numbers),
-        image=image,
-        width=width,
-        finding=finding or figure.title,
-    )
+    return Picture(spec=figure, image=image, width=width, finding=finding or figure.title)
 
 
 def _with_widget(part: Part, widget: Widget) -> Part:
     template = load_template(f"{widget.name}.html.j2", "dpol.report")
     return replace(
         part,
-        title=widget.title,
-        intro=widget.intro,
+        title=widget.title or part.title,
+        intro=widget.intro or part.intro,
         widget=template.render(widget.values),
     )
-
-
-def _links(section: Section) -> tuple[tuple[str, str], ...]:
-    names = [f"figures/{it.name}.{kind}" for it in section.figures for kind in ("svg", "pdf")]
-    names += [f"tables/{it.name}.csv" for it in section.tables]
-    names += [f"{name}.parquet" for name in section.results]
-    return tuple((Path(name).name, f"../{name}") for name in names)
 
 
 _MANUAL = {

@@ -1,8 +1,8 @@
-"""Sections of the page, as values for the template."""
+"""Chapters and sections of the page, as values for the template."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpol.studies.study import FigureSpec
 
@@ -13,14 +13,12 @@ class Picture:
 
     Args:
         spec: its name, its texts and its place.
-        number: its number.
         image: image as base64.
         width: its width, in points.
         finding: sentence on what it shows.
     """
 
     spec: FigureSpec
-    number: int
     image: str
     width: float
     finding: str
@@ -28,19 +26,18 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Section of the page.
+    """Section of a chapter.
 
     Args:
         key: anchor.
         title: heading.
         intro: first paragraph.
         first: captions of the tables above the figures, and the tables as HTML.
-        pictures: figures, in the order of their numbers.
+        pictures: figures, in their order.
         tables: captions and HTML of the tables below them.
         folded: captions and HTML of tables that are folded.
-        elsewhere: titles and addresses of tables that are only files.
         facts: terms and texts.
-        code: title of a text, and the text to show verbatim.
+        verbatim: titles of texts, and the texts.
         files: texts and addresses of links to its files.
         widget: HTML of its interactive figure, which a script of the page draws.
     """
@@ -52,8 +49,21 @@ class Part:
     pictures: tuple[Picture, ...] = ()
     tables: tuple[tuple[str, str], ...] = ()
     folded: tuple[tuple[str, str], ...] = ()
-    elsewhere: tuple[tuple[str, str], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
-    code: tuple[str, str] | None = None
+    verbatim: tuple[tuple[str, str], ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     widget: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter:
+    """Chapter of the page: its anchor, its heading, and its sections."""
+
+    key: str
+    title: str
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Addresses of the files of all sections, by text."""
+        return dict(link for part in self.parts for link in part.files)

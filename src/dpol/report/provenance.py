@@ -58,6 +58,19 @@ class Provenance:
         parts = [f"{name} {' and '.join(versions)}" for name, versions in of_package.items()]
         return ", ".join(parts)
 
+    def bibtex(self, facts: PageFacts, sha256: str) -> str:
+        """Return an entry for BibTeX that names the run, the code and the data."""
+        version = dict(self.versions).get("dpol", "unknown")
+        note = f"commit {self.commit or 'unknown'}; data with SHA-256 {sha256}; seed {facts.seed}"
+        return (
+            f"@software{{dpol-{facts.run},\n"
+            "  author = {{The dpol developers}},\n"
+            f"  title = {{dpol: differentially private online learning. Run {facts.run}}},\n"
+            f"  version = {{{version}}},\n"
+            f"  note = {{{note}}}\n"
+            "}"
+        )
+
 
 def provenance_of(params: Params, jobs: Iterable[str], folder: Path, checkout: Path) -> Provenance:
     """Collect the sources of a run.
@@ -150,8 +163,14 @@ def stage_table(stages: pd.DataFrame) -> Table:
     )
 
 
-def provenance_part(facts: PageFacts, provenance: Provenance) -> Part:
-    """Build the part on the versions, the config and the time of each stage."""
+def provenance_part(facts: PageFacts, provenance: Provenance, sha256: str) -> Part:
+    """Build the part on versions, config, the time of each stage, and how to cite the run.
+
+    Args:
+        facts: facts of the run.
+        provenance: sources of the run.
+        sha256: checksum of its table.
+    """
     terms = {
         "run": facts.run,
         "seed": str(facts.seed),
@@ -166,5 +185,8 @@ def provenance_part(facts: PageFacts, provenance: Provenance) -> Part:
         " give the same numbers on the same kind of processor, with any number of cores.",
         folded=((stages.caption, to_fragment(stages)),) if timed else (),
         facts=tuple((term, text) for term, text in terms.items() if text),
-        code=(f"Config: {provenance.params.config_name}", provenance.params.config_text),
+        verbatim=(
+            ("Cite this run", provenance.bibtex(facts, sha256)),
+            (f"Config: {provenance.params.config_name}", provenance.params.config_text),
+        ),
     )

@@ -15,6 +15,7 @@ from pyarrow import parquet
 from dpol.core.errors import DataError
 from dpol.core.near import nearest
 from dpol.core.record import Record, disagreements, read_config, read_record
+from dpol.core.words import called, counted
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.reading import reading
 from dpol.studies.games.summary import ROUNDS, schema
@@ -36,6 +37,9 @@ class Run:
 
     folder: Path
     record: Record
+
+    def __repr__(self) -> str:
+        return called(self, repr(str(self.folder)), counted(len(self.record.files), "file"))
 
     @cached_property
     def config(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ settings, and `PageFacts`. It returns a `Widget`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpol.data.question import Gain
@@ -43,12 +43,14 @@ class Widget:
 
     Args:
         name: name of the template, style and script in `dpol.report` that draw it.
+        data: what the script reads, as plain values.
         values: values for the template.
-        title: heading of the section.
-        intro: first paragraph of the section.
+        title: heading of the section; by default its own.
+        intro: first paragraph of the section; by default its own.
     """
 
     name: str
-    values: Mapping[str, Any]
-    title: str
-    intro: str
+    data: Mapping[str, Any]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+    intro: str = ""

@@ -160,6 +160,12 @@ class TableSpec:
     place: Literal["first", "seen", "folded", "file"] | None = None
 
 
+ChapterKey = Literal[
+    "answer", "first", "second", "third", "beyond", "replay", "privacy", "claims", "data", "origin"
+]
+"""Key of a chapter of the page; `dpol.report.page` has their titles and order."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """Results of a study that one job shows together on the page.
@@ -174,7 +180,7 @@ class Section:
         tables: its tables.
         widget: takes (frames, settings, facts) and returns its interactive figure
             (`dpol.studies.page`); None for none.
-        leads: whether it is the first section of the page.
+        chapter: chapter of the page.
     """
 
     name: str
@@ -184,7 +190,7 @@ class Section:
     figures: tuple[FigureSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
     widget: Callable[[Frames, Any, PageFacts], Widget] | None = None
-    leads: bool = False
+    chapter: ChapterKey = "beyond"
 
     @property
     def made(self) -> bool:

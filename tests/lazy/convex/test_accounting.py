@@ -70,25 +70,6 @@ def test_epsilon_is_its_definition(point: Point, c: float) -> None:
     assert expected * (1 - 1e-9) <= convex_epsilon(GAME, *point, c) <= expected * 1.005 + 1e-12
 
 
-@pytest.mark.parametrize(
-    ("game", "point"),
-    [
-        (replace(GAME, lipschitz=1.48), POINTS[0]),
-        (replace(GAME, diameter=1.9), POINTS[0]),
-        (replace(GAME, delta=DELTA / 2), POINTS[0]),
-        (replace(GAME, n_rounds=900), POINTS[0]),
-        (GAME, (2, *POINTS[0][1:])),
-        (GAME, (1, 0.03, 0.06, 0.01, 200.0)),
-        (GAME, (1, 0.03, 0.05, 0.0098, 200.0)),
-        (GAME, (1, 0.03, 0.05, 0.01, 206.0)),
-    ],
-)
-def test_the_independent_computation_tells_wrong_numbers_apart(
-    game: ConvexGame, point: Point
-) -> None:
-    assert abs(convex_epsilon(GAME, *POINTS[0]) / by_hand(game, point, 1.0) - 1) > 0.005
-
-
 # ---- the choice of parameters --------------------------------------------------------------------
 
 CASES = [(1, 2, 1.0), (3, 1, 0.2), (2, 2, 4.0), (4, 10, 1.0)]

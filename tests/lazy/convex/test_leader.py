@@ -21,7 +21,7 @@ from dpol.lazy.convex.leader import (
     theorem_6,
 )
 from dpol.lazy.convex.losses import drifting_losses, linked_losses
-from dpol.lazy.transform import advance, play, start
+from dpol.lazy.transform import advance, start
 
 # A sound library fails a statistical test with at most this probability.
 ERROR = 1e-6
@@ -148,13 +148,6 @@ def test_the_coupling_keeps_the_law_of_the_leader(body, kind):
 @pytest.mark.parametrize("fault", ["no Phi", "other sign"])
 def test_a_broken_coupling_is_refused(fault):
     assert not keeps_its_law(BODIES[0], "linear", fault)
-
-
-def test_it_stops_at_its_limit():
-    leader = leader_of(BODIES[0], "linear", limit=3, fake_switch=0.8)
-    coins = replicate_generators(0, ("limit",), range(50), "algorithm")
-    redraws = play(leader, leader.parameters, leader, coins)[1]
-    assert redraws.max() == 3
 
 
 # ---- parameters ----------------------------------------------------------------------------------

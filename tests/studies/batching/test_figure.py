@@ -12,7 +12,7 @@ from scipy.stats import norm
 from dpol.core.randomness import Floats
 from dpol.studies.batching.paper import draw_figure_1
 from dpol.studies.batching.settings import Batching
-from legible import assert_legible, legend_texts, lines, plain
+from legible import assert_legible, lines
 
 SIZES, MUS = (2, 10), (0.25, 1.0, 4.0)
 FALSE_POSITIVE = np.array([0.0, norm.cdf(-2), norm.cdf(-0.5), 0.5, 1.0])
@@ -59,13 +59,6 @@ def test_a_panel_has_the_curves_of_its_experts_and_mu() -> None:
             np.testing.assert_allclose(line.get_ydata(), gaussian(mu * HALVED[kind]))
     plain_curve = lines(figure.axes[cells.index((2, 1.0))])["un-amplified"].get_ydata()
     np.testing.assert_allclose(plain_curve[2:4], [0.3085, 0.1587], atol=5e-5)
-    assert figure.get_supylabel() == "rate of false negatives"
-    assert {ax.get_xlabel() for ax in figure.axes[-3:]} == {"rate of false positives"}
-    names = ["not amplified", "analytic lower bound", "Monte Carlo estimate"]
-    assert legend_texts(figure) == names
-    title = plain(figure.get_suptitle())
-    for part in ("t = 7 of T = 1,500", "α = 0.01", "Borell-TIS", "2,000 runs"):
-        assert part in title
 
 
 def test_the_finding_is_the_largest_rise_of_all_panels() -> None:

@@ -65,11 +65,6 @@ def test_curves_have_every_setting_once_per_kind_and_are_complete(curves):
     # The heuristic is about the bound of the paper.
     assert len(rows) == 2 * 2 * 3 * (4 + 3)
     assert set(of_kind(curves, "heuristic")["bound"]) == {"borell-tis"}
-    assert set(rows) == {241}
-    assert list(curves["t"].unique()) == [20, 40, 1]
-    assert set(curves["bound"]) == {"borell-tis", "reflection"}
-    constant = curves[["T", "alpha", "delta_reported"]].drop_duplicates()
-    assert constant.to_numpy().tolist() == [[40, 0.4, DELTA]]
     known = curves["threshold"] >= 0
     for name in ("epsilon", "delta"):
         np.testing.assert_array_equal(curves[name].notna(), known)

@@ -75,10 +75,6 @@ def test_the_amplification_table() -> None:
         expected[f"n = {n}", f"t = {t}", f"μ = {mu:g}"] = (plain, *texts)
     assert cells(table) == expected
     assert list(cells(table)) == list(expected)
-    assert [column.title for column in table.columns][:3] == [
-        *("not amplified", "Borell-TIS, analytic bound", "Borell-TIS, Monte Carlo")
-    ]
-    assert any("never use it as a bound" in footer for footer in table.footers)
 
 
 def test_the_batching_table() -> None:
@@ -98,21 +94,12 @@ def test_the_batching_table() -> None:
     assert any("over 36 regrets" in footer for footer in table.footers)
 
 
-def test_table_1_has_the_papers_rows_in_its_order() -> None:
+def test_table_1_gives_the_largest_share_of_a_bound_that_games_reached() -> None:
     games = costs().assign(ftpl_bound=400.0, adabatch_bound=440.0, adabatch_regret=66.0)
     table = table_1({"batching": games}, None, None)
     ((lines,),) = [[group.lines for group in section.groups] for section in table.sections]
     rows = {name: [cell.text for cell in cells] for name, cells in lines}
-    assert [name.split(" (")[0] for name in rows] == [
-        "sums in a tree",
-        "RW-FTPL",
-        "“Tracking the Best Expert Privately”",
-        "RW-AdaBatch with tolerance α",
-        "RW-Meta with m learners",
-    ]
-    tree, leader, tracking, batches, _ = rows.values()
-    assert tree[1] == "not in our copy"
-    assert tracking[-1] == "not played: text not at hand"
+    _, leader, _, batches, _ = rows.values()
     # The largest regret of RW-FTPL is 120, for n = 10, mu = 1 and the second stream.
     assert leader[-1].endswith("games: at most 30% of it")
     assert batches[-1].endswith("games: at most 15% of it")

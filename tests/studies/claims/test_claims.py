@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from recorded_numbers import roots
 from scipy import stats
 
 from claims_by_hand import claim_by_hand as claim
@@ -28,7 +27,6 @@ from dpol.studies.claims import compute as ledger
 from dpol.studies.claims import dartboard, labels, lazy, limit
 from dpol.studies.claims.core import (
     CONFIDENCE,
-    OF_SUBSTANCE,
     Claim,
     Finding,
     Verdict,
@@ -60,7 +58,7 @@ NOT_HELD = {
     },
     VACUOUS: {
         *("meta-of-thirteen", "wma-risk", "exp3-risk", "hard-class"),
-        *("composition-as-stated", "ctrl-bound"),
+        "composition-as-stated",
     },
     NOT_PROVED: {"convex-privacy-50"},
     UNDECIDED: set(),  # no interval is too wide
@@ -264,42 +262,10 @@ def test_failures_and_only_they_have_kind_root_and_remedy(study):
     assert study.loc["isotropic-noise", "settings"] == 20 * 24 * 24
 
 
-def test_seven_roots_are_of_substance(study):
-    """Reviewers recomputed those of L2P and RW-Meta by independent code.
-
-    The other slips are easily put right.
-    """
-    slips = roots(study.reset_index(drop=True))
-    assert slips.loc[slips["kind"].isin(OF_SUBSTANCE), "root"].tolist() == [
-        "Proposition 3.3 and the regret of Theorem 3.10 of L2P",
-        "Theorem 7, on limited updates",
-        "Theorem 3 of RW-Meta for learners that see the noise",
-        "Lemma 3.8 of L2P",
-        "Lemma 4.3 of L2P",
-        "Theorems 2 and 5 of the dartboard where η > p",
-        "Claim 27 of CTRL",
-    ]
-    assert slips["kind"].value_counts().to_dict() == {
-        "constant": 10,
-        "false": 2,
-        "hypothesis missing": 5,
-        "logarithmic factor": 2,
-        "misprint": 1,
-        "informal remark": 1,
-    }
-
-
-@pytest.mark.parametrize(
-    ("masses", "expected"),
-    [
-        ([[1.0, 0.0], [0.0, 1.0]], math.log(2)),
-        ([[0.5, 0.5], [0.5, 0.5]], 0.0),
-        ([[1.0, 0.0], [0.5, 0.5]], (math.log(4 / 3) + 0.5 * math.log(4 / 3)) / 2),
-    ],
-)
-def test_the_first_round_costs_the_mean_divergence_from_the_mean(masses, expected):
-    """By hand. In the last case KL to (3/4, 1/4) is log(4/3), and log(2/3)/2 + log(2)/2."""
-    assert labels.first_round(np.array(masses)) == pytest.approx(expected)
+def test_the_first_round_costs_the_mean_divergence_from_the_mean():
+    """KL to (3/4, 1/4) is log(4/3), and log(2/3)/2 + log(2)/2, by hand."""
+    expected = (math.log(4 / 3) + 0.5 * math.log(4 / 3)) / 2
+    assert labels.first_round(np.array([[1.0, 0.0], [0.5, 0.5]])) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -479,15 +445,17 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
     ("names", "attribute", "broken", "expected"),
     [
         ("isotropic-noise capacity-noise", "noise_scale", times(0.95), {FAILS}),
-        ("switching-borell-tis switching-reflection", "BOUNDS", each(stretched), {FAILS}),
-        ("dips-borell-tis", "BOUNDS", each(stretched), {FAILS}),
+        (
+            "switching-borell-tis switching-reflection dips-borell-tis",
+            "BOUNDS",
+            each(stretched),
+            {FAILS},
+        ),
         ("dips-borell-tis", "_ahead", times(1 / 2), {FAILS}),  # start at k, not k + l
         ("top-reflection", "_ahead", times(1 / 2), {FAILS}),
         ("top-reflection", "pairs", to(lambda top, n: n - top), {FAILS}),
         ("longest-batch", "BatchRule", keyword(alpha=0.2), {FAILS}),
         ("two-cliques", "centred", to(lambda shared: (shared, shared)), {FAILS}),
-        # Without a floor RW-Meta lacks one draw of noise; with more it has too much.
-        ("ftpl-in-law", "RWMeta", floor(0.0), {FAILS}),
         ("ftpl-in-law ftpl-by-path", "RWMeta", floor(2.4), {FAILS}),
         ("ftpl-by-path", "ConstantBank", to(lambda _: TurncoatBank()), {FAILS}),
         ("all-differ", "SCALES", to((1.0, math.sqrt(2))), HELD),
@@ -504,7 +472,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
         ("one-more-loss another-loss", "WeightsMeasure.absorb", third(1.1), {FAILS}),
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
-        ("marginal", "LazyParameters", keyword(normaliser=0.0), {FAILS}),
         ("marginal", "LazyParameters", keyword(normaliser=0.9), {FAILS}),
         ("keep-ratio", "WeightsMeasure.absorb", third(1.01), {FAILS}),
         ("keep-ratio", "WeightsMeasure.log_ratio", times(2.1), {FAILS}),
@@ -550,7 +517,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("composition-of-source", "math.tanh", times(0.1), {FAILS}),
         ("coupling", "disagreement", to(lambda one, other: 1 - float(one @ other)), {NOT_PROVED}),
         ("conditional-composition", "ADVANTAGE", to(1.5), HELD),
-        ("normalised-ratio", "RANGE", to(4.0), HELD),
         ("normalised-ratio", "BEYOND", to(1.15), HELD),
         ("switch-budget", "RESAMPLES", to((0.5, 0.5)), HELD),
         ("switch-budget-blind", "two_draws", argument(2, lambda more: (more[0], 0.0)), {FAILS}),
@@ -563,8 +529,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("dartboard-corollary-4", "exact_pure_epsilon", times(2.3), {FAILS}),
         ("dartboard-pure", "exact_pure_epsilon", times(1.2), {FAILS}),
         ("dartboard-over-l2p", "choose_parameters", FASTER, {FAILS}),
-        # Half the bound; the excess loss after a whole phase, as in Theorem 7; 2% more loss.
-        ("updates-half", "excess", times(1 / 2), {FAILS}),
+        # The excess loss after a whole phase, as in Theorem 7; 2% more loss.
         ("updates-half", "excess", argument(0, lambda n: 2 * n), {FAILS}),
         ("updates-half", "limited_updates", times(1.02), {FAILS}),
         ("updates-regret", "mean_lead", times(0), {FAILS}),  # against the best in the mean
@@ -621,7 +586,6 @@ def test_a_looser_search_proves_nothing(monkeypatch, check, names):
 @pytest.mark.parametrize(
     ("check", "name", "side"),
     [
-        ("one_week", "designed-one-week", 1),
         ("stays", "memory-two-weeks", 1),
         ("stays", "left-two-weeks", -1),
         ("once_a_stay", "once-a-stay-slow", -1),
@@ -641,16 +605,6 @@ def test_factors_of_a_search_are_rounded_to_the_safe_side(monkeypatch, check, na
     monkeypatch.setattr(limit, "_down", float)
     assert stated.measured == round(stated.measured, 3)
     assert 0 < side * (stated.measured - first().measured) < 0.001
-
-
-@pytest.mark.parametrize(
-    ("name", "T", "epsilon", "delta"),
-    [("experts-precondition", 100, 0.1, 0.01), ("experts-value", 10**6, 4.0, 1e-6)],
-)
-def test_the_parameters_of_theorem_3_10_are_right_far_away(name, T, epsilon, delta):
-    for d in (10, 300, 10_000):
-        by_name = {finding.name: finding for finding in lazy.of_theorem_3_10(T, epsilon, d, delta)}
-        assert verdict(name, [by_name[name]]) in HELD
 
 
 def part_of_eta(part: int) -> Any:

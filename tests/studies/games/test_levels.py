@@ -17,9 +17,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from dpol.experts.registry import make_members
 from dpol.report.page import page_facts
+from dpol.studies.games.answer import leads_of
 from dpol.studies.games.collect import tables_of
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.head import lead_of
 from dpol.studies.games.scores import Scores, scores_of
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.study import STUDY
@@ -95,7 +95,7 @@ def texts_of(
         replayed=False,
     )
     frames = tables_of(own, STREAMS, main, facts)
-    texts = {"lead": lead_of(frames["summary"], main, facts)}
+    texts = {"lead": " ".join(leads_of(frames["summary"], main, facts))}
     for section in STUDY.sections_of(main, facts):
         for spec in section.figures:
             figure = spec.draw(frames, main, facts)

@@ -124,7 +124,7 @@ def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
 def test_the_table_names_what_is_left_out_of_it() -> None:
     strong = run("rw-meta", 1.0, 30.0)
     weak = run("rw-ftpl", 1.0, 50.0, guaranteed_mu=2.0)
-    hidden = run("persistence", 1.0, 50.0, guaranteed_mu=2.0)
+    other = run("persistence", 1.0, 50.0, guaranteed_mu=2.0)
     shown = main(algorithms=["rw-meta", "rw-ftpl"])
     facts = Facts({"nm": "Here"}, simulated=False, confidence=0.95, levels={"b": 1.0})
 
@@ -133,8 +133,9 @@ def test_the_table_names_what_is_left_out_of_it() -> None:
         return " ".join(answer_table(frames, shown, facts).footers)
 
     said = "Left out, since the guarantee (in brackets) is weaker: "
-    assert f"{said}rw-ftpl, isotropic noise at μ = 1 (μ = 2)." in footers(strong, weak, hidden)
-    assert said not in footers(strong, hidden)
+    named = [f"{it}, isotropic noise at μ = 1 (μ = 2)" for it in ("rw-ftpl", "persistence")]
+    assert f"{said}{'; '.join(named)}." in footers(strong, weak, other)
+    assert said not in footers(strong)
 
 
 def test_the_half_width_of_a_mean_over_streams_is_the_mean_of_half_widths() -> None:

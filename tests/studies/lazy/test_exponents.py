@@ -132,17 +132,6 @@ def regrets(error: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_exponents_of_products_of_powers_are_found():
-    fits = fitted_exponents(regrets(), CONVEX, 0.95)
-    places = list(SIZES)
-    assert fits["exponent_in"].value_counts().to_dict() == {"T": 8, "d": 12, "epsilon": 12}
-    for row in fits.itertuples():
-        assert row.exponent == pytest.approx(PRODUCTS[row.algorithm][places.index(row.exponent_in)])
-        assert row.ci_half_width == 0
-        assert row.ci_comparisons == 32
-        assert row.share_of_still == pytest.approx(1 / 3)
-
-
 def test_cells_name_the_exponents_of_the_paper_that_they_hold():
     rows = regrets(error=0.01)
     # Learns as good as nothing with d = 64; negative where T = 100 and epsilon = 1.

@@ -161,19 +161,6 @@ def test_accounted_epsilons_agree_with_the_parameters():
             assert row.limit == most_redraws(rule, game, *parameters)
 
 
-def test_a_study_is_the_same_whatever_else_is_studied_and_a_seed_matters():
-    one, other = (study_lazy(config(n_rounds=[12], epsilons=[4.0]), seed=s) for s in (5, 6))
-    expected = small().query("T == 12 and epsilon == 4").reset_index(drop=True)
-    # All rows share the error of the intervals.
-    shared = ["ci_half_width", "ci_comparisons"]
-    pd.testing.assert_frame_equal(one.drop(columns=shared), expected.drop(columns=shared))
-    assert (one["ci_comparisons"] == len(one)).all()
-    random = one["ci_half_width"] > 0
-    assert random.any()
-    assert (one["ci_half_width"] < expected["ci_half_width"])[random].all()
-    assert (other["mean_regret"] != one["mean_regret"]).any()
-
-
 def test_points_do_not_change_the_study(monkeypatch):
     """Rows keep the order of the settings."""
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0])

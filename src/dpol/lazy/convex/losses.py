@@ -203,21 +203,8 @@ class LinkedLosses:
         Raises:
             ArithmeticError: see `minimum.least_value`.
         """
-
-        def smooth(point: Floats, width: float) -> tuple[float, Floats]:
-            values, slopes = self.link.smooth(self.residuals(point), width)
-            return float(values.sum()), slopes @ self.vectors
-
-        curvature = float(np.linalg.norm(self.vectors, 2)) ** 2
         scale = self.lipschitz * body.diameter * float(np.sqrt(self.n_rounds))
-        return least_value(
-            smooth,
-            body,
-            value=lambda point: float(self.sum_at(point[None])[0]),
-            steepness=lambda width: self.link.steepness(width) * curvature,
-            n_terms=self.n_rounds,
-            tolerance=1e-3 * scale,
-        )
+        return least_value(self, body, 1e-3 * scale)
 
 
 def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) -> LinearLosses:

@@ -1,49 +1,44 @@
-"""The least value of a convex function on a body, with a certificate."""
+"""The least sum of convex losses on a body, with a certificate."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.lazy.convex.bodies import Body
+
+if TYPE_CHECKING:
+    from dpol.lazy.convex.losses import LinkedLosses
 
 SLOWEST = 100_000
 """Number of steps after which a search gives up."""
 
 
-def least_value(
-    smooth: Callable[[Floats, float], tuple[float, Floats]],
-    body: Body,
-    *,
-    value: Callable[[Floats], float],
-    steepness: Callable[[float], float],
-    n_terms: int,
-    tolerance: float,
-) -> float:
-    """Return the least value of a convex function on a body, at most `tolerance` too large.
+def least_value(losses: LinkedLosses, body: Body, tolerance: float) -> float:
+    """Return the least sum of the losses on a body, at most `tolerance` too large.
 
-    The search takes steps of `descent` on less and less smoothed functions. A smoothed function is
-    nowhere larger than the function, so its value at x minus the largest <gradient, x - y> over
-    the body is a lower bound. The search ends when the best value is within `tolerance` of the
-    best bound. Source: Nesterov, "Smooth minimization of non-smooth functions" (2005); bound by
-    Frank and Wolfe (1956).
-
-    Args:
-        smooth: takes a point (d,) and a width; returns value and gradient of the smoothed function,
-            which is nowhere larger than `value`, and at most width n_terms / 2 smaller.
-        body: convex body to search.
-        value: returns the value of the function at a point (d,).
-        steepness: returns the Lipschitz constant of the smoothed gradient for a width.
-        n_terms: number of smoothed terms (see `smooth`).
-        tolerance: largest error, above 0.
+    The search takes steps of `descent` on less and less smoothed losses. A smoothed loss is nowhere
+    larger than the loss, so its sum at x minus the largest <gradient, x - y> over the body is a
+    lower bound. The search ends when the best sum is within `tolerance` of the best bound. Source:
+    Nesterov, "Smooth minimization of non-smooth functions" (2005); bound by Frank and Wolfe (1956).
 
     Raises:
         ArithmeticError: the bound is still too far away after 100,000 steps.
     """
+    link, vectors = losses.link, losses.vectors
+    curvature = float(np.linalg.norm(vectors, 2)) ** 2
+
+    def smooth(point: Floats, width: float) -> tuple[float, Floats]:
+        values, slopes = link.smooth(losses.residuals(point), width)
+        return float(values.sum()), slopes @ vectors
 
     def steps_from(x: Floats, width: float) -> Iterator[Floats]:
-        return descent(lambda point: smooth(point, width)[1], steepness(width), body, x)
+        steepness = link.steepness(width) * curvature
+        return descent(lambda point: smooth(point, width)[1], steepness, body, x)
 
     x, width = body.centre, 1.0
     steps = steps_from(x, width)
@@ -52,10 +47,11 @@ def least_value(
         low, gradient = smooth(x, width)
         gap = float(gradient @ (x - body.best(gradient)))
         if step % 10 == 0 or gap <= tolerance / 2:
-            best, bound = min(best, value(x)), max(bound, low - gap)
+            best = min(best, float(losses.sum_at(x[None])[0]))
+            bound = max(bound, low - gap)
             if best - bound <= tolerance:
                 return best
-        if gap < width * n_terms / 8:
+        if gap < width * losses.n_rounds / 8:
             width /= 4
             steps = steps_from(x, width)
         x = next(steps)

@@ -29,6 +29,8 @@ def _audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
 SECTIONS = (
     Section(
         name="audits",
+        chapter="privacy",
+        title="Attacks on the mechanisms",
         about="Every mechanism is attacked. The success of the attack gives a lower bound on"
         " the true privacy parameter. A claim below that bound is refuted. The notes below the"
         " table say what ran.",

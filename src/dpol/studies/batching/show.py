@@ -56,6 +56,8 @@ def _batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
 SECTIONS = (
     Section(
         name="batching",
+        chapter="first",
+        title="Figure 1 and Table 1: amplified privacy and regret",
         about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
         " sees only the actions then learns less about one round than the noise alone would"
         f" allow. Figure 1 and Table 1 are those of {cited(EXPERTS)}.",

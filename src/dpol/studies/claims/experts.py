@@ -384,14 +384,23 @@ _WALKS_EACH = 10_000
 
 
 def switching(seed: int) -> Findings:
-    """Check the bounds on the probability that the leader changes against simulated walks."""
+    """Check bounds on changes of the leader, and on a gap of k + l that falls below l = k."""
     for i, (gap, n, steps, eta) in enumerate(_WALKS):
+
+        def is_small(position: Floats, least: float = gap) -> NDArray[np.bool_]:
+            two = np.partition(position, -2, axis=1)
+            return np.asarray(two[:, -1] - two[:, -2] < least)
+
+        z, case = np.array(gap / (eta * math.sqrt(2 * steps))), f"n = {n}, B = {steps}, η = {eta:g}"
         start, rng = _ahead(gap, n), generator(seed, "walk", i)
         count = _count_walks(rng, start, steps, eta, lambda walks: walks.argmax(axis=1) != 0)
-        z = np.array(gap / (eta * math.sqrt(2 * steps)))
-        case = f"gap {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
         for name, bound in BOUNDS.items():
-            yield _of_walks(f"switching-{name}", bound.tail(z, n), count, len(_WALKS), case)
+            at = bound.tail(z, n)
+            yield _of_walks(f"switching-{name}", at, count, len(_WALKS), f"gap {gap:g}, {case}")
+        start, rng = _ahead(2 * gap, n), generator(seed, "dips", i)
+        count = _count_walks(rng, start, steps, eta, is_small)
+        at, case = BOUNDS["borell-tis"].tail(z, n), f"k = {gap:g}, l = {gap:g}, {case}"
+        yield _of_walks("dips-borell-tis", at, count, len(_WALKS), case)
 
 
 def _count_walks(
@@ -419,21 +428,6 @@ def _of_walks(name: str, bound: Floats, count: int, settings: int, case: str) ->
 def _ahead(lead: float, n: int, top: int = 1) -> Floats:
     """Return positions (n,) with the first `top` ones `lead` ahead of the others."""
     return np.where(np.arange(n) < top, lead, 0.0)
-
-
-def dips(seed: int) -> Findings:
-    """Check the second half of Theorem 1: a gap of k + l falls below l, for l = k."""
-    for i, (gap, n, steps, eta) in enumerate(_WALKS):
-
-        def is_small(position: Floats, least: float = gap) -> NDArray[np.bool_]:
-            two = np.partition(position, -2, axis=1)
-            return np.asarray(two[:, -1] - two[:, -2] < least)
-
-        start, rng = _ahead(2 * gap, n), generator(seed, "dips", i)
-        bound = BOUNDS["borell-tis"].tail(np.array(gap / (eta * math.sqrt(2 * steps))), n)
-        count = _count_walks(rng, start, steps, eta, is_small)
-        case = f"k = {gap:g}, l = {gap:g}, n = {n}, B = {steps}, η = {eta:g}"
-        yield _of_walks("dips-borell-tis", bound, count, len(_WALKS), case)
 
 
 _TOPS = ((3, 40, 20, 100, 1.0), (2, 9, 4, 10, 1.0), (10, 45, 50, 20, 2.0))

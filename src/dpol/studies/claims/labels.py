@@ -195,13 +195,6 @@ def _play_game(learner: LabelLearner, game: LabelGame, seed: int, name: str) -> 
     return play_labels(learner, game, label_generators(seed, key, game.n_replicates, name))
 
 
-def _pure(hypotheses: HypothesisClass, terms: Terms) -> dict[str, LabelLearner]:
-    """Make the learners with pure epsilon."""
-    made = {name: make_learner(name, hypotheses, terms) for name in LEARNERS}
-    pure = terms.epsilon, 0.0
-    return {n: each for n, each in made.items() if each.client.guarantee.epsilon_delta == pure}
-
-
 def upper_bounds(seed: int) -> Findings:
     """Check KL risks on far-apart hypotheses against the proofs' bounds, and Pinsker run by run."""
     K, M, T = 4, 20, 2000
@@ -286,7 +279,9 @@ def risk_of_hard_class(seed: int) -> Findings:
     """Check our private learners on the hard class: risk and averaged total variation."""
     pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
     hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
-    pure = _pure(hypotheses, terms)
+    made = {name: make_learner(name, hypotheses, terms) for name in LEARNERS}
+    exact = terms.epsilon, 0.0
+    pure = [n for n, each in made.items() if each.client.guarantee.epsilon_delta == exact]
     first = first_round(hypotheses.masses[0])
     claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
     numbers = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
@@ -299,28 +294,6 @@ def risk_of_hard_class(seed: int) -> Findings:
         yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)
         about: dict[str, Any] = {"case": name, "comparisons": len(pure), "numbers": numbers}
         yield of_mean("tv-of-hard-class", least, run.tv / terms.n_rounds, **about)
-
-
-def risk_with_few_labels(seed: int) -> Findings:
-    """Check more hypotheses than labels: the hard class's pairs on M labels, and others."""
-    M, pairs, cut, terms = 4, 3, 1000.0, Terms(20_000, epsilon=0.1)
-    hard = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon)).masses[0]
-    others = random_class(6, M, seed=seed).masses[0]
-    hypotheses = HypothesisClass(np.concatenate([hard, others]), "few labels")
-    game = LabelGame(
-        hypotheses=hypotheses,
-        features=np.zeros(terms.n_rounds, dtype=np.int64),
-        laws=hard[:, None],
-        law=np.arange(_REPLICATES) % len(hard),
-    )
-    claimed, first = lower_bound(pairs, terms.n_rounds, terms.epsilon), first_round(hard)
-    learners = _pure(hypotheses, terms)
-    about: dict[str, Any] = {"trivial": first, "numbers": {"R": _REPLICATES, "M": M, "cut": cut}}
-    about["numbers"] |= {"learners": len(learners), "K": hypotheses.n_hypotheses}
-    about["numbers"] |= {"T": terms.n_rounds, "epsilon": terms.epsilon}
-    for name, learner in learners.items():
-        risk = np.minimum(_play_game(learner, game, seed, name).kl, cut)
-        yield of_mean("few-labels", claimed, risk, case=name, **about)
 
 
 def first_round(masses: Floats) -> float:

@@ -29,6 +29,7 @@ def _claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
 SECTIONS = (
     Section(
         name="claims",
+        chapter="claims",
         about="Each statement that a computation can check, the computed value, and the verdict.",
         results=("claims",),
         tables=(_open_claims_table, _claims_table),

@@ -14,17 +14,19 @@ from dpol.show import panels
 from dpol.show.looks import REFERENCES
 from dpol.show.table import Table
 from dpol.studies.comparison.settings import Comparison
+from dpol.studies.games.answer import first_level, widget_of
 from dpol.studies.games.privacy_utility import COLUMNS, Y_LABEL, table_of_shares
 from dpol.studies.games.settings import BEST_FIXED, OURS
 from dpol.studies.games.systems import (
     REFERENCE_NAMES,
     attacked,
-    beside_the_strongest,
     headline_level,
     in_hindsight,
     looks_of_roles,
     ordered_levels,
+    share_text,
 )
+from dpol.studies.page import PageFacts, Widget
 from dpol.studies.study import Facts, Frames
 
 _APART = 0.17
@@ -94,11 +96,11 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
         headline = headline_level(facts.levels)
         at = means[means["mu"] == headline].set_index(["question", "role"])
         halves = at["gain_share_half_width"]
-        said = []
-        for label, title in facts.questions.items():
-            shares = {role: (at["gain_share"][label, role], halves[label, role]) for role in roles}
-            said.append(f"{title[0].upper()}{title[1:]}: {beside_the_strongest(shares, {})}")
-        drawn.find(f"{attacked(headline)} Share of the possible gain. {'. '.join(said)}.")
+        kept = ", ".join(
+            f"{title} {share_text(at['gain_share'][label, OURS], halves[label, OURS])}"
+            for label, title in facts.questions.items()
+        )
+        drawn.find(f"{attacked(headline)} Of the possible gain ours keeps: {kept}.")
     return drawn.figure
 
 
@@ -110,16 +112,25 @@ def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table
         settings: settings of the comparison.
         facts: the questions, the streams of each, and the levels.
     """
-    every = frames["questions"]
-    names = {role: f"{role}: {which}" for role, which in systems_in_words(every).items()}
-    best = best_of_roles(every)
-    numbers = best.assign(
-        system=best["role"].map(names),
+    numbers = _numbers(frames["questions"])
+    means = frames["questions"][frames["questions"]["stream"] == ""]
+    return table_of_shares(numbers, means.iloc[0], facts)
+
+
+def _numbers(questions: pd.DataFrame) -> pd.DataFrame:
+    best, words = best_of_roles(questions), systems_in_words(questions)
+    return best.assign(
+        system=best["role"].map({role: f"{role}: {which}" for role, which in words.items()}),
         model="local",
         right_guesses=best["mu"].map(best_guess),
         named_right=math.nan,
         named_right_half_width=math.nan,
         best_fixed="",
-    )
-    means = numbers[numbers["stream"] == ""]
-    return table_of_shares(numbers[COLUMNS], means.iloc[0], facts)
+    )[COLUMNS]
+
+
+def questions_widget(frames: Frames, settings: Comparison, facts: PageFacts) -> Widget:
+    """Build the figure of the roles, by question, with a slider of levels."""
+    words, looks = systems_in_words(frames["questions"]), looks_of_roles(settings.pairs)
+    shown = {f"{role}: {words[role]}": look for role, look in looks.items()}
+    return widget_of(_numbers(frames["questions"]), shown, first_level(facts, compared=True), facts)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dpol.show.table import Table
+    from dpol.studies.page import PageFacts, Widget
 
 
 @partial(
@@ -77,6 +78,12 @@ def _memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     return memory_table(frames, settings, facts)
 
 
+def _questions_widget(frames: Frames, settings: Comparison, facts: PageFacts) -> Widget:
+    from dpol.studies.comparison.questions_shown import questions_widget
+
+    return questions_widget(frames, settings, facts)
+
+
 SECTIONS = (
     Section(
         name="questions",
@@ -84,13 +91,14 @@ SECTIONS = (
         about="The same noisy counts answer several questions. How much of the possible gain"
         " survives at each privacy level depends on the question.",
         results=("questions", "comparison"),
-        leads=True,
+        chapter="answer",
         figures=(_draw_questions,),
         tables=(_questions_table,),
+        widget=_questions_widget,
     ),
     Section(
         name="beyond",
-        title="Beyond the paper, at equal privacy for one round",
+        title="The baseline and ours at equal privacy",
         about="The baseline and its rivals compared with ours at each level.",
         results=("summary", "comparison"),
         tables=(_comparison_table,),

@@ -218,7 +218,8 @@ def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     """
     summary = frames["summary"]
     table = table_of_shares(shares_of(summary, settings, facts), summary.iloc[0], facts)
-    weak = ~keeps_level(summary) & summary["algorithm"].isin(settings.report.algorithms)
+    shown = summary["algorithm"].isin(settings.report.algorithms)
+    weak = ~keeps_level(summary) & (shown | (summary["guaranteed_mu"] > summary["mu"]))
     weaker = summary.loc[weak, ["algorithm", "noise", "guaranteed_mu", "mu"]].drop_duplicates()
     left_out = [
         f"{system_title(*system)} at {mu_title(mu)}" + f" ({mu_title(own)})" * (own > 0)
@@ -253,6 +254,27 @@ def shares_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFr
     return frame.assign(right_guesses=frame["mu"].map(best_guess))[COLUMNS]
 
 
+def groups_of(numbers: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Return the means of each question, or the rows of each stream if there are none, by title."""
+    means = numbers[numbers["stream"] == ""]
+    shown = {
+        title: means[means["question"] == question]
+        for question, title in (facts.questions or {"": ""}).items()
+    }
+    if means.empty:
+        shown = {title: numbers[numbers["stream"] == it] for it, title in facts.streams.items()}
+    return {title: rows for title, rows in shown.items() if len(rows)}
+
+
+def level_title(mu: float) -> str:
+    """Name a level, with the right guesses that it allows.
+
+    >>> level_title(0.25)
+    'μ = 0.25 (55%)'
+    """
+    return mu_title(mu) + f" ({best_guess(mu):.0%})" * (mu < math.inf)
+
+
 def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) -> Table:
     """Build the table of these numbers.
 
@@ -261,15 +283,7 @@ def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) ->
         row: replicates, confidence and number of comparisons of the intervals.
         facts: the questions, the streams of each, and the levels.
     """
-    mus = ordered_levels(facts.levels)
-    means = numbers[numbers["stream"] == ""]
-    shown = {
-        title: means[means["question"] == question]
-        for question, title in (facts.questions or {"": ""}).items()
-    }
-    if means.empty:
-        shown = {title: numbers[numbers["stream"] == it] for it, title in facts.streams.items()}
-    shown = {title: rows for title, rows in shown.items() if len(rows)}
+    mus, shown = ordered_levels(facts.levels), groups_of(numbers, facts)
     kind = "question" if facts.asks_several else "stream"
     named = bool(numbers["named_right"].notna().any())
     strictest = mu_title(mus[-1])
@@ -278,7 +292,7 @@ def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) ->
         name="answer",
         corner=(kind, "system") if len(shown) > 1 else ("system",),
         headers=(
-            *(mu_title(mu) + f" ({best_guess(mu):.0%})" * (mu < math.inf) for mu in mus),
+            *map(level_title, mus),
             *([f"how often it names the best, {strictest}"] if named else []),
         ),
         sections=tuple(

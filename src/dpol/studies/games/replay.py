@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,10 +32,7 @@ def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
     if next(iter(facts.gains.values())).of == "count":  # not a share
         facts = replace(facts, columns=None)
     data = replay_data(replay, summary, settings.report.algorithms, facts)
-    # No text may end the script element.
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
     values = {
-        "data": text,
         "words": data["words"],
         "noisy": any(setting["noisy"] for setting in data["settings"]),
         "factor": NORMAL_95,
@@ -44,6 +40,7 @@ def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
     }
     return Widget(
         name="replay",
+        data=data,
         values=values,
         title=f"{facts.period.capitalize()} by {facts.period}",
         intro=replay_intro(replay, summary, facts),

@@ -93,6 +93,12 @@ def _average_gain_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     return average_gain_table(frames, settings, facts)
 
 
+def _answer_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
+    from dpol.studies.games.answer import answer_widget
+
+    return answer_widget(frames, settings, facts)
+
+
 def _replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
     from dpol.studies.games.replay import replay_widget
 
@@ -102,7 +108,8 @@ def _replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
 SECTIONS = (
     Section(
         name="paper",
-        title="The paper’s Table 2 and Figure 2",
+        chapter="first",
+        title="Table 2 and Figure 2: gains of the algorithms",
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
         " own, for the same question.",
         results=("summary", "cumulative"),
@@ -111,15 +118,18 @@ SECTIONS = (
     ),
     Section(
         name="privacy-utility",
+        chapter="answer",
         title="What privacy costs",
         about="The share of the possible gain that is left at each privacy level.",
         results=("summary",),
         figures=(_draw_privacy_utility, _draw_rivals),
         tables=(_answer_table,),
+        widget=_answer_widget,
     ),
     Section(
         name="privacy",
-        title="How private is it?",
+        chapter="privacy",
+        title="Right guesses",
         about="How often an attacker who knows everybody else’s data guesses right about one"
         " person, at most.",
         results=("summary",),
@@ -127,6 +137,7 @@ SECTIONS = (
     ),
     Section(
         name="replay",
+        chapter="replay",
         title="Week by week",
         about="One run, choice by choice. Every choice is made before the numbers of its"
         " round are seen.",

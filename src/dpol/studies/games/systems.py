@@ -17,7 +17,7 @@ from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
 from dpol.show.words import mu_title
-from dpol.studies.games.settings import BASELINE, BEST_FIXED, ORACLE, OURS, UNIFORM, Games
+from dpol.studies.games.settings import BEST_FIXED, ORACLE, OURS, UNIFORM, Games
 from dpol.studies.study import Facts
 
 Roles = Mapping[str, Sequence[tuple[str, str]]]
@@ -140,37 +140,6 @@ def share_text(share: float, half_width: float) -> str:
     """
     half = plus_minus(100 * half_width, 1) if 0 < half_width < math.inf else ""
     return percent(share, 1) + half
-
-
-Shares = Mapping[str, tuple[float, float]]
-"""Share of the possible gain and its half-width, by name of a system."""
-
-
-def kept(shares: Shares, words: Mapping[str, str]) -> str:
-    """Say what systems keep, with words on each in brackets.
-
-    >>> kept({"a": (0.3, 0.02), "b": (0.2, 0.0)}, {"b": "last"})
-    'a keeps 30.0% ± 2.0, b (last) 20.0%'
-    """
-    named = [f"{name} ({words[name]})" if name in words else name for name in shares]
-    named[0] += " keeps"
-    texts = (share_text(*share) for share in shares.values())
-    return ", ".join(map(" ".join, zip(named, texts, strict=True)))
-
-
-def beside_the_strongest(shares: Shares, words: Mapping[str, str]) -> str:
-    """Say what the baseline, the strongest of the rivals, and ours keep, of those that are there.
-
-    >>> beside_the_strongest({"the baseline": (0.2, 0.0), "a": (0.3, 0.0), "b": (0.1, 0.0)}, {})
-    'the baseline keeps 20.0%, a (the strongest rival in hindsight) 30.0%'
-    """
-    rivals = [name for name in shares if name not in (BASELINE, OURS)]
-    strongest = max(rivals, key=lambda name: shares[name][0], default=BASELINE)
-    if rivals:
-        which = f": {words[strongest]}" if strongest in words else ""
-        words = {**words, strongest: f"the strongest rival in hindsight{which}"}
-    names = dict.fromkeys((BASELINE, strongest, OURS))
-    return kept({name: shares[name] for name in names if name in shares}, words)
 
 
 def attacked(mu: float, unit: str = "") -> str:

@@ -72,6 +72,7 @@ def _slopes_table(frames: Frames, settings: Labels, facts: Facts) -> Table:
 SECTIONS = (
     Section(
         name="labels",
+        chapter="third",
         about="A learner predicts labels from messages that hide each label. This is the"
         f" system of {cited(DISTRIBUTIONS)}, which reports no experiments. Measured"
         " risk is drawn beside the rate of its Theorem 5.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field, PositiveInt
 
@@ -20,27 +20,18 @@ ONLY_STOCHASTIC = (BLOCKS, LIMITED)
 """Algorithms without a guarantee on adversarial losses; not played there."""
 LEADERS = (TREE, MATRIX)
 """Algorithms that store noise for every expert and round; long games leave them out."""
-Epsilons = Annotated[
-    list[Annotated[float, Field(gt=0, le=100)]],
-    Field(min_length=1),
-    AfterValidator(all_different),
-]
+Value = TypeVar("Value")
+Several = Annotated[list[Value], Field(min_length=1), AfterValidator(all_different)]
+"""One or more different values."""
+Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 
 
 class Lazy(Settings):
     """Regret of L2P for experts and of its rivals on synthetic losses."""
 
-    n_rounds: Annotated[
-        list[Annotated[int, Field(ge=2, le=10_000_000)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ]
+    n_rounds: Several[Annotated[int, Field(ge=2, le=10_000_000)]]
     """Numbers of rounds T."""
-    n_experts: Annotated[
-        list[Annotated[int, Field(ge=2, le=100_000)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ]
+    n_experts: Several[Annotated[int, Field(ge=2, le=100_000)]]
     """Numbers of experts d."""
     epsilons: Epsilons
     """Privacy epsilon for a change of one round's loss vector."""

@@ -69,6 +69,8 @@ def _exponents_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
 SECTIONS = (
     Section(
         name="lazy",
+        chapter="second",
+        title="Table 1 and Figure 1: experts",
         about="L2P rarely redraws its action, and hides the reason. The study measures the"
         f" regret of the algorithms of {cited(LAZY)}. Its Table 1 and Figure 1 come first: they"
         " are stated rates, not measurements.",

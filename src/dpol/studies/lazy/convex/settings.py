@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from dpol.core.settings import Settings, all_different
-from dpol.studies.lazy.settings import Epsilons
+from dpol.studies.lazy.settings import Epsilons, Several
 
 GameName = Literal[
     "linear-ball",
@@ -33,17 +33,13 @@ Dimension = Annotated[int, Field(ge=1, le=10_000)]
 class Convex(Settings):
     """Regret of L2P for convex losses on a body, and of its rivals."""
 
-    n_rounds: Annotated[
-        list[Annotated[int, Field(ge=2, le=1_000_000)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ]
+    n_rounds: Several[Annotated[int, Field(ge=2, le=1_000_000)]]
     """Numbers of rounds T."""
-    dimensions: Annotated[list[Dimension], Field(min_length=1), AfterValidator(all_different)]
+    dimensions: Several[Dimension]
     """Dimensions d."""
     epsilons: Epsilons
     """Privacy epsilon for a change of one round's loss."""
-    games: Annotated[list[GameName], Field(min_length=1), AfterValidator(all_different)] = [LINEAR]
+    games: Several[GameName] = [LINEAR]
     """Losses and body of each game; `linear-ball` is the hard case."""
     more_dimensions: Annotated[list[Dimension], AfterValidator(all_different)] = []
     """Further dimensions d of `linear-ball`, with the most rounds only.

@@ -59,6 +59,8 @@ def _exponents_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
 SECTIONS = (
     Section(
         name="convex",
+        chapter="second",
+        title="Table 1: convex losses",
         about="L2P for online convex optimisation on a ball, a box or a simplex, as in"
         f" {cited(LAZY)}. Linear losses on a ball are the theorem’s hard case.",
         results=("convex",),

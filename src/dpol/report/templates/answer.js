@@ -1,0 +1,157 @@
+"use strict";
+// Draws what each system keeps. A slider chooses the level that the lead, the list and the table tell of.
+{
+  const root = document.getElementById("answer-widget");
+  const read = (id) => JSON.parse(document.getElementById(id).textContent);
+  const data = read("answer-data");
+  const leads = read("leads");
+  const { levels, panels } = data;
+  const find = (selector) => root.querySelector(selector);
+  const [slider, output, choice] = ["input", "output", "select"].map(find);
+  const [svg, list, tip] = [".plot svg", "ol", ".tip"].map(find);
+  const lead = document.querySelector(".lead");
+  const table = document.querySelector(".part:has(#answer-widget) table");
+  const state = { level: data.start, panel: panels[0], over: null };
+  const EDGE = { left: 44, right: 18, top: 12, bottom: 44 };
+
+  const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
+  const told = ([share, half]) => percent(share) + (half ? ` ± ${(100 * half).toFixed(1)}` : "");
+  const guesses = ({ title, guesses: share }) =>
+    title.includes("∞") ? title : `${title}: an attacker is right at most ${Math.round(100 * share)} times in 100`;
+
+  function add(parent, name, facts, text) {
+    const it = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(facts)) it.setAttribute(key, value);
+    if (text !== undefined) it.textContent = text;
+    return parent.appendChild(it);
+  }
+
+  const stroke = ({ colour, dashes, width }) => ({ stroke: colour, "stroke-width": 1.6 * width, "stroke-dasharray": dashes });
+
+  // The lines of the panel; the best fixed choice is one too.
+  function lines() {
+    const { lines: own, fixed, share } = state.panel;
+    if (share === null) return own;
+    const name = `best fixed, in hindsight${fixed ? `: always ${fixed}` : ""}`;
+    return [...own, { name, colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => [share, 0]) }];
+  }
+
+  // Places of levels and shares in the drawing, whose shares end at whole tens.
+  function scales() {
+    const { width, height } = svg.getBoundingClientRect();
+    const known = lines().flatMap((it) => it.points).filter(Boolean);
+    const low = Math.floor(10 * Math.min(...known.map(([share, half]) => share - (half ?? 0)))) / 10;
+    const high = Math.ceil(10 * Math.max(...known.map(([share, half]) => share + (half ?? 0)))) / 10;
+    const wide = width - EDGE.left - EDGE.right;
+    const x = (k) => EDGE.left + (wide * (k + 0.5)) / levels.length;
+    const y = (share) => EDGE.top + ((height - EDGE.top - EDGE.bottom) * (high - share)) / (high - low || 1);
+    return { x, y, low, high, width, height };
+  }
+
+  function draw() {
+    svg.replaceChildren();
+    const { x, y, low, high, width, height } = scales();
+    svg.setAttribute("aria-label", `Share of the possible gain at each privacy level. ${lead.textContent}`);
+    for (let tenth = Math.round(10 * low); tenth <= Math.round(10 * high); tenth++) {
+      const at = y(tenth / 10);
+      add(svg, "line", { x1: EDGE.left, x2: width - EDGE.right, y1: at, y2: at, class: "grid" });
+      add(svg, "text", { x: EDGE.left - 6, y: at + 4, "text-anchor": "end" }, `${10 * tenth}%`);
+    }
+    add(svg, "line", { x1: x(state.level), x2: x(state.level), y1: EDGE.top, y2: height - EDGE.bottom, class: "level" });
+    levels.forEach(({ title, guesses: share }, k) => {
+      const tick = title.includes("∞") ? "none" : `${Math.round(100 * share)}%`;
+      add(svg, "text", { x: x(k), y: height - EDGE.bottom + 18, "text-anchor": "middle" }, tick);
+    });
+    const name = { x: (EDGE.left + width) / 2, y: height - 6, "text-anchor": "middle" };
+    add(svg, "text", name, "right guesses of an attacker, at most (a coin: 50%)");
+    for (const line of lines()) {
+      const known = line.points.map((point, k) => point && [k, ...point]).filter(Boolean);
+      const group = add(svg, "g", { class: state.over && state.over !== line.name ? "dim" : "" });
+      add(group, "polyline", { ...stroke(line), points: known.map(([k, share]) => `${x(k)},${y(share)}`).join(" ") });
+      for (const [k, share, half] of known) {
+        if (half) add(group, "line", { stroke: line.colour, x1: x(k), x2: x(k), y1: y(share - half), y2: y(share + half) });
+        if (!line.flat) add(group, "circle", { cx: x(k), cy: y(share), r: 3, fill: line.colour });
+      }
+    }
+  }
+
+  // Lists the systems by what they keep at the level, with the look of their lines.
+  function tabulate() {
+    const at = lines().map((line) => ({ line, point: line.points[state.level] }));
+    const rank = ({ point }) => (point ? point[0] : -Infinity);
+    at.sort((one, two) => rank(two) - rank(one));
+    list.replaceChildren(...at.map(({ line, point }) => {
+      const it = document.createElement("li");
+      const key = add(it, "svg", { "aria-hidden": "true" });
+      add(key, "line", { x1: 0, x2: 26, y1: 9, y2: 9, ...stroke(line) });
+      it.append(...[["span", line.name], ["b", point ? told(point) : "—"]].map(([kind, text]) => {
+        const part = document.createElement(kind);
+        part.textContent = text;
+        return part;
+      }));
+      it.addEventListener("pointerenter", () => light(line.name));
+      it.addEventListener("pointerleave", () => light(null));
+      return it;
+    }));
+  }
+
+  function light(name) {
+    if (state.over === name) return;
+    state.over = name;
+    draw();
+  }
+
+  function show() {
+    const level = levels[state.level];
+    slider.value = state.level;
+    output.textContent = guesses(level);
+    slider.setAttribute("aria-valuetext", output.textContent);
+    if (leads[state.level]) lead.textContent = leads[state.level];
+    for (const it of table?.querySelectorAll("thead th, td[data-header]") ?? []) {
+      const head = it.dataset.header ?? it.textContent.trim();
+      it.classList.toggle("marked", head.replaceAll("\u00a0", " ") === level.head);
+    }
+    draw();
+    tabulate();
+  }
+
+  // The level and the line that are nearest to the pointer.
+  function near(event) {
+    const { x, y } = scales();
+    const box = svg.getBoundingClientRect();
+    const [left, top] = [event.clientX - box.left, event.clientY - box.top];
+    const nearest = (all, far) => all.reduce((one, two) => (far(two) < far(one) ? two : one));
+    const k = nearest(levels.map((_, i) => i), (i) => Math.abs(x(i) - left));
+    const line = nearest(lines(), (it) => (it.points[k] ? Math.abs(y(it.points[k][0]) - top) : Infinity));
+    return { k, line, left: x(k), top: line.points[k] ? y(line.points[k][0]) : top };
+  }
+
+  svg.addEventListener("pointermove", (event) => {
+    const { k, line, left, top } = near(event);
+    light(line.name);
+    tip.hidden = !line.points[k];
+    if (tip.hidden) return;
+    tip.textContent = `${line.name}, ${levels[k].title}: ${told(line.points[k])}`;
+    tip.style.top = `${top + 10}px`;
+    const right = left > svg.clientWidth / 2;
+    tip.style.left = right ? "auto" : `${left + 10}px`;
+    tip.style.right = right ? `${svg.clientWidth - left + 10}px` : "auto";
+  });
+  svg.addEventListener("pointerleave", () => { tip.hidden = true; light(null); });
+  svg.addEventListener("click", (event) => { state.level = near(event).k; show(); });
+  slider.addEventListener("input", () => { state.level = +slider.value; show(); });
+  choice.addEventListener("change", () => { state.panel = panels[choice.value]; show(); });
+
+  slider.max = levels.length - 1;
+  slider.parentElement.hidden = levels.length < 2;
+  choice.replaceChildren(...panels.map(({ title }, k) => new Option(title, k)));
+  choice.parentElement.hidden = panels.length < 2;
+  if (panels.length) {
+    const figure = root.parentElement.querySelector("figure");
+    figure?.classList.add("asked");
+    figure?.prepend(root);
+    root.hidden = false;
+    new ResizeObserver(draw).observe(svg);
+    show();
+  }
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# A stranger's first hour with the files of a release: stranger.sh DIST, in an empty folder. DIST holds
+# the wheels of dpol and dpol-weekly and the sdist of dpol; nothing else of the project is here.
+set -eu
+dist=$(cd "$1" && pwd)
+[ -z "$(ls -A)" ] || { echo "error: this folder is not empty" >&2; exit 1; }
+said() { printf '\n== %s\n' "$1"; }
+
+said "Install"
+python3 -m venv .venv
+PATH="$PWD/.venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
+pip install "$(echo "$dist"/dpol-*.whl)[pipeline]" "$dist"/dpol_weekly-*.whl
+dpol --version
+
+said "The demo"
+dpol demo --cores 2
+test -s results/central-texas/report/index.html
+
+said "A table of one's own"
+python >wards.csv <<'END'
+from datetime import date, timedelta
+
+print("week,ward,patients,beds")
+for week in range(30):
+    for ward in range(5):
+        day = date(2024, 1, 1) + timedelta(weeks=week)
+        print(f"{day},ward {ward},{20 + (7 * week + 11 * ward) % 19},{60 + 10 * ward}")
+END
+dpol new dataset wards.csv --count patients --capacity beds
+dpol run wards.yaml --cores 2
+test -s results/wards/report/index.html
+
+said "An algorithm of one's own"
+dpol new algorithm careful
+pip install --editable careful
+dpol check careful
+sed 's/^run: wards$/run: mine/; s/rw-meta, random-effects\]/rw-meta, random-effects, careful]/' wards.yaml >mine.yaml
+dpol run mine.yaml --cores 2
+grep -q careful results/mine/tables/average-gain.csv
+
+said "The first week of three hospitals"
+cat >agreement.yaml <<'END'
+name: valley
+periods: {first: 2024-01-01}
+entities:
+  north: {capacity: 120}
+  south: {capacity: 300}
+  east: {capacity: 60}
+mu: 0.5
+budget_mu: 2
+disjoint: true
+END
+hash=$(dpol deployment check agreement.yaml | sed -n 2p)
+mkdir inbox
+for hospital in north south east; do
+    mkdir $hospital
+    printf 'period,count\n2024-01-01,31\n2024-01-08,29\n' >$hospital/counts.csv
+    dpol privatize $hospital/hospital.yaml --init $hospital/counts.csv \
+        --deployment agreement.yaml --entity $hospital
+    dpol privatize $hospital/hospital.yaml --agree "$hash" --begin-after 2023-12-31
+    cp $hospital/released/*.json inbox
+    sed -n "s/^# Public half of the key.*: /$hospital: /p" $hospital/hospital.yaml >>keys.yaml
+done
+dpol collect inbox --into state --deployment agreement.yaml --known-keys keys.yaml
+dpol decide state
+test -s state/index.html
+dpol recompute */released/*.json --deployment agreement.yaml
+
+said "The documentation"
+tar -xzf "$dist"/dpol-*.tar.gz
+pip install furo myst-parser sphinx
+sphinx-build --fail-on-warning --keep-going --quiet dpol-*/docs site
+grep -q '<title>dpol' site/index.html
