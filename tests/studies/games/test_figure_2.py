@@ -72,8 +72,7 @@ def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFr
     cumulative.loc[meta, "ci_half_width"] = 0.1
     figure = draw_figure_2(made | {"cumulative": cumulative}, MAIN, FACTS)
     assert figure.get_label() == (
-        "The paper’s Figure 2: RW-Meta ends above the best fixed expert in 2 of 6 panels, and"
-        " below it in 2."
+        "RW-Meta ends above the best fixed expert in 2 of 6 panels, and below it in 2."
     )
 
 

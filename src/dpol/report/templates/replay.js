@@ -25,13 +25,13 @@
   const number = (value) => signed(words.capacity
     ? ((100 * value) / data.one).toFixed(0) : String(+(value / data.one).toPrecision(2)));
   // Names that begin with the same four words or more as another one, cut after the first word.
-  const words_of = data.names.map((name) => name.split(" "));
+  const words_of = data.names.map((name) => name.split(/\s*[–—-]\s*|\s+/));
   const brief = words_of.map((own, i) => {
     const alike = Math.max(0, ...words_of.map((other, k) => {
       const differs = own.findIndex((word, at) => word !== other[at]);
       return k === i || differs < 0 ? 0 : differs;
     }));
-    return alike < 4 ? data.names[i] : [own[0], "…", ...own.slice(Math.min(alike, own.length - 2))].join(" ");
+    return alike < 4 ? data.names[i] : [own[0], "…", ...own.slice(Math.min(alike, own.length - 1))].join(" ");
   });
   const actions = () => state.setting.actions[state.algorithm];
   const named = () => algorithms[state.algorithm][0];

@@ -63,7 +63,7 @@ def draw_figure_1(frames: Frames, settings: Batching, facts: Facts) -> Figure:
         )
         most = max(rises, key=lambda name: rises[name])
         drawn.find(
-            "The paper’s Figure 1: at the same rate of false positives, batches raise an attacker’s"
+            "At the same rate of false positives, batches raise an attacker’s"
             f" false negatives by up to {100 * rises[most]:.0f} percentage points ({most}, by the"
             " analytic lower bound)."
         )

@@ -33,7 +33,7 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Table, TableCell, one_section
+from dpol.show.table import Column, Table, TableCell, one_section
 from dpol.show.words import mu_title, privacy_title
 from dpol.studies.games.gains import COLUMNS, best_of_columns, gain_lines
 from dpol.studies.games.settings import (
@@ -58,6 +58,7 @@ RUN, PAPER = "run", "paper"
 """Sources of the numbers."""
 HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
 """Headers by column."""
+_REPRODUCED = "reproduced?"
 RANGE_LABEL = "linear models"
 _RANGE_ALPHA = 0.35
 _BOLD_CHARACTERS_PER_INCH = 12.5
@@ -85,18 +86,20 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
     run = _of_run(summary[summary["stream"].isin(facts.streams)], facts)
     paper = _of_paper()
     paper = paper[paper["mu"].isin(mus) & facts.asks_the_papers]
+    marked = pd.concat([run, *_marks(run, paper, facts)])
+    columns = [*HEADERS, *([_REPRODUCED] if len(paper) else [])]
     sections = [
         one_section(
-            gain_lines(rows, HEADERS, mus, _gain, name=mu_title),
+            gain_lines(rows, columns, mus, _gain, name=mu_title),
             title,
             describe_stream(rows.iloc[0]),
         )
         for stream, title in facts.streams.items()
-        if len(rows := run[run["stream"] == stream])
+        if len(rows := marked[marked["stream"] == stream])
     ]
     sections += [
         one_section(
-            gain_lines(rows, HEADERS, sorted({*rows["mu"]}, reverse=True), _gain, name=mu_title),
+            gain_lines(rows, columns, sorted({*rows["mu"]}, reverse=True), _gain, name=mu_title),
             f"{title}, in the paper",
             f"n = {size}; {_compared(summary, facts, state)}",
             cited=True,
@@ -109,7 +112,7 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
         caption="The paper’s Table 2: total gain",
         name="table-2",
         corner=("data", "privacy"),
-        headers=tuple(HEADERS.values()),
+        headers=(*HEADERS.values(), *(Column(it, prose=True) for it in columns[len(HEADERS) :])),
         sections=tuple(sections),
         footers=tuple(_footers(summary, main, facts)),
         numbers=both.reindex(columns=["source", *COLUMNS]).astype({"ci_comparisons": "Int64"}),
@@ -142,7 +145,31 @@ def _of_paper() -> pd.DataFrame:
     )
 
 
+def _marks(run: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> Iterator[pd.DataFrame]:
+    """Yield a row for each stream and level that says what of the paper's line is reproduced.
+
+    The order is that of the four means. Totals are comparable only for the paper's state and weeks.
+    """
+    for (stream, mu), own in run.groupby(["stream", "mu"]):
+        same = paper[paper["mu"] == mu]
+        orders = [_order(rows) for _, rows in same.groupby("stream")]
+        totals = "totals not comparable"
+        state = same[same["stream"] == facts.reported.get(str(stream))].set_index("column")
+        if len(state) and not facts.simulated and has_papers_periods(own).all():
+            share = own.set_index("column")["mean_gain"][META] / state["mean_gain"][META]
+            totals = f"{HEADERS[META]} has {share:.0%} of the paper’s total"
+        if orders:
+            text = f"order {'yes' if _order(own) in orders else 'no'}, {totals}"
+            yield own.head(1).assign(column=_REPRODUCED, algorithm=text)
+
+
+def _order(rows: pd.DataFrame) -> list[str]:
+    return rows.sort_values("mean_gain")["column"].tolist()
+
+
 def _gain(row: Any) -> TableCell:
+    if row["column"] == _REPRODUCED:
+        return TableCell(row["algorithm"])
     gain, model = row["mean_gain"], ""
     if row["column"] == BEST_LINEAR:
         model = row["algorithm"].removeprefix(f"{LINEAR}-")
@@ -174,6 +201,11 @@ def _footers(summary: pd.DataFrame, main: Games, facts: Facts) -> Iterator[str]:
         f" paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of any round,"
         f" {HEADERS[META]} for that of each round."
     )
+    if facts.asks_the_papers:
+        yield (
+            "Reproduced: whether the four means have the paper’s order. Totals are comparable only"
+            " for the same hospitals in the same weeks."
+        )
     if facts.asks_the_papers and not facts.simulated:
         yield describe_fillings()
     yield (
@@ -295,7 +327,7 @@ def _finding(rows: pd.DataFrame, facts: Facts) -> str:
     lead = meta["mean_cumulative_gain"] - meta["stream"].map(fixed)
     verdicts = list(map(verdict_on, lead, meta["ci_half_width"]))
     return (
-        f"The paper’s Figure 2: {TITLES[META]} ends above the best fixed expert in"
+        f"{TITLES[META]} ends above the best fixed expert in"
         f" {verdicts.count(ABOVE)} of {len(verdicts)} panels, and below it in"
         f" {verdicts.count(BELOW)}."
     )

@@ -198,7 +198,7 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
         stated = "Rates stated in the paper, without logarithms"
         drawn.title(stated, "lower is better", "nothing is measured, so there are no intervals")
         drawn.find(
-            "The paper’s Figure 1: the stated rate of L2P is at most that of prior work, except"
+            "The stated rate of L2P is at most that of prior work, except"
             f" {' and '.join(findings)}."
         )
     return drawn.figure
