@@ -21,6 +21,7 @@ from dpol.report.provenance import Params, Provenance
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
 from dpol.studies.audits.shown import audits_table
 from dpol.studies.claims.shown import claims_table, open_claims_table
+from dpol.studies.games.privacy_utility import answer_table
 from dpol.studies.games.summary import rank_meta
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
@@ -224,6 +225,7 @@ def write_run(folder: Path) -> None:
         "claims-open": open_claims_table({"claims": claims()}, None, None),
         "audits": audits_table({"audits": audits()}, None, None),
         "average-gain": build(),
+        "answer": answer_table({"summary": made}, config().games, facts),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

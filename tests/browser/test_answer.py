@@ -1,0 +1,59 @@
+"""The answer of the report, asked in Chromium by slider, keys and pointer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.test_report import CHROMIUM, HERE, VIEWS, by_hand, pytestmark
+
+__all__ = ["by_hand", "pytestmark"]  # the page, and the marks of every test here
+
+
+def ask(path: Path, width: int, scheme: str, *steps: list[Any]) -> Any:
+    """Take the steps with ask.js, and return what it sees; nothing on the page may fail."""
+    command = ["node", "ask.js", str(CHROMIUM), str(path), str(width), scheme, json.dumps(steps)]
+    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["errors"] == []
+    return result
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
+    by_hand: Path, width: int, scheme: str
+) -> None:
+    """By hand: 39 and 43 of 60 points, at μ = 1 and without privacy."""
+    steps = [["press", "ArrowLeft"], ["press", "ArrowRight"]]
+    first, free, again = ask(by_hand, width, scheme, *steps)["seen"]
+    assert first == again
+    assert "at most 69 times in 100" in first["lead"]
+    assert "(ridge-w64-strong, isotropic noise) keeps 65," in first["lead"]
+    assert "Without privacy, " in free["lead"]
+    assert "69 times in 100" in first["slider"] != free["slider"]
+    assert [seen["marked"][0] for seen in (first, free)] == ["μ = 1 (69%)", "μ = ∞"]
+    assert first["list"][0] == ["ridge-w64-strong, isotropic noise", "65.0% ± 0.2"]
+    shares = [float(share.split("%")[0]) for _, share in free["list"]]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_a_pointer_reads_a_number_and_chooses_a_level(by_hand: Path) -> None:
+    steps = [["hover", 0, 0], ["leave"], ["click", 0, 0]]
+    first, over, left, chosen = ask(by_hand, *VIEWS[0], *steps)["seen"]
+    assert over["tip"] == "ridge-w64-strong, isotropic noise, no privacy (μ = ∞): 70.0% ± 0.2"
+    assert over["dim"] == len(over["list"]) - 1, "all other lines are pale"
+    assert (left["tip"], left["dim"], left["lead"]) == ("", 0, first["lead"])
+    assert "Without privacy, " in chosen["lead"]
+
+
+def test_without_a_screen_or_a_script_the_figure_of_the_run_is_there(by_hand: Path) -> None:
+    seen = ask(by_hand, *VIEWS[0])
+    assert seen["screen"] == [True, False, True]
+    assert seen["print"] == [False, True, True]
+    assert seen["bare"] == [False, True, True]
+    assert seen["folded"] == 0, "on paper every table is unfolded"
