@@ -63,7 +63,7 @@
       add(svg, "text", { x: x(k), y: height - EDGE.bottom + 18, "text-anchor": "middle" }, tick);
     });
     const name = { x: (EDGE.left + width) / 2, y: height - 6, "text-anchor": "middle" };
-    add(svg, "text", name, "right guesses of an attacker, at most (a coin: 50%)");
+    add(svg, "text", name, "right guesses, at most (a coin: 50%)");
     for (const line of lines()) {
       const known = line.points.map((point, k) => point && [k, ...point]).filter(Boolean);
       const group = add(svg, "g", { class: state.over && state.over !== line.name ? "dim" : "" });

@@ -66,7 +66,7 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
     summary, first = frames["summary"], next(iter(facts.streams))
     lines, titles = lines_of(summary, main, facts), sized_titles(facts.streams, summary)
     alone = len(facts.streams) == 1
-    height = max(2.4, 0.5 + _NAME * (2 - alone) * (len(lines) + 1))
+    height = max(3.2, 0.5 + _NAME * (2 - alone) * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
     with panels.panels(len(facts.streams), 3, size, Y_LABEL, sharey=True) as drawn:
         for ax, stream in zip(drawn.axes, facts.streams, strict=True):
@@ -175,8 +175,8 @@ def _finish(
 ) -> None:
     """Set the axes that all panels share, and describe the figure."""
     panels.set_percent(drawn.axes[0].yaxis)
-    lowest = min((line.rows["gain_share"].min() - 0.02 for line in lines), default=0.0)
-    drawn.axes[0].set_ylim(min(0.0, lowest), 1.0)
+    shares = pd.concat([rows["best_fixed_share"], *(line.rows["gain_share"] for line in lines)])
+    drawn.axes[0].set_ylim(shares.min() - 0.05, shares.max() + 0.05)
     drawn.name_x(panels.GUESSES)
     data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
     drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
