@@ -7,7 +7,7 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
@@ -22,6 +22,12 @@ _COMPARE = """\
 Compare two finished runs: settings, code and data that differ, mean total gains that differ by
 more than their intervals, and verdicts that changed. Gains are compared at the same guaranteed mu
 only."""
+
+_SHOWN = [
+    "stream", "noise", "algorithm", "guaranteed_mu", "epsilon", "mu_old", "mu_new",
+    "mean_gain_old", "mean_gain_new", "difference", "difference_half_width", "interval", "verdict",
+]  # fmt: skip
+"""Columns of the cells that are printed."""
 
 
 def add(commands: Commands) -> None:
@@ -85,28 +91,13 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
 
 def _numbers(comparison: RunComparison, old: str, new: str) -> Iterator[str]:
     """Yield the cells beyond their intervals, and how many cells have each verdict."""
-    import pandas as pd
-
     from dpol.report.compare import HIGHER, LOWER, ONLY_NEW, ONLY_OLD
 
-    counts = comparison.cells["verdict"].value_counts()
-    beyond = [
-        {
-            "stream": row["stream"],
-            "noise": row["noise"],
-            "algorithm": row["algorithm"],
-            "guaranteed μ": _guarantee(row),
-            "old": f"{row['mean_gain_old']:.6g}",
-            "new": f"{row['mean_gain_new']:.6g}",
-            "difference": f"{row['difference']:+.3g} ± {row['difference_half_width']:.2g}",
-            "interval": row["interval"],
-            "verdict": row["verdict"],
-        }
-        for row in comparison.cells.to_dict("records")
-        if row["verdict"] in (HIGHER, LOWER)
-    ]
-    if beyond:
-        yield from pd.DataFrame(beyond).to_string(index=False).splitlines()
+    cells = comparison.cells
+    counts = cells["verdict"].value_counts()
+    beyond = cells.loc[cells["verdict"].isin([HIGHER, LOWER]), _SHOWN].dropna(axis=1, how="all")
+    if len(beyond):
+        yield from beyond.to_string(index=False, float_format="{:.6g}".format).splitlines()
     alone = {ONLY_OLD: old, ONLY_NEW: new}
     both = [f"{count:,} {verdict}" for verdict, count in counts.items() if verdict not in alone]
     if both:
@@ -114,21 +105,6 @@ def _numbers(comparison: RunComparison, old: str, new: str) -> Iterator[str]:
     one = [f"{counts[only]:,} in {run}" for only, run in alone.items() if only in counts]
     if one:
         yield f"cells in one run only, or at another guaranteed μ: {', '.join(one)}"
-
-
-def _guarantee(row: Mapping[Any, Any]) -> str:
-    """Write the guaranteed mu, with the requested one where the noise does not give it."""
-    mu = row["guaranteed_mu"]
-    if math.isnan(mu):
-        return f"ε = {row['epsilon']:.4g}"
-    asked = dict.fromkeys([row["mu_old"], row["mu_new"]])
-    if all(math.isclose(mu, each, rel_tol=1e-5) for each in asked):
-        return _mu(mu)
-    return f"{_mu(mu)} (requested {', '.join(map(_mu, asked))})"
-
-
-def _mu(mu: float) -> str:
-    return "∞" if mu == math.inf else f"{mu:.4g}"
 
 
 def _plain(frame: pd.DataFrame) -> Any:

@@ -51,12 +51,6 @@ class _Asked(Settings):
         if columns.capacity is None and self.gain.needs_capacities:
             allowed = "is missing: name the column, or set gain to of: count with a bound"
             yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
-        if columns.group is not None and self.groups is None:
-            allowed = f"is missing: list the texts in the column {columns.group} whose rows play"
-            yield Problem(("groups",), MISSING, allowed)
-        if columns.group is None and self.groups is not None:
-            allowed = "is missing: name the column that holds the groups"
-            yield Problem(("dataset", "columns", "group"), MISSING, allowed)
 
 
 def read_table(
@@ -183,7 +177,7 @@ def _look(file: str, blocks: Mapping[str, Mapping[str, Any]]) -> Look:
 def _of_arguments(text: str) -> str:
     """Name arguments in a message about a config."""
     text = text.replace("under dataset.columns in the config", "as arguments")
-    text = text.replace("dataset.source.file", "path")
+    text = re.sub(r"streams\..*?\.groups", "groups", text.replace("dataset.source.file", "path"))
     return re.sub(r"\bdataset\.(columns\.(?!titles))?", "", text)
 
 
