@@ -1,4 +1,4 @@
-"""Streams, noisy gains and games as tables of pandas."""
+"""Streams and games as tables of pandas."""
 
 from __future__ import annotations
 
@@ -23,23 +23,6 @@ def test_a_stream_has_the_table_of_its_file(made: dpol.GainStream, tmp_path: Pat
     assert tuple(frame) == (STREAM_COLUMNS if made.capacity is not None else GIVEN_COLUMNS)
     kinds = {"entity": str, "name": str, "period": "datetime64[s]"}
     pd.testing.assert_frame_equal(frame, written.astype(kinds))
-
-
-def test_noisy_gains_have_a_row_per_replicate_round_and_expert() -> None:
-    noisy = dpol.privatize(stream(), "capacity", 1.0, seed=1, replicates=[7, 3])
-    frame = noisy.to_frame()
-    assert list(frame) == ["replicate", "round", "expert", "noisy_gain", "noise_scale"]
-    assert len(frame) == noisy.gains.size
-    for r, t, i in np.ndindex(noisy.gains.shape):
-        number = (7, 3)[r]
-        row = frame.query(f"replicate == {number} and round == {t + 1} and expert == {i}")
-        assert row["noisy_gain"].item() == noisy.gains[r, t, i]
-        assert row["noise_scale"].item() == noisy.noise_scale[t, i]
-    assert len(frame.merge(stream().to_frame(), on=["round", "expert"])) == len(frame)
-
-
-def test_noisy_gains_made_by_hand_number_their_replicates_from_0(make_noisy) -> None:
-    assert make_noisy(np.zeros((2, 3, 4))).to_frame()["replicate"].unique().tolist() == [0, 1]
 
 
 def test_games_have_a_row_per_replicate_and_round() -> None:
@@ -75,10 +58,9 @@ def test_a_game_has_no_table_with_the_gains_of_another_stream() -> None:
 
 
 def test_without_pandas_a_table_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    noisy = dpol.privatize(stream(), "capacity", 1.0, seed=1, replicates=2)
-    games = dpol.play("rw-ftpl", noisy)
+    games = dpol.play("rw-ftpl", dpol.privatize(stream(), "capacity", 1.0, seed=1, replicates=2))
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for has_table in (stream(), noisy, games):
+    for has_table in (stream(), games):
         with pytest.raises(ModuleNotFoundError) as caught:
             has_table.to_frame()
         assert (

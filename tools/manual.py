@@ -22,7 +22,7 @@ from dpol.core.plugins import OF_ANOTHER
 from dpol.core.schemas import Column, shared_columns
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
-from dpol.experts.registry import LEARNERS, REGISTRY, Registration, learner_name, make_members
+from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, name_of
 from dpol.noise import NOISES
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
@@ -211,7 +211,7 @@ def _shown(value: object) -> str:
     if isinstance(value, str):
         return f"`{value}`"
     if isinstance(value, LearnerBank):
-        return f"`{learner_name(value)}`"
+        return f"`{name_of(value, LEARNERS)}`"
     return json.dumps(value) if isinstance(value, bool | int | float) else ""
 
 

@@ -16,7 +16,8 @@ from typing import get_args
 
 import pandas as pd
 
-from dpol.privacy.account import best_guess
+from dpol.privacy.account import best_guess, noises_for
+from dpol.privacy.noise_laws import Promise
 from dpol.show.names import name_of
 from dpol.show.reported import BEST_LINEAR, FILLINGS
 from dpol.studies.claims.core import Kind
@@ -228,9 +229,30 @@ def correlated_noise() -> str:
     return table(("noise", "μ = 1", "μ = 0.5", "μ = 0.25", "μ = 0.1"), rows)
 
 
+def promises() -> str:
+    """Standard deviation of the least noise of each law for some promises, by stay."""
+    asked = {
+        "μ = 0.25": Promise(mu=0.25),
+        "right at most 60%": Promise(delta=0.2),
+        "ε = 1, δ = 10⁻⁶": Promise(epsilon=1.0, delta=1e-6),
+        "ε = 1": Promise(epsilon=1.0),
+        "ε = 4": Promise(epsilon=4.0),
+    }
+    laws = ("Gaussian", "Laplace", "staircase", "discrete Laplace", "uniform")
+    rows = []
+    for (title, promise), weeks in product(asked.items(), (1, 4, 8)):
+        found = noises_for(promise, weeks)
+        noises = (f"{found[law]:.3g}" if found[law] < 1000 else "no" for law in laws)
+        rows.append((title if weeks == 1 else "", f"{weeks}", *noises))
+    return table(("promise", "weeks", *laws), rows)
+
+
 def long_stays() -> str:
     """Share of the possible gain in percent, by noise, reader, level and unit of several weeks."""
-    games, of_stream = recorded("stays", "memory"), recorded("stays", "summary").set_index("stream")
+    games, of_stream = (
+        recorded("promises", "memory"),
+        recorded("promises", "summary").set_index("stream"),
+    )
     uniform, oracle = (of_stream[f"{name}_gain"] for name in ("uniform", "oracle"))
     least, most = games["stream"].map(uniform), games["stream"].map(oracle)
     games = games.assign(share=100 * (games["mean_gain"] - least) / (most - least))
@@ -359,6 +381,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "lazy-regret": lazy_regret,
     "correlated-noise": correlated_noise,
     "long-stays": long_stays,
+    "promises": promises,
     "slips": slips,
 }
 

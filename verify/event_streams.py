@@ -1,6 +1,6 @@
 """Compare noise that adapts to the data with fixed noise, read by one and the same filter.
 
-    python verify/event_streams.py results/stays/streams/*.parquet
+    python verify/event_streams.py results/promises/streams/*.parquet
 
 Each holder's share follows a Kalman filter around a common level. The filter is told the scale of
 the noise of every publication, and takes nothing from rounds without one. Budgets are of epsilon
@@ -26,8 +26,10 @@ import dpol
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.noise.event_streams import MECHANISMS
+from dpol.privacy.account import best_guess
 from dpol.privacy.chains import REFERENCE
 from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.noise_laws import Promise
 
 RUNS = 40
 UNITS, MUS = (1, 4, 8), (1.0, 0.25)
@@ -119,8 +121,10 @@ def rows(streams: list[GainStream]) -> Iterator[str]:
         for mu, stay in product(MUS, UNITS):
             level = mu
             if law == "Laplace":
-                epsilon = 0.0 if same == "guess" else epsilon_of_delta(1e-6, mu)
-                level = MECHANISMS[name].level(mu, stay, epsilon)
+                promise = Promise(delta=2 * best_guess(mu) - 1)
+                if same == "ε":
+                    promise = Promise(epsilon=epsilon_of_delta(1e-6, mu), delta=1e-6)
+                level = MECHANISMS[name].level(promise, stay)
             means = np.mean([kept(each, f"{law} {name}", level, stay) for each in streams], axis=0)
             half = stats.t.ppf(0.975, RUNS - 1) * means.std(ddof=1) / math.sqrt(RUNS)
             cells.append(f"{means.mean():5.1f} ± {half:.1f}")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpol.studies.comparison.promises import shares_kept
+
 RUNS = Path(__file__).parent / "runs"
 CELL = ["stream", "algorithm", "noise", "mu"]
 RECORDED = {
@@ -34,6 +36,9 @@ RECORDED = {
         "stream", "weeks", "level", "times", "same", "noise", "algorithm", "best_guess",
         "mean_gain", "ci_half_width", "difference", "difference_half_width", "verdict",
         "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
+    ],
+    "promises": [
+        *("level", "same", "weeks", "noise", "algorithm", "share", "half", "streams"),
     ],
     "amplification": [
         *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
@@ -62,7 +67,7 @@ KEPT = {
 """Queries for the rows to keep: the best of the single learners, and ours with correlated noise."""
 _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
 OF_RUN = {
-    "flu": {"shares": EVERY},
+    "flu": {"shares": EVERY, "promises": EVERY},
     "intensive-care": {"shares": EVERY},
     "states": {
         "shares": EVERY,
@@ -77,7 +82,7 @@ OF_RUN = {
         "summary": KEPT["summary"],
         "amplification": "threshold == 0",
     },
-    "stays": {"memory": EVERY, "summary": "algorithm == 'random-effects' and mu == 1"},
+    "promises": {"promises": EVERY},
     "held-out": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
 }
 """Tables to record for a run instead of all, with their queries."""
@@ -100,14 +105,22 @@ def shares(base: Path) -> pd.DataFrame:
     return means.reset_index()
 
 
+def promises(base: Path) -> pd.DataFrame:
+    """Return the share of the possible gain of each noise for each promise."""
+    return shares_kept(
+        *(pd.read_parquet(base / f"{name}.parquet") for name in ("memory", "summary"))
+    )
+
+
 def main(base: Path) -> None:
     """Write the recorded columns of a run's results."""
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in OF_RUN.get(base.name, KEPT).items():
         path = base / f"{name}.parquet"
-        if name == "shares" or path.exists():
-            every = shares(base) if name == "shares" else pd.read_parquet(path)
+        made = {"shares": shares, "promises": promises}.get(name)
+        if made or path.exists():
+            every = made(base) if made else pd.read_parquet(path)
             frame = every.query(rows)[RECORDED[name]]
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.7g")
 

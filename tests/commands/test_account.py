@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -52,6 +53,33 @@ def test_releases_of_the_same_week_add_up(run):
     assert rows[2] == (4, 1.0, 4.887, 69.2)
 
 
+def test_a_promise_lists_its_noises_the_least_first(run):
+    code, out, err = run("--promise", "guess", "60", "--unit-weeks", "8")
+    assert (code, err) == (0, "")
+    assert "in up to 8 weeks in a row, in the counts of two holders" in out
+    assert "right guesses, at most 60%; some may be certain." in out
+    rows = re.findall(r"^ *(\S.*\S)  +(\S+)$", out, re.MULTILINE)[-6:]
+    assert rows[:3] == [("discrete Gaussian", "7.894"), ("Gaussian", "7.895"), ("Laplace", "10.91")]
+    _, out, _ = run("--promise", "epsilon", "1", "--json")
+    told = json.loads(out)
+    assert (told["epsilon"], told["delta"], told["unit_weeks"]) == (1, 0, 1)
+    assert list(told["deviations"])[:2] == ["discrete Laplace", "staircase"]
+    assert (
+        "factor of 2.718, but for a probability of 1e-06"
+        in run("--promise", "epsilon", "1", "1e-6")[1]
+    )
+    assert "Gaussian  " in run("--promise", "mu", "0.25")[1]
+
+
+@pytest.mark.parametrize(
+    "words", ["mu", "guess 50", "guess 60 1", "epsilon x", "epsilon 1 1", "mu nan", "delta 1"]
+)
+def test_what_is_no_promise_is_refused(run, words):
+    code, out, err = run("--promise", *words.split())
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: --promise {words}: must be mu M, epsilon E, or epsilon E D")
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(100, 5000))
 def test_the_mu_shown_for_an_epsilon_does_not_exceed_it(run, thousandths):
@@ -93,7 +121,7 @@ def test_noise_with_memory_is_dearer_for_those_who_stay(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "one of the arguments --mu --epsilon is required"),
+        ([], "one of the arguments --mu --epsilon --promise is required"),
         (["--mu", "1", "--epsilon", "1"], "argument --epsilon: not allowed with argument --mu"),
         (["--mu", "0"], "argument --mu: must lie from 1e-06 to 1000, got '0'"),
         (["--mu", "0.5", "x"], "argument --mu: must be a number, got 'x'"),

@@ -21,7 +21,7 @@ from pathlib import Path
 from dpol.core import code_hashes
 code_hashes._without_words = cache(code_hashes._without_words)  # parsed once
 reached = code_hashes.reach(
-    "dpol.experts.persistence", "dpol.core.schemas", "dpol.show.looks", "dpol.labels"
+    "dpol.experts.cautious_mean", "dpol.core.schemas", "dpol.show.looks", "dpol.labels"
 )
 def hashes():
     for cached in ("hash_by_room", "files_by_reader", "_hash_of_module"):
@@ -52,7 +52,7 @@ def changed_by(folder: Path, changes: dict[str, tuple[str, str, str]]) -> dict[s
 
 
 def test_words_and_layout_are_no_code_and_files_count_for_their_readers(tmp_path: Path) -> None:
-    file = "experts/persistence.py"
+    file = "experts/cautious_mean.py"
     expected = {
         "comment": ((file, "", "\n# A comment.\n"), set()),
         "docstring": ((file, '"""Play the', '"""Other words. Play the'), set()),

@@ -16,7 +16,7 @@ from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.learners.state_space import KalmanBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
-from dpol.experts.registry import LEARNERS, learner_name, make_bank, make_members
+from dpol.experts.registry import LEARNERS, make_bank, make_members, name_of
 from dpol.noise import privatize
 from grids import each_and_corners
 from steps import FixedBank, final_state
@@ -40,7 +40,7 @@ def test_every_bank_passes_the_checks(name, check):
 @every_bank
 def test_equal_parameters_make_equal_banks(name):
     assert make_bank(name) == BANKS[name]
-    assert learner_name(BANKS[name]) == name
+    assert name_of(BANKS[name], LEARNERS) == name
 
 
 @every_bank

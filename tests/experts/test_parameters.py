@@ -77,7 +77,6 @@ BROKEN = [
         ([{"process_variance": 0.1}] * 2, "listed twice"),
     ]),
     ("kalman", model(process_variance=0), "process_variance must be a number in (0, inf), got 0"),
-    ("kalman", model(prior_variance=0), "prior_variance must be a number in (0, inf)"),
     ("kalman", model(transient_variance=-1), "transient_variance must be a number in [0, inf)"),
     ("kalman", model(persistence=1.01), "persistence must be a number in (0, 1], got 1.01"),
 ]  # fmt: skip

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from dpol.experts.matrix_discounted import MatrixDiscounted
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, play_rounds, setup_of
@@ -24,7 +23,7 @@ def scores_of(algorithm, gains, noise):
     if isinstance(algorithm, NoisyMax):
         sums = [gains[max(0, t + 1 - algorithm.window) : t + 1].sum(axis=0) for t in range(T)]
         return np.array(sums)[:, None] + noise
-    if isinstance(algorithm, MatrixDiscounted):
+    if algorithm.decay < 1:
         powers = [algorithm.decay ** np.arange(t + 1)[::-1] for t in range(T)]
         return np.array([p @ gains[: t + 1] for t, p in enumerate(powers)])[:, None] + noise
     window = algorithm.window or T + 1
@@ -36,7 +35,7 @@ ALGORITHMS = {
     "window 1": MatrixFTPL(window=1),
     "window 4": MatrixFTPL(window=4),
     "window 20": MatrixFTPL(window=20),
-    "discounted": MatrixDiscounted(decay=0.8),
+    "discounted": MatrixFTPL(decay=0.8),
     "noisy max": NoisyMax(window=3),
     "noisy max of one": NoisyMax(window=1),
 }
@@ -56,7 +55,7 @@ def test_fast_equals_plain(random_stream, algorithm, noise, mu):
 def test_each_has_its_factorization():
     for made, expected in (
         (MatrixFTPL(window=5).factorization(7), prefix_sums(7)),
-        (MatrixDiscounted(decay=0.7).factorization(7), decayed_sums(7, 0.7)),
+        (MatrixFTPL(decay=0.7).factorization(7), decayed_sums(7, 0.7)),
     ):
         np.testing.assert_array_equal(made.left, expected.left)
     assert NoisyMax(window=3).factorization(7).column_norms[0] == pytest.approx(math.sqrt(3))
@@ -66,8 +65,9 @@ def test_each_has_its_factorization():
     ("make", "message"),
     [
         (lambda: MatrixFTPL(window=0), "window must be a whole number of at least 1"),
+        (lambda: MatrixFTPL(window=2, decay=0.9), "not both"),
         (lambda: NoisyMax(window=0), "window must be a whole number of at least 1"),
-        (lambda: MatrixDiscounted(decay=1.0), "see mf-ftpl for 1"),
+        (lambda: MatrixFTPL(decay=1.1), "decay must be a number in"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make, message):

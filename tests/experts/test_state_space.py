@@ -19,9 +19,8 @@ from dpol.privacy.chains import Chains
 KINDS = {
     "level": StateSpaceModel(0.003),
     "reverting": StateSpaceModel(0.002, 0.85),
-    "own prior": StateSpaceModel(0.002, 0.85, prior_variance=0.3),
     "transient": StateSpaceModel(0.001, 0.95, transient_variance=0.02),
-    "everything": StateSpaceModel(0.002, 0.9, prior_variance=0.05, transient_variance=0.01),
+    "reverting and transient": StateSpaceModel(0.002, 0.9, transient_variance=0.01),
 }
 every_kind = pytest.mark.parametrize("model", KINDS.values(), ids=KINDS)
 
@@ -170,4 +169,4 @@ def test_labels_tell_all_models_apart():
     assert labels[2] == "kalman-reverting-0.9-0.1"
     assert labels[5] == "kalman-level-0.1"
     assert labels[7] == "kalman-level-0.001-transient-0.1"
-    assert labels[-1] == "kalman-reverting-0.9-0.002-transient-0.01-prior-0.05"
+    assert labels[-1] == "kalman-reverting-0.9-0.002-transient-0.01"

@@ -86,7 +86,7 @@ def test_composition_is_the_root_of_the_sum_of_squares():
 
 
 NEGATIVE = "mu must not be negative"
-IMPOSSIBLE = "epsilon must be above 0 and delta in"
+IMPOSSIBLE = "epsilon must be at least 0 and delta in"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ IMPOSSIBLE = "epsilon must be above 0 and delta in"
         (epsilon_of_delta, (0.1, -1.0), NEGATIVE),
         (epsilon_of_delta, (1.0, 1.0), "delta must be a number in"),
         (compose, ([1.0, -1.0],), NEGATIVE),
-        (mu_of_epsilon, (0.0, 0.1), IMPOSSIBLE),
+        (mu_of_epsilon, (-0.1, 0.1), IMPOSSIBLE),
         (mu_of_epsilon, (1.0, math.nan), IMPOSSIBLE),
     ],
 )

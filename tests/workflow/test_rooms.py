@@ -69,7 +69,7 @@ def by(old: str, new: str) -> Callable[[str], str]:
 def test_words_rerun_nothing(finished: Path) -> None:
     changes = [
         ("labels/game.py", by('"""The game', '"""Other words. The game')),
-        ("experts/persistence.py", lambda text: f"# A comment.\n\n{text}"),
+        ("experts/cautious_mean.py", lambda text: f"# A comment.\n\n{text}"),
         ("noise/noises.py", by("return None", "return None  # no memory")),
         ("studies/labels/figures.py", lambda text: text.replace('"""', '"""Other words. ', 1)),
         ("studies/jobs.py", by("def together(", "\n\ndef together(")),
@@ -87,7 +87,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
             "labels",
         ),
         (
-            "experts/persistence.py",
+            "experts/cautious_mean.py",
             by("np.zeros(", "np.ones("),
             # Points, and figures with results of the main study, may name any algorithm.
             {"games_point 2", *GAMES, "labels_shown"},

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import math
+from typing import TYPE_CHECKING
 
 from dpol.core.errors import UsageError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between
 
+if TYPE_CHECKING:
+    from dpol.privacy.noise_laws import Promise
+
 _ACCOUNT = (
-    "Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to a person."
+    "Show what a Gaussian-DP parameter mu, or a pair (epsilon, delta), guarantees to a person; or"
+    " which noises keep a promise."
 )
 
 
@@ -23,6 +29,11 @@ def add(commands: Commands) -> None:
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
     words = "epsilon of the unit, at --delta"
     given.add_argument("--epsilon", type=between(1e-6, 1e6), help=words)
+    words = (
+        "list the noises that keep a promise to the unit, the least first: mu M, epsilon E (pure),"
+        " epsilon E D (with delta D), or guess P (right at most P times in 100)"
+    )
+    given.add_argument("--promise", nargs="+", metavar=("KIND", "NUMBER"), help=words)
     words = "numbers of weeks in which a person is counted (default: 1 2 4 8 13 52)"
     weeks, usual = between(1, 999_999, whole=True), [1, 2, 4, 8, 13, 52]
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
@@ -39,10 +50,16 @@ def add(commands: Commands) -> None:
 
 def _account(options: argparse.Namespace) -> None:
     from dpol.core.rounding import rounded_down
-    from dpol.privacy.account import describe_account, protection
+    from dpol.privacy.account import describe_account, describe_noises, noises_for, protection
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
     delta = options.delta
+    if options.promise:
+        promise = _promise(*options.promise)
+        noises = noises_for(promise, options.unit_weeks)
+        facts = {**vars(promise), "unit_weeks": options.unit_weeks, "deviations": noises}
+        answer(options, describe_noises(promise, options.unit_weeks).splitlines(), facts)
+        return
     if options.mu:
         mu = compose(options.mu)
     else:
@@ -56,3 +73,24 @@ def _account(options: argparse.Namespace) -> None:
         raise UsageError(f"{error}; choose another --memory, or one week only") from None
     facts = {"mu": mu, "unit_weeks": options.unit_weeks, "delta": delta, "memory": memory}
     answer(options, text.splitlines(), {**facts, "weeks": list(map(vars, rows))})
+
+
+def _promise(kind: str, *numbers: str) -> Promise:
+    from dpol.privacy.noise_laws import Promise
+
+    try:
+        first, *rest = map(float, numbers)
+    except ValueError:  # no number, or a word
+        first, rest = math.nan, []
+    if kind == "guess" and not rest and 50 < first < 100:
+        return Promise(delta=first / 50 - 1)
+    if kind == "mu" and not rest and 1e-3 <= first <= 1e3:
+        return Promise(mu=first)
+    if kind == "epsilon" and 1e-3 <= first <= 1e3 and not rest:
+        return Promise(epsilon=first)
+    if kind == "epsilon" and 1e-3 <= first <= 1e3 and len(rest) == 1 and 1e-100 <= rest[0] < 1:
+        return Promise(epsilon=first, delta=rest[0])
+    raise UsageError(
+        f"--promise {' '.join((kind, *numbers))}: must be mu M, epsilon E, or epsilon E D, with M"
+        " and E from 0.001 to 1000 and D a delta below 1; or guess P with P between 50 and 100"
+    )

@@ -205,7 +205,8 @@ def _choose(
             " Lower dataset.cleaning.min_total_cases, list more in dataset.cleaning.entities, add"
             f" groups to streams.{label}.groups, or check dataset.columns.capacity"
         )
-    dropped = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
+    told = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
+    dropped = [{str(key): text for key, text in row.items()} for row in told]
     return rows[~rows["entity"].isin(out.index)], dropped
 
 

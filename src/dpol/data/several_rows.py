@@ -73,7 +73,7 @@ def _described(rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
         *(
             f"  {shortened(entity)}, {period.date()}: {len(places)} rows:"
             f" {', '.join(map(str, places[:SHOWN]))}{', ...' if len(places) > SHOWN else ''}"
-            for (entity, period), places in several[:SHOWN].items()
+            for (entity, period), places in zip(several.index, several[:SHOWN], strict=False)
         ),
     ]
     if rules.several_rows != "error":

@@ -102,7 +102,7 @@ def read_rows(
         raw.file,
         [
             bad,
-            BadCells(rows["day"].rename(days.name)[late], _FIRST_DAY, (_MEND_MONTHS,)),
+            BadCells(rows["day"].rename(str(days.name))[late], _FIRST_DAY, (_MEND_MONTHS,)),
             _nameless(rows["entity"].rename(columns.entity)),
             *_bad_numbers(rows, numbers, dataset),
         ],

@@ -9,7 +9,14 @@ import numpy as np
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import Actions, Forecast, LocalAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LocalAlgorithm,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
+)
 from dpol.privacy.guarantee import Origin
 
 
@@ -32,7 +39,7 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
 
     The largest of many noisy means is often that of the noisiest expert. A lower confidence bound
     plays such an expert only if its mean is far above the others. Noise of one size on all experts
-    takes the same off every mean, and leaves the plain mean.
+    takes the same off every mean, and leaves the plain mean. A mean of one round reads any noise.
 
     Args:
         window: w, rounds in the mean.
@@ -50,6 +57,10 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
     def __post_init__(self) -> None:
         check_whole("window", self.window)
         check_number("caution", self.caution, "[0, 100]")
+
+    @property
+    def reads_noise(self) -> ReadsNoise:
+        return "any" if self.window == 1 else "independent"
 
     def init(self, setup: LocalSetup) -> RecentRounds:
         return RecentRounds(np.zeros((setup.n_replicates, setup.n_experts)))

@@ -1,18 +1,18 @@
-"""Follow the leader of prefix sums that a matrix factorisation releases."""
+"""Follow the leader of sums that a matrix factorisation releases."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpol.core.arguments import check_whole
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats
 from dpol.experts.released_sums import ReleasedSums, SumsState
-from dpol.privacy.factorizations import Factorization, prefix_sums
+from dpol.privacy.factorizations import Factorization, decayed_sums
 
 
 @dataclass(frozen=True)
 class MatrixFTPL(ReleasedSums):
-    """The leader of the prefix sums, or of the last rounds, of one release with factorised noise.
+    """The leader of all rounds, or of recent ones, by one release of sums with factorised noise.
 
     This central baseline is near the best in the literature: at T = 148 the noise on a prefix is
     2.47 Delta / mu, against 8 Delta / mu for a padded binary tree. A leader of the last rounds is
@@ -21,9 +21,10 @@ class MatrixFTPL(ReleasedSums):
 
     Args:
         window: number of last rounds; all rounds if not given.
+        decay: weight of a round relative to the next, in (0, 1]; 1 for all rounds alike.
 
     Raises:
-        ValueError: the window is empty.
+        ValueError: a parameter is out of range, or decayed sums have a window too.
 
     >>> import dpol
     >>> import numpy as np
@@ -42,16 +43,20 @@ class MatrixFTPL(ReleasedSums):
     """
 
     window: int | None = None
+    decay: float = 1.0
 
     def __post_init__(self) -> None:
+        check_number("decay", self.decay, "(0, 1]")
         if self.window is not None:
             check_whole("window", self.window)
+            if self.decay < 1:
+                raise ValueError("give a window or a decay below 1, not both")
 
     def factorization(self, n_rounds: int) -> Factorization:
-        return prefix_sums(n_rounds)
+        return decayed_sums(n_rounds, self.decay)
 
     def absorb(self, state: SumsState, gains: Floats) -> SumsState:
-        state = replace(state, sums=state.sums + gains)
+        state = replace(state, sums=self.decay * state.sums + gains)
         if self.window is None:
             return state
         return replace(state, kept=(*state.kept, state.released)[-self.window - 1 :])

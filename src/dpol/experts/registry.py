@@ -200,16 +200,14 @@ def label_of(algorithm: AnyAlgorithm) -> str:
     """
     if isinstance(algorithm, LearnerAlone):
         return algorithm.label
-    return _name_of(algorithm, REGISTRY)
+    return name_of(algorithm, REGISTRY)
 
 
-def learner_name(bank: LearnerBank[Any]) -> str:
-    """Return the registered name of a bank of learners, or else the name of its class."""
-    return _name_of(bank, LEARNERS)
+def name_of(made: object, known: Mapping[str, Registration]) -> str:
+    """Return the name of the entry that could have made it and sets the most parameters.
 
-
-def _name_of(made: object, known: Mapping[str, Registration]) -> str:
-    """Return the name of the entry that could have made it and sets the most parameters."""
+    That is the name of its class if no entry could have.
+    """
     target = f"{type(made).__module__}:{type(made).__qualname__}"
     matches = {type(made).__name__: 0}
     for name, entry in known.items():

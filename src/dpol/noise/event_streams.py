@@ -3,7 +3,7 @@
 A window of w rounds spends at most epsilon, so a person who stays up to w rounds at one holder has
 epsilon there. Every mechanism maps the counts (T, n) of n holders, in units of what one person can
 change, to R replicates of their releases. A holder's releases use its own counts, its own draws
-(standard Laplace, (T, k, R, n)) and public numbers only.
+(standard Laplace, (T, k, R, n)) and public numbers only. `staircase` is `uniform` with other noise.
 
 Sources: uniform, sample, budget distribution and budget absorption are from Kellaris, Papadopoulos,
 Xiao and Papadias, "Differentially Private Event Sequences over Infinite Streams" (VLDB 2014); FAST
@@ -22,8 +22,8 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.core.rounding import rounded_down
-from dpol.privacy import laplace
-from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, pure_epsilon
+from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, mu_of_epsilon, pure_epsilon
+from dpol.privacy.noise_laws import LAPLACE, STAIRCASE, Law, Promise, staircase
 
 CHANGE = 0.05
 """Standard deviation of a holder's change in a round that FAST assumes, over its capacity.
@@ -68,10 +68,10 @@ class Mechanism:
         adapts: whether the rounds that spend epsilon depend on the holder's data. If so, a person
             of the unit is at one holder: the expensive rounds of several holders could add up.
         repeats: whether a release may repeat or combine earlier ones.
-        exact: whether a window has 1 / `most` releases at most, all with equal noise, and earlier
-            releases alone decide when. Whoever has that many independent releases that count the
-            person can make all others, so their exact privacy is that of the mechanism. It allows a
-            larger epsilon than mu as a bound on pure epsilon-DP.
+        law: law of the noise if a window has 1 / `most` releases at most, all with equal noise, and
+            earlier releases alone decide when. Whoever has that many independent releases that
+            count the person can make all others, so their exact privacy is that of the mechanism.
+            It allows a larger epsilon than mu as a bound on pure epsilon-DP. Otherwise None.
     """
 
     release: Callable[[Floats, Floats, Floats, float, int], Release]
@@ -79,47 +79,56 @@ class Mechanism:
     most: Callable[[int], float]
     adapts: bool = True
     repeats: bool = True
-    exact: bool = False
+    law: Law | None = None
 
     def dearest(self, mu: float, stay: int) -> float:
         """Return the largest epsilon of a round at one holder, 1 / `most` of which are a window.
 
         A person is in the counts of two holders at most.
         """
-        if self.exact:
-            return laplace.release_epsilon(mu, round(2 / self.most(stay)))
+        if self.law:
+            return self.law.largest(Promise(mu=mu), round(2 / self.most(stay)))
         return pure_epsilon(mu) / 2 * self.most(stay)
 
     def mu_of(self, rounds: float, *, mu: float, stay: int) -> float:
         """Return the mu of a person in this many of the dearest rounds of noise for mu."""
         dearest = self.dearest(mu, stay)
-        if self.exact:
-            return laplace.mu_of_releases(dearest, round(2 * rounds))
+        if self.law:
+            return self.law.mu(dearest, round(2 * rounds))
         return implied_mu(2 * dearest * rounds)
 
     def best_guess(self, mu: float, stay: int) -> float:
-        """Return how often an attacker is right about a stay at most; exactly that if `exact`."""
+        """Return how often an attacker is right about a stay at most; exact for a known law."""
         delta = float(delta_of_epsilon(0.0, mu))
-        if self.exact:
-            count = round(2 / self.most(stay))
-            delta = laplace.delta_of_releases(0.0, self.dearest(mu, stay), count)
+        if self.law:
+            delta = self.law.delta(0.0, self.dearest(mu, stay), round(2 / self.most(stay)))
         return (1 + delta) / 2
 
-    def level(self, mu: float, stay: int, epsilon: float) -> float:
-        """Return the level at which the noise has, at this epsilon, the delta of mu-GDP.
+    def level(self, promise: Promise, stay: int) -> float:
+        """Return the mu at which the mechanism keeps a promise: the largest, if its law is known.
 
-        If not `exact`, it then has pure epsilon-DP instead, or mu itself for epsilon = 0. An exact
-        level has six digits, since draws depend on all of it, and processors round differently.
+        Otherwise the mechanism keeps it by pure epsilon-DP. Levels have six digits if they are
+        computed, since draws depend on all of them, and processors round differently.
         """
-        if self.exact:
-            level = laplace.mu_at_same_delta(mu, epsilon, round(2 / self.most(stay)))
-            return max(mu, float(rounded_down(level, 6)))
-        return max(mu, implied_mu(epsilon))
+        if promise.mu is not None:
+            return promise.mu
+        if self.law:
+            count = round(2 / self.most(stay))
+            return float(rounded_down(self.law.mu(self.law.largest(promise, count), count), 6))
+        if promise.epsilon > 0:
+            return implied_mu(promise.epsilon)
+        return float(rounded_down(mu_of_epsilon(0.0, promise.delta) * (1 + 1e-9), 6))
 
 
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
     """Release every round with noise for epsilon / w."""
     counts = x[:, None] + draws[:, 0] * (stay / epsilon)
+    return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+
+
+def stairs(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
+    """Release every round with staircase noise for epsilon / w."""
+    counts = x[:, None] + staircase(epsilon / stay, draws[:, 0])
     return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
 
 
@@ -244,16 +253,19 @@ def _deviation(group: Floats) -> Floats:
 
 MECHANISMS = {
     "laplace-uniform": Mechanism(
-        release=uniform, most=lambda stay: 1 / stay, adapts=False, repeats=False, exact=True
+        release=uniform, most=lambda stay: 1 / stay, adapts=False, repeats=False, law=LAPLACE
     ),
-    "laplace-sample": Mechanism(release=sample, most=lambda stay: 1.0, adapts=False, exact=True),
+    "staircase": Mechanism(
+        release=stairs, most=lambda stay: 1 / stay, adapts=False, repeats=False, law=STAIRCASE
+    ),
+    "laplace-sample": Mechanism(release=sample, most=lambda stay: 1.0, adapts=False, law=LAPLACE),
     "budget-distribution": Mechanism(
         release=budget_distribution, draws=2, most=lambda stay: 1 / 4 + 1 / (2 * stay)
     ),
     "budget-absorption": Mechanism(
         release=budget_absorption, draws=2, most=lambda stay: 1 / 2 + 1 / (2 * stay)
     ),
-    "fast": Mechanism(release=fast, most=lambda stay: 1 / samples_of(stay), exact=True),
+    "fast": Mechanism(release=fast, most=lambda stay: 1 / samples_of(stay), law=LAPLACE),
     "pegasus": Mechanism(release=pegasus, draws=3, most=lambda stay: 1 / stay, adapts=False),
 }
 """Mechanisms by the name of their noise."""

@@ -27,6 +27,7 @@ from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
 from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.guarantee import Origin
+from dpol.privacy.noise_laws import LAPLACE
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: made by `designed`, none, or (a, b) for all entities."""
@@ -116,8 +117,10 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
 
 def _laplace(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
     each = mechanism.dearest(mu, stream.stay) / mechanism.most(stream.stay) / stream.stay
-    capacity = stream.capacities_for("noise on counts")
-    return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (each * capacity))
+    deviation = (mechanism.law or LAPLACE).deviation(each)
+    return np.asarray(
+        deviation * stream.count_sensitivity / stream.capacities_for("noise on counts")
+    )
 
 
 def memory_of(
@@ -188,6 +191,8 @@ SUMS = replace(
 _TITLES = {
     "laplace-uniform": "√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε"
     " for which a unit of rounds has μ",
+    "staircase": "as `laplace-uniform`, with staircase noise, the least for pure ε (Geng and"
+    " Viswanath)",
     "laplace-sample": "Laplace noise on one release in w rounds, repeated until the next",
     "budget-distribution": "a release when the count has moved, with half of the ε left (Kellaris"
     " et al.)",

@@ -9,13 +9,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpol.core.arguments import check_kind, check_mu
 from dpol.core.errors import DataError
-from dpol.core.extras import needs_pipeline
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
 from dpol.core.words import called
 from dpol.data.stream import MAKE_STREAM, GainStream
@@ -26,9 +24,6 @@ from dpol.noise.seeds import Seeds
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,32 +88,6 @@ class NoisyGains:
     def n_experts(self) -> int:
         """Number of experts n."""
         return int(self.gains.shape[2])
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per replicate, round and expert.
-
-        `replicate` is its number, `round` counts from 1 and `expert` from 0, as in the table of the
-        stream; `noisy_gain` is the gain with its noise, and `noise_scale` the standard deviation of
-        the noise. The initial noise is not in the table.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
-        with needs_pipeline():
-            import pandas as pd
-        replicates, rounds, n = self.gains.shape
-        numbers = self.seeds.replicates if self.seeds else range(replicates)
-        return pd.DataFrame(
-            {
-                "replicate": np.repeat(np.array(numbers, dtype=np.int32), rounds * n),
-                "round": np.tile(
-                    np.repeat(np.arange(1, rounds + 1, dtype=np.int32), n), replicates
-                ),
-                "expert": np.tile(np.arange(n, dtype=np.int32), replicates * rounds),
-                "noisy_gain": self.gains.ravel(),
-                "noise_scale": np.tile(self.noise_scale.ravel(), replicates),
-            }
-        )
 
 
 def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
@@ -323,7 +292,7 @@ def _guarantee(
     """
     made, near = find_noise(noise), neighbours_of(stream)
     if mechanism := made.mechanism:
-        law = f"{noise}, Laplace noise on counts"
+        law = f"{noise}, {'staircase' if noise == 'staircase' else 'Laplace'} noise on counts"
         remembered = "of its own releases" if mechanism.repeats else ""
         mu_of = partial(mechanism.mu_of, mu=mu, stay=stream.stay)
         achieved = mu_of(1 / mechanism.most(stream.stay))

@@ -1,9 +1,9 @@
-"""Meaning of a Gaussian-DP parameter for one person, over one or several weeks."""
+"""Meaning of a promise for one person, over one or several weeks, and the noises that keep it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import scipy
@@ -11,6 +11,7 @@ import scipy
 from dpol.core.rounding import rounded_up
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.noise_laws import LAWS, Promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,18 +112,19 @@ def describe_account(
         )
         for row in rows
     ]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    table = (
-        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        for line in (head, tuple("-" * width for width in widths), *cells)
-    )
+    growth = "For someone counted in w weeks, mu grows by the square root of w:"
+    if unit > 1:
+        growth = f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
+    if memory is not None:
+        a, b = memory
+        growth = f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
     return "\n".join(
         (
             f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
             f" {rounded_up(mu, 4)}.",
-            _growth(unit, memory),
+            growth,
             "",
-            *table,
+            *_table(head, cells),
             "",
             "Right guesses: how often, at most, someone who knows everybody else's data guesses",
             "correctly whether the person was counted. Without the release: 50%.",
@@ -134,11 +136,55 @@ def _period(unit: int) -> str:
     return "one week" if unit == 1 else f"up to {unit} weeks in a row"
 
 
-def _growth(unit: int, memory: Memory | None) -> str:
-    """Return the line above the table: how mu depends on the number of weeks."""
-    if memory is not None:
-        a, b = memory
-        return f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
-    if unit > 1:
-        return f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
-    return "For someone counted in w weeks, mu grows by the square root of w:"
+def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    for line in (head, tuple("-" * width for width in widths), *cells):
+        yield "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+
+
+def noises_for(promise: Promise, weeks: int) -> dict[str, float]:
+    """Return the standard deviation of the least noise of each law that keeps a promise, by law.
+
+    It is on the count of one week, in units of what a person can change, and inf where no noise of
+    the law keeps the promise. The least comes first.
+
+    Args:
+        promise: promise to a person in the counts of two holders.
+        weeks: longest stay of the person, in weeks in a row.
+
+    >>> {law: round(noise, 2) for law, noise in noises_for(Promise(epsilon=1.0), 1).items()}
+    {'discrete Laplace': 2.8, 'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, \
+'discrete Gaussian': inf, 'uniform': inf}
+    """
+    strengths = {name: law.largest(promise, 2 * weeks) for name, law in LAWS.items()}
+    noises = {name: LAWS[name].deviation(e) if e else math.inf for name, e in strengths.items()}
+    return dict(sorted(noises.items(), key=lambda pair: pair[1]))
+
+
+def describe_noises(promise: Promise, weeks: int) -> str:
+    """Return a text on the noises that keep a promise, the least noise first."""
+    if promise.mu is not None:
+        said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal laws {promise.mu:g}"
+        said += " standard deviations apart from each other"
+    elif promise.epsilon == 0:
+        said = f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
+    else:
+        said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
+        said += f" factor of {math.exp(promise.epsilon):.4g}"
+        if promise.delta:
+            said += f", but for a probability of {promise.delta:g}"
+    cells = [
+        (law, "cannot" if math.isinf(noise) else rounded_up(noise, 4))
+        for law, noise in noises_for(promise, weeks).items()
+    ]
+    return "\n".join(
+        (
+            f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
+            f"{said}.",
+            "",
+            *_table(("noise", "standard deviation on a count"), cells),
+            "",
+            "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
+            "times as much. docs/explanation/privacy.md says which promise to give.",
+        )
+    )

@@ -64,13 +64,13 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
     """Return the largest mu such that mu-GDP implies (epsilon, delta)-DP.
 
     Raises:
-        ValueError: epsilon is not above 0, or delta not in (0, 1).
+        ValueError: epsilon is negative, or delta not in (0, 1).
 
     >>> round(mu_of_epsilon(1.0, 1e-6), 4)
     0.2367
     """
-    if not epsilon > 0 or not 0 < delta < 1:
-        raise ValueError(f"epsilon must be above 0 and delta in (0, 1), got {epsilon}, {delta}")
+    if not epsilon >= 0 or not 0 < delta < 1:
+        raise ValueError(f"epsilon must be at least 0 and delta in (0, 1), got {epsilon}, {delta}")
     if math.isinf(epsilon):
         return math.inf
     from scipy import optimize

@@ -37,6 +37,7 @@ NAMES: Mapping[str, Name] = {
     "capacity-memory": Name("memory", "capacity correlated noise", ours=True),
     "capacity-prefix-sums": Name("prefix sums", "capacity noise made for prefix sums", ours=True),
     "laplace-uniform": Name("Laplace", "Laplace noise in every round"),
+    "staircase": Name("staircase", "staircase noise in every round"),
     "laplace-sample": Name("Laplace sample", "Laplace noise on one round in w"),
     "budget-distribution": Name("budget distribution", "budget distribution"),
     "budget-absorption": Name("budget absorption", "budget absorption"),

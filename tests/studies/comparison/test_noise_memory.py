@@ -21,7 +21,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu
 from dpol.privacy.guarantee import MU_OF_STAYS
-from dpol.privacy.laplace import mu_at_same_delta
+from dpol.privacy.noise_laws import LAPLACE, Promise
 from dpol.privacy.stays import STAYS
 from dpol.show.table import Table
 from dpol.studies.comparison import noise_memory_figure, noise_memory_table
@@ -197,17 +197,22 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     jobs = points(settings, FACTS)
     *_, point = jobs.values()
     assert "dpol.noise.noises" in point.code
-    assert "dpol.experts.persistence" in point.code
+    assert "dpol.experts.cautious_mean" in point.code
     played = play_units(stream, 3, point.settings["readers"], seed=1, replicates=range(5))
     frame = compare_memories(played, asked, delta=1e-6, confidence=0.9)
     rows = frame[frame["algorithm"] == "persistence"]
     epsilon = epsilon_of_delta(1e-6, 0.5)
+    promised = {"mu": Promise(mu=0.5), "guess": Promise(delta=2 * best_guess(0.5) - 1)}
+    promised |= {"epsilon": Promise(epsilon=epsilon, delta=1e-6), "pure": Promise(epsilon=epsilon)}
+    # Two holders and three weeks.
+    strengths = {name: LAPLACE.largest(promise, 6) for name, promise in promised.items()}
+    laplace = {name: LAPLACE.mu(e, 6) for name, e in strengths.items()}
     levels = {
+        ("budget-absorption", "mu"): 0.5,
         ("budget-absorption", "guess"): 0.5,
         ("budget-absorption", "epsilon"): implied_mu(epsilon),
-        # Two holders and three weeks.
-        ("laplace-uniform", "guess"): mu_at_same_delta(0.5, 0.0, 6),
-        ("laplace-uniform", "epsilon"): mu_at_same_delta(0.5, epsilon, 6),
+        ("budget-absorption", "pure"): implied_mu(epsilon),
+        **{("laplace-uniform", name): level for name, level in laplace.items()},
         ("capacity", "mu"): 0.5,
     }
     assert list(zip(rows["noise"], rows["same"], strict=True)) == list(levels)
@@ -215,11 +220,11 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     levels = dict(zip(levels, rows["mu"], strict=True))
     assert rows["guaranteed_mu"].tolist() == pytest.approx(list(levels.values()))
     assert rows["times"].tolist() == [level / 0.5 for level in levels.values()]
-    same, worst, *exact, gaussian = rows["best_guess"]
-    assert [same, exact[0], gaussian] == pytest.approx([best_guess(0.5)] * 3, rel=1e-5)
+    same, *_, worst, curve, guess, small, pure, gaussian = rows["best_guess"]
+    assert [same, guess, gaussian] == pytest.approx([best_guess(0.5)] * 3, rel=1e-5)
     assert worst == pytest.approx(1 / (1 + math.exp(-epsilon)))
-    assert gaussian < exact[1] < worst
-    assert rows["guaranteed_mu"].iloc[2] > 0.5
+    assert curve < gaussian < pure < small < worst
+    assert rows["guaranteed_mu"].iloc[5] > 0.5
     long = replace(stream, stay=3, label="nm, stays of 3")
     totals = [
         play("persistence", privatize(long, noise, mu, seed=1, replicates=5)).gains(long).sum(1)
@@ -232,7 +237,12 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
         (label.rpartition(", ")[2], cells[0].text.partition(" ")[0], cells[1].text)
         for _, label, cells in lines(table)[3:]
     ]
-    words = {"guess": "same guesses", "epsilon": "same ε", "mu": "same μ"}
+    words = {
+        "guess": "same guesses",
+        "epsilon": "same ε",
+        "mu": "same μ",
+        "pure": "same ε at δ = 0",
+    }
     leads = [text.partition(", ")[2] for _, _, text in shown]
     assert leads == rows["verdict"].tolist()
     assert [(label, gain) for label, gain, _ in shown] == [

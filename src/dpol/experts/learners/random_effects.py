@@ -21,7 +21,6 @@ from dpol.experts.interface import Forecast, LocalSetup, Observation
 from dpol.experts.learners.average import (
     AverageState,
     ModelAverage,
-    Weighing,
     equal_weights,
 )
 from dpol.experts.learners.typical import before_round_1
@@ -157,7 +156,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
                 covariance=covariance,
             )
             filters.append(made)
-        weighing = self.first_weighing(len(filters), setup)
+        weighing = equal_weights(len(filters), *shape)
         level = np.ones((shape[0], 1))
         predicted, spread, noise = _averages(filters, weighing.weights, level, sizes[0])
         return RandomEffectsState(
@@ -171,10 +170,6 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             sizes=sizes,
             typical=before_round_1(setup),
         )
-
-    def first_weighing(self, count: int, setup: LocalSetup) -> Weighing:
-        """Return the weights of `count` models before round 1."""
-        return equal_weights(count, setup.n_replicates, setup.n_experts)
 
     def learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
         typical = state.typical.after(seen)

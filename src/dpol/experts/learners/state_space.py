@@ -48,8 +48,6 @@ class StateSpaceModel:
     Args:
         process_variance: variance of a round's lasting change of the deviation; above 0.
         persistence: share of a deviation that is left a round later, in (0, 1].
-        prior_variance: variance of the deviation before round 1; by default its stationary
-            variance, or `PRIOR_VARIANCE` for persistence 1.
         transient_variance: variance of the change that lasts one round only.
 
     Raises:
@@ -59,14 +57,11 @@ class StateSpaceModel:
     process_variance: float
     persistence: float = 1.0
     _: KW_ONLY
-    prior_variance: float | None = None
     transient_variance: float = 0.0
 
     def __post_init__(self) -> None:
         check_number("process_variance", self.process_variance, "(0, inf)")
         check_number("persistence", self.persistence, "(0, 1]")
-        if self.prior_variance is not None:
-            check_number("prior_variance", self.prior_variance, "(0, inf)")
         check_number("transient_variance", self.transient_variance, "[0, inf)")
 
     @property
@@ -76,15 +71,11 @@ class StateSpaceModel:
         label = f"{kind}-{self.process_variance:g}"
         if self.transient_variance:
             label += f"-transient-{self.transient_variance:g}"
-        if self.prior_variance is not None:
-            label += f"-prior-{self.prior_variance:g}"
         return label
 
     @property
     def variance_before(self) -> float:
-        """Variance of the deviation before round 1."""
-        if self.prior_variance is not None:
-            return self.prior_variance
+        """Variance of the deviation before round 1; if it reverts, the stationary one."""
         if self.persistence == 1:
             return PRIOR_VARIANCE
         return self.process_variance / (1 - self.persistence**2)

@@ -10,7 +10,6 @@ import numpy as np
 
 from dpol.core.randomness import Floats, Key, replicate_generators
 from dpol.data.stream import GainStream
-from dpol.experts.matrix_discounted import MatrixDiscounted
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
 from dpol.experts.play import RawGains, guarantee_of, rounds, setup_of
@@ -185,7 +184,7 @@ def _noisy_nodes(prefixes: list[Floats]) -> Floats:
 # ---- sums that a curator releases ----------------------------------------------------------------
 
 _OTHERS: Mapping[str, ReleasedSums] = {
-    "decayed sums": MatrixDiscounted(decay=0.8),
+    "decayed sums": MatrixFTPL(decay=0.8),
     "fresh window sums": NoisyMax(window=3),
 }
 

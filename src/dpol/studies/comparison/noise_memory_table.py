@@ -19,7 +19,13 @@ from dpol.studies.comparison.noise_memory import REMEMBERED
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.study import Facts, Frames
 
-_SAME = {"": "{times:g} times the μ", "mu": "same μ", "guess": "same guesses", "epsilon": "same ε"}
+_SAME = {
+    "": "{times:g} times the μ",
+    "mu": "same μ",
+    "guess": "same guesses",
+    "epsilon": "same ε",
+    "pure": "same ε at δ = 0",
+}
 """What a noise has in common with correlated noise, by `same` of its row."""
 
 

@@ -8,12 +8,13 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.noise import find_noise
-from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
+from dpol.privacy.noise_laws import Promise
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.games.settings import BASELINE, OURS, NoiseName
 
-SAME, GUESS, EPSILON = "mu", "guess", "epsilon"
-"""What two noises can have in common: mu, an attacker's best guess, or epsilon at delta."""
+SAME, GUESS, EPSILON, PURE = "mu", "guess", "epsilon", "pure"
+"""Promises: mu-GDP; its best guess of an attacker, its epsilon at delta, or this with delta = 0."""
 
 
 class System(Settings):
@@ -40,6 +41,17 @@ class Rival(Settings):
     """The system, or several; ours must be above all of them to be above the rival."""
 
 
+def promises_of(mu: float, delta: float) -> dict[str, Promise]:
+    """Return the promises of Gaussian noise at mu, and the one that no Gaussian noise keeps."""
+    epsilon = epsilon_of_delta(delta, mu)
+    return {
+        SAME: Promise(mu=mu),
+        GUESS: Promise(delta=float(delta_of_epsilon(0.0, mu))),
+        EPSILON: Promise(epsilon=epsilon, delta=delta),
+        PURE: Promise(epsilon=epsilon),
+    }
+
+
 class NoiseRead(Settings):
     """A noise, and the algorithm that reads it."""
 
@@ -49,12 +61,12 @@ class NoiseRead(Settings):
     """One algorithm that can use the noise, as in a suite."""
 
     def levels(self, mu: float, weeks: int, delta: float) -> dict[str, float]:
-        """Return the level at which the noise keeps each promise of mu; Gaussian noise is at mu."""
+        """Return the level at which the noise keeps each promise of `promises_of`."""
         mechanism = find_noise(self.noise).mechanism
         if mechanism is None:
             return {SAME: mu}
-        promised = {GUESS: 0.0, EPSILON: epsilon_of_delta(delta, mu)}
-        return {name: mechanism.level(mu, weeks, epsilon) for name, epsilon in promised.items()}
+        promises = promises_of(mu, delta).items()
+        return {name: mechanism.level(promise, weeks) for name, promise in promises}
 
 
 class NoiseMemories(Settings):
@@ -76,9 +88,9 @@ class NoiseMemories(Settings):
     rivals: Annotated[list[NoiseRead], AfterValidator(all_different)] = []
     """Further noises, each with its reader, such as mechanisms for streams.
 
-    A mechanism with Laplace noise plays twice: at the same best guess of an attacker, and at the
-    same ε at `privacy.delta`. For the two budgets and PeGaSus the guess is a bound, and ε is at
-    δ = 0; for the other mechanisms both are exact."""
+    Noise that is not Gaussian plays at each promise: μ itself, the same best guess of an attacker,
+    the same ε at `privacy.delta`, and this ε at δ = 0. For the two budgets and PeGaSus the guess is
+    a bound, and ε is at δ = 0; for the others all are exact."""
 
 
 def _names_differ(rivals: list[Rival]) -> list[Rival]:

@@ -53,6 +53,30 @@ def _draw_memory(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
 
 
 @partial(
+    FigureSpec,
+    name="promises",
+    title="Which noise for which promise",
+    description="Top left: for noises with the same best guess of an attacker, the least false"
+    " negatives of any test against its false positives; pure guessing is the grey diagonal. A line"
+    " that meets the left edge below 100% gives some people away for certain. The other panels, one"
+    " per longest stay: the share of the possible gain that our reader keeps under the least noise"
+    " of each kind that keeps a promise. Bars are joint intervals of means over the streams; they"
+    " cover the noise on these streams.",
+)
+def _draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
+    from dpol.studies.comparison.promises import draw_promises
+
+    return draw_promises(frames, settings, facts)
+
+
+@partial(TableSpec, name="promises", title="Share kept, by promise, noise and stay")
+def _promises_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    from dpol.studies.comparison.promises import promises_table
+
+    return promises_table(frames, settings, facts)
+
+
+@partial(
     TableSpec,
     name="answer-by-question",
     title="Share of the possible gain that is kept",
@@ -102,6 +126,15 @@ SECTIONS = (
         about="The baseline and its rivals compared with ours at each level.",
         results=("summary", "comparison"),
         tables=(_comparison_table,),
+    ),
+    Section(
+        name="promises",
+        title="Which noise for which promise",
+        about="The same person can be promised different things. The promise decides which noise"
+        " is the least, and how much of the possible gain is left.",
+        results=("memory", "summary"),
+        figures=(_draw_promises,),
+        tables=(_promises_table,),
     ),
     Section(
         name="memory",

@@ -1,0 +1,195 @@
+"""Which noise for which promise: the share of the possible gain that each noise keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpol.core.rounding import fixed
+from dpol.core.words import counted
+from dpol.noise import find_noise
+from dpol.privacy.account import best_guess
+from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.show import footers, panels
+from dpol.show.looks import GREY, OTHERS
+from dpol.show.names import OURS, marked, name_of
+from dpol.show.table import Column, Group, Section, Table, TableCell
+from dpol.show.words import mu_title, power
+from dpol.studies.comparison.settings import PURE, SAME, Comparison, promises_of
+from dpol.studies.study import Facts, Frames
+
+_KEY = ["level", "same", "weeks", "noise", "algorithm"]
+_LOOKS = OTHERS[6:]  # each marker with another colour than the curves
+
+
+def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of the possible gain of each noise and reader, as its mean over the streams.
+
+    There is a row for each promise of `promises_of`, unit and noise that keeps it. Streams have
+    noise of their own, so the squares of their intervals add up.
+
+    Args:
+        memory: the table `memory`.
+        summary: the table `summary` of the same streams.
+    """
+    rows = memory[memory["same"].ne("") | memory["times"].eq(1)]
+    gaussian = rows["noise"].map(lambda name: find_noise(name).mechanism is None)
+    # Gaussian noise keeps all promises of its mu but the pure one.
+    kept = [name for name in promises_of(1.0, 1e-6) if name != PURE]
+    copies = [rows[~gaussian], *(rows[gaussian].assign(same=name) for name in kept)]
+    of_stream = summary.groupby("stream")[["uniform_gain", "oracle_gain"]].first()
+    rows = pd.concat(copies, ignore_index=True).join(of_stream, on="stream")
+    possible = rows["oracle_gain"] - rows["uniform_gain"]
+    rows["share"] = (rows["mean_gain"] - rows["uniform_gain"]) / possible
+    rows["squared"] = (rows["ci_half_width"] / possible) ** 2
+    shares = rows.groupby(_KEY, sort=False).agg(
+        share=("share", "mean"), half=("squared", "sum"), streams=("share", "size")
+    )
+    return shares.assign(half=shares["half"] ** 0.5 / shares["streams"]).reset_index()
+
+
+def _of_every_week(frames: Frames) -> pd.DataFrame:
+    """Return the shares of noises that release every week."""
+    shares = shares_kept(frames["memory"], frames["summary"])
+    return shares[shares["noise"].map(lambda name: find_noise(name).memory != "releases")]
+
+
+def promise_in_words(same: str, promise: Promise) -> str:
+    """Return what a promise limits, in a few words."""
+    if same == SAME and promise.mu is not None:
+        return f"the whole curve: {mu_title(promise.mu)}"
+    if promise.epsilon == 0:
+        return f"the best guess: right at most {50 * (1 + promise.delta):.1f}%"
+    return f"ε = {promise.epsilon:.3g}, δ = {power(promise.delta) if promise.delta else '0 (pure)'}"
+
+
+def promises_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+    """Build the table: a section per level, a group per promise, a line per noise."""
+    asked = settings.memory
+    assert asked is not None, "the table is made only where noises are compared"
+    shares = _of_every_week(frames)
+    cells = {tuple(row[:5]): row[5:7] for row in shares.itertuples(index=False)}
+    noises, readers = (list(dict.fromkeys(shares[name])) for name in ("noise", "algorithm"))
+    sections = []
+    for mu in asked.mus:
+        groups = []
+        for same, promise in promises_of(mu, facts.delta).items():
+            lines = []
+            for noise in noises:
+                line = [
+                    _cell(cells, (mu, same, weeks, noise, reader), same)
+                    for weeks in asked.weeks
+                    for reader in readers
+                ]
+                name = name_of(noise)
+                lines.append((marked(name.long, name.ours), tuple(line)))
+            groups.append(Group(promise_in_words(same, promise), tuple(lines)))
+        size = f"best guess {100 * best_guess(mu):.1f}%"
+        sections.append(Section(mu_title(mu), size, tuple(groups)))
+    headers = [
+        Column(f"{counted(weeks, 'week')}, {reader}", "%")
+        for weeks in asked.weeks
+        for reader in readers
+    ]
+    return Table(
+        caption="Share of the possible gain kept, by promise, noise and stay",
+        name="promises",
+        corner=("level", "promise", "noise"),
+        headers=tuple(headers),
+        sections=tuple(sections),
+        footers=tuple(_footers(frames["memory"], facts)),
+        numbers=shares,
+    )
+
+
+def _cell(cells: Mapping[Any, Any], key: tuple[Any, ...], same: str) -> TableCell:
+    if key in cells:
+        share, half = (100 * number for number in cells[key])
+        return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", order=share)
+    pure = same == PURE and find_noise(str(key[3])).mechanism is None
+    return TableCell("cannot" if pure else "—")
+
+
+def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
+    yield (
+        "Each promise is to one person in the counts of at most two holders, in as many weeks in a"
+        " row as the column says. Every noise is the least that keeps it. Means over the streams of"
+        f" {frame['replicates'].iloc[0]} runs each. Cannot: no scale of this noise keeps the"
+        " promise. —: this reader takes noise as independent between weeks."
+    )
+    yield footers.describe_intervals_behind(frame)
+    yield footers.describe_data(facts.simulated)
+    yield f"{OURS}."
+
+
+def draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
+    """Draw what an attacker gains from noises with one best guess, and shares kept, by stay."""
+    asked = settings.memory
+    assert asked is not None, "the figure is made only where noises are compared"
+    mu, weeks = min(asked.mus), asked.weeks
+    promises = list(promises_of(mu, facts.delta))
+    shares = _of_every_week(frames)
+    shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
+    looks = dict(zip(dict.fromkeys(shares["noise"]), _LOOKS, strict=False))
+    with panels.panels(1 + len(weeks), 2, (3.3, 2.4)) as drawn:
+        curves, *others = drawn.axes
+        _draw_curves(drawn, curves, Promise(delta=2 * best_guess(mu) - 1), 2 * min(weeks))
+        for ax, stay in zip(others, weeks, strict=True):
+            panels.name_panel(ax, f"{counted(stay, 'week')}, {shares['algorithm'].iloc[0]}")
+            own = shares[shares["weeks"] == stay]
+            for place, (noise, look) in enumerate(looks.items()):
+                points = own[own["noise"] == noise]
+                beside = 0.12 * (place - (len(looks) - 1) / 2)
+                points = points.assign(x=points["same"].map(promises.index) + beside)
+                panels.add_bars(ax, points[["x", "share", "half"]], look, noise, joined=False)
+            ax.set_xticks(range(len(promises)), ["curve", "guess", "(ε, δ)", "pure ε"])
+            ax.set_ylabel("share kept")
+            panels.set_percent(ax.yaxis)
+        drawn.title(
+            f"{panels.data_title(facts.simulated)}, means over streams",
+            *(promise_in_words(*each) for each in promises_of(mu, facts.delta).items()),
+        )
+        drawn.find(_finding(shares))
+        drawn.legend(
+            [panels.key(name_of(noise).long, **look.points) for noise, look in looks.items()]
+        )
+    return drawn.figure
+
+
+def _draw_curves(drawn: panels.Panels, ax: Axes, guess: Promise, releases: int) -> None:
+    """Draw the least false negatives of any test against its false positives, for each law."""
+    panels.name_panel(ax, f"right at most {50 * (1 + guess.delta):.1f}%")
+    positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
+    ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
+    for (name, law), look in zip(LAWS.items(), OTHERS, strict=False):
+        if not name.startswith("discrete"):
+            e = law.largest(guess, releases)
+            kept = 1 - np.array([law.delta(epsilon, e, releases) for epsilon in epsilons])
+            odds = np.exp(epsilons)
+            lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
+            negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
+            ax.plot(positives, negatives, color=look.colour, linewidth=1.1)
+            drawn.name_line(ax, (positives[20], negatives[20]), name, look.colour)
+    ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
+    panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
+    panels.set_percent(ax.yaxis)
+
+
+def _finding(shares: pd.DataFrame) -> str:
+    """Name the best noise of each promise for the shortest and the longest stay."""
+    parts = []
+    for weeks in (shares["weeks"].min(), shares["weeks"].max()):
+        own = shares[shares["weeks"] == weeks]
+        best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
+        names = dict(
+            zip(best["same"], best["noise"].map(lambda noise: name_of(noise).short), strict=True)
+        )
+        parts.append(
+            f"{counted(weeks, 'week')}: " + ", ".join(f"{names[same]} ({same})" for same in names)
+        )
+    return "Best noise by promise. " + "; ".join(parts) + "."

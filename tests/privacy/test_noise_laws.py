@@ -1,0 +1,347 @@
+"""Laws of noise: their densities and variances, other accountants, and the least noise kept."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpol.privacy.account import noises_for
+from dpol.privacy.auditing.bounds import audit_runs
+from dpol.privacy.gaussian_dp import delta_of_epsilon, pure_epsilon
+from dpol.privacy.noise_laws import (
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    GAUSSIAN,
+    LAPLACE,
+    LAWS,
+    STAIRCASE,
+    UNIFORM,
+    Promise,
+    staircase,
+)
+
+SLACK, SLACK_OF_GUESS = 1e-3, 1e-4
+"""Stated largest relative excess of a delta; and of mu, and of delta at epsilon = 0."""
+EACH_E = pytest.mark.parametrize("e", [1e-3, 0.05, 0.26, 0.74, 1.0, 3.0, 12.0])
+LATTICED = {name: LAWS[name] for name in LAWS if name not in ("Gaussian", "uniform")}
+EACH_LAW = pytest.mark.parametrize("law", LATTICED.values(), ids=LATTICED)
+
+# ---- densities -----------------------------------------------------------------------------------
+
+
+def density(law, e):
+    """Return points, and the density there, by the textbook formula; discrete laws have masses."""
+    x = np.arange(-4000, 4001) / (1 if law in (DISCRETE_LAPLACE, DISCRETE_GAUSSIAN) else 50)
+    if law is DISCRETE_GAUSSIAN:
+        weights = np.exp(-((x * e) ** 2) / 2)
+    elif law is STAIRCASE:  # in the middle of cells, so that no step is met
+        b = math.exp(-e)
+        gamma = ((b * (1 + b) / 2) ** (1 / 3) - b) / (1 - b)
+        x = x + 0.01
+        steps = np.floor(np.abs(x) + 1 - gamma)
+        weights = np.exp(-e * steps)
+    else:
+        weights = np.exp(-e * np.abs(x))
+    return x, weights / weights.sum()
+
+
+@EACH_LAW
+@pytest.mark.parametrize("e", [0.3, 0.9])
+def test_the_variance_and_the_loss_of_one_release_are_those_of_the_density(law, e):
+    """Cells of 1/50 meet the steps of a staircase only nearly, so a hundredth is allowed."""
+    x, p = density(law, e)
+    assert law.deviation(e) == pytest.approx(math.sqrt(p @ x**2), rel=0.01)
+    moved = np.roll(p, round(1 / (x[1] - x[0])))
+    for epsilon in (0.0, 0.4 * e):
+        expected = np.maximum(p - math.exp(epsilon) * moved, 0).sum()
+        assert law.delta(epsilon, e, 1) == pytest.approx(expected, rel=0.02)
+        assert law.delta(epsilon, 1.1 * e, 1) > 1.03 * expected
+    if law.pure:
+        near = np.abs(x) < 60
+        assert np.log(p[near] / moved[near]).max() == pytest.approx(e)
+        assert law.delta(1.0001 * e, e, 1) == 0 < law.delta(0.999 * e, e, 1)
+
+
+@given(st.floats(0.01, 20.0), st.floats(0.0, 1.0))
+def test_no_other_staircase_has_a_smaller_variance(e, gamma):
+    """The variance of the steps, summed: k^2, k and 1 with weights exp(-k e)."""
+    b = math.exp(-e)
+    twice, once, all_ = b * (1 + b) / (1 - b) ** 3, b / (1 - b) ** 2, 1 / (1 - b)
+    g = gamma + b * (1 - gamma)
+    total = twice * g + once * (gamma**2 + b * (1 - gamma**2))
+    total += all_ * (gamma**3 + b * (1 - gamma**3)) / 3
+    assert STAIRCASE.deviation(e) ** 2 <= total * (1 - b) / g * (1 + 1e-9)
+    assert STAIRCASE.deviation(e) < LAPLACE.deviation(e)
+    assert DISCRETE_LAPLACE.deviation(e) < STAIRCASE.deviation(e)
+
+
+def test_for_large_epsilon_the_staircase_is_far_better():
+    """Its deviation falls as exp(-e / 3), that of Laplace noise as 1 / e."""
+    assert STAIRCASE.deviation(10.0) / LAPLACE.deviation(10.0) < 0.25
+    assert STAIRCASE.deviation(1e4) > 0
+
+
+RUNS = 200_000
+
+
+@pytest.mark.parametrize("e", [0.5, 1.5, 4.0])
+def test_draws_of_the_staircase_have_its_law_and_no_other(e, checks):
+    """Frequencies of the flat pieces; error probability 1e-6. Another width is rejected."""
+    noise = staircase(e, np.random.default_rng(1).laplace(size=RUNS))
+    b = math.exp(-e)
+    for right, cube in ((True, b * (1 + b) / 2), (False, 0.8 * b * (1 + b))):
+        gamma = (cube ** (1 / 3) - b) / (1 - b)
+        edges = np.array([0, gamma, 1, 1 + gamma, 2, np.inf])
+        heights = np.array([1, b, b, b**2]) * np.diff(edges[:5])
+        shares = heights * (1 - b) / (gamma + b * (1 - gamma)) / 2
+        shares = np.append(shares, 0.5 - shares.sum())
+        both = np.concatenate([shares[::-1], shares])
+        counts = np.histogram(noise, np.concatenate([-edges[::-1], edges[1:]]))[0]
+        assert checks.frequencies(counts, both) == right
+    assert noise.std() == pytest.approx(STAIRCASE.deviation(e), rel=0.02)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_outputs_prove_no_more_than_the_epsilon_of_the_staircase(broken):
+    """Three releases; with noise of a scale 0.8 the outputs prove more than the claim."""
+    rng, e, scale = np.random.default_rng(2), 0.5, 0.8 if broken else 1.0
+    outputs = []
+    for moved in (0, 1):
+        x = moved + scale * staircase(e, rng.laplace(size=(RUNS, 3)))
+        b = math.exp(-e)
+        gamma = ((b * (1 + b) / 2) ** (1 / 3) - b) / (1 - b)
+        steps = [np.floor(np.abs((x - by) / scale) + 1 - gamma) for by in (0, 1)]
+        outputs.append((steps[0] - steps[1]).sum(axis=1))
+    audit = audit_runs(*outputs, parameter="epsilon", claimed=3 * e, confidence=1 - 1e-6)
+    assert (audit.verdict == "violated") == broken or audit.lower_bound > 0.8 * 3 * e
+
+
+# ---- several releases ----------------------------------------------------------------------------
+@EACH_E
+def test_one_and_two_releases_in_closed_form(e):
+    """At epsilon the losses of one release give 1 - exp((epsilon - e) / 2).
+
+    Without exp((loss - e) / 2), the sum of two losses has mass 1/4 at 2 e and 1/2 at 0, density 1/4
+    beyond 0, and density (2 e - |loss|) / 16; times 2 sinh(loss / 2), from 0 to 2 e, they are
+    exp(e) - 1 - e / 2.
+    """
+    assert LAPLACE.delta(0.0, e, 1) == pytest.approx(-math.expm1(-e / 2), rel=1e-11)
+    for epsilon in (0.3 * e, 0.9 * e):
+        exact = -math.expm1((epsilon - e) / 2)
+        assert exact * (1 - 1e-11) <= LAPLACE.delta(epsilon, e, 1) <= exact * (1 + SLACK)
+    both = -math.expm1(-e) - e / 2 * math.exp(-e)
+    assert both * (1 - 1e-11) <= LAPLACE.delta(0.0, e, 2) <= both * (1 + SLACK_OF_GUESS)
+
+
+@EACH_E
+def test_the_mu_of_one_release_is_that_of_its_best_guess(e):
+    exact = 2 * stats.norm.isf(math.exp(-e / 2) / 2)
+    assert exact * (1 - 1e-9) <= LAPLACE.mu(e, 1) <= exact * (1 + SLACK_OF_GUESS)
+
+
+def bounds_on_delta(epsilon, e, releases):
+    """Return a lower and an upper bound on delta by the accountant of dp_accounting."""
+    from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
+
+    fine = {"value_discretization_interval": e / (2000 if releases < 8 else 500)}
+    bounds = []
+    for pessimistic in (False, True):
+        one = from_laplace_mechanism(
+            1 / e, pessimistic_estimate=pessimistic, use_connect_dots=pessimistic, **fine
+        )
+        together = one.self_compose(releases) if releases > 1 else one
+        bounds.append(np.array(together.get_delta_for_epsilon(epsilon)))
+    return bounds
+
+
+@pytest.mark.parametrize("releases", [1, 2, 8, 16])
+@pytest.mark.parametrize("e", [0.06, 0.26, 0.97, 3.0])
+def test_deltas_agree_with_dp_accounting(e, releases):
+    epsilons = np.array([0.0, 0.1, 0.3, 0.6]) * e * releases
+    low, high = bounds_on_delta(epsilons, e, releases)
+    ours = np.array([LAPLACE.delta(epsilon, e, releases) for epsilon in epsilons])
+    seen = high > 1e-9
+    assert seen.sum() >= 2
+    assert (ours[seen] >= low[seen] * (1 - 1e-6)).all()
+    assert (ours[seen] <= high[seen] * (1 + SLACK)).all()
+    assert ours[0] <= high[0] * (1 + SLACK_OF_GUESS)
+    # The bounds are so close that noise smaller by a hundredth is refused.
+    more = np.array([LAPLACE.delta(epsilon, 1.01 * e, releases) for epsilon in epsilons])
+    assert (more[0] > high[0] * (1 + SLACK)) or releases * e > 10
+
+
+@pytest.mark.parametrize("releases", [1, 2, 8, 16])
+@pytest.mark.parametrize("mu", [0.1, 0.25, 1.0, 3.0])
+def test_the_releases_are_mu_gdp_and_with_less_noise_they_are_not(mu, releases):
+    """mu-GDP is delta(epsilon) at most that of mu, for all epsilon; by the other accountant."""
+    e = LAPLACE.largest(Promise(mu=mu), releases)
+    epsilons = np.linspace(0, e * releases, 101)[:-1]
+    allowed = delta_of_epsilon(epsilons, mu)
+    low, high = bounds_on_delta(epsilons, e, releases)
+    seen = high > 1e-9
+    assert (low[seen] <= allowed[seen] * (1 + 1e-9)).all()
+    ours = np.array([LAPLACE.delta(epsilon, e, releases) for epsilon in epsilons])
+    assert (ours <= allowed * (1 + 1e-9)).all()
+    low, _ = bounds_on_delta(epsilons, 1.01 * e, releases)
+    assert (low > allowed)[seen].any()
+
+
+@pytest.mark.parametrize(
+    ("mu", "tight", "guesses"),
+    [
+        (1.0, [0.58, 0.29, 0.20], [0.599, 0.555, 0.540]),
+        (0.25, [0.15, 0.07, 0.05], [0.525, 0.514, 0.510]),
+    ],
+)
+def test_pure_epsilon_in_parts_guarantees_far_more_than_its_mu(mu, tight, guesses):
+    """What a pure epsilon for mu, split over two holders and w rounds, is in truth."""
+    for weeks, exact, guess in zip((1, 4, 8), tight, guesses, strict=True):
+        each = pure_epsilon(mu) / (2 * weeks)
+        assert LAPLACE.mu(each, 2 * weeks) == pytest.approx(exact, abs=0.005)
+        best = (1 + LAPLACE.delta(0.0, each, 2 * weeks)) / 2
+        assert best == pytest.approx(guess, abs=6e-4)
+
+
+@given(
+    e=st.floats(1e-4, 8.0),
+    releases=st.integers(1, 12),
+    more=st.floats(1.01, 2.0),
+    at=st.floats(0, 1),
+)
+def test_more_releases_and_less_noise_reveal_more(e, releases, more, at):
+    epsilon = at * e * releases
+    one, delta = LAPLACE.mu(e, releases), LAPLACE.delta(epsilon, e, releases)
+    for other in ((more * e, releases), (e, releases + 1)):
+        assert LAPLACE.mu(*other) >= one * (1 - SLACK_OF_GUESS)
+        assert LAPLACE.delta(epsilon, *other) >= delta * (1 - SLACK)
+
+
+@given(mu=st.floats(1e-3, 10.0), releases=st.integers(1, 20))
+def test_the_epsilon_of_a_release_is_the_inverse_of_mu(mu, releases):
+    e = LAPLACE.largest(Promise(mu=mu), releases)
+    assert mu * (1 - 1e-6) <= LAPLACE.mu(e, releases) <= mu
+    assert pure_epsilon(mu) / releases <= e
+
+
+@pytest.mark.parametrize("mu", [1e-3, 20.0, 1e3])
+@pytest.mark.parametrize("releases", [1, 2, 16])
+def test_at_the_ends_of_the_levels_the_releases_are_mu_gdp(mu, releases):
+    """Where digits run out, the bound of pure epsilon stands in."""
+    e = LAPLACE.largest(Promise(mu=mu), releases)
+    assert pure_epsilon(mu) / releases <= e < math.inf
+    assert LAPLACE.mu(e, releases) <= mu * (1 + 1e-9)
+
+
+def test_hundreds_of_releases_and_none_private():
+    """With many small losses the mu of one adds up as the root of their number."""
+    assert LAPLACE.mu(0.0311, 1040) == pytest.approx(0.0311 * math.sqrt(1040), rel=0.01)
+    assert LAPLACE.mu(math.inf, 2) == math.inf == LAPLACE.largest(Promise(mu=math.inf), 2)
+
+
+# ---- other laws ----------------------------------------------------------------------------------
+
+
+def bounds_by_dp_accounting(law, epsilon, e, releases):
+    """Return bounds on delta from the masses of one release, by the accountant of dp_accounting."""
+    from dp_accounting.pld.privacy_loss_distribution import (
+        from_discrete_gaussian_mechanism,
+        from_discrete_laplace_mechanism,
+        from_two_probability_mass_functions,
+    )
+
+    bounds = []
+    for pessimistic in (False, True):
+        fine = {"value_discretization_interval": 1e-4, "pessimistic_estimate": pessimistic}
+        if law is DISCRETE_GAUSSIAN:
+            one = from_discrete_gaussian_mechanism(1 / e, **fine)
+        elif law is DISCRETE_LAPLACE:
+            one = from_discrete_laplace_mechanism(e, **fine)
+        else:  # the three pieces where the density is larger, equal and smaller
+            b = math.exp(-e)
+            larger = 1 - b / (2 * (b * (1 + b) / 2) ** (1 / 3))
+            middle = math.log(1 - larger * (1 + b))
+            masses = {0: math.log(larger), 1: middle, 2: math.log(b * larger)}
+            moved = {0: masses[2], 1: middle, 2: masses[0]}
+            one = from_two_probability_mass_functions(masses, moved, **fine)
+        together = one.self_compose(releases) if releases > 1 else one
+        bounds.append(together.get_delta_for_epsilon(epsilon))
+    return bounds
+
+
+@pytest.mark.parametrize("law", [STAIRCASE, DISCRETE_LAPLACE, DISCRETE_GAUSSIAN])
+@pytest.mark.parametrize("releases", [1, 2, 16])
+@pytest.mark.parametrize("e", [0.11, 0.63])
+def test_other_laws_agree_with_dp_accounting(law, e, releases):
+    """Within the discretisation; noise smaller by a fiftieth is refused."""
+    for at in (0.0, 0.25):
+        epsilon = at * e * math.sqrt(releases)
+        low, high = bounds_by_dp_accounting(law, epsilon, e, releases)
+        slack = 2e-4 * releases
+        assert low - slack <= law.delta(epsilon, e, releases) <= high + slack
+        ours, more = law.delta(epsilon, e, releases), law.delta(epsilon, 1.1 * e, releases)
+        assert ours == pytest.approx(high, rel=0.02)
+        assert more > 1.03 * high
+
+
+@EACH_LAW
+@pytest.mark.parametrize("releases", [2, 16])
+@pytest.mark.parametrize(
+    "promise",
+    [
+        Promise(mu=0.25),
+        Promise(mu=1.0),
+        Promise(delta=0.2),
+        Promise(epsilon=1.0, delta=1e-6),
+        Promise(epsilon=1.0),
+    ],
+)
+def test_the_least_noise_keeps_its_promise_and_less_does_not(law, releases, promise):
+    e = law.largest(promise, releases)
+    if promise == Promise(epsilon=1.0):
+        assert e == (1 / releases if law.pure else 0)
+        return
+    assert e > 0
+    for times, kept in ((1, True), (1.001, False)):
+        if promise.mu is None:
+            assert (law.delta(promise.epsilon, times * e, releases) <= promise.delta) == kept
+        else:
+            assert (law.mu(times * e, releases) <= promise.mu) == kept
+            epsilons = np.linspace(0, 3 * promise.mu, 50)
+            deltas = [law.delta(epsilon, times * e, releases) for epsilon in epsilons]
+            assert not kept or (deltas <= delta_of_epsilon(epsilons, promise.mu) + 1e-15).all()
+
+
+def test_gaussian_and_uniform_noise_in_closed_form():
+    assert GAUSSIAN.deviation(GAUSSIAN.largest(Promise(mu=0.25), 2)) == pytest.approx(32**0.5)
+    guess = GAUSSIAN.largest(Promise(delta=0.2), 4)
+    assert GAUSSIAN.delta(0.0, guess, 4) == pytest.approx(0.2)
+    small = Promise(epsilon=1.0, delta=1e-6)
+    assert GAUSSIAN.delta(1.0, GAUSSIAN.largest(small, 8), 8) == pytest.approx(1e-6)
+    # Two intervals of length 10 each keep the secret with probability .9.
+    assert UNIFORM.largest(Promise(delta=0.19), 2) == pytest.approx(0.1)
+    assert UNIFORM.deviation(0.1) == pytest.approx(10 / math.sqrt(12))
+    assert UNIFORM.delta(3.0, 0.1, 2) == pytest.approx(0.19)
+    assert UNIFORM.mu(0.1, 2) == math.inf
+    for law, promise in ((GAUSSIAN, Promise(epsilon=1.0)), (UNIFORM, Promise(mu=1.0))):
+        assert not law.largest(promise, 2)
+
+
+@pytest.mark.parametrize(
+    ("promise", "weeks", "best", "cannot"),
+    [
+        (Promise(mu=0.25), 1, "Gaussian", {"uniform"}),
+        (Promise(epsilon=1.0), 8, "discrete Laplace", {"Gaussian", "discrete Gaussian", "uniform"}),
+        (Promise(epsilon=1.0, delta=1e-6), 1, "discrete Laplace", set()),
+        (Promise(epsilon=1.0, delta=1e-6), 8, "Gaussian", set()),
+        (Promise(delta=0.2), 8, "discrete Gaussian", set()),
+    ],
+)
+def test_the_promise_decides_the_noise(promise, weeks, best, cannot):
+    noises = noises_for(promise, weeks)
+    assert next(iter(noises)) == best
+    assert {law for law, noise in noises.items() if math.isinf(noise)} == cannot

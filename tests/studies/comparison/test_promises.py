@@ -1,0 +1,91 @@
+"""Which noise for which promise: shares kept, by hand, and what the table says cannot be."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from comparison_by_hand import OURS, PAPER
+from dpol.privacy.account import best_guess
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.noise_laws import Promise
+from dpol.studies.comparison.promises import draw_promises, promises_table, shares_kept
+from dpol.studies.comparison.settings import Comparison, NoiseMemories, promises_of
+from dpol.studies.study import Facts
+from legible import assert_legible
+from tables_by_hand import lines
+
+SUMMARY = pd.DataFrame(
+    {"stream": ["a", "b"], "uniform_gain": [10.0, 0.0], "oracle_gain": [20.0, 50.0]}
+)
+GAMES = [
+    # noise, reader, same, times, gains in a and b
+    ("capacity-memory", "random-effects", "", 1.0, 17.0, 20.0),
+    ("capacity", "random-effects", "mu", 1.0, 15.0, 10.0),
+    ("capacity", "random-effects", "", 1.3, 19.0, 40.0),
+    ("capacity", "cautious-mean", "mu", 1.0, 14.0, 5.0),
+    *(("staircase", "random-effects", same, 1.5, 16.0, 15.0) for same in ("mu", "guess", "pure")),
+    ("fast", "persistence", "pure", 1.5, 12.0, 10.0),
+]
+MEMORY = pd.DataFrame(
+    [
+        {
+            **{"stream": stream, "level": 0.5, "weeks": 2, "noise": noise, "algorithm": reader},
+            **{"same": same, "times": times, "mean_gain": gain, "ci_half_width": half},
+            **{"replicates": 5, "confidence": 0.9, "ci_comparisons": 12},
+        }
+        for noise, reader, same, times, *gains in GAMES
+        for stream, gain, half in zip("ab", gains, (0.3, 2.0), strict=True)
+    ]
+)
+FRAMES = {"memory": MEMORY, "summary": SUMMARY}
+ASKED = NoiseMemories(weeks=[2], mus=[0.5])
+SETTINGS = Comparison(baseline=PAPER, ours=OURS, memory=ASKED)
+FACTS = Facts({"a": "A", "b": "B"}, simulated=True, confidence=0.9, replicates=5)
+
+
+def test_shares_are_means_over_streams_and_gaussian_noise_keeps_three_promises():
+    shares = shares_kept(MEMORY, SUMMARY).set_index(["noise", "algorithm", "same"])
+    shares = shares.sort_index()
+    assert shares.loc["capacity", "random-effects"].index.tolist() == ["epsilon", "guess", "mu"]
+    of_gaussian = shares.loc["capacity", "random-effects"]["share"]
+    assert of_gaussian.tolist() == pytest.approx([(0.5 + 0.2) / 2] * 3)
+    half = math.hypot(0.3 / 10, 2.0 / 50) / 2
+    assert shares.loc[("staircase", "random-effects", "pure"), "half"] == pytest.approx(half)
+    assert shares.loc[("fast", "persistence", "pure"), "share"] == pytest.approx((0.2 + 0.2) / 2)
+
+
+def test_the_table_says_which_noise_cannot_keep_a_promise():
+    shown = {
+        (group, label.removesuffix(" †")): [cell.text for cell in cells]
+        for group, label, cells in lines(promises_table(FRAMES, SETTINGS, FACTS))
+    }
+    whole, *_, pure = dict.fromkeys(group for group, _ in shown)
+    assert "μ = 0.5" in whole
+    assert shown[whole, "capacity noise"] == ["35.0 ± 2.5", "25.0 ± 2.5"]
+    assert shown[whole, "capacity correlated noise"] == ["55.0 ± 2.5", "—"]
+    assert shown[pure, "capacity noise"] == ["cannot", "cannot"]
+    assert shown[pure, "staircase noise in every round"] == ["45.0 ± 2.5", "—"]
+    assert not any("FAST" in label for _, label in shown), "it does not release every week"
+
+
+def test_promises_of_one_mu():
+    epsilon = epsilon_of_delta(1e-6, 0.5)
+    assert promises_of(0.5, 1e-6) == {
+        "mu": Promise(mu=0.5),
+        "guess": Promise(delta=pytest.approx(2 * best_guess(0.5) - 1)),
+        "epsilon": Promise(epsilon=epsilon, delta=1e-6),
+        "pure": Promise(epsilon=epsilon),
+    }
+
+
+def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
+    figure = draw_promises(FRAMES, SETTINGS, FACTS)
+    curves, stay = figure.axes
+    starts = [line.get_ydata()[0] for line in curves.lines[1:]]
+    assert starts == pytest.approx([1, 1, 1, 2 - 2 * best_guess(0.5)], abs=1e-3)
+    assert len(stay.containers) == 3
+    assert figure.get_label().startswith("Best noise by promise. 2 weeks: memory (mu)")
+    assert_legible(figure)
