@@ -64,6 +64,7 @@ def test_a_promise_lists_its_noises_the_least_first(run):
     told = json.loads(out)
     assert (told["epsilon"], told["delta"], told["unit_weeks"]) == (1, 0, 1)
     assert list(told["deviations"])[:2] == ["discrete Laplace", "staircase"]
+    assert told["deviations"]["Gaussian"] is None
     assert (
         "factor of 2.718, but for a probability of 1e-06"
         in run("--promise", "epsilon", "1", "1e-6")[1]

@@ -57,7 +57,8 @@ def _account(options: argparse.Namespace) -> None:
     if options.promise:
         promise = _promise(*options.promise)
         noises = noises_for(promise, options.unit_weeks)
-        facts = {**vars(promise), "unit_weeks": options.unit_weeks, "deviations": noises}
+        kept = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
+        facts = {**vars(promise), "unit_weeks": options.unit_weeks, "deviations": kept}
         answer(options, describe_noises(promise, options.unit_weeks).splitlines(), facts)
         return
     if options.mu:
