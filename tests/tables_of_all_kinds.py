@@ -1,4 +1,4 @@
-"""Eight tables like those in real offices, each made from a seed, with the gains they stand for.
+"""Seven tables like those in real offices, each made from a seed, with the gains they stand for.
 
 `python tests/tables_of_all_kinds.py FOLDER` writes them, and prints the commands to run each.
 """
@@ -61,22 +61,6 @@ def _library(folder: Path) -> Kind:
         file="library.csv",
         options=("--count", "loans", "--capacity", "seats", "--at-most", "60"),
         gains=loans / seats,
-    )
-
-
-def _emergency(folder: Path) -> Kind:
-    """Write daily visits and places of emergency departments, with a few visits missing."""
-    days = pd.date_range("2023-01-01", periods=90)
-    names = "Ash Birch Cedar Elm Fir Hazel Larch Oak"
-    visits, places = _numbers(2, names, days, (30, 200), 1)
-    visits.iloc[10:13, 2] = np.nan
-    rows = _long(visits.astype("Int64"), "department", "day", "visits")
-    rows["places"] = rows["department"].map(places)
-    rows.to_csv(folder / "emergency.csv", index=False)
-    return Kind(
-        file="emergency.csv",
-        options=("--count", "visits", "--capacity", "places"),
-        gains=visits.ffill() / places,
     )
 
 
@@ -193,12 +177,12 @@ def _shelters(folder: Path) -> Kind:
 
 
 MAKERS: tuple[Callable[[Path], Kind], ...] = (
-    _library, _emergency, _kliniken, _homes, _messy, _clinics, _hotels, _shelters,
+    _library, _kliniken, _homes, _messy, _clinics, _hotels, _shelters,
 )  # fmt: skip
 
 
 def write_tables(folder: Path) -> list[Kind]:
-    """Write the eight tables into a folder."""
+    """Write the seven tables into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     return [make(folder) for make in MAKERS]
 

@@ -106,12 +106,3 @@ def test_signs_that_control_a_terminal_are_not_printed() -> None:
     assert code == 1
     assert "\n  ?lla = 1: unknown key; " in err
     assert all(line.isprintable() for line in err.split("\n"))
-
-
-def test_mistakes_of_a_config_are_told_in_a_line_each() -> None:
-    file = Path("shelters.yaml")
-    file.write_text(f"{file.read_text()}\none: 1\ntwo: 2\n")
-    code, out, err = command("config", "check", "shelters.yaml")
-    assert (code, out) == (1, "")
-    assert err.startswith("error: shelters.yaml: 2 problems\n  one = 1: unknown key; ")
-    assert "\n  two = 2: unknown key; " in err

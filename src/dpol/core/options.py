@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
-import errno
 import json
 import os
 import sys
@@ -53,18 +51,6 @@ def answer(options: argparse.Namespace, lines: Iterable[str], facts: Mapping[str
             print(printable(line))
 
 
-def show(text: str) -> None:
-    """Print a text at once, with codes for characters that the output cannot show.
-
-    Raises:
-        OSError: the output is closed or full.
-    """
-    if sys.stdout is None:
-        raise OSError(errno.EBADF, "it is closed")
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
-
-
 def drop_output() -> None:
     """Discard whatever is still to be written to the standard output."""
     with suppress(OSError, ValueError, AttributeError):
@@ -83,27 +69,14 @@ def path(text: str) -> Path:
     return Path(given(text))
 
 
-def date(text: str) -> datetime.date:
-    """Parse a date."""
-    with suppress(ValueError):
-        if (day := datetime.date.fromisoformat(text)).isoformat() == text:
-            return day
-    raise argparse.ArgumentTypeError(f"must be a date such as 2021-01-31, got {text!r}")
-
-
-def decimal(text: str) -> Decimal:
-    """Parse a number exactly, with all its digits."""
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
-
-
 def between(low: float, high: float, *, whole: bool = False) -> Callable[[str], float]:
     """Return a parser of numbers in a range, which makes whole numbers integers."""
 
     def inside(text: str) -> float:
-        value = decimal(text)
+        try:
+            value = Decimal(text)
+        except InvalidOperation:
+            raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
         # Compared as a float, since the float nearest to a limit like 1e-100 is not equal to it.
         good = value.is_finite() and low <= float(value) <= high
         if not good or (whole and value % 1):

@@ -15,12 +15,11 @@ from dpol.core.options import (
     add_answer_options,
     add_command,
     answer,
-    date,
     given,
     path,
 )
 from dpol.core.words import printable
-from dpol_weekly.commands.terminal import on_terminal
+from dpol_weekly.commands.terminal import date, on_terminal
 from dpol_weekly.keys import is_key
 
 _COLLECT = """\

@@ -15,14 +15,12 @@ from dpol.core.options import (
     add_answer_options,
     add_command,
     answer,
-    date,
     drop_output,
     given,
     path,
-    show,
 )
 from dpol.core.words import printable
-from dpol_weekly.commands.terminal import on_terminal
+from dpol_weekly.commands.terminal import date, on_terminal, show
 
 if TYPE_CHECKING:
     from dpol_weekly.holder.agreement import NotConfirmedError
