@@ -41,7 +41,7 @@ found.passes = results.passes.map((it) => it.id);
 
 // Three clicks: ascending, descending, and back. In a table with groups, each row gets their labels.
 found.sorted = await tab.evaluate(() =>
-  ["stages", "average-gain"].map((name) => {
+  ["cleaning", "average-gain"].map((name) => {
     const table = document.querySelector(`table:has([id=table-${name}])`);
     if (!table) return null;
     const head = table.tHead.rows[0].cells[0];

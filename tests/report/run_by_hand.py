@@ -109,13 +109,8 @@ PROVENANCE = Provenance(
     params=PARAMS,
     versions=(("Python", "3.11.0"), ("dpol", "0.1.0")),
     commit="0123abc",
-    stages=pd.DataFrame(
-        [
-            ("run_suite", 2, 10.0, 8.0, 150.0, 1e9, 1e9 + 20),
-            ("clean_panel", 1, 12.5, 2.0, 90.0, 1e9 - 20.5, 1e9 - 8),
-        ],
-        columns=["stage", "jobs", "wall", "cpu", "memory", "started", "ended"],
-    ),
+    began=10**18 - 20_500_000_000,
+    ended=10**18 + 20_000_000_000,
 )
 
 
@@ -255,7 +250,7 @@ def note_sums(folder: Path, files: Iterable[Path]) -> None:
     """Note the checksums of files, as their jobs do."""
     for file in files:
         name = file.relative_to(folder)
-        write_note(folder / f"logs/{name}.log", {}, {}, checksums(folder, [file]))
+        write_note(folder / f"logs/{name}.log", {}, {}, checksums(folder, [file]), began=0)
 
 
 class Elements(HTMLParser):

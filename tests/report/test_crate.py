@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +79,3 @@ def test_equal_files_give_an_equal_crate(crated: Path) -> None:
     assert changed_files(crated) == ["summary.parquet"]
     write(crated)
     checked_crate(crated)
-
-
-def test_a_run_without_measured_jobs_has_the_time_of_its_page(crated: Path) -> None:
-    bare = replace(PROVENANCE, stages=PROVENANCE.stages.head(0), commit=None)
-    write_files(crated, config(), bare, ["report/index.html", ODD])
-    entities = {entity["@id"]: entity for entity in checked_crate(crated)}
-    run = entities["#run"]
-    assert run["startTime"] == run["endTime"] == entities["./"]["datePublished"]

@@ -166,18 +166,16 @@ def test_texts_of_others_are_escaped(whole: str) -> None:
 
 def test_the_page_has_the_provenance(folder: Path, whole: str) -> None:
     text = whole[whole.index('<section id="chapter-data"') :]
-    for part in ("ab" * 32, "2024-01-31T12:00:00+00:00", "https://example.org/t.csv", "12.5"):
+    for part in ("ab" * 32, "2024-01-31T12:00:00+00:00", "https://example.org/t.csv"):
         assert part in text
-    for part in ("Python 3.11.0, dpol 0.1.0", "0123abc", "run: hand  # a &lt; b", "3 jobs, 22 s"):
+    for part in ("Python 3.11.0, dpol 0.1.0", "0123abc", "run: hand  # a &lt; b"):
         assert part in text
     cited = text[text.index("@software{dpol-hand,") :]
     for part in ("version = {0.1.0}", f"commit 0123abc; data with SHA-256 {'ab' * 32}; seed 7"):
         assert part in cited
-    bare = replace(PROVENANCE, commit=None, stages=PROVENANCE.stages.head(0))
-    text = build_page(folder, config(), bare)
+    text = build_page(folder, config(), replace(PROVENANCE, commit=None))
     assert "commit when" not in text
     assert "commit unknown; data" in text
-    assert "Time of each stage" not in text
 
 
 def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 from dpol.core.versions import loaded_versions, recorded_versions
 from dpol.report.data import cleaning_table, source_facts
-from dpol.report.provenance import commit_of, read_stages, stage_table
+from dpol.report.provenance import commit_of
 from pipeline import run as run_program
 from pipeline import succeed
 from report.run_by_hand import CLEANING, PROVENANCE
@@ -54,34 +53,6 @@ def test_the_source_has_only_recorded_facts() -> None:
     assert dict(source_facts(stated, licence="CC0", citation="By us")).items() >= {
         *(("licence", "CC0"), ("citation", "By us")),
     }
-
-
-HEAD = "s\th:m:s\tmax_rss\tcpu_time\n"
-
-
-def test_times_of_jobs_are_added_up_by_stage(tmp_path: Path) -> None:
-    (tmp_path / "run_suite/NM").mkdir(parents=True)
-    (tmp_path / "run_suite/NM/block-0.tsv").write_text(f"{HEAD}2.5\t0:0:2\t100.0\t2.0\n")
-    (tmp_path / "run_suite/block-1.tsv").write_text(f"{HEAD}1.5\t0:0:1\t250.5\t1.0\n")
-    (tmp_path / "clean.tsv").write_text(f"{HEAD}0.1\t0:0:0\t-\tNA\n")
-    (tmp_path / "broken.tsv").write_text("s\n")
-    jobs = ["run_suite/NM/block-0", "run_suite/block-1", "clean", "broken", "never"]
-    for ended, name in ((10, "run_suite/NM/block-0.tsv"), (12, "run_suite/block-1.tsv")):
-        os.utime(tmp_path / name, (ended, ended))
-    stages = read_stages(jobs, tmp_path)
-    columns = ["stage", "jobs", "wall", "cpu", "memory"]
-    assert list(stages[columns].itertuples(index=False, name=None)) == [
-        ("clean", 1, 0.1, 0.0, 0.0),
-        ("run_suite", 2, 4.0, 3.0, 250.5),
-    ]
-    assert stages.loc[1, ["started", "ended"]].tolist() == [7.5, 12.0]
-    table = stage_table(stages)
-    assert texts(table) == [
-        ["run suite", "2", "4.0", "3.0", "250"],
-        ["clean", "1", "0.1", "0.0", "0"],
-    ]
-    assert table.footers[0].startswith("Total: 3 jobs, 4 s if run one after another")
-    assert read_stages(["broken"], tmp_path).empty
 
 
 def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:

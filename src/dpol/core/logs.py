@@ -57,11 +57,11 @@ def job_log(
     LOGGER.addHandler(handler)
     LOGGER.setLevel(logging.INFO)
     try:
-        log, folder = Path(path), _folder_of(Path(path))
+        log, folder, began = Path(path), _folder_of(Path(path)), time.time_ns()
         note_of(log).unlink(missing_ok=True)
         read = checksums(folder, inputs)
         yield LOGGER
-        write_note(log, params or {}, read, checksums(folder, outputs))
+        write_note(log, params or {}, read, checksums(folder, outputs), began=began)
         handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)

@@ -114,13 +114,15 @@ class Note:
         asked: what it was asked, from `asked`.
         read: SHA-256 of each file of the run that it read, by its path below results/<run>.
         wrote: SHA-256 of each file that it wrote there.
-        ended: when it ended, in nanoseconds since 1970.
+        began: when it began, in nanoseconds since 1970.
+        ended: when it ended.
         changed: change time of the note, which no program can set.
     """
 
     asked: Mapping[str, str]
     read: Mapping[str, str]
     wrote: Mapping[str, str]
+    began: int
     ended: int
     changed: int = 0
 
@@ -131,7 +133,12 @@ def note_of(log: Path) -> Path:
 
 
 def write_note(
-    log: Path, params: Mapping[str, Any], read: Mapping[str, str], wrote: Mapping[str, str]
+    log: Path,
+    params: Mapping[str, Any],
+    read: Mapping[str, str],
+    wrote: Mapping[str, str],
+    *,
+    began: int,
 ) -> None:
     """Write the note of a job that ends.
 
@@ -140,9 +147,10 @@ def write_note(
         params: what it was asked.
         read: `checksums` of what it read, from when it began.
         wrote: `checksums` of what it wrote.
+        began: when it began, in nanoseconds since 1970.
     """
-    note = {"asked": asked(params), "read": read, "wrote": wrote, "ended": time.time_ns()}
-    write_json(note_of(log), note)
+    note = {"asked": asked(params), "read": read, "wrote": wrote}
+    write_json(note_of(log), {**note, "began": began, "ended": time.time_ns()})
 
 
 def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
@@ -166,6 +174,7 @@ def read_notes(folder: Path) -> dict[Path, Note]:
             names = ("asked", "read", "wrote")
             notes[path] = Note(
                 **{name: dict(note[name]) for name in names},
+                began=int(note.get("began", note["ended"])),
                 ended=int(note["ended"]),
                 changed=path.stat().st_ctime_ns,
             )

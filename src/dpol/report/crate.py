@@ -51,21 +51,21 @@ def build_crate(
     """
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
-    span = _span(folder, provenance)
+    began, ended = _time(provenance.began), _time(provenance.ended)
     workflow = _add_workflow(crate, folder, provenance)
     data = _add_data(crate, read_source(folder, facts), facts)
     values = _add_values(crate, facts, provenance)
     config = _add_file(crate, folder, CONFIG, sha256(folder / CONFIG))
     inputs = [config, data, *values]
     results = [_add_file(crate, folder, name, value) for name, value in outputs.items()]
-    run = _add_action(crate, f"Run {facts.run}", workflow, inputs, results, span)
+    run = _add_action(crate, f"Run {facts.run}", workflow, inputs, results, (began, ended))
     origin = "simulated" if facts.simulated else "real"
     warning = f" {HOLDS_RAW_COUNTS}" if facts.private else ""
     crate.name = f"dpol: run {facts.run}"
     crate.description = (
         f"Differentially private online learning: results of one run, on {origin} data.{warning}"
     )
-    _, crate.datePublished = span
+    crate.datePublished = ended
     crate.license = _add(
         crate,
         "#licence",
@@ -187,12 +187,5 @@ def _described(folder: Path, name: str, checksum: str) -> dict[str, str]:
     }
 
 
-def _span(folder: Path, provenance: Provenance) -> tuple[str, str]:
-    """Return when the jobs began and ended; the time of the page if no job was measured."""
-    stages = provenance.stages
-    moment = (folder / "report/index.html").stat().st_mtime
-    span = (moment, moment)
-    if not stages.empty:
-        span = float(stages["started"].min()), float(stages["ended"].max())
-    first, last = (datetime.fromtimestamp(end, UTC).isoformat(timespec="seconds") for end in span)
-    return first, last
+def _time(moment: int) -> str:
+    return datetime.fromtimestamp(moment / 1e9, UTC).isoformat(timespec="seconds")

@@ -58,8 +58,7 @@ def write_report(
         )
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
-    jobs = [note.relative_to(logs).with_suffix("").as_posix() for note in jobs_of(notes, sums)]
-    provenance = provenance_of(params, jobs, logs.parent, checkout)
+    provenance = provenance_of(params, jobs_of(notes, sums), checkout)
     html = build_page(
         folder, config, provenance, checkout / "docs" if logs.parent == folder else None
     )

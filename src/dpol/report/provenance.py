@@ -1,17 +1,16 @@
-"""Provenance of a page: versions, commit, config, and the time of each stage."""
+"""Provenance of a page: versions, commit, config, and when the jobs ran."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
+from dpol.core.record import Note
 from dpol.core.versions import Versions, recorded_versions
 from dpol.report.part import Part
-from dpol.show.table import Column, Table, number, one_section, to_fragment
 from dpol.studies.page import PageFacts
 
 
@@ -42,13 +41,15 @@ class Provenance:
         params: facts from the workflow.
         versions: versions of the packages that made the results; several where jobs differ.
         commit: commit of the checkout, in words; None if there is none.
-        stages: table of `read_stages`.
+        began: when its first job began, in nanoseconds since 1970.
+        ended: when its last job ended.
     """
 
     params: Params
     versions: Versions
     commit: str | None
-    stages: pd.DataFrame
+    began: int
+    ended: int
 
     def described(self) -> str:
         """Name the versions, each package once."""
@@ -72,21 +73,22 @@ class Provenance:
         )
 
 
-def provenance_of(params: Params, jobs: Iterable[str], folder: Path, checkout: Path) -> Provenance:
+def provenance_of(params: Params, jobs: Mapping[Path, Note], checkout: Path) -> Provenance:
     """Collect the sources of a run.
 
     Args:
         params: facts from the workflow.
-        jobs: names of its jobs: paths of their files in `logs` and `benchmarks`, without suffix.
-        folder: results/<run>, with these folders.
+        jobs: notes of its jobs by path, next to their logs.
         checkout: folder whose commit counts.
     """
-    versions = recorded_versions(folder / f"logs/{job}.log" for job in jobs)
+    versions = recorded_versions(note.with_suffix(".log") for note in jobs)
+    now = time.time_ns()  # logs of jobs elsewhere may not be here
     return Provenance(
         params=params,
         versions=(*versions, *params.packages),
         commit=commit_of(checkout),
-        stages=read_stages(jobs, folder / "benchmarks"),
+        began=min((job.began for job in jobs.values()), default=now),
+        ended=max((job.ended for job in jobs.values()), default=now),
     )
 
 
@@ -103,68 +105,8 @@ def commit_of(folder: Path | str) -> str | None:
     return done.stdout.strip()
 
 
-def read_stages(jobs: Iterable[str], folder: Path) -> pd.DataFrame:
-    """Read times of jobs from their benchmark files; the first part of a name is the stage.
-
-    Columns: `jobs`, their number; `wall` and `cpu`, total seconds; `memory`, the largest in MB;
-    `started` and `ended`, seconds since 1970. Missing and unreadable files are left out.
-    """
-    how = {"wall": "sum", "cpu": "sum", "memory": "max", "started": "min", "ended": "max"}
-    rows = [
-        (job.partition("/")[0], *times) for job in jobs if (times := _times(folder / f"{job}.tsv"))
-    ]
-    frame = pd.DataFrame(rows, columns=["stage", *how]).assign(jobs=1)
-    how |= {"jobs": "sum"}
-    return frame.groupby("stage", as_index=False).agg(how)
-
-
-def _times(file: Path) -> tuple[float, ...] | None:
-    """Return seconds of wall and CPU time, MB of memory, start and end of a job.
-
-    CPU time and memory are 0 for jobs that ended before a measurement. Snakemake writes the file
-    when the job ends.
-    """
-    try:
-        row = pd.read_csv(file, sep="\t", na_values=["-", "NA"]).iloc[0]
-        cpu, memory = row[["cpu_time", "max_rss"]].fillna(0.0)
-        wall, ended = float(row["s"]), file.stat().st_mtime
-        return wall, float(cpu), float(memory), ended - wall, ended
-    except (OSError, LookupError, ValueError, TypeError):
-        return None
-
-
-def stage_table(stages: pd.DataFrame) -> Table:
-    """Build a table of the times of the stages, the longest first, and in total."""
-    formats = {"jobs": ",.0f", "wall": ",.1f", "cpu": ",.1f", "memory": ",.0f"}
-    lines = [
-        (
-            row["stage"].replace("_", " "),
-            tuple(number(row[name], format(row[name], how)) for name, how in formats.items()),
-        )
-        for row in stages.sort_values("wall", ascending=False, kind="stable").to_dict("records")
-    ]
-    jobs, wall, cpu = stages[["jobs", "wall", "cpu"]].sum()
-    return Table(
-        caption="Time of each stage",
-        name="stages",
-        corner=("stage",),
-        headers=(
-            "jobs",
-            Column("wall time", unit="s"),
-            Column("CPU time", unit="s"),
-            Column("peak memory", unit="MB"),
-        ),
-        sections=(one_section(lines),),
-        footers=(
-            f"Total: {jobs:,.0f} jobs, {wall:,.0f} s if run one after another, {cpu:,.0f} s of CPU"
-            " time, excluding this page. Snakemake samples running jobs, so very short jobs show"
-            " 0 s of CPU time.",
-        ),
-    )
-
-
 def provenance_part(facts: PageFacts, provenance: Provenance, sha256: str) -> Part:
-    """Build the part on versions, config, the time of each stage, and how to cite the run.
+    """Build the part on versions, config, and how to cite the run.
 
     Args:
         facts: facts of the run.
@@ -177,13 +119,11 @@ def provenance_part(facts: PageFacts, provenance: Provenance, sha256: str) -> Pa
         "versions": provenance.described(),
         "commit when this page was made": provenance.commit,
     }
-    timed, stages = not provenance.stages.empty, stage_table(provenance.stages)
     return Part(
         key="provenance",
         title="Provenance",
         intro="Everything you need to reproduce this page. The same versions, config, seed and data"
         " give the same numbers on the same kind of processor, with any number of cores.",
-        folded=((stages.caption, to_fragment(stages)),) if timed else (),
         facts=tuple((term, text) for term, text in terms.items() if text),
         verbatim=(
             ("Cite this run", provenance.bibtex(facts, sha256)),
