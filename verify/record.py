@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpol.report.recorded import mean_shares
 from dpol.studies.comparison.promises import shares_kept
 
 RUNS = Path(__file__).parent / "runs"
@@ -89,20 +90,8 @@ OF_RUN = {
 
 
 def shares(base: Path) -> pd.DataFrame:
-    """Return the share of the possible gain of each algorithm, as its mean over the streams.
-
-    Streams have noise of their own, so the squares of their intervals add up. Of several questions
-    only that of shares counts.
-    """
-    every = pd.read_parquet(base / "summary.parquet")
-    asked = every["stream"].str.endswith("-share")
-    every = every[asked] if asked.any() else every
-    possible = every["oracle_gain"] - every["uniform_gain"]
-    every = every.assign(squared=(every["ci_half_width"] / possible) ** 2)
-    systems = every.groupby(["algorithm", "noise", "mu"])
-    means = systems["gain_share"].agg(streams="size", gain_share="mean")
-    means["gain_share_half_width"] = systems["squared"].sum() ** 0.5 / means["streams"]
-    return means.reset_index()
+    """Return the share of the possible gain of each algorithm, as its mean over the streams."""
+    return mean_shares(pd.read_parquet(base / "summary.parquet"))
 
 
 def promises(base: Path) -> pd.DataFrame:

@@ -5,7 +5,7 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,9 +77,7 @@ class Plan:
     def jobs(self) -> Mapping[str, Mapping[str, Sequence[Point]]]:
         """Points of each job, by study and label of the job."""
         most = self.config.points_per_job
-        return {
-            study.name: dict(_jobs_of(self.points[study.name], most)) for study, _ in self.studies
-        }
+        return {study.name: _jobs_of(self.points[study.name], most) for study, _ in self.studies}
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -169,20 +167,15 @@ class Plan:
         return query_for(self.config.dataset, self.wanted_groups)
 
     def refuse_twins(self, others: Mapping[str, Plan]) -> None:
-        """Check that no other import of the rules into the workflow writes the same files.
+        """Check that no other import of the rules into the workflow fetches another table.
 
         Args:
             others: the plans of the other imports, by name.
 
         Raises:
-            ConfigError: two imports have the same run, or different tables in the same file.
+            ConfigError: two imports have different tables in the same file.
         """
         for name, other in others.items():
-            if other.folder == self.folder:
-                raise ConfigError(
-                    f"{self.place}: run = {self.config.run}: module {name} writes to {self.folder}"
-                    " too; give each module its own run"
-                )
             if other.fetched == self.fetched and self.must_fetch and other.query != self.query:
                 raise ConfigError(
                     f"{self.place}: dataset.source.file = {self.fetched}: module {name} fetches"
@@ -287,8 +280,8 @@ def _foreign(modules: Iterable[str]) -> list[str]:
     return sorted({module.partition(".")[0] for module in modules if is_foreign(module)})
 
 
-def _jobs_of(points: Mapping[str, Point], most: int) -> Iterator[tuple[str, Sequence[Point]]]:
-    """Yield the label and the points of each job; a label such as `a+1` is the first and the rest.
+def _jobs_of(points: Mapping[str, Point], most: int) -> dict[str, Sequence[Point]]:
+    """Return the points of each job by label; a label such as `a+1` is the first and the rest.
 
     Args:
         points: points of a study, by label and in order.
@@ -296,17 +289,15 @@ def _jobs_of(points: Mapping[str, Point], most: int) -> Iterator[tuple[str, Sequ
 
     >>> points = {label: Point(settings={}, seconds=8.0) for label in "abc"}
     >>> points["d"] = Point(settings={}, inputs={"stream": "x"}, seconds=1.0)
-    >>> [label for label, _ in _jobs_of(points, 8)]
+    >>> list(_jobs_of(points, 8))
     ['a+1', 'c', 'd']
     """
-    job: dict[str, Point] = {}
+    jobs: list[dict[str, Point]] = []
     for label, point in points.items():
-        if job and (len(job) == most or not _is_short([*job.values(), point])):
-            yield _label_of(job), [*job.values()]
-            job = {}
-        job[label] = point
-    if job:
-        yield _label_of(job), [*job.values()]
+        if not jobs or len(jobs[-1]) == most or not _is_short([*jobs[-1].values(), point]):
+            jobs.append({})
+        jobs[-1][label] = point
+    return {_label_of(job): [*job.values()] for job in jobs}
 
 
 def _is_short(points: Sequence[Point]) -> bool:

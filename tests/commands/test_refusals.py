@@ -34,8 +34,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (2, "config chek a", "'chek' is unknown; did you mean check?"),
         (2, "compare --quiet --json a b", "argument --json: not allowed with argument --quiet"),
         (2, "account --mu 1 --memory -0.5 -0.2", "choose another --memory"),
-        (2, "compare state", "1 folder is given; name two runs, the older one first"),
-        (2, "compare a b c", "3 folders are given; name two runs, the older one first"),
         (1, "compare state nope", "not a finished run; name another folder"),
         (1, "config check nope.yaml", "cannot be read (No such file or directory); check the path"),
         (1, "config check state", "cannot be read (Is a directory); check the path"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
-from dpol.core.files import write_json, write_text
+from dpol.core.files import sha256, write_json, write_text
 from dpol.core.record import CONFIG, CRATE, checksums, write_note
 from dpol.core.schemas import Schema, write_frame
 from dpol.report.crate import WORKFLOW, build_crate
@@ -246,11 +247,32 @@ def write_files(
     return crate
 
 
+def record(run: Path) -> Path:
+    """Write the crate of a run, which lists all its files, and note their checksums."""
+    (run / CRATE).unlink(missing_ok=True)
+    shutil.rmtree(run / "logs", ignore_errors=True)
+    files = [file for file in run.rglob("*") if file.is_file()]
+    listed: list[dict[str, Any]] = [
+        {
+            "@id": file.relative_to(run).as_posix(),
+            "@type": "File",
+            "contentSize": str(file.stat().st_size),
+            "sha256": sha256(file),
+        }
+        for file in files
+    ]
+    seed = {"@id": "#seed", "@type": "PropertyValue", "name": "seed", "value": 7}
+    data = {"@id": "#data-0", "@type": "CreativeWork", "sha256": "ab" * 32}
+    write_json(run / CRATE, {"@graph": [seed, data, *listed]})
+    note_sums(run, [*files, run / CRATE])
+    return run
+
+
 def note_sums(folder: Path, files: Iterable[Path]) -> None:
     """Note the checksums of files, as their jobs do."""
     for file in files:
         name = file.relative_to(folder)
-        write_note(folder / f"logs/{name}.log", {}, {}, checksums(folder, [file]), began=0)
+        write_note(folder / f"logs/{name}.log", {}, {}, checksums(folder, [file]), 0)
 
 
 class Elements(HTMLParser):

@@ -6,19 +6,18 @@ import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpol
-from dpol.core.files import sha256, write_json
+from dpol.core.files import sha256
 from dpol.core.record import CONFIG, CRATE, disagreements
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.studies.games.scores import RunBlock, rounds_of, tables_of
-from report.run_by_hand import note_sums
+from report.run_by_hand import record
 from runs_by_hand import played
 from streams_by_hand import stream
 
@@ -52,28 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     shares = {"gain_share": 0.5, "gain_share_half_width": 0.1}
     write_frame(pd.DataFrame(rows).assign(**shares), run / "summary.parquet")
-    return recorded(run)
-
-
-def recorded(run: Path) -> Path:
-    """Write the crate of a run, which lists all its files, and note their checksums."""
-    (run / CRATE).unlink(missing_ok=True)
-    shutil.rmtree(run / "logs", ignore_errors=True)
-    files = [file for file in run.rglob("*") if file.is_file()]
-    listed: list[dict[str, Any]] = [
-        {
-            "@id": file.relative_to(run).as_posix(),
-            "@type": "File",
-            "contentSize": str(file.stat().st_size),
-            "sha256": sha256(file),
-        }
-        for file in files
-    ]
-    seed = {"@id": "#seed", "@type": "PropertyValue", "name": "seed", "value": 7}
-    data = {"@id": "#data-0", "@type": "CreativeWork", "sha256": "ab" * 32}
-    write_json(run / CRATE, {"@graph": [seed, data, *listed]})
-    note_sums(run, [*files, run / CRATE])
-    return run
+    return record(run)
 
 
 def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
@@ -96,7 +74,7 @@ def test_the_error_for_a_run_without_rounds_has_the_remedy(tmp_path: Path, folde
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(folder / name, tmp_path / name)
     with pytest.raises(dpol.DataError, match="kept no rounds; set keep_rounds: true in its config"):
-        dpol.open_run(recorded(tmp_path)).games()
+        dpol.open_run(record(tmp_path)).games()
 
 
 def test_files_of_an_earlier_config_are_warned_of_and_not_read(
@@ -106,7 +84,7 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
     run = tmp_path / "run"
     shutil.copytree(folder, run)
     (run / "tables/answer.csv").write_text("question,stream,best_fixed,mean_gain\nnow,,,1\n")
-    recorded(run)
+    record(run)
     for old, new in (
         (GAME, GAME.replace("local", "mine")),
         ("streams/nm.parquet", "streams/mn.parquet"),
@@ -148,7 +126,7 @@ def test_files_are_compared_with_the_crate_and_the_crate_with_its_note(
 ) -> None:
     run = tmp_path / "run"
     shutil.copytree(folder, run)
-    recorded(run)
+    record(run)
     assert disagreements(run) == []
     table = run / "tables/average-gain.csv"
     before = sha256(table)
@@ -157,7 +135,7 @@ def test_files_are_compared_with_the_crate_and_the_crate_with_its_note(
     crate = run / CRATE
     crate.write_text(crate.read_text().replace(before, sha256(table)))
     assert disagreements(run) == [("changed", CRATE)]
-    recorded(run)
+    record(run)
     shutil.rmtree(run / "logs")
     assert disagreements(run) == [("missing", "logs")]
 

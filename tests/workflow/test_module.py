@@ -102,16 +102,12 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
     ("configs", "message"),
     [
         (
-            {"a": CONFIG, "b": CONFIG},
-            "config of module b: run = test: module a writes to results/test too",
-        ),
-        (
             {"a": on_the_web("x", "A"), "b": on_the_web("y", "B")},
             "module a fetches other groups, columns or periods into it",
         ),
         ({"a": {**CONFIG, "sede": 1}}, "config of module a: "),
     ],
-    ids=["run", "table", "mistake"],
+    ids=["table", "mistake"],
 )
 def test_what_two_imports_or_a_config_get_wrong_is_told(
     tmp_path: Path, configs: dict[str, Any], message: str

@@ -121,7 +121,7 @@ def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
 
 def comparison(config: Config, members: Members) -> Iterator[Problem]:
     """Require different systems and known levels in a comparison."""
-    if (compared := _compared(config)) is None:
+    if (compared := config.block("comparison")) is None:
         return
     if compared.ours == compared.baseline:
         place, value = ("comparison", "ours"), compared.ours.algorithm
@@ -135,7 +135,7 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
 
 def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     """Require capacities, and one algorithm that can use it, to compare correlated noise."""
-    compared = _compared(config)
+    compared = config.block("comparison")
     if compared is None or (asked := compared.memory) is None:
         return
     place: tuple[str | int, ...] = ("comparison", "memory")
@@ -257,7 +257,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
 
 def systems(config: Config, members: Members) -> Iterator[Problem]:
     """Require that suites play each compared system under its noise."""
-    if (compared := _compared(config)) is None:
+    if (compared := config.block("comparison")) is None:
         return
     runs = list(_private_runs(config, members))
     for place, system in _systems_of(compared):
@@ -279,11 +279,6 @@ def _systems_of(compared: Comparison) -> Iterator[tuple[tuple[str | int, ...], S
     for index, rival in enumerate(compared.rivals):
         for number, system in enumerate(rival.systems):
             yield ("comparison", "rivals", index, "systems", number), system
-
-
-def _compared(config: Config) -> Comparison | None:
-    block: Comparison | None = config.block("comparison")
-    return block
 
 
 def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:

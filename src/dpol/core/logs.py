@@ -61,7 +61,7 @@ def job_log(
         note_of(log).unlink(missing_ok=True)
         read = checksums(folder, inputs)
         yield LOGGER
-        write_note(log, params or {}, read, checksums(folder, outputs), began=began)
+        write_note(log, params or {}, read, checksums(folder, outputs), began)
         handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)

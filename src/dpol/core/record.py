@@ -32,6 +32,9 @@ _LONGEST = 60
 _BESIDE = "logs", "benchmarks"
 """Folders of a run that no crate lists."""
 
+Sums = Mapping[str, str]
+"""SHA-256 of files of a run, by their paths below its folder."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
@@ -132,14 +135,7 @@ def note_of(log: Path) -> Path:
     return log.with_suffix(".json")
 
 
-def write_note(
-    log: Path,
-    params: Mapping[str, Any],
-    read: Mapping[str, str],
-    wrote: Mapping[str, str],
-    *,
-    began: int,
-) -> None:
+def write_note(log: Path, params: Mapping[str, Any], read: Sums, wrote: Sums, began: int) -> None:
     """Write the note of a job that ends.
 
     Args:

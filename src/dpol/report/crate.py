@@ -51,14 +51,32 @@ def build_crate(
     """
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
-    began, ended = _time(provenance.began), _time(provenance.ended)
     workflow = _add_workflow(crate, folder, provenance)
     data = _add_data(crate, read_source(folder, facts), facts)
-    values = _add_values(crate, facts, provenance)
+    known = {"seed": facts.seed, "commit": provenance.commit, CODE: provenance.params.code}
+    values = [
+        _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
+        for name, value in known.items()
+        if value is not None
+    ]
     config = _add_file(crate, folder, CONFIG, sha256(folder / CONFIG))
     inputs = [config, data, *values]
     results = [_add_file(crate, folder, name, value) for name, value in outputs.items()]
-    run = _add_action(crate, f"Run {facts.run}", workflow, inputs, results, (began, ended))
+    ended = _time(provenance.ended)
+    run = crate.add_action(
+        workflow,
+        identifier="#run",
+        object=inputs,
+        result=results,
+        properties={
+            "name": f"Run {facts.run}",
+            "description": "From the start of the first job to the end of the last job before the"
+            " report. Jobs that were already done did not run again.",
+            "actionStatus": "http://schema.org/CompletedActionStatus",
+            "startTime": _time(provenance.began),
+            "endTime": ended,
+        },
+    )
     origin = "simulated" if facts.simulated else "real"
     warning = f" {HOLDS_RAW_COUNTS}" if facts.private else ""
     crate.name = f"dpol: run {facts.run}"
@@ -129,42 +147,6 @@ def _add_data(crate: ROCrate, source: Mapping[str, Any], facts: PageFacts) -> Co
         dateModified=fetched.get("retrieved"),
         license=facts.licence or fetched.get("licence"),
         citation=facts.citation,
-    )
-
-
-def _add_values(crate: ROCrate, facts: PageFacts, provenance: Provenance) -> list[ContextEntity]:
-    """Add the seed, the commit and the hash of the code."""
-    code = {CODE: provenance.params.code}
-    commit = {"commit": provenance.commit} if provenance.commit else {}
-    return [
-        _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
-        for name, value in {"seed": facts.seed, **commit, **code}.items()
-    ]
-
-
-def _add_action(
-    crate: ROCrate,
-    name: str,
-    workflow: Any,
-    inputs: list[Any],
-    results: list[Any],
-    span: tuple[str, str],
-) -> Any:
-    """Add the run of the workflow, from its inputs to its results."""
-    started, ended = span
-    return crate.add_action(
-        workflow,
-        identifier="#run",
-        object=inputs,
-        result=results,
-        properties={
-            "name": name,
-            "description": "From the start of the first job to the end of the last job before the"
-            " report. Jobs that were already done did not run again.",
-            "actionStatus": "http://schema.org/CompletedActionStatus",
-            "startTime": started,
-            "endTime": ended,
-        },
     )
 
 
