@@ -269,19 +269,6 @@ def test_deltas_of_coarse_points_are_never_above_the_truth(mixture):
     assert ((delta >= 0) & (delta <= mixture.delta(epsilon) + 1e-13)).all()
 
 
-@EACH
-def test_the_trade_off_is_a_symmetric_convex_curve_from_corner_to_corner(mixture):
-    c = np.linspace(-40, 40, 4_001) * mixture.mu
-    false_positive, false_negative = mixture.trade_off_at(c)
-    assert (np.diff(false_positive) <= 1e-15).all()
-    assert (np.diff(false_negative) >= -1e-15).all()
-    np.testing.assert_allclose(false_positive, false_negative[::-1], atol=1e-12)
-    assert [false_positive[0], false_negative[0]] == pytest.approx([1, 0], abs=1e-12)
-    middle = np.abs(c) < 3 * mixture.mu
-    slope = np.diff(false_negative[middle]) / np.diff(false_positive[middle])
-    assert (np.diff(-slope) > 0).all()
-
-
 @NAMES
 @pytest.mark.parametrize("t", [1, 2])
 @pytest.mark.parametrize("mu", [0.01, 1.0])

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-import dpol
 import experts_plain as plain
 from dpol.experts.cautious_mean import CautiousMean
 from dpol.experts.follow_the_leader import FollowTheLeader
@@ -38,14 +37,6 @@ def test_the_cautious_mean_by_hand():
         state, action = algorithm.step(state, seen, ())
         np.testing.assert_allclose(state.scores, [scores])
         assert action.tolist() == [np.argmax(scores)]
-
-
-def test_without_caution_or_with_equal_noise_it_follows_the_largest_window_mean(make_stream):
-    gains = np.random.default_rng(4).random((12, 3))
-    means = np.array([gains[max(t - 4, 0) : t].mean(axis=0) for t in range(1, 12)])
-    source = dpol.privatize(make_stream(gains), mu=math.inf, noise="capacity", replicates=1, seed=1)
-    games = dpol.play(CautiousMean(), source)
-    np.testing.assert_array_equal(games.actions[0], [0, *means.argmax(axis=1)])
 
 
 def test_the_gain_range_divides_the_learning_rate(make_stream):
@@ -84,23 +75,6 @@ def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_draw
     for uniform in (0.0, 0.5, 1 - 2**-53):
         _, actions = MultiplicativeWeights().step(state, None, FixedUniform([uniform]))
         assert actions.tolist() == [1]
-
-
-def test_regret_of_weights_keeps_its_bound(make_stream, crowd):
-    """Mean regret plus 5 standard errors stays below it on alternating gains; the leader fails."""
-    gains = np.array([[0.5, 0.0], *[[0.0, 1.0], [1.0, 0.0]] * 100])
-    stream = make_stream(gains)
-    rounds = len(gains)
-    best = gains.sum(axis=0).max()
-    bound = math.sqrt(rounds * math.log(2) / 2)
-
-    def regret(algorithm):
-        actions = play_rounds(algorithm, RawGains(stream, math.inf, 500), crowd(500))
-        return best - gains[np.arange(rounds), actions].sum(axis=1)
-
-    weights = regret(MultiplicativeWeights())
-    assert weights.mean() + 5 * weights.std() / math.sqrt(500) < bound
-    assert regret(FollowTheLeader()).mean() > bound
 
 
 @pytest.mark.parametrize("mu", [0.0, -1.0, math.nan])

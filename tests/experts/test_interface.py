@@ -169,12 +169,6 @@ def test_a_step_that_changes_what_it_is_given_is_refused(given, noisy):
     assert "`total = total + gains`" in note
 
 
-def test_raw_gains_cannot_be_changed_either(random_stream):
-    seen = next(observations(RawGains(random_stream(4, 5), 0.5, 3)))
-    assert not seen.gains.flags.writeable
-    assert not seen.noise_scale.flags.writeable
-
-
 def test_an_observation_leads_to_no_other_round(random_stream, noisy):
     """A view of all rounds would lead to later gains through its base."""
     curator = RawGains(random_stream(4, 5), 0.5, 3)

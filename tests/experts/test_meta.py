@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta, decorrelating_noise, shared_noise
 from dpol.experts.play import observations, play_rounds, setup_of
-from dpol.noise import NoisyGains, privatize
-from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.noise import privatize
 from steps import FixedBank, final_state
 
 WINDOWS, PENALTIES = (3, 8), {"weak": 0.1, "strong": 10.0}
@@ -40,16 +38,6 @@ def factor_of(covariance, least):
     return decorrelating_noise(np.tile(covariance, (m, 1, 1)), least, np.eye(m)).T
 
 
-@given(seeds, st.integers(1, 6), st.integers(1, 5))
-def test_shared_noise_is_the_matrix_product(seed, m, n):
-    rng = np.random.default_rng(seed)
-    actions = rng.integers(0, n, size=(3, m)).astype(np.int32)
-    scale = rng.uniform(0, 3, size=n)
-    for chosen, shared in zip(actions, shared_noise(actions, scale), strict=True):
-        choice = np.eye(n)[chosen]
-        np.testing.assert_allclose(shared, choice @ np.diag(scale**2) @ choice.T, rtol=1e-14)
-
-
 @pytest.mark.parametrize(("m", "n", "rounds"), [(5, 3, 6), (40, 6, 40)])
 @given(seed=seeds, least=st.sampled_from([0.0, 0.5, 10.0, 1e3, 1e5]))
 def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, rounds, seed, least):
@@ -57,37 +45,6 @@ def test_fresh_noise_has_exactly_the_covariance_tau_minus_sigma_star(m, n, round
     tau, expected = plain.fresh_covariance(covariance, least)
     factor = factor_of(covariance, least)
     np.testing.assert_allclose(factor @ factor.T, expected, atol=1e-9 * max(tau, 1))
-
-
-def test_learners_that_share_noise_raise_tau_above_the_floor():
-    """No learner's variance reaches the floor of 11, but lambda_max(Sigma*) does.
-
-    For two groups of three learners with variance 10, Sigma* = 10 (block ones) - 5 (ones). Its
-    largest eigenvalue, 30, belongs to the difference of the groups.
-    """
-    groups = np.repeat([0, 1], 3)
-    covariance = 10.0 * (groups[:, None] == groups)
-    factor = factor_of(covariance, 11.0)
-    total = factor @ factor.T + covariance - 5.0
-    np.testing.assert_allclose(total, 30 * np.eye(6), atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    "covariance",
-    [
-        # One matrix needs an eigenvalue, one does not, and one is zero.
-        np.stack([0.01 * np.eye(3), np.diag([50.0, 1.0, 1.0]), np.zeros((3, 3))]),
-        covariances(0, 40, 7),
-    ],
-    ids=["mixed", "forty"],
-)
-def test_a_replicate_does_not_depend_on_the_others_of_its_block(covariance):
-    count, m, _ = covariance.shape
-    normals = np.random.default_rng(0).standard_normal((count, m))
-    together = decorrelating_noise(covariance, 4.0, normals)
-    for r in range(count):
-        alone = decorrelating_noise(covariance[r : r + 1], 4.0, normals[r : r + 1])
-        np.testing.assert_array_equal(alone[0], together[r])
 
 
 def test_state_counts_gains_and_covariance_by_hand(make_noisy, crowd):
@@ -109,46 +66,6 @@ def test_without_decorrelation_the_leading_learner_is_played_by_hand(make_noisy,
     assert play_rounds(algorithm, make_noisy([gains]), crowd(1)).tolist() == [[0, 2, 1, 2]]
 
 
-def plays_of_the_leader(algorithm, lead, crowd, replicates=40_000):
-    """Return how often (T, 2) each of two learners is played; gains are `lead` and 0, no noise."""
-    bank = FixedBank(((0, 1),))
-    gains = np.tile([lead, 0.0], (6, 1))
-    noisy = NoisyGains(
-        initial=np.zeros((replicates, 2)),
-        gains=np.broadcast_to(gains, (replicates, *gains.shape)),
-        noise_scale=np.zeros(gains.shape),
-        gain_range=lead,
-        guarantee=NO_PRIVACY,
-    )
-    played = play_rounds(dataclasses.replace(algorithm, learners=(bank,)), noisy, crowd(replicates))
-    return np.stack([(played == action).sum(axis=0) for action in (0, 1)], axis=1)
-
-
-def leads(variance):
-    """Return P(leader is played) in rounds 1..6: its lead is t - 1, a score's variance is given."""
-    return [NormalDist().cdf((t - 1) / math.sqrt(2 * variance(t))) for t in range(1, 7)]
-
-
-@pytest.mark.parametrize("floor", [2.0, 0.5])
-@pytest.mark.parametrize("lead", [1.0, 3.0])
-def test_the_floor_of_round_t_is_f_r_squared_t(checks, crowd, floor, lead):
-    """By hand: the leader of round t is played with probability Phi((t - 1)/sqrt(2 f t)).
-
-    40,000 replicates, error probability 1e-6 per round. A floor of f r^2 (t - 1), which leaves
-    round 1 without noise, or of f r^2 (t + 1) is rejected.
-    """
-
-    counts = plays_of_the_leader(RWMeta(floor), lead, crowd)
-
-    def fits(variance):
-        pairs = zip(counts, leads(variance), strict=True)
-        return all(checks.frequencies(row, [share, 1 - share]) for row, share in pairs)
-
-    assert fits(lambda t: floor * t)
-    assert not fits(lambda t: floor * max(t - 1, 1e-3))
-    assert not fits(lambda t: floor * (t + 1))
-
-
 @pytest.mark.parametrize("scale", [0.0, 0.7])
 def test_without_any_perturbation_ties_go_to_the_first_learner(make_noisy, crowd, scale):
     """With floor 0, learners that agreed so far have Sigma* = 0 and equal gains, noisy or not."""
@@ -159,18 +76,6 @@ def test_without_any_perturbation_ties_go_to_the_first_learner(make_noisy, crowd
     assert (played[:, 3] == 3).all()
     perturbed = play_rounds(RWMeta(2.0, learners=(bank,)), noisy, crowd(200))
     assert set(perturbed[:, 3]) == {0, 1, 2, 3}
-
-
-def test_in_round_one_rw_ftpl_leads_by_its_initial_draw_and_any_learner_is_played(draw_noisy):
-    """A tie of the paper's learners: the ridges play 0, RW-FTPL the largest of z_0."""
-    noisy = draw_noisy(np.zeros((1, 3)), 1.0, 2000)
-    played = play_rounds(RWMeta(), noisy, replicate_generators(1, (), range(2000), "y"))[:, 0]
-    leaders = noisy.initial.argmax(axis=1)
-    assert set(played[leaders == 0]) == {0}
-    followed = (played == leaders)[leaders > 0]
-    assert (played[leaders > 0][~followed] == 0).all()
-    # One learner in thirteen: 6 standard errors.
-    assert abs(followed.mean() - 1 / 13) < 6 * math.sqrt(12) / 13 / math.sqrt(len(followed))
 
 
 def test_normals_drawn_ahead_are_those_of_a_game_without_an_end(random_stream):
@@ -217,33 +122,6 @@ def test_fast_equals_plain(random_stream, algorithm, mu, noise):
 
 
 SCHEDULE = ((0, 0, 0, 1), (0, 0, 2, 1), (2, 2, 2, 1), (0, 0, 1, 1), (0, 1, 2, 3))
-
-
-@pytest.mark.parametrize("floor", [0.0, 2.0])
-def test_learner_gains_plus_fresh_noise_are_independent_with_variance_tau(
-    make_noisy, checks, floor
-):
-    """20,000 replicates of learners that see nothing, error probability 1e-6.
-
-    X z + y has covariance tau I except for a shift that all learners share; in an
-    orthonormal basis of the differences it is tau I. Without y this is rejected.
-    """
-    rng = np.random.default_rng(2)
-    scale = np.array([0.5, 1.0, 1.5, 2.0])
-    noise = scale * rng.standard_normal((20_000, 4, 4))
-    algorithm = RWMeta(floor, learners=(FixedBank(SCHEDULE),))
-    noisy = make_noisy(noise, scale)
-    state = final_state(algorithm, noisy, replicate_generators(1, (), range(20_000), "y"))
-    fresh = decorrelating_noise(
-        state.covariance, floor * state.rounds, rng.standard_normal((20_000, 4))
-    )
-    tau, _ = plain.fresh_covariance(
-        plain.learner_covariance(SCHEDULE, noisy.noise_scale), 4 * floor
-    )
-    basis = np.linalg.svd(np.ones((1, 4)))[2][1:].T / math.sqrt(tau)
-    assert checks.columns_are_unit_normals((state.gains + fresh) @ basis)
-    assert not checks.columns_are_unit_normals(state.gains @ basis)
-    assert not checks.columns_are_unit_normals((state.gains + 1.1 * fresh) @ basis)
 
 
 @pytest.mark.parametrize("floor", [0.0, 2.0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -62,58 +61,6 @@ def test_noise_follows_what_a_person_can_move_in_the_range_of_gains():
 
 
 # ---- privacy -------------------------------------------------------------------------------------
-
-
-def uniform(block):
-    return [(1 / len(block), length) for length in range(1, len(block) + 1)]
-
-
-def whole(block):
-    return [(1.0, len(block))]
-
-
-def widest(block):
-    """Broken: take the prefix that tells experts apart most, which depends on the data."""
-    sums = np.cumsum(block, axis=0)
-    return [(1.0, 1 + int((sums.max(axis=1) - sums.min(axis=1)).argmax()))]
-
-
-def law(losses, epsilon, exponent, prefixes):
-    """Return the distribution of the actions after blocks of 1 and 2 rounds, losses (3, d)."""
-    law = np.ones(1)
-    for block in (losses[:1], losses[1:]):
-        drawn = np.zeros(losses.shape[1])
-        for chance, length in prefixes(block):
-            weights = np.exp(-exponent * epsilon * block[:length].sum(axis=0))
-            drawn += chance * weights / weights.sum()
-        law = np.outer(law, drawn).ravel()
-    return law
-
-
-def worst_epsilon(exponent, prefixes, d=4, epsilon=1.0):
-    """Return the largest log ratio over pairs of binary losses that differ in one of 3 rounds."""
-    cells, worst = np.array(list(itertools.product((0.0, 1.0), repeat=d))), 0.0
-    for changed in range(3):
-        for others in itertools.product(range(0, len(cells), 3), repeat=2):
-            fixed = np.insert(cells[list(others)], changed, 0, axis=0)
-            laws = []
-            for cell in cells:
-                fixed[changed] = cell
-                laws.append(np.log(law(fixed, epsilon, exponent, prefixes)))
-            worst = max(worst, float(np.ptp(laws, axis=0).max()))
-    return worst
-
-
-def test_the_exact_epsilon_of_small_games_is_below_the_claimed_one():
-    """The lower limit is by hand: in round 1 one of four experts loses alone, or all others do."""
-    root = math.exp(0.5)
-    for prefixes in (uniform, whole):
-        assert math.log((1 + 3 * root) / (1 + 3 / root)) <= worst_epsilon(0.5, prefixes) <= 1.0
-
-
-@pytest.mark.parametrize(("exponent", "prefixes"), [(1.0, uniform), (1.0, whole), (0.5, widest)])
-def test_variants_without_the_factor_or_with_a_prefix_from_the_data_are_refused(exponent, prefixes):
-    assert worst_epsilon(exponent, prefixes) > 1.0
 
 
 @pytest.mark.parametrize("mu", [0.05, 1.0, 3.0])

@@ -14,7 +14,6 @@ from dpol.checks.algorithms import (
     limits,
     plays_any_noise,
     random_stream,
-    rounds_moved,
     source_for,
 )
 from dpol.experts.exponential_weights import ExponentialWeights
@@ -24,7 +23,7 @@ from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.learners.state_space import MODELS, StateSpaceModel
 from dpol.experts.meta import RWMeta
-from dpol.experts.play import RawGains, guarantee_of, observations, play_rounds, rounds, setup_of
+from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds, setup_of
 from dpol.experts.registry import (
     LEARNERS,
     REGISTRY,
@@ -85,25 +84,6 @@ def test_any_noise_can_be_played_or_is_refused(member):
 @pytest.mark.parametrize("member", CENTRAL, ids=label)
 def test_the_actions_of_a_central_algorithm_do_not_refute_its_guarantee(member):
     actions_do_not_refute_the_record(member)
-
-
-def play_looking_ahead(algorithm, source, generators):
-    """Play with the fault that the look-ahead check must catch."""
-    state, actions = algorithm.init(setup_of(source)), []
-    for revealed in observations(source):
-        state, chosen = algorithm.step(state, revealed, generators)
-        actions.append(chosen)
-    return np.stack(actions, axis=1)
-
-
-@every_member
-def test_a_look_ahead_is_caught(member):
-    """With look-ahead, algorithms that act on the last round's gains move too early."""
-    known = rounds_moved(member)
-    if not any(s + 1 in rounds for s, rounds in enumerate(known)):
-        return
-    moved = rounds_moved(member, play_looking_ahead)
-    assert any((rounds <= s).any() for s, rounds in enumerate(moved))
 
 
 # --- The game ---

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
@@ -64,25 +63,6 @@ def test_the_initial_noise_is_no_noise_of_a_round(stream, checks):
         initial = noisy.initial[:, hospital] / noisy.fresh_scale[0, hospital]
         drawn = drawn_by(weeks[:, :, hospital], *PAIR)
         assert checks.columns_are_unit_normals(np.column_stack([initial, drawn]))
-
-
-def test_its_covariance_over_weeks_is_that_of_the_closed_form(stream, checks):
-    """A chain whose u is never updated protects nearly as well; only this test catches it."""
-    a, b = PAIR
-    # n_1 = z_1, n_2 = z_2 + (a - b) z_1, n_3 = z_3 + (a - b) (z_2 + a z_1), ...
-    matrix = np.eye(ROUNDS)
-    for t, s in itertools.combinations(range(ROUNDS), 2):
-        matrix[s, t] = (a - b) * a ** (s - t - 1)
-    noise = noise_of(stream)[:, :, 0]
-    white = np.linalg.solve(matrix, noise.T).T
-    assert checks.columns_are_unit_normals(white)
-    forgetful = noise_of(stream, memory="none")[:, :, 0] * matrix_norm(a, b)
-    assert not checks.columns_are_unit_normals(np.linalg.solve(matrix, forgetful.T).T)
-
-
-def matrix_norm(a, b):
-    """Return the norm of the fresh noise of (a, b) over the norm of independent noise."""
-    return math.sqrt(1 + (b - a) ** 2 / (1 - b**2))
 
 
 @pytest.mark.parametrize("week", range(ROUNDS))

@@ -35,21 +35,6 @@ def gaussian_bounds(mu, runs, repetitions, **changed):
     return np.array([result.lower_bound for result in results])
 
 
-def runs_needed(mu, confidence=0.95):
-    """Return the runs on each input that bring the Gaussian mechanism's bound to 80% of its mu.
-
-    It does so with probability 0.99 for the event halfway between the means; both halves count.
-    """
-    counted, reached = 50, 0.0
-    while reached < 0.8 * mu:
-        counted = math.ceil(1.05 * counted)
-        # Each count stays below this with the square root of the probability.
-        most = stats.binom.ppf(math.sqrt(0.99), counted, special.ndtr(-mu / 2))
-        rate = clopper_pearson_upper(most, counted, (1 - confidence) / 2)
-        reached = -2 * float(special.ndtri(rate))
-    return 2 * counted
-
-
 def most_allowed(trials, probability):
     """Return the number that a count of such events exceeds with probability `ERROR`."""
     return stats.binom.isf(ERROR, trials, probability)
@@ -77,29 +62,6 @@ def test_runs_that_chose_the_statistic_do_not_count_for_it():
         row[:] = [audit(*with_fitted_direction(*two)).lower_bound for two in (outputs, reused)]
     assert (bounds[:, 0] > 0).sum() <= most_allowed(100, 0.05)
     assert (bounds[:, 1] > 0).sum() > 80
-
-
-@pytest.mark.parametrize("mu", [1.0, 2.0])
-def test_the_bound_reaches_four_fifths_of_the_claim(mu):
-    """It does in 97% of audits with `runs_needed` (99% if the event were the best).
-
-    A quarter of these runs is not enough.
-    """
-    runs = runs_needed(mu)
-    reached = (gaussian_bounds(mu, runs, 100) >= 0.8 * mu).sum()
-    assert reached >= stats.binom.ppf(1e-4, 100, 0.97)
-    assert (gaussian_bounds(mu, runs // 4, 100) >= 0.8 * mu).mean() < 0.8
-
-
-@pytest.mark.parametrize("delta", [0.0, 0.01])
-def test_laplace_noise_is_audited_at_its_epsilon(delta):
-    """The bound is at least 80% of the best event's epsilon; half of the noise is flagged."""
-    rng = np.random.default_rng(2)
-    for shift, verdict in ((1.0, "consistent"), (2.0, "violated")):
-        runs = rng.laplace(size=(2, 20_000)) + np.array([[0], [shift]])
-        result = audit(*runs, parameter="epsilon", delta=delta)
-        assert result.verdict == verdict
-        assert result.lower_bound > 0.8 * (shift - 4 * delta)
 
 
 def test_epsilon_bound_by_hand():
@@ -244,16 +206,6 @@ def test_the_law_itself_is_violated_in_at_most_five_percent():
     law = rng.dirichlet(np.ones(50))
     verdicts = [audit_fit(rng.choice(50, 400, p=law), law).verdict for _ in range(1000)]
     assert verdicts.count("violated") <= most_allowed(1000, 0.05)
-
-
-def test_the_bound_stays_below_the_distance_and_comes_near():
-    """Two distributions are 0.1 apart, with 20,000 runs."""
-    law = np.full(10, 0.1)
-    other = law + np.tile([0.02, -0.02], 5)
-    rng = np.random.default_rng(4)
-    lower = [audit_fit(rng.choice(10, 20_000, p=other), law).lower_bound for _ in range(200)]
-    assert sum(bound > 0.1 for bound in lower) <= most_allowed(200, 0.05)
-    assert min(lower) > 0.07
 
 
 @pytest.mark.parametrize(

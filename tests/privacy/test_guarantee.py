@@ -42,11 +42,6 @@ def test_a_person_who_may_be_counted_more_than_once_is_told_apart():
     )
 
 
-def test_no_privacy_guarantees_nothing():
-    assert NO_PRIVACY.mu == math.inf
-    assert NO_PRIVACY.model == NO_PRIVACY.mechanism == NO_PRIVACY.sampler == "none"
-
-
 @pytest.mark.parametrize("mu", [-0.5, math.nan])
 def test_a_negative_mu_is_refused(mu):
     assert dataclasses.replace(NO_PRIVACY, mu=0.0).mu == 0.0
