@@ -76,6 +76,16 @@ def asked(rule):
     return file_of
 
 
+def about(kind, name, title):
+    """Return the entry of a figure or a table in Snakemake's own report."""
+    return {
+        "caption": "../report/section.rst",
+        # Snakemake drops the part of a name after a colon.
+        "category": title.replace(": ", " – "),
+        "labels": {"what": name, "kind": kind},
+    }
+
+
 wildcard_constraints:
     stream="[^/]+",
     point=".+",

@@ -6,17 +6,6 @@ MAIN = plan.studies[0][0].module
 # What points write, and result tables with their figures and tables.
 PLAYED, SHOWN = [], []
 
-
-def about(kind, name, title):
-    """Return the entry of a figure or a table in Snakemake's own report."""
-    return {
-        "caption": "../report/section.rst",
-        # Snakemake drops the part of a name after a colon.
-        "category": title.replace(": ", " – "),
-        "labels": {"what": name, "kind": kind},
-    }
-
-
 for study, block in plan.studies:
     points, jobs = plan.points[study.name].values(), plan.jobs[study.name]
     written = {
