@@ -73,7 +73,7 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
     suites = SMALL["suites"]
     central = {"algorithm": "mf-window", "window": 9}
     changed = suites | {"central": suites["central"] | {"algorithms": [central]}}
-    report = SMALL["report"] | {"algorithms": ["rw-ftpl"], "rivals": []}
+    report = SMALL["report"] | {"algorithms": ["rw-ftpl"]}
     alone = {key: value for key, value in SMALL.items() if key != "comparison"}
     before = make_plan(alone | {"report": report}, [], "test")
     after = make_plan(alone | {"report": report, "suites": changed}, [], "test")

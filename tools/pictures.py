@@ -19,7 +19,6 @@ IMAGES = workflow.PICTURE.parent
 FIGURES = {
     "central-texas": ("figure-1", "figure-2", "labels-risk"),
     "states": ("questions",),
-    "beyond": ("rivals",),
 }
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text

@@ -33,7 +33,6 @@ BASES: dict[str, dict[str, Any]] = {
             {"name": "a rival", "systems": [{"algorithm": "careful", "noise": "capacity"}]}
         ],
         "comparison.memory": {"mus": [0.5], "rivals": [{"noise": "fast"}]},
-        "report.rivals": ["rw-ftpl"],
     },
     "blocks": {
         "dataset.source": LOCAL,

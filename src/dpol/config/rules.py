@@ -240,15 +240,13 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
     """Refuse names in the report that no suite plays."""
     shown = config.report
     played = [member for made in members.values() for member in made]
-    named = [("algorithms", *item) for item in enumerate(shown.algorithms)]
-    named += [("rivals", *item) for item in enumerate(shown.rivals)]
-    for key, index, name in named:
+    for index, name in enumerate(shown.algorithms):
         if name not in (known := [member.label for member in played]):
             allowed = f"no suite plays it{nearest(name, known)}"
             if labels := [member.label for member in played if member.family == name]:
                 allowed = f"is a family, not a label; use one of {', '.join(labels)}, or"
                 allowed += " report.envelope for a column of the best"
-            yield Problem(("report", key, index), name, allowed)
+            yield Problem(("report", "algorithms", index), name, allowed)
     families = dict.fromkeys(member.family for member in played)
     if shown.envelope and shown.envelope not in families:
         allowed = f"no suite plays this family{nearest(shown.envelope, families)}"

@@ -84,7 +84,7 @@ def texts_of(
         for kind, algorithms in specs.items()
     }
     labels = [label for each in specs.values() for label in each]
-    report = Report(algorithms=labels, envelope="", rivals=labels)
+    report = Report(algorithms=labels, envelope="")
     main = Games(suites=suites, report=report)
     facts = replace(
         PAGE,
@@ -148,12 +148,12 @@ def test_a_noise_weaker_than_its_level_is_not_compared_at_it() -> None:
     texts = texts_of(["weak", "strict"], NOISES, ["local", "central"], weaker)
     assert texts is not None
     answer, left_out = texts["answer"].split("Left out, since the guarantee (in brackets) is")
-    for text in (*(texts[name] for name in ("lead", "privacy-utility", "rivals")), answer):
+    for text in (*(texts[name] for name in ("lead", "privacy-utility")), answer):
         assert "capacity" not in text, text
     assert "rw-ftpl, capacity noise † at μ = 1 (μ = 2); " in left_out
     for mu in (1, 2):
         assert f"not at this level: μ = {mu}" in texts["average-gain"]
     sound = texts_of(["weak", "strict"], NOISES, ["local", "central"])
     assert sound is not None
-    assert "capacity" in sound["rivals"]
+    assert "capacity" in sound["privacy-utility"]
     assert "not at this level" not in sound["average-gain"]

@@ -103,7 +103,7 @@ def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
     gains = {INF: 10.0, 1.0: 29.0}  # what it has without noise does not count
     better = [run("mf-ftpl", mu, gain, model="central") for mu, gain in gains.items()]
     roles = {role: [("rw-meta", "isotropic")] for role in ("the baseline", "ours")}
-    asked = main(rivals=["mf-ftpl"]).model_copy(update={"roles": roles})
+    asked = main().model_copy(update={"roles": roles})
     *_, curator = lines_of(summary([*rows(), *better]), asked, FACTS)
     assert (curator.name, curator.algorithm) == ("a curator", "mf-ftpl")
     assert lines_of(summary(), asked, FACTS)[-1].algorithm == "tree-ftpl-min-noise"

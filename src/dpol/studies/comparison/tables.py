@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from dpol.studies.games.gains import gain_lines
 from dpol.studies.games.systems import describe_stream
 from dpol.studies.study import Facts, Frames
 
-_OURS, _BASELINE, _OTHERS = "ours †", "the baseline", "ours above others"
+_OURS, _BASELINE = "ours †", "the baseline"
 
 
 def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
@@ -30,7 +29,7 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
             are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
-    columns = (_OURS, _BASELINE, *(rival.name for rival in settings.rivals), _OTHERS)
+    columns = (_OURS, _BASELINE, *(rival.name for rival in settings.rivals))
     cells = pd.DataFrame(_cells(comparison))
     sections = [
         one_section(
@@ -60,7 +59,7 @@ def _cells(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield a cell per stream, level and column: a gain, and the lead of ours with its verdict.
 
     A rival is the best of its systems; the verdict is the worst of all, as the best is chosen in
-    hindsight. Without noise there are no other rows.
+    hindsight.
     """
     for (stream, mu), rows in comparison.groupby(["stream", "mu"], sort=False):
         at = {"stream": stream, "mu": mu}
@@ -74,11 +73,6 @@ def _cells(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
             notes = [f"ours {footers.signed(best)}, {verdict}"]
             notes += [best["other_algorithm"]] * (len(own) > 1)
             yield {**at, "column": rival or _BASELINE, "text": text, "notes": tuple(notes)}
-        others = rows[(rows["kind"] == "other") & (rows["mu"] < math.inf)]
-        if len(others):
-            above = (others["verdict"] == ABOVE).sum()
-            text = f"{above} of {len(others)}"
-            yield {**at, "column": _OTHERS, "text": text, "notes": ()}
 
 
 def _footers(
@@ -97,18 +91,9 @@ def _footers(
         " is shown, chosen in hindsight; to be above it, ours must be above all of them."
     )
     yield footers.describe_intervals_behind(comparison)
-    share = (
-        "share it"
-        if baseline.loc[baseline["mu"] < math.inf, "common_noise"].all()
-        else ("do not share it, so pairing does not narrow their intervals")
-    )
     yield (
         "Differences are taken replicate by replicate. Two runs share the noise of a replicate if"
-        f" stream, noise and μ agree. The baseline and ours {share}."
-    )
-    yield (
-        "Others: every other algorithm and single learner with noise, of the papers, with parts of"
-        " ours, and with a curator; the file .csv has each."
+        " stream, noise and μ agree. The file comparison.csv has every other algorithm with noise."
     )
     yield footers.describe_data(facts.simulated)
     compared = [(it.algorithm, it.noise) for it in (settings.baseline, settings.ours)]

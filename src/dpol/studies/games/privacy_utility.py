@@ -1,6 +1,6 @@
 """What privacy costs: the share of the possible gain that is left at each privacy level.
 
-A figure of the systems, a figure of local algorithms and their central rivals, and a table.
+A figure of the systems, and a table.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import percent
-from dpol.noise import CENTRAL_NOISES
 from dpol.privacy.account import best_guess
 from dpol.show import panels
-from dpol.show.looks import REFERENCES, looks_of
+from dpol.show.looks import REFERENCES
 from dpol.show.names import OURS
 from dpol.show.table import Line as TableLine
 from dpol.show.table import Table, TableCell, number, one_section
@@ -36,7 +33,6 @@ from dpol.studies.games.systems import (
     lines_of,
     mean_share,
     ordered_levels,
-    promised,
     share_text,
     sized_titles,
     system_title,
@@ -76,53 +72,22 @@ def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
             if not main.roles:
                 fixed = textwrap.fill(f"always {own['best_fixed'].iloc[0]}", 22)
             _draw_panel(drawn, ax, own, lines, facts, fixed)
+        kept = [summary["best_fixed_share"], *(line.rows["gain_share"] for line in lines)]
+        if (shares := pd.concat(kept).dropna()).size:
+            drawn.axes[0].set_ylim(shares.min() - 0.05, shares.max() + 0.05)
         # The table has the systems of the thin lines.
         who = [line.explained for line in lines if line.name not in list(main.roles)[1:-1]]
         if not main.roles:
             who = ["dashed: a curator; each with its best noise"]
             # Of the first stream: it may be a whole, and the others its parts.
             lines = lines_of(summary[summary["stream"] == first], main, facts)
-        _finish(drawn, summary, lines, facts, *who)
+        panels.set_percent(drawn.axes[0].yaxis)
+        drawn.name_x(panels.GUESSES)
+        data, bars = panels.describe_runs(summary.iloc[0], facts.simulated, "bars")
+        drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
         if named := [line for line in lines if line.name == OUR_ROLE] or lines:
             where = "" if alone or main.roles else f", {facts.streams[first]}"
             drawn.find(_finding(named[0], where, facts, best=not main.roles))
-    return drawn.figure
-
-
-def draw_rivals(frames: Frames, main: Games, facts: Facts) -> Figure:
-    """Draw the share of the possible gain: a row of panels per noise, a column per stream.
-
-    Args:
-        frames: the summary.
-        main: the rivals of the report.
-        facts: titles of the streams, and whether they are simulated.
-    """
-    summary, looks = frames["summary"], looks_of(main.report.rivals)
-    rows = promised(summary[summary["algorithm"].isin(main.report.rivals)])
-    played = list(rows["noise"].unique())
-    noises = [name for name in CENTRAL_NOISES if name in played] or played
-    titles, lines = sized_titles(facts.streams, summary), dict[str, list[Line]]()
-    for noise in noises:
-        own = rows[rows["noise"] == noise]
-        of_label = {label: own[own["algorithm"] == label] for label in main.report.rivals}
-        lines[noise] = [
-            Line(name=label, look=looks[label], rows=runs)
-            for label, runs in of_label.items()
-            if len(runs)
-        ]
-    cells = list(product(noises, facts.streams))
-    with panels.panels(len(cells), len(facts.streams), (2.8, 2.5), Y_LABEL, sharey=True) as drawn:
-        for ax, (noise, stream) in zip(drawn.axes, cells, strict=True):
-            panels.name_panel(ax, f"{titles[stream]}\n{noise} noise")
-            own, fixed = rows[rows["stream"] == stream], "best fixed,\nin hindsight"
-            _draw_panel(drawn, ax, own, lines[noise], facts, fixed)
-        every = [line for own in lines.values() for line in own]
-        _finish(drawn, rows, every, facts)
-        mu = min(facts.levels.values())
-        shares = [np.nan_to_num(mean_share(line.rows, mu)[0], nan=-math.inf) for line in every]
-        best = every[int(np.argmax(shares))]
-        named = replace(best, name=system_title(best.algorithm, best.noise))
-        drawn.find(_finding(named, "", facts, best=True))
     return drawn.figure
 
 
@@ -170,18 +135,6 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _finish(
-    drawn: panels.Panels, rows: pd.DataFrame, lines: Sequence[Line], facts: Facts, *who: str
-) -> None:
-    """Set the axes that all panels share, and describe the figure."""
-    panels.set_percent(drawn.axes[0].yaxis)
-    shares = pd.concat([rows["best_fixed_share"], *(line.rows["gain_share"] for line in lines)])
-    drawn.axes[0].set_ylim(shares.min() - 0.05, shares.max() + 0.05)
-    drawn.name_x(panels.GUESSES)
-    data, bars = panels.describe_runs(rows.iloc[0], facts.simulated, "bars")
-    drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
-
-
 def _finding(line: Line, where: str, facts: Facts, *, best: bool) -> str:
     """Say what a system keeps at the weakest and the strictest level that it keeps.
 
@@ -198,8 +151,7 @@ def _finding(line: Line, where: str, facts: Facts, *, best: bool) -> str:
     over = line.rows["stream"].nunique()
     mean = f", mean over {over} streams" if over > 1 else ""
     guesses = f" {attacked(played[-1])}" if played[-1] < math.inf else ""
-    name, _, which = line.explained.partition(": ")
-    named = f"{name} ({which})" if which else name
+    named = line.name if best else f"{line.name} ({line.explained.partition(': ')[2]})"
     if best and played[-1] == min(shares):
         named += f", the best at {mu_title(played[-1])} in hindsight,"
     return f"Of the possible gain{where}{mean}, {named} keeps {said}.{guesses}"

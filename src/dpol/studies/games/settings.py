@@ -95,8 +95,6 @@ class Report(Settings):
     """Family with a column for its best member; `null` for none.
 
     If the key is not given and no suite plays `ridge`, there is none."""
-    rivals: Annotated[list[Label], AfterValidator(all_different)] = []
-    """Labels of the algorithms in the figure of rivals; default: no such figure."""
     replay: bool = False
     """Replay a run with every true count although `dataset.public` is false.
 

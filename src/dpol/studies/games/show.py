@@ -51,20 +51,6 @@ def _draw_privacy_utility(frames: Frames, settings: Games, facts: Facts) -> Figu
     return draw_privacy_utility(frames, settings, facts)
 
 
-@partial(
-    FigureSpec,
-    name="rivals",
-    title="Local algorithms and central rivals",
-    description="Share of the possible gain, as in the figure above. One panel per noise and"
-    " stream, one line per algorithm; the dotted line is the best fixed expert in hindsight.",
-    place="folded",
-)
-def _draw_rivals(frames: Frames, settings: Games, facts: Facts) -> Figure:
-    from dpol.studies.games.privacy_utility import draw_rivals
-
-    return draw_rivals(frames, settings, facts)
-
-
 @partial(TableSpec, name="table-2", title="The paper’s Table 2", place="first")
 def _table_2(frames: Frames, settings: Games, facts: Facts) -> Table:
     from dpol.studies.games.paper import table_2
@@ -122,7 +108,7 @@ SECTIONS = (
         title="What privacy costs",
         about="The share of the possible gain that is left at each privacy level.",
         results=("summary",),
-        figures=(_draw_privacy_utility, _draw_rivals),
+        figures=(_draw_privacy_utility,),
         tables=(_answer_table,),
         widget=_answer_widget,
     ),

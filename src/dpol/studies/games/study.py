@@ -85,7 +85,6 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
         "privacy-utility": not facts.asks_several,
         # The comparison has such a table, with intervals of the means.
         "answer": not (settings.roles and facts.asks_several),
-        "rivals": bool(settings.report.rivals) and not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 

@@ -88,9 +88,7 @@ def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
 
 
 def _compared(rows: pd.DataFrame, main: Games) -> Iterator[Line]:
-    labels = dict.fromkeys((*main.report.algorithms, *main.report.rivals))
-    central = rows[(rows["model"] == "central") & rows["algorithm"].isin(labels)]
-    curator = _best(central[central["mu"] < math.inf])
+    curator = _best(rows[(rows["model"] == "central") & (rows["mu"] < math.inf)])
     systems = main.roles | ({_CURATOR: [curator]} if curator else {})
     looks = looks_of_roles(systems)
     for name, own in systems.items():
@@ -155,7 +153,7 @@ def attacked(mu: float, unit: str = "") -> str:
 
 def _all(rows: pd.DataFrame, main: Games, facts: Facts) -> Iterator[Line]:
     report, lines = main.report, list[tuple[float, Line]]()
-    shown = {label: rows["algorithm"] == label for label in (*report.algorithms, *report.rivals)}
+    shown = {label: rows["algorithm"] == label for label in report.algorithms}
     if report.envelope:
         shown.setdefault(report.envelope, rows["family"] == report.envelope)
     looks = looks_of(shown)
