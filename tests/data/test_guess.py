@@ -144,15 +144,11 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
          "decimal", "is it a decimal sign in '1.230', or between thousands? . or ,"),
         ("d,town,sick", ("2021-01-03,{},5", "2021-01-10,{},6"), {},
          "at_most", "the largest sick that plays, as there is no capacity; a public number"),
-        ("d,town,sick,beds", ("2021-01-03,{},50,5", "2021-01-10,{},60,5"), TOLD,
-         "at_most", "sick exceeds beds (50 of 5); largest sick per bed; a public number"),
         ("d,e,town,sick,beds", [f"{line[:10]},{line}" for line in PLAIN], TOLD,
          "period", "which column? d, e"),
         ("d,town,age,sick,beds",
          [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")],
          TOLD, "entity", "no column alone tells the rows of a period apart; which of town, age"),
-        ("d,town,sick,beds", PLAIN, {**TOLD, "each_day": "sum"},
-         "each_day", "each town has one row in a period; leave this option out"),
     ],
     ids=lambda value: str(value)[:30],
 )  # fmt: skip
@@ -192,7 +188,7 @@ def test_an_answer_decides(tmp_path: Path, sign: str, key: dict[str, str]) -> No
 def test_the_format_is_seen_at_the_start_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The start may end within a letter."""
+    """A letter or line at its end is whole."""
     text = rows("d,town,sick,beds", *PLAIN, towns="ÄÄÄÄ ÖÖÖÖ ÜÜÜÜ")
     for length in range(20, 60):
         monkeypatch.setattr("dpol.data.guess.START", length)
@@ -244,7 +240,7 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id"]
     assert main(["new", "dataset", "t.csv", *told]) == 2
     said = capsys.readouterr().err
-    assert "--each-day: 24 rows of one sensor_id and day ('2024-03-01 00:00', " in said
+    assert "--each-day: 24 rows of one entity and day ('2024-03-01 00:00', " in said
     assert "become one: sum, mean, max or last. With sum also --per-person N" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
@@ -351,6 +347,15 @@ def test_what_cannot_be_meant_is_refused_in_words(here: Path, capsys, words, cod
     assert (done, "Traceback") == (code, "Traceback")
     assert said in capsys.readouterr().err
     assert not (here / "t.yaml").exists()
+
+
+def test_a_rule_for_several_rows_is_taken_as_it_is_told(tmp_path: Path) -> None:
+    """Rows of two ages with equal numbers look like repeats."""
+    lines = [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")]
+    told = {**TOLD, "entity": "town", "each_day": "sum"}
+    text = rows("d,town,age,sick,beds", *lines)
+    assert "--per-person N" in asked(tmp_path / "t.csv", text, **told)["each_day"]
+    assert looked(tmp_path / "t.csv", text, **told, per_person=1)["several_rows"] == "sum"
 
 
 def test_a_column_per_period_may_have_groups(here: Path) -> None:

@@ -7,10 +7,8 @@ taken from the counts would reveal them.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
-import itertools
 import re
 import zlib
 from collections import Counter
@@ -40,7 +38,7 @@ from dpol.data.raw_table import (
     refuse_unnamed,
     sheet_cells,
 )
-from dpol.data.settings import Cleaning, Columns
+from dpol.data.settings import Cleaning
 from dpol.data.several_rows import are_corrections
 from dpol.data.stream import largest_change
 from dpol.data.table_format import DEFAULT, EITHER, FORMATS, MONTHS, YEARS, Dates, Format
@@ -53,6 +51,7 @@ LEAST_DATES = 0.9
 """At least this share of the cells of a column of dates are dates."""
 _NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
 _BELOW = re.compile(r"([<≤])\s*([0-9]+)")
+_OF_ROW = "count", "capacity", "group"
 _IDENTIFIES = re.compile("(^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|pk|nr|no|code|key|ik|ccn)$")
 _SIGNS: tuple[Mapping[str, str], ...] = (
     {}, {"decimal": "."}, {"decimal": ","}, {"thousands": ","}, {"thousands": "."},
@@ -127,32 +126,26 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
 
     table, layout, dated = _laid_out(path, raw, told)
     told = {**_MELTED.get(layout, {}), **told}
-    keys = [key for key in ("entity", "count", "capacity", "group") if key in told]
-    _refuse_unknown(table, [(key, told[key]) for key in keys if told[key] != "none"])
+    _refuse_unknown(table, _given(told, "entity", "count", "capacity", "group"))
     year, *month = dated
     period = table[year]
     for name in month:  # programs store whole numbers as 1.0 if a cell of the column is empty
         period = period.str.removesuffix(".0") + "-" + table[name].str.removesuffix(".0")
     named = [name for name in map(str, table) if name.strip() and name not in dated]
     numbers = [name for name in named if _is_number(table[name])]
+
     asked = dict[str, str]()
     entities = _entities(table, period, [n for n in named if n not in told.values()], numbers)
     entity = told.get("entity") or (entities[0] if len(entities) == 1 else "")
-    if not entity and entities:
-        asked["entity"] = f"which column? {_list(entities)}"
-    elif not entity:
-        asked["entity"] = (
+    if not entity:
+        asked["entity"] = f"which column? {_list(entities)}" if entities else (
             f"no column alone tells the rows of a period apart; which of {_list(named)} plays? If"
             " it has several rows in a period, add --each-day; if the month is in another column"
             " than the year, --period YEAR,MONTH"
-        )
-    free = [name for name in numbers if name not in (entity, told.get("group"))]
-    count, capacity = told.get("count", ""), told.get("capacity", "")
-    left = [name for name in free if name not in (count, capacity)]
-    if not count and len(left) == 1 and (capacity or len(free) == 1):
-        count, left = left[0], []
-    if not capacity and not left:
-        capacity = "none"
+        )  # fmt: skip
+    left = [name for name in numbers if name not in (entity, *_given(told, *_OF_ROW).values())]
+    count = told.get("count") or (left.pop() if len(left) == 1 else "")
+    capacity = told.get("capacity") or ("" if left else "none")
     if not count:
         asked["count"] = f"which column? {_list(left)}"
     if not capacity:
@@ -167,8 +160,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     drop = {name: [text for text in table[name].unique() if folded(text) in _TOTALS]
             for name in named if name not in numbers}  # fmt: skip
     if layout:
-        made = told["entity"] if layout == "wide" else year
-        kept = {*columns.values(), *dated}
+        made, kept = told["entity"] if layout == "wide" else year, {*columns.values(), *dated}
         drop[made] = drop.get(made, []) + [name for name in named if name not in kept]
     drop = {name: texts for name, texts in drop.items() if texts}
     for name, texts in drop.items():
@@ -176,27 +168,25 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     period = period[table.index]
     day = period.map({text: without_time(text)[0] for text in period.unique()})
     rows = pd.DataFrame({key: table[name] for key, name in columns.items()}).assign(day=day)
+
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
-    measured = measured or [table[name] for name in free]
-    dates, periods, question = _dates(period, len(dated) > 1, told)
-    asked |= question
-    signs, question = _signs(measured, told)
-    asked |= question
-    markers, question = _markers(measured, told)
-    asked |= question
-    cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {}) | markers
-    if entity and period.nunique():
-        merged, question = _several_rows(rows, period, entity, told)
-        asked |= question
-        cleaning |= merged
-    gain = dict[str, Any]()
-    if count and capacity:
-        gain, question = _bound(rows, signs, columns, cleaning, told)
-        asked |= question
-    if asked:
+    measured = measured or [table[name] for name in left]
+    dates, periods, asked["date"] = _dates(period, len(dated) > 1, told)
+    signs, asked["decimal"] = _signs(measured, told)
+    markers, asked["missing"] = _markers(measured, told)
+    merged, asked["each_day"] = _several_rows(rows, period, told) if entity else ({}, "")
+    gain = {"at_most": told["at_most"]} if "at_most" in told else {}
+    if capacity == "none":
+        gain = {"of": "count", "bound": told.get("at_most")}
+        asked["at_most"] = "" if gain["bound"] else (
+            f"the largest {count} that plays, as there is no capacity; a public number; one taken"
+            " from the counts would reveal them"
+        )  # fmt: skip
+    if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
     columns["period"] = {"year": year, "month": month[0]} if month else year
-    form = {**written, **({"layout": layout} if layout else {}), **dates, **signs[0]}
+    form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
+    cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {}) | markers | merged
     person = told.get("per_person", 1)
     return Look(
         file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
@@ -220,11 +210,11 @@ def _written(path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
             first = [(number, texts) for number, *texts in sheet[:LINES].itertuples(name=None)]
         else:
             with open_bytes(path) as file:
-                data = file.read(START)
+                data = b"".join(file.readlines(START))
             encoding = told.get("encoding") or _encoding(data)
             keys |= {"encoding": encoding} if encoding != "utf-8" else {}
             text = data.decode(encoding.replace("utf-8", "utf-8-sig"), "replace")
-            lines = [*itertools.islice(io.StringIO(text, ""), LINES)]
+            lines = io.StringIO(text, "").readlines()[:LINES]
             csv.field_size_limit(LONGEST_CELL)  # at another mark than the file's, a line is a cell
             cut = {mark: [next(csv.reader([line], delimiter=mark), []) for line in lines]
                    for mark in DELIMITERS}  # fmt: skip
@@ -241,8 +231,8 @@ def _written(path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
 def _encoding(start: bytes) -> str:
     if start.startswith(UTF_16):
         return "utf-16"
-    try:  # the start of a longer file may end within a letter
-        codecs.getincrementaldecoder("utf-8")().decode(start, final=len(start) < START)
+    try:
+        start.decode()
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"
@@ -277,7 +267,8 @@ def _laid_out(
         elif len(dated) != 1:
             none = "" if dated else f" None has a format that dpol reads: {FORMATS}"
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
-        _refuse_unknown(table, [("period", name) for name in dated])
+        for name in dated:
+            _refuse_unknown(table, {"period": name})
         numbers = [name for name in names if name not in dated and _is_number(table[name])]
         if len(numbers) < 2 or table.duplicated(dated).any():
             return table, "", dated
@@ -289,13 +280,13 @@ def _laid_out(
     return table.melt([name for name in names if name not in melted], melted, *new), layout, dated
 
 
-def _refuse_unknown(table: pd.DataFrame, wanted: Iterable[tuple[str, str]]) -> None:
+def _refuse_unknown(table: pd.DataFrame, named: Mapping[str, str]) -> None:
     """Refuse names of columns that the table has not."""
-    names = [*table]
-    unknown = {key: name for key, name in wanted if name not in names}
+    names = [*map(str, table)]
     said = {
         key: f"no column {name!r}{did_you_mean(name, names) or f'; there are {_list(names)}'}"
-        for key, name in unknown.items()
+        for key, name in named.items()
+        if name not in names and (key, name) != ("capacity", "none")
     }
     if said:
         raise UnclearError(said)
@@ -350,8 +341,8 @@ def _numbers(cells: Texts, form: Format) -> pd.Series[float]:
 
 def _dates(
     period: Texts, in_parts: bool, told: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, int], dict[str, str]]:
-    """Return the format of dates, the length of a period, and what is to be asked."""
+) -> tuple[dict[str, Any], dict[str, int], str]:
+    """Return the format of dates, the length of a period, and a question if they are unclear."""
     texts = period[period != ""].drop_duplicates()
     forms: list[Dates] = [told["date"]] if "date" in told else date_formats(texts, LEAST_DATES)
     forms = ["YYYY-M"] if in_parts else forms
@@ -361,20 +352,16 @@ def _dates(
     if len(forms) != 1 or (forms == ["YYYY-M"] and seasons and not in_parts):
         also = " or years that begin in one year and end in the next" if seasons else ""
         may_be = f"may be {' or '.join(forms)}{also}" if forms else f"have none of {FORMATS}"
-        return {}, {}, {"date": f"{_two(texts)} {may_be}"}
+        return {}, {}, f"{_two(texts)} {may_be}"
     keys = {"date": form.date} if form.date != DEFAULT.date and not in_parts else {}
     monthly = form.date in MONTHS or days.dt.is_month_end.all() or days.dt.is_month_start.all()
     number = 12 * days.dt.year + days.dt.month if monthly else days.map(pd.Timestamp.toordinal)
     gaps = number.diff().mode()
-    if not len(gaps):
-        return keys, {}, {"date": f"the table has one period only, {_two(texts)}; which format?"}
-    return keys, {"months" if monthly else "days": int(gaps[0])}, {}
+    return keys, {"months" if monthly else "days": int(gaps[0])} if len(gaps) else {}, ""
 
 
-def _signs(
-    measured: Sequence[Texts], told: Mapping[str, Any]
-) -> tuple[list[Mapping[str, str]], dict[str, str]]:
-    """Return the signs that read all numbers; several, with a question, if they differ."""
+def _signs(measured: Sequence[Texts], told: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:
+    """Return the signs that read all numbers, or ask if several signs read different numbers."""
     texts = [cells.drop_duplicates() for cells in measured]
     texts = [cells[cells.str.fullmatch(_NUMBER)] for cells in texts]
     readings: dict[bytes, Mapping[str, str]] = {}
@@ -385,35 +372,32 @@ def _signs(
         values = [parse_numbers(cells, form.of_column(cells)) for cells in texts]
         if not np.isnan(read := np.concatenate([[], *values])).any():
             if not signs:
-                return [signs], {}
+                return signs, ""
             readings.setdefault(read.tobytes(), signs)
     either = [text for cells in texts for text in cells if EITHER.fullmatch(text)]
-    if len(readings) < 2 or not either:
-        return [*readings.values()][:1] or [{}], {}
-    ask = f"is it a decimal sign in {either[0]!r}, or between thousands? . or ,"
-    return [*readings.values()], {"decimal": ask}
+    if len(readings) > 1 and either:
+        return {}, f"is it a decimal sign in {either[0]!r}, or between thousands? . or ,"
+    return next(iter(readings.values()), {}), ""
 
 
-def _markers(
-    measured: Sequence[Texts], told: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return how texts among the numbers are read, and which are to be asked about."""
+def _markers(measured: Sequence[Texts], told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return how texts among the numbers are read, or ask about some."""
     rules, texts = Cleaning(), pd.concat([*measured, pd.Series(dtype=str)]).drop_duplicates()
-    said = {key: [*told.get(key, [])] for key in ("missing", "suppressed")}
-    hidden = [*texts[texts.str.fullmatch(_BELOW)], *said["suppressed"]]
-    known = [*rules.missing_markers, *rules.suppressed_markers, *hidden, *said["missing"]]
+    missing = [*rules.missing_markers, *told.get("missing", [])]
+    hidden = [*texts[texts.str.fullmatch(_BELOW)], *told.get("suppressed", [])]
+    known = [*missing, *rules.suppressed_markers, *hidden]
     other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
-    below = [int(match[2]) for text in hidden if (match := _BELOW.fullmatch(text))]
-    value = min(below) // 2 if below else int(rules.suppressed_value)
-    keys: dict[str, Any] = {}
-    if said["missing"]:
-        keys["missing_markers"] = [*rules.missing_markers, *said["missing"]]
+    if len(other):
+        return {}, (
+            f"{_list(map(repr, other))}: missing, or too small to publish? Give --missing TEXT or"
+            " --suppressed TEXT for each"
+        )
+    keys: dict[str, Any] = {"missing_markers": missing} if "missing" in told else {}
     if hidden:
+        below = [int(match[2]) for text in hidden if (match := _BELOW.fullmatch(text))]
+        value = min(below) // 2 if below else int(rules.suppressed_value)
         keys |= {"suppressed_markers": [*dict.fromkeys(hidden)], "suppressed_value": value}
-    if other.empty:
-        return keys, {}
-    return keys, {"missing": f"{_list(map(repr, other))}: missing, or too small to publish? Give"
-                             " --missing TEXT or --suppressed TEXT for each"}  # fmt: skip
+    return keys, ""
 
 
 def _moved(
@@ -435,48 +419,16 @@ def _moved(
 
 
 def _several_rows(
-    rows: pd.DataFrame, period: Texts, entity: str, told: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, str]]:
+    rows: pd.DataFrame, period: Texts, told: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
     """Return how the rows of an entity and period become one, or ask if many have several."""
-    rule, timed = told.get("each_day", ""), bool((rows["day"] != period).any())
-    sizes = rows.drop_duplicates().groupby(["entity", "day"]).size()
-    if are_corrections(sizes, Cleaning().max_merged):
-        one = f"each {entity} has one row in a period; leave this option out"
-        return {}, {"each_day": one} if rule else {}
-    if {"last": timed, "sum": "per_person" in told}.get(rule, bool(rule)):
-        return {"several_rows": rule, "max_merged": 1}, {}
-    usual = int(sizes[sizes > 1].mode()[0])
-    choices = "sum, mean, max or last" if timed else "sum, mean or max"
-    ask = (
-        f"{usual} rows of one {entity} and {'day' if timed else 'period'} ({_two(period)}) become"
-        f" one: {choices}. With sum also --per-person N: in how many of these rows one person may"
-        " be counted, 1 for an arrival; and --at-most N if a sum may exceed the capacity"
+    rule, sizes = told.get("each_day"), rows.drop_duplicates().groupby(["entity", "day"]).size()
+    if not rule and are_corrections(sizes, Cleaning().max_merged):
+        return {}, ""
+    if rule and (rule != "sum" or "per_person" in told):
+        return {"several_rows": rule, "max_merged": 1}, ""
+    return {}, (
+        f"{sizes.max()} rows of one entity and day ({_two(period)}) become one: sum, mean, max or"
+        " last. With sum also --per-person N: in how many of these rows one person may be counted,"
+        " 1 for an arrival; and --at-most N if a sum may exceed the capacity"
     )
-    return {}, {"each_day": ask}
-
-
-def _bound(
-    rows: pd.DataFrame,
-    signs: Sequence[Mapping[str, str]],
-    columns: Mapping[str, Any],
-    cleaning: Mapping[str, Any],
-    told: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the question: a share, or a count (per capacity), which needs a public bound."""
-    count, capacity = columns["count"], columns.get("capacity")
-    if at_most := told.get("at_most"):
-        return {"at_most": at_most} if capacity else {"of": "count", "bound": at_most}, {}
-    public = "a public number; one taken from the counts would reveal them"
-    if not capacity:
-        return {}, {"at_most": f"the largest {count} that plays, as there is no capacity; {public}"}
-    for one in signs:
-        form = DEFAULT.model_copy(update=one)
-        numbers, wholes = _numbers(rows["count"], form), _numbers(rows["capacity"], form)
-        if cleaning.get("several_rows") == "sum":
-            numbers = numbers.groupby([rows["entity"], rows["day"]]).transform("sum")
-        above = (numbers > wholes) & (wholes > 0)
-        if above.mean() > Cleaning().max_clipped:
-            rate = Columns.model_validate({**columns, "period": "-"}).rate
-            some = f"{numbers[above].iloc[0]:g} of {wholes[above].iloc[0]:g}"
-            return {}, {"at_most": f"{count} exceeds {capacity} ({some}); largest {rate}; {public}"}
-    return {}, {}
