@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -136,33 +136,17 @@ def test_the_best_fixed_expert_has_the_largest_total_and_the_lowest_index() -> N
         assert two_rounds(np.array(gains), np.ones((2, 3))).best_fixed_expert() == best
 
 
-@st.composite
-def streams(draw: st.DrawFn) -> GainStream:
-    shape = draw(hnp.array_shapes(min_dims=2, max_dims=2, max_side=5))
-    rounds, n = shape
-    top = draw(st.floats(1e-3, 1e6))
-    texts = st.text(st.characters(codec="utf-8"), max_size=6)
-    sizes, given_size = st.floats(1e-6, 1e9), draw(st.booleans())
-    steps = draw(st.lists(st.integers(1, 40), min_size=rounds, max_size=rounds))
-    return GainStream(
-        label=draw(texts),
-        gains=draw(hnp.arrays(float, shape, elements=st.floats(0, top))),
-        capacity=None if given_size else draw(hnp.arrays(float, shape, elements=sizes)),
-        given_sensitivity=draw(hnp.arrays(float, rounds, elements=sizes)) if given_size else None,
-        entities=tuple(draw(st.lists(texts, min_size=n, max_size=n, unique=True))),
-        periods=np.datetime64("2020-01-05") + np.cumsum(steps),
-        names=tuple(draw(st.lists(texts, min_size=n, max_size=n))),
-        gain_range=top,
-        count_sensitivity=draw(st.floats(1e-3, 10)),
-        provenance=draw(st.dictionaries(texts, texts | st.integers() | st.none(), max_size=3)),
-    )
-
-
-@given(made=streams())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_stream_is_read_back_exactly(path: Path, made: GainStream) -> None:
-    write_stream(made, path)
-    assert_same(read_stream(path), made)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"count_sensitivity": 2.0},
+        {"capacity": None, "given_sensitivity": SENSITIVITY, "gain_range": 0.6},
+        {"label": "", "gains": np.nextafter(FACTS["gains"], 1), "provenance": {"é": None}},
+    ],
+)
+def test_a_stream_is_read_back_exactly(path: Path, changes: dict[str, Any]) -> None:
+    write_stream(stream(**changes), path)
+    assert_same(read_stream(path), stream(**changes))
 
 
 def test_the_file_is_one_row_per_round_from_1_and_expert_from_0(path: Path) -> None:
@@ -216,6 +200,7 @@ FOREIGN: dict[str, Callable[[pa.Table], pa.Table]] = {
     "a row less": lambda table: table.slice(0, 5),
     "no first round": lambda table: table.slice(2),
     "no row": lambda table: table.slice(0, 0),
+    "rows in another order": lambda table: table.take(pa.array([5, 0, 3, 2, 4, 1])),
     "a cell twice and another never": lambda table: table.take(pa.array([0, 1, 2, 2, 4, 5])),
     "a gain that is null": lambda table: column(table, "gain", 2, None),
     "text for gains": lambda table: table.set_column(5, "gain", pa.array(["x"] * 6)),
@@ -231,12 +216,6 @@ def test_a_parquet_table_that_is_no_stream_is_refused(path: Path, change: str) -
     pq.write_table(FOREIGN[change](pq.read_table(path)), path)
     with pytest.raises(DataError):
         read_stream(path)
-
-
-def test_the_order_of_the_rows_of_a_file_does_not_matter(path: Path) -> None:
-    write_stream(stream(), path)
-    pq.write_table(pq.read_table(path).take(pa.array([5, 0, 3, 2, 4, 1])), path)
-    assert_same(read_stream(path), stream())
 
 
 def test_a_stream_without_capacities_has_the_sensitivity_that_it_was_given() -> None:
@@ -311,9 +290,8 @@ def test_a_stream_knows_what_its_suppressed_counts_are_read_as(panel: pd.DataFra
 
 
 def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:
-    for rows in (panel, panel.sample(frac=1, random_state=3)):
-        made = build_stream(rows, "NM", 2.0, FACTS["provenance"])
-        assert_same(made, stream(count_sensitivity=2.0))
+    made = build_stream(panel, "NM", 2.0, FACTS["provenance"])
+    assert_same(made, stream(count_sensitivity=2.0))
     assert build_stream(panel, "PA", 1.0, {}).n_rounds == 1
 
 
@@ -321,7 +299,7 @@ def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.Data
     ("change", "label", "message"),
     [
         (lambda panel: panel.drop(index=2), "NM", "the panel's stream NM: 5 rows are not 3 rounds"),
-        (lambda panel: panel.iloc[[0, 0, 2, 3]], "NM", "the panel's stream NM: 4 rows are not 2 r"),
+        (lambda panel: panel.iloc[[0, 0, 2, 3]], "NM", "column expert has several values"),
         (lambda panel: panel, "CA", "the panel has no stream CA; clean the table again"),
         (
             lambda panel: panel.assign(density=panel["density"].replace(0.4, math.nan)),

@@ -332,36 +332,30 @@ def _of_rows(
     stay: int,
     gain_range: float = 1.0,
 ) -> GainStream:
-    """Build a stream from a table with a row per round and expert, in any order.
+    """Build a stream from a table with a row per round and expert, as dpol writes them.
 
     Raises:
-        DataError: a pair is missing or repeated, or a column differs within a round or expert.
+        DataError: the rows are not those of each round in order, with the same experts in each.
     """
-    rounds, t = np.unique(columns["round"], return_inverse=True)
-    experts, i = np.unique(columns["expert"], return_inverse=True)
-    cell, shape = t * len(experts) + i, (len(rounds), len(experts))
-    every = np.arange(len(rounds) * len(experts))
-    # What dpol wrote is in order, and need not be copied.
-    order = slice(None) if np.array_equal(cell, every) else np.argsort(cell)
-    if not cell.size or not np.array_equal(cell[order], every):
-        size = f"{len(cell)} rows are not {shape[0]} rounds of {shape[1]} experts"
+    rounds, n = len(np.unique(columns["round"])), len(np.unique(columns["expert"]))
+    if not rounds or len(columns["round"]) != rounds * n:
+        size = f"{len(columns['round'])} rows are not {rounds} rounds of {n} experts"
         raise DataError(f"{place}: {size}; {_REMEDY}")
-    grids = {name: values[order].reshape(shape) for name, values in columns.items()}
-    of_rounds = {name: grids[name][:, :1] for name in ("period", _GIVEN) if name in grids}
-    of_experts = {name: grids[name][:1] for name in ("entity", "name")}
+    grids = {name: values.reshape(rounds, n) for name, values in columns.items()}
+    of_rounds = {name: grids[name][:, :1] for name in ("round", "period", _GIVEN) if name in grids}
+    of_experts = {name: grids[name][:1] for name in ("expert", "entity", "name")}
     for name, values in (of_rounds | of_experts).items():
         if (grids[name] != values).any():
             each = "round" if name in of_rounds else "expert"
             raise DataError(f"{place}: column {name} has several values for one {each}; {_REMEDY}")
-    given = of_rounds.get(_GIVEN)
     return GainStream(
         label=label,
         gains=grids["gain"],
         capacity=grids.get("capacity"),
-        given_sensitivity=None if given is None else given[:, 0],
-        entities=tuple(of_experts["entity"][0]),
-        periods=of_rounds["period"][:, 0],
-        names=tuple(of_experts["name"][0]),
+        given_sensitivity=grids[_GIVEN][:, 0] if _GIVEN in grids else None,
+        entities=tuple(grids["entity"][0]),
+        periods=grids["period"][:, 0],
+        names=tuple(grids["name"][0]),
         gain_range=gain_range,
         count_sensitivity=count_sensitivity,
         provenance=provenance,
