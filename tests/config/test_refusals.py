@@ -125,7 +125,6 @@ ELSEWHERE = [
     ({**WIDE, "dataset.columns.capacity": "beds"}, "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
     ({**WIDE, "dataset.columns.capacity.format": {}}, "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
     ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
-    ({**WIDE, "dataset.columns.count": "week"}, "dataset.columns.count = 'week': must differ from the columns of the period"),
     ({"dataset.periods": {"days": 30, "months": 1}}, "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
     ({"gain": {"of": "count"}}, "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),
     ({"gain": {"min_capacity": 5}, "questions": QUESTIONS}, "gain = {'min_capacity': 5.0}: must not be given together with questions"),

@@ -19,7 +19,6 @@ from data.drawn import (
     streams,
     week,
 )
-from dpol.core.errors import DataError
 from dpol.data.settings import Cleaning
 
 
@@ -112,47 +111,6 @@ def test_a_run_stops_if_more_cells_become_0_than_max_zeroed(zeros: int, stops: b
 
 def weeks(n: int, *days: str) -> list[Row]:
     return [row for day in days for row in of_period(day, [f"h{i:02}" for i in range(n)])]
-
-
-@pytest.mark.parametrize(("n", "day"), [(20, "2024-02-29"), (27, "2024-02-29"), (27, "1999-01-01")])
-def test_a_row_that_makes_the_first_or_last_period_alone_is_refused(n: int, day: str) -> None:
-    of = weeks(n, week(0), week(1), week(2))
-    of[5]["week"] = day
-    key = "last" if day > week(2) else "first"
-    message = refused(of)
-    assert message == (
-        f"hospitals.csv, row 7: is the only row of the period {day} in stream S, which has {n}"
-        f" entities. Fix its date, or leave the period out with dataset.periods.{key}"
-    )
-    panel = clean(of, dataset(periods={key: week(0 if key == "first" else 2)}))
-    assert panel.reports[0].sparse_periods == ()
-    assert counts(panel)["absent_rows"] == 1
-
-
-@pytest.mark.parametrize(
-    ("day", "months", "refuses"),
-    [("1900-01-01", 0, True), ("1950-01-02", 0, True), ("2032-01-05", 0, True),
-     ("2019-01-06", 0, False), ("2013-01-01", 12, False), ("1950-01-01", 12, True)],
-)  # fmt: skip
-@pytest.mark.parametrize("n", [2, 5])
-def test_a_single_row_years_from_all_others_is_refused(
-    day: str, months: int, refuses: bool, n: int
-) -> None:
-    """Weeks within two years, and years within ten, may be gaps of a small stream."""
-    days = [f"{2021 + k}-01-01" if months else week(k) for k in range(3)]
-    of = weeks(n, *days)
-    of.append({**of[0], "week": day})
-    lasting = {"periods": {"months": months}} if months else {}
-    if not refuses:
-        assert clean(of, dataset(**lasting)).reports[0].periods == 4
-        return
-    with pytest.raises(DataError) as caught:
-        clean(of, dataset(**lasting))
-    key = "first" if day < "2021" else "last"
-    assert str(caught.value) == (
-        f"hospitals.csv, row {len(of) + 1}: is the only row of the period {day} in stream S, which"
-        f" has {n} entities. Fix its date, or leave the period out with dataset.periods.{key}"
-    )
 
 
 @pytest.mark.parametrize(

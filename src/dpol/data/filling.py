@@ -23,10 +23,6 @@ SPARSE_SHARE, SPARSE_FROM = 0.05, 5
 Streams with fewer entities than the second number have no sparse periods."""
 SELDOM_SHARE = 0.1
 """An entity is seen seldom if it has a row in less than this share of the periods."""
-LONE_FROM = 20
-"""The first or last period must not have a single row in streams of at least this size."""
-FAR_PERIODS, FAR_MONTHS = 10, 24
-"""Nor in any stream, if more than this number of periods and of months lies beside it."""
 
 
 @dataclass(frozen=True)
@@ -220,8 +216,7 @@ def check_calendar(
     A move from Fridays to Sundays is not a gap. A mistyped date makes a period with few rows.
 
     Raises:
-        DataError: two periods are at most half a period apart; or the first or last period has a
-            single row, and the stream is large or no other period is within years.
+        DataError: two periods are at most half a period apart.
     """
     n, by_period = int(rows["entity"].nunique()), rows.groupby("period")["row"]
     periods = pd.DataFrame({"entities": by_period.size(), "row": by_period.min()})
@@ -243,19 +238,6 @@ def check_calendar(
             )
         if (lost := round(apart / length) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")
-    far = max(FAR_PERIODS * length, FAR_MONTHS * (1 if lasting.months else 31))
-    beside = np.diff(places, prepend=places[:1], append=places[-1:])
-    for key, day, gap in (
-        ("first", periods.index[0], beside[1]),
-        ("last", periods.index[-1], beside[-2]),
-    ):
-        number, row = periods.loc[day, ["entities", "row"]].tolist()
-        if number == 1 and (n >= LONE_FROM or gap > far):
-            raise DataError(
-                f"{file}, row {row}: is the only row of the period {day} in stream {label}, which"
-                f" has {n} entities. Fix its date, or leave the period out with"
-                f" dataset.periods.{key}"
-            )
     most = max(1.0, SPARSE_SHARE * n) if n >= SPARSE_FROM else 0.0
     sparse = periods["entities"][periods["entities"] <= most]
     return tuple(missing), tuple(f"{day} ({of} of {n} entities)" for day, of in sparse.items())

@@ -323,6 +323,14 @@ _PAPERS_COLUMNS = {
 _PAPERS_FILTER = {"entities": None, "min_total_cases": 100.0, "case_factor": 1.0}
 
 
+_OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
+    "long": (["entity", "count"], []),
+    "wide": ([], ["cases", "group", "name"]),
+    "wide-periods": (["entity"], ["cases"]),
+}
+"""The keys of `columns` that a layout needs, and those that it does not use."""
+
+
 class Dataset(Settings):
     """The table and how to read it."""
 
@@ -420,21 +428,17 @@ class Dataset(Settings):
             yield Problem(("format", "layout"), layout, allowed)
         if columns is None:
             return
-        given = columns.model_fields_set
-        idle = {"long": set[str](), "wide": {"group", "name", "cases"}}.get(layout, {"cases"})
-        for key in sorted(idle & given):
-            allowed = f"must not be given because dataset.format.layout is {layout}"
-            yield Problem(("columns", key), getattr(columns, key), allowed)
+        needed, idle = _OF_LAYOUTS[layout]
+        for key in needed:
+            if key not in columns.model_fields_set:
+                yield Problem(("columns", key), MISSING, "is missing and has no default")
+        for key in idle:
+            if key in columns.model_fields_set:
+                allowed = f"must not be given because dataset.format.layout is {layout}"
+                yield Problem(("columns", key), getattr(columns, key), allowed)
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = "must be a word because dataset.format.layout is wide-periods"
             yield Problem(("columns", "period"), "a block", allowed)
-        for key in ("entity", "count"):
-            required = layout == "long" or (layout == "wide-periods" and key == "entity")
-            if required and key not in given:
-                yield Problem(("columns", key), MISSING, "is missing and has no default")
-            if layout == "wide" and getattr(columns, key) in columns_of(columns.period):
-                allowed = "must differ from the columns of the period"
-                yield Problem(("columns", key), getattr(columns, key), allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
             yield Problem(("columns", "capacity"), columns.capacity, allowed)
