@@ -368,20 +368,6 @@ def test_who_plays(cleaning: dict[str, Any], selection: str, kept: str) -> None:
     assert set("abcd") - {drop["entity"] for drop in report.dropped} == set(kept)
 
 
-@pytest.mark.parametrize("cell", range(0, 20, 3))
-def test_no_count_decides_who_plays_where_all_or_a_list_does(cell: int) -> None:
-    """Counts decide only with `counts`: there, a count of 99 lets d play."""
-    name, counts = "abcd"[cell // 5], FOUR["abcd"[cell // 5]][0].split()
-    counts[cell % 5] = "99" if cell // 5 else "0"
-    changed = {**FOUR, name: (" ".join(counts), FOUR[name][1])}
-    for entities in ("all", ["a", "d"]):
-        rules = dataset(entities=entities, min_total_cases=100)
-        assert clean(changed, rules).reports[0].dropped == clean(FOUR, rules).reports[0].dropped
-    if cell // 5 == 3:
-        rules = dataset(min_total_cases=20)
-        assert clean(changed, rules).reports[0].dropped != clean(FOUR, rules).reports[0].dropped
-
-
 def test_an_identifier_that_no_stream_holds_is_refused_with_the_nearest() -> None:
     drawn = {"050001": ("1", "9"), "050002": ("1", "9"), "320001": ("1", "9")}
     given = ["050001", "50002", "320001", "St. Mary"]

@@ -20,8 +20,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import requests
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from data.drawn import dataset
 from dpol.core.errors import FetchError
@@ -286,8 +284,10 @@ def test_what_may_pass_is_asked_for_again(
     server.faults[kind] = [fault]
     endpoint = server.at("file" if kind == "file" else "rows")
     assert fetch(endpoint) == (ROWS if kind == "file" else WANTED)
+    assert fetch.pauses == [0, 1]
     server.faults[kind] = [fault] * 9
     assert "no endpoint delivered" in fetch.refused(endpoint)
+    assert fetch.pauses == [0, 1, 0, 1, 2, 4]
 
 
 FINAL: dict[str, tuple[str, Fault, str]] = {
@@ -318,12 +318,6 @@ def test_what_does_not_pass_gives_way_to_the_next_endpoint(
     (failure,) = fetch.record()["failed_before"]
     assert failure in told
     assert failure in fetch.log
-
-
-def test_pauses_grow(server: Server, fetch: Fetch) -> None:
-    server.faults["file"] = [change(status=500)] * 3
-    assert fetch(server.at("file")) == ROWS
-    assert fetch.pauses == [0, 1, 2, 4]
 
 
 def test_a_table_is_read_as_the_config_says(server: Server, fetch: Fetch) -> None:
@@ -362,40 +356,6 @@ def test_a_redirect_is_recorded_and_may_not_give_up_encryption(
     monkeypatch.setattr(requests.Session, "get", lambda *_, **__: plain)
     secret = {"kind": "file", "url": "https://data.example/t.csv"}
     assert "which is not encrypted" in fetch.refused(secret)
-
-
-FAULTS = {
-    kind: st.lists(
-        st.sampled_from(
-            [
-                None,
-                *(
-                    fault[1]
-                    for fault in (*PASSING.values(), *FINAL.values())
-                    if fault[0] == kind and fault[1] is not PASSING["silence"][1]
-                ),
-            ]
-        ),
-        max_size=4,
-    )
-    for kind in ("count", "rows", "file")
-}
-
-
-@given(faults=st.fixed_dictionaries(FAULTS))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_row_of_faults_ends_with_the_whole_table_or_none(
-    server: Server, fetch: Fetch, faults: dict[str, list[Fault | None]]
-) -> None:
-    server.faults = {kind: list(coming) for kind, coming in faults.items()}
-    for path in (fetch.table, Path(f"{fetch.table}.provenance.json")):
-        path.unlink(missing_ok=True)
-    try:
-        rows = fetch(server.at("rows"), server.at("file"))
-    except FetchError:
-        assert not fetch.table.exists()
-        return
-    assert rows == (WANTED if fetch.record()["kind"] == "socrata" else ROWS)
 
 
 def test_fetches_at_once_wait_for_each_other(server: Server, fetch: Fetch) -> None:

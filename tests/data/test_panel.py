@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from data.drawn import PLAIN, clean
+from data.drawn import PLAIN, clean, dataset
 from dpol.core.errors import DataError
 from dpol.core.files import sha256, write_json
 from dpol.data.panel import (
@@ -127,6 +127,12 @@ def test_the_page_tells_where_the_table_came_from() -> None:
     page = page_of(simulated=True, fetched={"retrieved": "2024-05-01", "url": "https://a.example"})
     when = "retrieved 2024-05-01, from https://a.example"
     assert f"Table `t.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
+
+
+def test_a_report_without_capacities_has_no_row_of_them() -> None:
+    panel = clean({**PLAIN, "a": PLAIN["h"]}, dataset({"capacity": None}))
+    made = json.dumps(report_as_dict(panel, PROVENANCE), allow_nan=False)
+    assert "smallest capacity" not in report_as_markdown(json.loads(made))
 
 
 def test_a_name_is_shown_as_it_is_and_cannot_break_the_page() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,11 +9,7 @@ from pydantic import ValidationError
 
 import dpol
 from dpol.core.errors import DataError
-from dpol.data.cleaning import clean_panel
-from dpol.data.panel import read_panel, report_as_dict, report_as_markdown, write_panel
 from dpol.data.question import GAIN, Gain
-from dpol.data.raw_table import read_table
-from dpol.data.settings import Dataset, Stream
 from dpol.data.stream import COUNTED, build_stream, read_stream, write_stream
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import noise_scale
@@ -73,26 +67,6 @@ def test_gains_sensitivity_noise_and_mu_in_closed_form(gain, entities, gains, wh
     np.testing.assert_allclose(noise_scale(made, "capacity", MU), expected, rtol=1e-15)
     noisy = privatize(made, "capacity", MU, seed=1, replicates=1)
     assert noisy.guarantee.mu == pytest.approx(MU, rel=1e-12)
-
-
-def test_asked_for_counts_the_noise_does_not_depend_on_the_entity():
-    scale = noise_scale(stream(PATIENTS), "capacity", MU)
-    assert np.ptp(scale) == 0
-    np.testing.assert_array_equal(scale, noise_scale(stream(PATIENTS), "isotropic", MU))
-    assert np.ptp(noise_scale(stream(), "capacity", MU)) > 0
-
-
-def test_counts_over_a_bound_are_shares_of_equal_capacities():
-    """Neither the gains nor the noise differ."""
-    equal = panel(beds=np.full_like(BEDS, 200.0))
-    for noise in ("isotropic", "capacity", "capacity-memory"):
-        counts, shares = (
-            privatize(played, noise, MU, seed=3, replicates=2)
-            for played in (stream(PATIENTS), stream(rows=equal))
-        )
-        np.testing.assert_array_equal(counts.gains, shares.gains)
-        np.testing.assert_array_equal(counts.capacity, shares.capacity)
-        assert counts.guarantee == shares.guarantee
 
 
 def test_a_share_may_be_above_1_up_to_a_public_bound():
@@ -165,37 +139,6 @@ def test_counts_above_the_bound_are_clipped_and_counted_up_to_a_share():
     assert made.provenance[GAIN]["clipped"] == 1
     with pytest.raises(DataError, match=r"1 of 6 counts exceed the bound 100.* = 0.1 allows"):
         stream(gain, max_clipped=0.1)
-
-
-def test_a_table_of_counts_needs_no_capacities(tmp_path):
-    """Its gains equal those with the bound as capacities, and gaps are filled alike."""
-    rows = pd.DataFrame(
-        [(entity, day, count) for entity, counts in {"a": "5N7", "b": "289"}.items()
-         for day, count in zip(("2021-01-01", "2021-01-08", "2021-01-15"), counts, strict=True)],
-        columns=["entity", "day", "n"],
-    ).replace("N", "")  # fmt: skip
-    made = []
-    for beds, gain in ((None, Gain(of="count", bound=20)), ("20", Gain())):
-        names = {"entity": "entity", "period": "day", "count": "n"}
-        table = rows if beds is None else rows.assign(beds=beds)
-        table.to_csv(tmp_path / "table.csv", index=False)
-        dataset = Dataset.model_validate(
-            {
-                "source": {"kind": "local", "file": "table.csv"},
-                "columns": names if beds is None else names | {"capacity": "beds"},
-                "cleaning": {"min_total_cases": 0},
-            }
-        )
-        raw = read_table(tmp_path / "table.csv", dataset.needed_columns.needed(), dataset.format)
-        clean = clean_panel(raw, dataset, {"all": Stream(groups=["all"])})
-        report = report_as_dict(clean, {"file": "table.csv", "sha256": "", "simulated": False})
-        json.dumps(report, allow_nan=False)
-        assert ("smallest capacity" in report_as_markdown(report)) == (beds is not None)
-        write_panel(clean.table, tmp_path / "panel.parquet")
-        made.append(build_stream(read_panel(tmp_path / "panel.parquet"), "all", 1.0, {}, gain=gain))
-    for name in ("gains", "capacity", "periods"):
-        np.testing.assert_array_equal(getattr(made[0], name), getattr(made[1], name))
-    assert made[0].gains[1, 0] == 5 / 20, "carried"
 
 
 @pytest.mark.parametrize(

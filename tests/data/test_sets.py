@@ -34,11 +34,6 @@ def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
     return build_stream(panel.table, label, sensitivity, facts, stay=stay, gain=gain), panel
 
 
-def promised(stream: GainStream, noise: str, **memory: tuple[float, float]) -> dpol.Guarantee:
-    """The guarantee of a noise at mu = 0.1 a period."""
-    return dpol.privatize(stream, noise, mu=0.1, seed=1, replicates=1, **memory).guarantee
-
-
 def test_every_real_table_has_a_licence_and_a_citation() -> None:
     for path in (ROOT / "config").glob("*.yaml"):
         dataset = load_experiment(path).config.dataset
@@ -73,21 +68,3 @@ def test_gains_are_those_of_pandas_alone(
     np.testing.assert_allclose(stream.gains, wide.to_numpy(float), rtol=1e-12)
     noisy = dpol.privatize(stream, noise="capacity", mu=1.0, seed=1, replicates=2)
     assert np.isfinite(dpol.play(dpol.RWMeta(), noisy).gains(stream)).all()
-
-
-def test_noise_that_remembers_keeps_its_promise_for_an_admission() -> None:
-    stream, _ = cleaned("flu", FLU)
-    guarantee = promised(stream, "capacity-memory", memory=(0.0, 0.8))
-    once, twice, *_ = guarantee.stays or ()
-    assert once == pytest.approx(0.1)
-    assert twice > 0.1 * np.sqrt(2), "of someone who is admitted twice"
-    assert guarantee.carried is None, "no week repeats the admissions of another"
-
-
-def test_noise_that_remembers_protects_a_patient_of_several_days_less() -> None:
-    stream, _ = cleaned("intensive-care", CARE)
-    (first, *remembers), (day, *independent) = (
-        promised(stream, noise).stays or () for noise in ("capacity-memory", "capacity")
-    )
-    assert first == pytest.approx(day)
-    assert (np.array(remembers) > independent).all()

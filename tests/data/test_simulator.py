@@ -102,32 +102,6 @@ def test_counts_from_1_to_3_are_hidden_and_nothing_else(table: pd.DataFrame) -> 
     assert not (table[BEDS] == HIDDEN).any().any()
 
 
-def test_missing_cells(table: pd.DataFrame) -> None:
-    for name in BEDS + COUNTS + CASES:
-        assert 0.005 < table[name].isin(MISSING).mean() < 0.05, name
-        assert set(MISSING) <= set(table[name]), name
-    rows = table[table["hospital_pk"].isin(regular(table))].sort_values(KEY)
-    gone = rows[BEDS + COUNTS].isin(MISSING).all(axis=1)
-    longest = gone.groupby([rows["hospital_pk"], (~gone).cumsum()]).sum().max()
-    assert longest > 4  # the default of cleaning.max_carry, so that zeros appear too
-
-
-@pytest.mark.parametrize(
-    ("number", "weeks", "some"),
-    [(2, 60, False), (7, 60, False), (8, 20, True), (146, 60, True), (60, 2, False)],
-)
-def test_late_joiners_and_closed_hospitals(number: int, weeks: int, some: bool) -> None:
-    rows = simulate_hospitals({"A": number}, weeks, FRIDAY, 3).drop_duplicates()
-    order = {week: i for i, week in enumerate(rows["collection_week"].unique())}
-    spans = rows["collection_week"].map(order).groupby(rows["hospital_pk"]).agg(["min", "max"])
-    present = rows.groupby("hospital_pk").size()
-    assert (present == spans["max"] - spans["min"] + 1).all()  # no row missing in between
-    late, closed = spans["min"] > 0, spans["max"] < weeks - 1
-    assert late.sum() == closed.sum() == some
-    assert not (late & closed).any()
-    assert set(spans.index[late | closed]) <= set(regular(rows, 2 * min(weeks, 50)))
-
-
 def test_one_silent_hospital_and_one_without_beds_in_each_group(table: pd.DataFrame) -> None:
     for _, rows in table.groupby("state"):
         cases, beds = total_cases(rows), most_beds(rows)

@@ -13,14 +13,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from dpol.core.errors import DataError
 from dpol.data.raw_table import RawTable, read_table, write_table
 
 COLUMNS = ("a", "b")
-CONTROLS = [chr(k) for k in (*range(9), *range(11, 32), *range(127, 160))]
 """Control characters, which are read as `?`; tabs and line breaks are kept."""
 MANY_ROWS = b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3_000))
 PACKED = gzip.compress(MANY_ROWS, mtime=0)
@@ -144,20 +141,6 @@ def test_rows_have_the_lines_of_the_file_on_which_they_end(files: Files) -> None
     assert table.cells.index.tolist() == [2, 5, 7]
 
 
-@given(content=st.binary(max_size=60))
-@example(content=b'a,b\n"')
-@example(content=b"a,b\n\x00,1\n")
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
-def test_any_bytes_are_a_table_or_a_data_error(files: Files, name: str, content: bytes) -> None:
-    try:
-        table = files.csv(content, name)
-    except DataError:
-        return
-    assert list(table.cells.columns) == list(COLUMNS)
-    assert len(table.cells) > 0
-
-
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 def test_missing_columns_are_named_beside_those_that_exist(tmp_path: Path, name: str) -> None:
     frame = pd.DataFrame({"a": ["1"], "beds": ["2"], "week": ["3"]})
@@ -191,24 +174,13 @@ def test_lists_in_the_cells_of_a_parquet_table_are_refused(files: Files) -> None
         files.parquet({"a": [[1, 2]], "b": [1]})
 
 
-@given(
-    rows=st.lists(
-        st.tuples(
-            st.text(st.characters(codec="utf-8", exclude_characters=CONTROLS)), st.text("01")
-        ),
-        min_size=1,
-        max_size=5,
-    ),
-)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_written_is_read_back(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
-    cells = pd.DataFrame(rows, columns=list(COLUMNS), dtype=str)
-    write_table(cells, tmp_path / "t.csv.gz")
-    before = (tmp_path / "t.csv.gz").read_bytes()
-    write_table(cells, tmp_path / "t.csv.gz")
-    assert before == (tmp_path / "t.csv.gz").read_bytes()
-    stripped = {name: [cell.strip() for cell in column] for name, column in text(cells).items()}
-    assert text(read_table(tmp_path / "t.csv.gz", COLUMNS).cells) == stripped
+def test_a_written_table_is_read_back_and_has_equal_bytes_for_equal_cells(tmp_path: Path) -> None:
+    cells, made = pd.DataFrame({"a": ['x,"y', "é\nz"], "b": ["01", ""]}), set[bytes]()
+    for _ in range(2):
+        write_table(cells, tmp_path / "t.csv.gz")
+        made.add((tmp_path / "t.csv.gz").read_bytes())
+    assert len(made) == 1
+    assert text(read_table(tmp_path / "t.csv.gz", COLUMNS).cells) == text(cells)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])

@@ -64,22 +64,6 @@ def test_a_number_is_read_with_its_keys_and_with_others_as_itself_or_not_at_all(
     assert (first != "0", {len(group) for group in more}) == (True, {3})
 
 
-@given(
-    head=st.integers(1, 999), tail=st.integers(0, 999), sign=st.sampled_from(".,"),
-    minus=st.sampled_from(["", "-", "+"]),
-)  # fmt: skip
-def test_what_may_be_a_thousand_is_no_number_until_a_key_decides(
-    head: int, tail: int, sign: str, minus: str
-) -> None:
-    text = f"{minus}{head}{sign}{tail:03}"
-    assert math.isnan(parse_number(text, Format()))
-    factor = -1 if minus == "-" else 1
-    thousand = Format.model_validate({"thousands": sign})
-    decimal = Format.model_validate({"decimal": sign})
-    assert parse_number(text, thousand) == factor * (1000 * head + tail)
-    assert parse_number(text, decimal) == float(f"{minus}{head}.{tail:03}")
-
-
 @pytest.mark.parametrize("text", ["12'34", "1.2345", "0.125", "1..234", "1.234.56", "1.5", "", "."])
 def test_signs_in_the_wrong_places_are_refused(text: str) -> None:
     assert math.isnan(parse_number(text, Format(decimal=",", thousands=".")))
@@ -135,29 +119,6 @@ def test_markers_are_matched_in_the_signs_of_the_table() -> None:
 
 
 # Dates -------------------------------------------------------------------------------------------
-
-PATTERNS = {
-    "YYYY-MM-DD": "%Y-%m-%d",
-    "YYYYMMDD": "%Y%m%d",
-    "D.M.YYYY": "%d.%m.%Y",
-    "M/D/YYYY": "%m/%d/%Y",
-    "YYYY-Www": "%G-W%V",
-    "D Mon YYYY": "%d %b %Y",
-    "Mon YYYY": "%B %Y",
-    "YYYY": "%Y",
-}
-days = st.dates(datetime.date(1901, 1, 1), datetime.date(2100, 12, 31))
-
-
-@given(day=days, pattern=st.sampled_from([*PATTERNS]), time=st.sampled_from(["", " 00:00"]))
-def test_dates_written_in_a_pattern_are_read_with_it(
-    day: datetime.date, pattern: str, time: str
-) -> None:
-    expected = day - datetime.timedelta(days=day.weekday()) if "ww" in pattern else day
-    expected = expected if "D" in pattern or "ww" in pattern else expected.replace(day=1)
-    expected = expected.replace(month=1) if pattern == "YYYY" else expected
-    form = Format.model_validate({"date": pattern})
-    assert parse_date(day.strftime(PATTERNS[pattern]) + time, form) == expected
 
 
 @pytest.mark.parametrize(
