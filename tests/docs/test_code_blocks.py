@@ -66,33 +66,14 @@ def test_blocks_that_are_left_out_for_a_reason_are_run_alone(
 
 
 def test_directives_hold_for_the_next_block_only(tmp_path: Path) -> None:
-    text = """
-<!-- code: plan -->
-```sh
-one
-```
-
-<!-- code: not run: it would take a week -->
-
-```sh
-two
-```
-
-<!-- code: plan -->
-
-Some words.
-
-```sh
-three
-```
-"""
-    page = write(tmp_path, text)
-    found = [(block.code, block.plan, block.reason) for block in blocks(page)]
-    assert found == [
-        ("one\n", True, ""),
-        ("two\n", False, "it would take a week"),
-        ("three\n", False, ""),
-    ]
+    run, plan, left = (
+        "```sh\n{}\n```",
+        "<!-- code: plan -->",
+        "<!-- code: not run: it takes weeks -->",
+    )
+    parts = plan, run.format(1), left, run.format(2), plan, "Words.", run.format(3)
+    found = [(it.code, it.plan, it.reason) for it in blocks(write(tmp_path, "\n\n".join(parts)))]
+    assert found == [("1\n", True, ""), ("2\n", False, "it takes weeks"), ("3\n", False, "")]
 
 
 def test_dots_stand_for_anything() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from dpol.cli import dataset
@@ -55,10 +56,7 @@ def _check(options: argparse.Namespace) -> int:
         verdicts = check(options.name)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    rows = [
-        {"check": each.check, "holds": each.holds, "counterexample": each.counterexample}
-        for each in verdicts
-    ]
+    rows = [{**asdict(each), "holds": each.holds} for each in verdicts]
     lines = [f"{verdict.check}: {verdict.counterexample or 'holds'}" for verdict in verdicts]
     answer(options, lines, {"name": options.name, "checks": rows})
     top = module.partition(".")[0]
