@@ -32,12 +32,6 @@ _OPTIONS = {
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
-_METAVARS = {
-    "date": "FORMAT", "each_day": "RULE", "decimal": "SIGN", "sheet": "SHEET",
-    "encoding": "ENCODING", "missing": "TEXT", "suppressed": "TEXT", "at_most": "N",
-    "per_person": "N",
-}  # fmt: skip
-"""What an option takes, if not a column."""
 _CHOICES = {"decimal": (".", ","), "each_day": ("sum", "mean", "max", "last")}
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
 
@@ -49,7 +43,7 @@ def add_options(new: argparse.ArgumentParser) -> None:
     for name, words in _OPTIONS.items():
         group.add_argument(
             f"--{name.replace('_', '-')}",
-            metavar=_METAVARS.get(name, "COLUMN"),
+            metavar=name.upper(),
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
             choices=_CHOICES.get(name),
             action="append" if name in ("missing", "suppressed") else "store",
