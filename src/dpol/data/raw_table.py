@@ -57,16 +57,14 @@ class RawTable:
         cells: the wanted columns; the index is the line of the file on which a row ends (the header
             is line 1), or the number of the row in a Parquet file or sheet.
         formats: the format of numbers and dates in each column.
-        headers: the rows left out because they repeat the header.
-        controls: the rows that hold control characters, which are read as `?`.
+        changed: what was not read as it is, in words: repeated headers, control characters.
         repeated: the rows that repeat an earlier row in full, if they were looked for.
     """
 
     file: str
     cells: pd.DataFrame
     formats: Mapping[str, Format]
-    headers: tuple[int, ...] = ()
-    controls: tuple[int, ...] = ()
+    changed: tuple[str, ...] = ()
     repeated: frozenset[int] = frozenset()
 
 
@@ -77,18 +75,17 @@ def raw_table(file: str, cells: pd.DataFrame, form: Format = DEFAULT) -> RawTabl
     program stored as dates, or one shows the decimal sign.
     """
     cells = cells.apply(lambda column: column.str.strip())
-    controls = pd.Series(False, cells.index)
+    held = pd.Series(False, cells.index)
     for name, column in cells.items():
         if texts := [text for text in column.unique() if _CONTROL.search(text)]:
-            controls |= column.isin(texts)
+            held |= column.isin(texts)
             cells[name] = column.replace(_CONTROL, "?", regex=True)
     formats = {str(name): _of_column(column.unique(), form) for name, column in cells.items()}
-    return RawTable(
-        file=file,
-        cells=cells,
-        formats=formats,
-        controls=(*cells.index[controls],),
-    )
+    controls = [
+        f"control characters in {counted(held.sum(), 'row')} read as ?, first in row {row}"
+        for row in cells.index[held][:1]
+    ]
+    return RawTable(file=file, cells=cells, formats=formats, changed=tuple(controls))
 
 
 def _of_column(cells: Iterable[str], form: Format) -> Format:
@@ -398,7 +395,10 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         )
     raw = read_table(file, dataset.read_columns, form)
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
-    raw = replace(raw, cells=raw.cells[~is_header], headers=(*raw.cells.index[is_header],))
+    headers = [
+        f"row {row} repeats the header, and is left out" for row in raw.cells[is_header].index
+    ]
+    raw = replace(raw, cells=raw.cells[~is_header], changed=(*headers, *raw.changed))
     if dataset.cleaning.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     if form.layout == "long":
@@ -460,4 +460,4 @@ def _to_long(
     long = raw_table(
         raw.file, pd.DataFrame(cells, raw.cells.index.repeat(len(melted)), dtype=str), form
     )
-    return replace(long, headers=raw.headers, controls=raw.controls, repeated=raw.repeated)
+    return replace(long, changed=raw.changed, repeated=raw.repeated)

@@ -110,10 +110,7 @@ def read_rows(
     for label, groups in streams.items():
         if lost := sorted({*groups} - {*rows["group"]}):
             raise _lost(raw.file, label, lost, every[inside], every["period"].dropna())
-    left_out = [f"row {row} repeats the header, and is left out" for row in raw.headers]
-    if raw.controls:
-        rows_of = f"{counted(len(raw.controls), 'row')} read as ?, first in row {raw.controls[0]}"
-        left_out.append(f"control characters in {rows_of}")
+    left_out = [*raw.changed]
     if columns.group:
         group = every.loc[inside, "group"].rename(columns.group)
         refuse_alike(raw.file, group, rules, wanted, "streams.*.groups")
