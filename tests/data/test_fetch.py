@@ -27,9 +27,8 @@ from dpol.data import fetch as module
 from dpol.data.fetch import fetch_table
 from dpol.data.query import Query, must_fetch, query_for
 from dpol.data.settings import WebSource
-from dpol.data.sources import SOURCES, known_tables
+from dpol.data.sources import known_tables
 from dpol.data.table_format import Format
-from pipeline import ROOT
 
 COLUMNS = ("hospital", "week", "state", "beds")
 QUERY = Query(
@@ -406,20 +405,8 @@ def test_a_dataset_asks_for_its_columns_groups_and_periods(
 # The file of tables -------------------------------------------------------------------------------
 
 
-def test_the_shipped_tables_have_two_endpoints_and_say_their_version() -> None:
-    assert (ROOT / "data/sources.yaml").resolve() == SOURCES.resolve()
-    for endpoints in known_tables().values():
-        assert len(endpoints) > 1
-        assert all(endpoint.version and endpoint.licence for endpoint in endpoints)
-
-
-def test_endpoints_of_a_config_come_before_those_of_the_table(server: Server) -> None:
-    mine = {
-        "kind": "web",
-        "table": "hhs-facility",
-        "endpoints": [server.at("file")],
-        "file": "t.csv.gz",
-    }
-    first, *others = WebSource.model_validate(mine).places
-    assert str(first.url) == server.at("file")["url"]
-    assert others == known_tables()["hhs-facility"]
+def test_endpoints_of_a_config_come_before_those_of_the_table() -> None:
+    own = {"kind": "file", "url": "https://own.example/t.csv"}
+    keys = {"kind": "web", "table": "hhs-facility", "endpoints": [own], "file": "t.csv.gz"}
+    first, *others = WebSource.model_validate(keys).places
+    assert (str(first.url), others) == (own["url"], known_tables()["hhs-facility"])

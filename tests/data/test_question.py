@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-import dpol
 from dpol.core.errors import DataError
 from dpol.data.question import GAIN, Gain
 from dpol.data.stream import COUNTED, build_stream, read_stream, write_stream
@@ -89,22 +88,6 @@ def test_a_share_may_be_above_1_up_to_a_public_bound():
         )
         np.testing.assert_allclose(per_seat.gains, 30 * in_thirtieths.gains, rtol=1e-12)
         assert per_seat.guarantee.mu == pytest.approx(in_thirtieths.guarantee.mu, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["rw-ftpl", "rw-meta", "random-effects", "tree-ftpl-min-noise"])
-def test_the_unit_of_the_gains_changes_no_choice(name):
-    """An algorithm that knows the range of its gains makes the same choices in any unit."""
-    rng = np.random.default_rng(1)
-    counts = rng.uniform(0, 25, (30, 3)) * [[10, 60, 400]]
-    beds = np.tile([[10.0, 60.0, 400.0]], (30, 1))
-    rows = panel(counts, beds).assign(density=lambda cells: cells["count"] / cells["capacity"])
-    actions = []
-    for made in (stream(Gain(at_most=32), rows), stream(rows=panel(counts, 32 * beds))):
-        raw = dpol.RawGains(made, 20.0, range(3), seed=2)
-        local = name != "tree-ftpl-min-noise"
-        source = privatize(made, "isotropic", 20.0, seed=2, replicates=3) if local else raw
-        actions.append(dpol.play(name, source).actions)
-    np.testing.assert_array_equal(*actions)
 
 
 def test_too_many_shares_above_the_bound_are_refused():
