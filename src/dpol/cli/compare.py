@@ -117,7 +117,7 @@ def _numbers(comparison: RunComparison, old: str, new: str) -> Iterator[str]:
 
     cells = comparison.cells
     counts = cells["verdict"].value_counts()
-    beyond = cells.loc[cells["verdict"].isin([HIGHER, LOWER]), _SHOWN].dropna(axis=1, how="all")
+    beyond = cells[cells["verdict"].isin([HIGHER, LOWER])][_SHOWN].dropna(axis=1, how="all")
     if len(beyond):
         yield from beyond.to_string(index=False, float_format="{:.6g}".format).splitlines()
     alone = {ONLY_OLD: old, ONLY_NEW: new}
