@@ -189,13 +189,13 @@ def _scale(found: Mapping[str, Any]) -> list[str]:
             for row in sorted(found["learners"].values(), key=lambda row: row["learners"])
         ),
         "",
-        "Filters at μ = 0.25 with `capacity` noise, without the drawing of the noise:",
+        "`random-effects` at μ = 0.25 with `capacity` noise, without the drawing of the noise:",
         "",
-        "| learner | n | per replicate and round | over the drawing of the noise |",
-        "|---|---:|---:|---:|",
+        "| n | per replicate and round | over the drawing of the noise |",
+        "|---:|---:|---:|",
         *(
-            "| `{learner}` | {experts} | {us:.0f} μs | {over_noise:.0f}× |".format(**row)
-            for row in found["filters"]
+            "| {experts} | {us:.0f} μs | {over_noise:.0f}× |".format(**row)
+            for row in found["filter"]
         ),
         "",
         "A game of rivals, n = 300, T = 100, 50 replicates, μ = 0.25: curators, and releases by all"

@@ -37,7 +37,7 @@ from plain_rw_meta import plain_rw_meta
 from scale import (
     cpu_seconds,
     time_country,
-    time_filters,
+    time_filter,
     time_learners,
     time_rivals,
     time_scaling,
@@ -219,7 +219,7 @@ PARTS: Mapping[str, Callable[[], Any]] = {
     "labels": lambda: in_own_process(time_labels),
     "starts": time_starts,
     "learners": lambda: time_learners(simulated_california()),
-    "filters": time_filters,
+    "filter": time_filter,
     "rivals": time_rivals,
     "country": lambda: in_own_process(partial(time_country, 5_000, 148)),
     "scaling": time_scaling,

@@ -69,8 +69,8 @@ _RUNS = {
     "bayes": (18.0, True, -0.5),
     "ridge-a": (17.0, False, 1.0),
     "ridge-b": (16.0, False, 0.25),
-    "kalman-a": (18.5, True, 1.5),
-    "kalman-b": (17.5, True, 0.5),
+    "filter-a": (18.5, True, 1.5),
+    "filter-b": (17.5, True, 0.5),
 }
 
 

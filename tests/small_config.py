@@ -46,7 +46,7 @@ GAINS: Raw = {
 COMPARED: Raw = yaml.safe_load("""
 suites:
   paper: {algorithms: [rw-meta, ridge]}
-  ours: {noises: [capacity], algorithms: [empirical-bayes, kalman, rw-ftpl]}
+  ours: {noises: [capacity], algorithms: [random-effects, rw-ftpl]}
   both:
     noises: [capacity, isotropic-worst-case]
     algorithms: [{algorithm: ridge, windows: [5]}, {algorithm: rw-meta, label: careful}]
@@ -54,7 +54,7 @@ suites:
   open: {algorithms: [follow-the-leader]}
 comparison:
   baseline: {algorithm: rw-meta, noise: isotropic}
-  ours: {algorithm: empirical-bayes, noise: capacity}
+  ours: {algorithm: random-effects, noise: capacity}
 report: {algorithms: [rw-ftpl]}
 """)
 DELETED = object()

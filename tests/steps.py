@@ -32,12 +32,6 @@ def typical_levels(noisy: NoisyGains) -> list[TypicalLevel]:
     return levels[1:]
 
 
-def relative_observations(noisy: NoisyGains) -> list[Observation]:
-    """Return the observations of a game in units of the typical level, as filters see them."""
-    both = zip(typical_levels(noisy), observations(noisy), strict=True)
-    return [typical.relative(seen) for typical, seen in both]
-
-
 class FixedUniform:
     """Generators with given uniform numbers, one for each replicate."""
 

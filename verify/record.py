@@ -57,7 +57,7 @@ RECORDED = {
 
 EVERY = "index == index"
 KEPT = {
-    "summary": "best_of_family or family not in ['ridge', 'kalman']",
+    "summary": "best_of_family or family != 'ridge'",
     "ranking": EVERY,
     "comparison": "other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
     "questions": EVERY,

@@ -23,12 +23,9 @@ from .experts.interface import LocalAlgorithm as LocalAlgorithm
 from .experts.interface import LocalSetup as LocalSetup
 from .experts.interface import NonPrivateAlgorithm as NonPrivateAlgorithm
 from .experts.interface import Observation as Observation
-from .experts.learners.empirical_bayes import EmpiricalBayesBank as EmpiricalBayesBank
 from .experts.learners.joined import LearnerAlone as LearnerAlone
 from .experts.learners.leader import LeaderBank as LeaderBank
 from .experts.learners.ridge import RidgeBank as RidgeBank
-from .experts.learners.state_space import KalmanBank as KalmanBank
-from .experts.learners.state_space import StateSpaceModel as StateSpaceModel
 from .experts.meta import RWMeta as RWMeta
 from .experts.multiplicative_weights import MultiplicativeWeights as MultiplicativeWeights
 from .experts.play import Games as Games

@@ -25,7 +25,7 @@ def test_a_name_is_found_with_hyphens_and_with_underscores(monkeypatch, name):
     ("name", "meant"),
     [
         ("rw_fptl", "rw-ftpl"),
-        ("kallman", "kalman"),
+        ("rigde", "ridge"),
         ("capcity", "capacity"),
         ("batchng", "batching"),
     ],

@@ -68,7 +68,7 @@ def test_10_000_jobs_can_be_planned():
 
 
 def test_parsing_leaves_the_raw_config_alone():
-    spec = {"algorithm": "rw-meta", "label": "x", "learners": ["ridge", {"learner": "kalman"}]}
+    spec = {"algorithm": "rw-meta", "label": "x", "learners": ["rw-ftpl", {"learner": "ridge"}]}
     raw = changed({"suites.extra.algorithms": [spec]})
     before = copy.deepcopy(raw)
     parse_experiment(raw, "x")

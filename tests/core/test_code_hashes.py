@@ -76,7 +76,7 @@ def test_a_line_in_any_room_that_computes_changes_the_hash_of_the_code(tmp_path:
         for room, path in paths.items()
     }
     changes |= {
-        "bare": ("experts/learners/average.py", "np.exp(weights, out", "np.exp2(weights, out"),
+        "bare": ("experts/learners/random_effects.py", "np.exp(weights", "np.exp2(weights"),
         "in a loop": ("noise/noisy_gains.py", "standard_normal(out", "standard_gamma(out"),
     }
     found = changed_by(tmp_path, changes)

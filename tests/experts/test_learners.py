@@ -10,10 +10,9 @@ import pytest
 from dpol.checks.learners import CHECKS, bank_actions
 from dpol.core.randomness import replicate_generators
 from dpol.experts.exponential_weights import ExponentialWeights
-from dpol.experts.learners.average import ModelAverage
 from dpol.experts.learners.joined import JoinedBank, LearnerAlone
+from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.learners.state_space import KalmanBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import LEARNERS, make_bank, make_members, name_of
@@ -72,35 +71,27 @@ def game(make_noisy):
     return make_noisy(gains, noise_scale=scale, initial=scale[0] * rng.standard_normal((3, 6)))
 
 
-VARIANTS = [*BANKS.values(), make_members("bayesian-average")[0].algorithm.bank]
-
-
-@pytest.mark.parametrize("bank", VARIANTS, ids=lambda bank: bank.labels[0])
-def test_order_and_a_wave_that_lifts_everybody_change_nothing(bank, game):
+@every_bank
+def test_order_and_a_wave_that_lifts_everybody_change_nothing(name, game):
     def actions(**changes):
-        return bank_actions(bank, dataclasses.replace(game, **changes))[:, 1:]
+        return bank_actions(BANKS[name], dataclasses.replace(game, **changes))[:, 1:]
 
     before, wave = actions(), np.sin(np.arange(20))[:, None]
     # If the level tells how far apart experts lie, a wave is informative.
-    of_level = isinstance(bank, ModelAverage | KalmanBank)
+    of_level = name == "random-effects"
     assert (actions(gains=game.gains + wave) != before).any() == of_level
     order = np.array([3, 0, 5, 1, 4, 2])
     permuted = {key: getattr(game, key)[..., order] for key in ("initial", "gains", "noise_scale")}
     np.testing.assert_array_equal(order[actions(**permuted)], before)
 
 
-AVERAGES = [bank for bank in VARIANTS if isinstance(bank, ModelAverage)]
-every_average = pytest.mark.parametrize("bank", AVERAGES, ids=lambda bank: bank.labels[0])
-
-
-@every_average
 @pytest.mark.parametrize(
     ("noise", "size"), each_and_corners((0.0, 1e-13, 1.0, 1e6), (0.0, 1.0, 1e4))
 )
-def test_extreme_gains_and_noise_give_numbers(make_noisy, bank, noise, size):
+def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
     gains = size * np.random.default_rng(0).random((2, 60, 10))
-    state = final_state(bank, make_noisy(gains, noise))
-    for array in (state.predicted, state.weighing.fits, getattr(state, "spread", 0.0)):
+    state = final_state(RandomEffectsBank(), make_noisy(gains, noise))
+    for array in (state.predicted, state.weighing.fits, state.spread):
         assert np.isfinite(array).all()
     assert (state.weighing.shares > 0).all()
 

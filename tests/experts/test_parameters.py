@@ -28,10 +28,6 @@ def test_a_number_is_in_its_interval(interval, inside, outside):
             check_number("x", value, interval)
 
 
-def model(**parameters):
-    return {"models": [{"process_variance": 0.1, **parameters}]}
-
-
 BROKEN = [
     ("rw-ftpl", {"unknown": 1}, "rw-ftpl has no parameter 'unknown'; it has none"),
     ("ridge", {"window": 4}, "ridge has no parameter 'window'; it has windows, penalties"),
@@ -61,24 +57,12 @@ BROKEN = [
         {}, [0.1, 1.0],
     )),
     ("ridge", {"penalties": {"weak": 0}}, "penalties.weak must be a number from 1e-9 to 1e9"),
-    ("empirical-bayes", {"pooling": "none"}, "pooling must be expert or common, got 'none'"),
-    ("empirical-bayes", {"forgetting": 0}, "forgetting must be a number in (0, 1], got 0"),
     ("random-effects", {"scales": []}, "scales must be a list of numbers above 0"),
     ("random-effects", {"scales": [0.5, 0]}, "scales must be a number in (0, inf), got 0"),
     ("random-effects", {"scales": [0.5, 0.5]}, "a scale is listed twice"),
     ("random-effects", {"effect": 0}, "effect must be a number in (0, inf), got 0"),
     ("random-effects", {"persistence": 1}, "persistence must be a number in [0, 1), got 1"),
     ("random-effects", {"forgetting": 1.1}, "forgetting must be a number in (0, 1], got 1.1"),
-    *((family, {"models": models}, message) for family in ("kalman", "empirical-bayes")
-      for models, message in [
-        ([], "models must be a list of state-space models"),
-        ("level", "models must be a list"),
-        ([{}], "parameters do not fit"),
-        ([{"process_variance": 0.1}] * 2, "listed twice"),
-    ]),
-    ("kalman", model(process_variance=0), "process_variance must be a number in (0, inf), got 0"),
-    ("kalman", model(transient_variance=-1), "transient_variance must be a number in [0, inf)"),
-    ("kalman", model(persistence=1.01), "persistence must be a number in (0, 1], got 1.01"),
 ]  # fmt: skip
 
 

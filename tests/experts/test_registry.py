@@ -17,11 +17,10 @@ from dpol.checks.algorithms import (
     source_for,
 )
 from dpol.experts.exponential_weights import ExponentialWeights
-from dpol.experts.learners.empirical_bayes import EmpiricalBayesBank
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
-from dpol.experts.learners.state_space import MODELS, StateSpaceModel
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, rounds, setup_of
 from dpol.experts.registry import (
@@ -184,7 +183,6 @@ def test_l2p_with_a_huge_mu_draws_from_the_same_weights():
 # --- Making algorithms from a config ---
 
 
-BLOCK = {"process_variance": 0.1}
 SHORT = RidgeBank((1, 2, 4, 8, 16, 32, 64))
 MADE = [
     ("tree-ftpl-min-regret", TreeFTPL("min-regret")),
@@ -192,7 +190,6 @@ MADE = [
     ("rw-meta-short", RWMeta(learners=(SHORT, LeaderBank()))),
     ("rw-meta-short-floor-0", RWMeta(0.0, learners=(SHORT, LeaderBank()))),
     ("fixed-share", ExponentialWeights(0.02)),
-    ("bayesian-average", LearnerAlone(EmpiricalBayesBank(MODELS, "common", 1.0))),
     ({"algorithm": "rw-meta", "exploration_floor": 0.5, "decorrelate": False}, RWMeta(0.5, False)),
     (
         {"algorithm": "rw-meta", "learners": ["rw-ftpl", {"learner": "ridge", "windows": [4]}]},
@@ -203,8 +200,8 @@ MADE = [
         ExponentialWeights(0.1, (LeaderBank(),)),
     ),
     (
-        {"algorithm": "empirical-bayes", "models": [BLOCK], "forgetting": 0.5},
-        LearnerAlone(EmpiricalBayesBank((StateSpaceModel(0.1),), "expert", 0.5)),
+        {"algorithm": "random-effects", "scales": [0.1], "forgetting": 0.5},
+        LearnerAlone(RandomEffectsBank(scales=(0.1,), forgetting=0.5)),
     ),
 ]
 
@@ -238,10 +235,10 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     home = "dpol.experts"
     assert modules_of("rw-ftpl") == (f"{home}.ftpl",)
     assert modules_of({"algorithm": "ridge", "windows": [4]}) == (f"{home}.learners.ridge",)
-    learners = ["kalman", {"learner": "ridge", "windows": [4]}, "kalman"]
+    learners = ["rw-ftpl", {"learner": "ridge", "windows": [4]}, "rw-ftpl"]
     assert modules_of({"algorithm": "fixed-share", "learners": learners}) == (
         f"{home}.exponential_weights",
-        f"{home}.learners.state_space",
+        f"{home}.learners.leader",
         f"{home}.learners.ridge",
     )
     with pytest.raises(ValueError, match="algorithm 'nothing' is not one of rw-ftpl"):

@@ -13,7 +13,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, LearnerBank, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.learners.joined import JoinedBank
 from dpol.experts.learners.leader import LeaderBank
-from dpol.experts.learners.state_space import KalmanBank
+from dpol.experts.learners.ridge import RidgeBank
 from dpol.privacy.guarantee import Origin
 
 
@@ -71,7 +71,7 @@ class ExponentialWeights(LocalAlgorithm[WeightsState]):
     """
 
     share: float = 0.0
-    learners: tuple[LearnerBank[Any], ...] = (KalmanBank(), LeaderBank())
+    learners: tuple[LearnerBank[Any], ...] = (RidgeBank(), LeaderBank())
 
     origin: ClassVar[Origin] = "ours"
 

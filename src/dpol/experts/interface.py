@@ -139,7 +139,6 @@ class Observation:
         fresh_scale: (n,) standard deviation of the fresh part of correlated noise; None: all fresh.
         reported: for live games, (n,) 1 for experts that reported in this round, 0 for the others,
             whose gain is made up; None: all did.
-        joined: for live games, (n,) whether each expert has ever reported; None: all have.
     """
 
     gains: Floats
@@ -148,7 +147,6 @@ class Observation:
     fresh_scale: Floats | None = None
     # For live games:
     reported: Floats | None = None
-    joined: NDArray[np.bool_] | None = None
 
     __repr__ = one_line
 

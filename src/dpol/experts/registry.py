@@ -182,8 +182,8 @@ def modules_of(spec: str | Mapping[str, Any]) -> tuple[str, ...]:
     Raises:
         ValueError: a name is unknown.
 
-    >>> modules_of({"algorithm": "rw-meta", "learners": ["kalman"]})
-    ('dpol.experts.meta', 'dpol.experts.learners.state_space')
+    >>> modules_of({"algorithm": "rw-meta", "learners": ["ridge"]})
+    ('dpol.experts.meta', 'dpol.experts.learners.ridge')
     """
     _, entry, parameters = _named(spec, "algorithm")
     given = {**entry.defaults, **parameters, **entry.fixed}

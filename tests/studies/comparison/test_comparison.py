@@ -51,7 +51,7 @@ def test_ours_is_compared_once_with_every_other_noisy_row():
     for mu in LEVELS.values():
         same = frame[(frame["mu"] == mu) & frame["kind"].isin(("baseline", "other"))]
         others = list(zip(same["other_algorithm"], same["other_noise"], strict=True))
-        names = ("meta", "bayes", "ridge-a", "ridge-b", "kalman-a", "kalman-b")
+        names = ("meta", "bayes", "ridge-a", "ridge-b", "filter-a", "filter-b")
         wanted = {(name, noise) for name in names for noise in ("isotropic", "capacity")}
         wanted = wanted - {("bayes", "capacity")} | {("tree", "isotropic")}
         assert sorted(others) == sorted(wanted)
@@ -78,7 +78,7 @@ def test_without_noise_differences_are_exact():
     paper = pair(frame, "baseline", INF)
     assert (paper["difference"], paper["difference_half_width"]) == (4.0, 0.0)
     verdicts = {
-        ("kalman-a", "capacity"): "below",
+        ("filter-a", "capacity"): "below",
         ("bayes", "isotropic"): "equal",
         ("ridge-a", "capacity"): "above",
     }
@@ -121,7 +121,7 @@ def test_a_row_describes_the_other_side():
     for (other, noise), ours in {
         ("ridge-a", "capacity"): True,
         ("ridge-a", "isotropic"): False,
-        ("kalman-a", "isotropic"): True,
+        ("filter-a", "isotropic"): True,
     }.items():
         assert pair(frame, "other", 1.0, other, noise)["other_ours"] == ours
     tree = pair(frame, "other", 1.0, "tree", "isotropic")
@@ -138,7 +138,7 @@ def test_noise_is_common_if_stream_noise_and_level_agree():
     assert len(common) == 2 * 5
     same = Comparison(baseline=PAPER, ours=OURS.model_copy(update={"noise": "isotropic"}))
     rows = table(comparison=same).query("mu == 1.0 and common_noise")
-    assert set(rows["other_algorithm"]) == {"meta", "ridge-a", "ridge-b", "kalman-a", "kalman-b"}
+    assert set(rows["other_algorithm"]) == {"meta", "ridge-a", "ridge-b", "filter-a", "filter-b"}
 
 
 def test_a_system_of_a_rival_has_rows_of_kind_rival_and_none_of_kind_other():

@@ -54,7 +54,7 @@ def compared(
     seed: int = 1,
 ) -> pd.DataFrame:
     """Play the games, and return their table."""
-    readers = [("empirical-bayes", games_with_memory(asked))]
+    readers = [("random-effects", games_with_memory(asked))]
     played = [
         play_units(stream, weeks, readers, seed=seed, replicates=range(replicates))
         for weeks in asked.weeks
@@ -94,7 +94,7 @@ def test_each_setting_has_a_correlated_and_two_independent_rows(frame: pd.DataFr
 def test_gains_come_from_noise_made_for_the_unit(frame: pd.DataFrame, stream: GainStream) -> None:
     """Played by hand; the label separates the noise from the noise of suites and other units."""
     long = replace(stream, stay=3, label="nm, stays of 3")
-    (member,) = make_members("empirical-bayes")
+    (member,) = make_members("random-effects")
     totals = {}
     for noise, mu in ((REMEMBERED, 0.2), (INDEPENDENT, 0.4)):
         noisy = privatize(long, noise, mu, seed=1, replicates=5)
@@ -157,7 +157,7 @@ def test_the_table_has_the_confidence_and_delta_of_the_run(
     stream: GainStream, tmp_path: Path
 ) -> None:
     games = [[REMEMBERED, 0.5], [INDEPENDENT, 0.5], [INDEPENDENT, 1.0]]
-    readers = [("empirical-bayes", games)]
+    readers = [("random-effects", games)]
     played = play_units(stream, 1, readers, seed=1, replicates=range(5))
     played.to_parquet(tmp_path / "memory.parquet")
     asked = NoiseMemories(weeks=[1], mus=[0.5], times=2.0)
@@ -183,7 +183,7 @@ def test_each_stream_and_unit_has_a_point() -> None:
     assert (point.settings["weeks"], point.settings["replicates"]) == (3, 5)
     assert point.inputs == {"stream": "streams/pa.parquet"}
     ((algorithm, games),) = point.settings["readers"]
-    assert algorithm == "empirical-bayes"
+    assert algorithm == "random-effects"
     assert games[3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
 
 
@@ -261,17 +261,17 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
     [
         ({"algorithm": "rw-meta"}, "algorithm = 'rw-meta': must support correlated noise;"
          " this algorithm assumes independent noise"),
-        ({"algorithm": "kalman"}, "algorithm = 'kalman': must be one algorithm; kalman is a family,"
+        ({"algorithm": "ridge"}, "algorithm = 'ridge': must be one algorithm; ridge is a family,"
          " one for each learner"),
         ({"algorithm": "noisy-max"}, "algorithm = 'noisy-max': must be a local algorithm, which"
          " sees noisy gains"),
-        ({"algorithm": "kalmann"}, "algorithm = 'kalmann': algorithm 'kalmann' is not one of"),
-        ({"rivals": [{"noise": "fast", "algorithm": "kalman"}]}, "rivals[0].algorithm = 'kalman':"
+        ({"algorithm": "ridgge"}, "algorithm = 'ridgge': algorithm 'ridgge' is not one of"),
+        ({"rivals": [{"noise": "fast", "algorithm": "ridge"}]}, "rivals[0].algorithm = 'ridge':"
          " must be one algorithm"),
         ({"rivals": [{"noise": "fast", "algorithm": "rw-meta"}]}, "rivals[0].algorithm = 'rw-meta':"
          " must support correlated noise"),
-        ({"rivals": [{"noise": "capacity", "algorithm": "empirical-bayes"}]}, "rivals[0].algorithm"
-         " = 'empirical-bayes': is compared already with capacity noise; give it another label"),
+        ({"rivals": [{"noise": "capacity", "algorithm": "random-effects"}]}, "rivals[0].algorithm"
+         " = 'random-effects': is compared already with capacity noise; give it another label"),
         ({"rivals": [{"noise": "fast"}, {"noise": "fast"}]}, "rivals = [{'noise': 'fast'},"
          " {'noise': 'fast'}]: must not hold noise='fast' algorithm='persistence' twice"),
         ({"rivals": [{"noise": "fast", "algorithm": {"algorithm": "persistence"}}, {"noise": "fast"}
@@ -307,7 +307,7 @@ def test_the_table_has_a_group_for_each_level_and_unit_and_a_line_for_each_noise
     titles = [f"μ = {mu}, {unit}" for mu in ("0.5", "0.2") for unit in units]
     assert [group.title for group in section.groups] == titles
     lines = dict(section.groups[-1].lines)
-    reader = "empirical-bayes"
+    reader = "random-effects"
     rows = {
         f"capacity correlated noise †, {reader}": one(frame, weeks=3, noise=REMEMBERED, level=0.2),
         **{

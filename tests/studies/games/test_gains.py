@@ -81,9 +81,9 @@ def test_levels_and_algorithms_have_the_order_of_the_config() -> None:
 
 
 def test_the_best_of_another_family_has_a_column() -> None:
-    data = [row | {"family": "kalman" if row["family"] == "ridge" else "x"} for row in rows()]
-    table = build(data, envelope="kalman")
-    cells = column(table, "best kalman")
+    data = [row | {"family": "filter" if row["family"] == "ridge" else "x"} for row in rows()]
+    table = build(data, envelope="filter")
+    cells = column(table, "best filter")
     assert [cell.notes for cell in cells] == [("72%",), ("65%",)]
     assert [cell.hint for cell in cells] == ["ridge-w8-weak", "ridge-w64-strong"]
 

@@ -18,7 +18,7 @@ def panel(weeks=12, n=9, seed=3):
     """(T, n) counts and capacities of hospitals that differ and move."""
     rng = np.random.default_rng(seed)
     capacity = np.round(rng.uniform(15, 300, n)) * np.ones((weeks, 1))
-    capacity[weeks // 2 :, 0] += 3
+    capacity[weeks // 2 :, 0] *= 3
     level = 0.15 + 0.1 * np.sin(np.arange(weeks) / 5)[:, None]
     share = level + rng.normal(0, 0.005, n) + rng.normal(0, 0.04, (weeks, n)).cumsum(axis=0) / 2
     return np.round(np.clip(share, 0, 1) * capacity), capacity
@@ -51,7 +51,7 @@ def collected(folder, counts, capacity, **options):
 def compared(folder, noisy, capacity, weeks):
     """Decisions of the commands and of the pipeline, for some weeks from the second on."""
     names, state = NAMES[: capacity.shape[1]], folder / "coordinator"
-    (member,) = make_members("empirical-bayes")
+    (member,) = make_members("random-effects")
     generators = replicate_generators(1, ("unused",), [0], "unused")
     played = play_rounds(member.algorithm, noisy_gains(noisy, capacity), generators)[0]
     named = [names.index(decide(state, date(week)).named[0]) for week in weeks]

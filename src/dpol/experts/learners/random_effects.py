@@ -12,18 +12,21 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Forecast, LocalSetup, Observation
-from dpol.experts.learners.average import (
-    AverageState,
-    ModelAverage,
-    equal_weights,
+from dpol.experts.interface import (
+    Actions,
+    Forecast,
+    LearnerBank,
+    LocalSetup,
+    Observation,
+    ReadsNoise,
 )
-from dpol.experts.learners.typical import before_round_1
+from dpol.experts.learners.typical import TypicalLevel, before_round_1
 from dpol.privacy.chains import Chains
 
 LEVEL_FLOOR = 0.03
@@ -70,15 +73,72 @@ class EffectsFilter:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomEffectsState(AverageState):
-    """State of an average of models with random effects.
+class Weighing:
+    """Weights of K models for each expert, and the likelihoods and shares that they follow from.
 
-    `spread` (R, n) is the variance of the averaged prediction. `noise` (R, n) is the averaged
-    prediction of the remainder of earlier noise, over fresh noise; `memory` is the memory of the
-    noise, None for independent noise. `sizes` (T, n), or (1, n) if they are unknown, are capacities
-    over the median of round 1, and `observed` is the number of rounds so far.
+    Args:
+        fits: (K, R, n) log likelihood of each expert's gains so far; with forgetting, older rounds
+            count less.
+        shares: (K, R, 1) estimated share of the experts that follow each model.
+        weights: (K, R, n) weights of the models.
     """
 
+    fits: Floats
+    shares: Floats
+    weights: Floats
+
+    def after(
+        self,
+        innovations: Sequence[tuple[Floats, Floats]],
+        seen: Observation,
+        forgetting: float,
+    ) -> Weighing:
+        """Return the weights after a round.
+
+        Every expert follows its own model. The posterior weights come from its own likelihood and
+        from the shares of the models among all experts, estimated from the same noisy gains by one
+        step of expectation maximisation a round (empirical Bayes; Efron and Morris, "Stein's
+        estimation rule and its competitors", 1973). Each share counts one extra expert, so that no
+        model is ever lost. Every round later, a round's log likelihood counts `forgetting` times as
+        much, because the speed of an expert changes with time (Raftery, Karny and Ettler, "Online
+        prediction under model uncertainty via dynamic model averaging", 2010).
+
+        Args:
+            innovations: errors (R, n) of each model, and their variance.
+            seen: observation of the round.
+            forgetting: factor on a round's log likelihood for every later round.
+        """
+        fits = forgetting * self.fits
+        for fit, (error, variance) in zip(fits, innovations, strict=True):
+            fit += seen.known * _log_likelihood(error, variance)
+        weights = _posterior(fits, self.shares)
+        count, _, n = weights.shape
+        shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + count)
+        return Weighing(fits=fits, shares=shares, weights=weights)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomEffectsState:
+    """State of an average of models with random effects.
+
+    Args:
+        filters: prediction of every model.
+        weighing: weights of the models.
+        typical: typical level, the unit of all other numbers.
+        predicted: (R, n) averaged prediction of how far the next gains will lie above the level.
+        level: (R, 1) shared level of the last round.
+        spread: (R, n) variance of the averaged prediction.
+        noise: (R, n) averaged prediction of the remainder of earlier noise, over fresh noise.
+        memory: memory of the noise; None for independent noise.
+        sizes: (T, n), or (1, n) if they are unknown, capacities over the median of round 1.
+        observed: number of rounds so far.
+    """
+
+    filters: tuple[EffectsFilter, ...]
+    weighing: Weighing
+    typical: TypicalLevel
+    predicted: Floats
+    level: Floats
     spread: Floats
     noise: Floats
     memory: Chains | None
@@ -92,7 +152,7 @@ class RandomEffectsState(AverageState):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomEffectsBank(ModelAverage[RandomEffectsState]):
+class RandomEffectsBank(LearnerBank[RandomEffectsState]):
     """One learner: lasting effects and fading deviations, averaged over models of their size.
 
     A gain is modelled as m + s (p + x + r): a level m that all experts share, an effect p that
@@ -102,7 +162,7 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
     round. Each expert weighs the models by its own data, see `Weighing.after`. The level of a round
     is the precision-weighted mean of the noisy gains minus their predicted height above the level;
     the noise of that mean is neglected. For correlated noise (`Chains`), the remainder of earlier
-    noise is part of the state. Action 0 in round 1.
+    noise is part of the state. The bank plays the largest averaged prediction, action 0 in round 1.
 
     Args:
         scales: standard deviations of the deviation, one model for each, in units of s.
@@ -119,6 +179,8 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
     effect: float = 0.5
     persistence: float = 0.85
     forgetting: float = 0.97
+
+    reads_noise: ClassVar[ReadsNoise] = "chains"
 
     def __post_init__(self) -> None:
         if not isinstance(self.scales, tuple) or not self.scales:
@@ -156,9 +218,10 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
                 covariance=covariance,
             )
             filters.append(made)
-        weighing = equal_weights(len(filters), *shape)
+        weights = np.full((len(filters), *shape), 1 / len(filters))
         level = np.ones((shape[0], 1))
-        predicted, spread, noise = _averages(filters, weighing.weights, level, sizes[0])
+        predicted, spread, noise = _averages(filters, weights, level, sizes[0])
+        weighing = Weighing(fits=np.zeros_like(weights), shares=weights[:, :, :1], weights=weights)
         return RandomEffectsState(
             filters=tuple(filters),
             weighing=weighing,
@@ -171,7 +234,15 @@ class RandomEffectsBank(ModelAverage[RandomEffectsState]):
             typical=before_round_1(setup),
         )
 
-    def learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
+    def step(
+        self, state: RandomEffectsState, observation: Observation | None
+    ) -> tuple[RandomEffectsState, Actions]:
+        if observation is not None:
+            state = self._learn(state, observation)
+        return state, state.predicted.argmax(axis=1).astype(np.int32)[:, None]
+
+    def _learn(self, state: RandomEffectsState, seen: Observation) -> RandomEffectsState:
+        """Return the state after a round."""
         typical = state.typical.after(seen)
         seen = typical.relative(seen)
         level = state.level if seen.silent else _level(state, seen)
@@ -265,3 +336,25 @@ def _averages(
     for weight, mean in zip(weights, means, strict=True):
         spread += weight * (mean - predicted) ** 2
     return predicted, spread, noise
+
+
+def _log_likelihood(error: Floats, variance: Floats) -> Floats:
+    """Return the (R, n) log density of innovations, up to a constant, for an (R, n) variance."""
+    gained = np.square(error)
+    gained *= -0.5 / variance
+    gained -= 0.5 * np.log(variance)
+    return gained
+
+
+def _posterior(fits: Floats, shares: Floats) -> Floats:
+    """Return the models' weights in the shape of `fits`; they sum to 1 over the first axis."""
+    weights = fits + np.log(shares)
+    weights -= weights.max(axis=0)
+    np.exp(weights, out=weights)
+    # Summed one by one: NumPy's order of summation depends on the shape, and a replicate must not
+    # depend on the number of others in its block.
+    total = weights[0].copy()
+    for weight in weights[1:]:
+        total += weight
+    weights /= total
+    return np.asarray(weights)

@@ -83,7 +83,7 @@ class NoiseMemories(Settings):
     """Gaussian-DP parameters mu of these stays."""
     times: Annotated[float, Field(gt=1, le=10)] = 1.3
     """Factor on mu of a second game with independent noise, which has less noise."""
-    algorithm: AlgorithmSpec = "empirical-bayes"
+    algorithm: AlgorithmSpec = "random-effects"
     """One algorithm that can use correlated noise, as in a suite."""
     rivals: Annotated[list[NoiseRead], AfterValidator(all_different)] = []
     """Further noises, each with its reader, such as mechanisms for streams.

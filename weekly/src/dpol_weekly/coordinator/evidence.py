@@ -66,10 +66,15 @@ class Reports:
         periods = np.arange(len(self.share))[:, None]
         return np.asarray(np.where(self.there, periods, -1).max(axis=0))
 
-    def first_capacity(self) -> Floats:
-        """(n,) first reported capacities; their median for entities that never reported."""
-        first = self.capacity[self.there.argmax(axis=0), np.arange(self.capacity.shape[1])]
-        return np.asarray(np.where(np.isnan(first), np.nanmedian(first), first))
+    def known_capacity(self) -> Floats:
+        """(T, n) last reported capacities; before an entity's first report the first one.
+
+        An entity that never reported has the median of the first ones.
+        """
+        periods = np.arange(len(self.share))[:, None]
+        last = np.maximum.accumulate(np.where(self.there, periods, self.there.argmax(axis=0)))
+        known = np.take_along_axis(self.capacity, last, axis=0)
+        return np.asarray(np.where(np.isnan(known), np.nanmedian(known[0]), known))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

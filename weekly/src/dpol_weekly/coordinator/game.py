@@ -1,4 +1,4 @@
-"""A live game: empirical Bayes learns period by period from the reports that arrive.
+"""A live game: `random-effects` learns period by period from the reports that arrive.
 
 The steps are the same as in experiments (`dpol.experts.play`), with one replicate. The number of
 rounds is not known.
@@ -81,7 +81,7 @@ def play(reports: Reports) -> Iterator[Played]:
     [1, 2, 0]
     """
     joined = np.zeros(reports.share.shape[1], dtype=bool)
-    (member,) = make_members("empirical-bayes")
+    (member,) = make_members("random-effects")
     algorithm: Any = member.algorithm
     unused = replicate_generators(0, ("live",), [0], "unused")  # it draws nothing
     state: Any = None
@@ -97,7 +97,7 @@ def play(reports: Reports) -> Iterator[Played]:
             if not reported.any():
                 continue
             first = np.where(reported, noise, mean[1])[None]
-            setup = _setup(first, reports.first_capacity())
+            setup = _setup(first, reports.known_capacity()[period:])
             state, _ = algorithm.step(algorithm.init(setup), None, unused)
         if law is not None:
             at = joined & reported
@@ -109,7 +109,6 @@ def play(reports: Reports) -> Iterator[Played]:
             gains=np.where(reported, shares, mean[0])[None],
             noise_scale=np.where(reported, noise, mean[1]),
             reported=None if reported.all() else reported.astype(float),
-            joined=None if joined.all() else joined,
         )
         state, _ = algorithm.step(state, observation, unused)
         forecast = algorithm.forecast(state)
@@ -126,7 +125,10 @@ def play(reports: Reports) -> Iterator[Played]:
 
 
 def _setup(noise: Floats, capacity: Floats) -> LocalSetup:
-    """What the algorithm knows before the first period; its noise is (1, n)."""
+    """What the algorithm knows before the first period: (1, n) noise and (T, n) capacities.
+
+    The noise and capacities of later periods are known in time.
+    """
     return LocalSetup(
         n_replicates=1,
         n_rounds=0,
@@ -134,7 +136,7 @@ def _setup(noise: Floats, capacity: Floats) -> LocalSetup:
         gain_range=1.0,
         initial=np.zeros_like(noise),
         noise_scale=noise,
-        capacity=capacity[None],
+        capacity=capacity,
     )
 
 
