@@ -117,7 +117,7 @@ SECTIONS = (
         chapter="privacy",
         title="Right guesses",
         about="How often an attacker who knows everybody else’s data guesses right about one"
-        " person, at most. `dpol account --promise` lists the noises for other promises.",
+        " person, at most. The command dpol account --promise lists noises for other promises.",
         results=("summary",),
         tables=(_privacy_table,),
     ),
