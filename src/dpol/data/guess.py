@@ -407,14 +407,12 @@ def _moved(
     hidden = [text for text in cleaning.get("suppressed_markers", []) if (count == text).any()]
     if not hidden:
         return person
-    value = cleaning["suppressed_value"]
-    numbers = _numbers(count.mask(count.isin(hidden), ""), DEFAULT.model_copy(update=form))
-    published = numbers[numbers > value]
+    value, known = cleaning["suppressed_value"], DEFAULT.model_copy(update=form)
+    published = np.array(_numbers(count.mask(count.isin(hidden), ""), known).dropna(), float)
     below = [int(m[2]) + (m[1] == "≤") for text in hidden if (m := _BELOW.fullmatch(text))]
-    least = max(below) if below else min(published, default=value)
-    step = float((published == np.rint(published)).all())
+    least = max(below, default=None)
     once, rows_of_one = (1, person) if cleaning.get("several_rows") == "sum" else (person, 1)
-    change = rows_of_one * largest_change(once, read_as=value, least=least, step=step)
+    change = rows_of_one * largest_change(once, published, read_as=value, least=least)
     return int(change) if change == int(change) else change
 
 

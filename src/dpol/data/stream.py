@@ -239,7 +239,9 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
             )
 
 
-def largest_change(person: float, *, read_as: float, least: float, step: float = 0.0) -> float:
+def largest_change(
+    person: float, published: Floats, *, read_as: float, least: float | None = None
+) -> float:
     """Return how far one person can change a cleaned count where small counts are suppressed.
 
     A count just below `least + person` is published. Without the person it is suppressed, and read
@@ -247,14 +249,20 @@ def largest_change(person: float, *, read_as: float, least: float, step: float =
 
     Args:
         person: the most by which one person can change the true count.
+        published: the published counts; if all are whole, so are the suppressed ones.
         read_as: what a suppressed count is read as.
-        least: smallest count that is published, apart from 0.
-        step: smallest difference between counts: 1 for whole numbers.
+        least: smallest count that may be published, apart from 0; by default the smallest one of
+            `published` above `read_as`.
 
-    >>> largest_change(1, read_as=2, least=5, step=1), largest_change(1, read_as=2, least=4)
-    (3, 3.0)
+    >>> largest_change(1, np.array([0.0, 7.0, 5.0]), read_as=2)
+    3.0
+    >>> largest_change(1, np.array([0.0, 7.5]), read_as=2, least=4)
+    3.0
     """
-    return max(person, read_as, least + person - step - read_as)
+    step = 1.0 if (published == np.rint(published)).all() else 0.0
+    if least is None:
+        least = min(published[published > read_as], default=read_as)
+    return float(max(person, read_as, least + person - step - read_as))
 
 
 def _suppression(rows: pd.DataFrame, person: float) -> dict[str, Any]:
@@ -263,9 +271,7 @@ def _suppression(rows: pd.DataFrame, person: float) -> dict[str, Any]:
     if not hidden.any():
         return {}
     read_as, published = float(counts[hidden].max()), counts[rows["count_source"] == "reported"]
-    step = 1.0 if (published == np.rint(published)).all() else 0.0
-    least = float(min(published[published > read_as], default=read_as))
-    change = largest_change(person, read_as=read_as, least=least, step=step)
+    change = largest_change(person, published, read_as=read_as)
     return {SUPPRESSED: {"read_as": read_as, "times": round(change / person, 3)}}
 
 
