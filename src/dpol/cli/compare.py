@@ -100,7 +100,7 @@ def _beside_recorded(options: argparse.Namespace) -> int:
         index=systems, columns="level", values="text"
     )
     order = dict.fromkeys(rows[systems].itertuples(index=False, name=None))
-    table = table.loc[[*order], [*dict.fromkeys(levels)]]
+    table = table.loc[[*order]][[*dict.fromkeys(levels)]]
     title = "Mean share of the possible gain, in percent, with half-widths of joint intervals"
     lines = [title, *table.reset_index().to_string(index=False).splitlines()]
     answer(options, lines, {"shares": _plain(rows)})
