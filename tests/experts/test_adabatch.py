@@ -18,7 +18,6 @@ from dpol.experts.play import amplification_of, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.noise import privatize
 
-ERROR = 1e-6
 NAMES = pytest.mark.parametrize("name", BOUNDS)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from dpol.labels.bayes import MembershipBayes, MessageBayes, ResponseBayes
 from dpol.labels.clients import Messages
-from dpol.labels.game import LabelGenerators, play_labels, realisable
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
 from labels import plain
@@ -99,42 +97,6 @@ def test_likelihoods_of_answers_by_hand(epsilon):
 
 
 # ---- posteriors ----------------------------------------------------------------------------------
-
-
-def server_of(learner):
-    return {"masses": learner.masses, "scores": learner.scores}
-
-
-def played(learner, replicates, rounds):
-    """Return the run of a learner and its truths."""
-    game = realisable(plain.HYPOTHESES, np.arange(rounds) % 2, replicates)
-    coins = LabelGenerators(plain.Tapes(replicates, 1), plain.Tapes(replicates, 2))
-    return play_labels(learner, game, coins), game.law
-
-
-def posterior_play(kind, epsilon, believed, replicates=3000, rounds=60):
-    """Return (R, K) final weights and truths, for a server that assumes another epsilon."""
-    learner = make(kind, believed, rounds=rounds)
-    client = make(kind, epsilon, rounds=rounds).client
-    run, law = played(SimpleNamespace(**server_of(learner), client=client), replicates, rounds)
-    return run.final_weights, law
-
-
-def calibrated(checks, weights, law):
-    """Check that, given the weights, the truth is hypothesis j with probability w_j.
-
-    The prior is uniform, so the mean weight of the truth is the mean sum of squared weights.
-    """
-    own = weights[np.arange(len(law)), law]
-    return checks.mean(own - (weights**2).sum(axis=1), 0.0)
-
-
-@pytest.mark.parametrize("kind", ["response", "membership", "messages"])
-def test_posteriors_are_calibrated(checks, kind):
-    """A server with another keep probability or scale is not calibrated."""
-    assert calibrated(checks, *posterior_play(kind, 1.0, 1.0))
-    for believed in (2.0, 0.5):
-        assert not calibrated(checks, *posterior_play(kind, 1.0, believed))
 
 
 def test_a_refuted_hypothesis_never_comes_back():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import stats
 
 from dpol.core.randomness import replicate_generators
 from dpol.labels.accounting import laplace_message_loss, scale_factor
@@ -145,21 +145,6 @@ def test_sampled_messages_follow_their_distribution(checks, rule, x, label):
     assert not checks.frequencies(counts, [0.32, 0.34, 0.34])
     for j in range(3):
         assert has_noise_of(scale_by_hand(x, j, rule) / 0.5, value[index == j], x, label, j)
-
-
-def test_the_noise_of_a_vector_is_independent_between_coordinates():
-    """T is huge, so labels stay in their blocks and only noise is left.
-
-    Correlations times sqrt(n) are about standard normal.
-    """
-    client = vector(rounds=10**9)
-    values = client.privatize(np.zeros((1, SIZE), int), np.zeros(SIZE, int), plain.Tapes(1)).values
-    noise = values[0] - client.clipping.log_cells[0, :, 0]
-    correlations = np.corrcoef(noise.T)[np.triu_indices(3, 1)]
-    limit = -special.ndtri(ERROR / 6)
-    assert (np.abs(correlations) * math.sqrt(SIZE) < limit).all()
-    shared = noise + 0.2 * noise[:, :1]
-    assert abs(np.corrcoef(shared.T)[0, 1]) * math.sqrt(SIZE) > limit
 
 
 def test_without_noise_messages_are_log_likelihoods():

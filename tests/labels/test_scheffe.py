@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpol.labels.game import LabelGame, label_generators
+from dpol.labels.game import LabelGame
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
 from dpol.labels.scheffe import ScheffeClient, ScheffeTournament
@@ -26,10 +26,6 @@ THREE = [[0.6, 0.2, 0.2], [0.1, 0.6, 0.3], [0.3, 0.0, 0.7]]
 
 def tournament(masses, epsilon=1.0, rounds=10):
     return ScheffeTournament(HypothesisClass(masses), Terms(rounds, epsilon))
-
-
-def coins(replicates, seed=1):
-    return label_generators(seed, ("scheffe",), replicates, "own")
 
 
 # ---- sets and answers ----------------------------------------------------------------------------
@@ -55,15 +51,6 @@ def test_the_privacy_loss_of_an_answer_is_exactly_epsilon(epsilon):
     guarantee = client.guarantee
     assert guarantee.epsilon_delta == (epsilon, 0.0)
     assert (guarantee.model, guarantee.sensitivity) == ("local", 1.0)
-
-
-def counts_of(client, labels, generators):
-    """Return (J, 2) counts of the answers about (n,) labels."""
-    features = np.zeros_like(labels)
-    sent = client.privatize(labels[None], features, generators)
-    counts = np.zeros((len(client.pairs[0]), 2), dtype=int)
-    np.add.at(counts, (sent.index[0], sent.values[0]), 1)
-    return counts
 
 
 # ---- the selection -------------------------------------------------------------------------------
@@ -139,41 +126,6 @@ def test_the_selected_hypothesis_is_nearly_the_best(seed, K, M):
     """Whatever the truth is, and however the estimates are wrong."""
     distance, bound = worst_case(ScheffeTournament.select, seed, K, M)
     assert distance <= bound + 1e-9
-
-
-def test_the_hypothesis_of_largest_distance_is_not():
-    """Power of the test above."""
-
-    def last(selector, counts):
-        return selector.select(counts[..., ::-1])
-
-    cases = [worst_case(last, seed, 6, 12) for seed in range(40)]
-    assert sum(distance > bound for distance, bound in cases) > 3
-
-
-def test_played_counts_have_the_distribution_of_messages():
-    """Both fit the probabilities of pairs and answers for labels of hypothesis 1."""
-    selector = tournament(THREE)
-    held = []
-
-    class Spy(ScheffeTournament):
-        def select(self, counts):
-            held.append(counts)
-            return super().select(counts)
-
-    game = LabelGame(
-        hypotheses=selector.hypotheses,
-        features=np.zeros(60_000, dtype=int),
-        laws=selector.hypotheses.masses.transpose(1, 0, 2),
-        law=np.ones(1, dtype=int),
-    )
-    Spy(selector.hypotheses, selector.terms).play(game, coins(1))
-    labels = np.random.default_rng(2).choice(3, 60_000, p=THREE[1])
-    sent = counts_of(selector.client, labels, coins(1, seed=2).clients)
-    laws = selector.client.chances(np.array(THREE)[None])[0] / 3
-    for counts in (held[0][0], sent):
-        assert stats.chisquare(counts.ravel(), 60_000 * laws[..., 1].ravel()).pvalue > ERROR
-        assert stats.chisquare(counts.ravel(), 60_000 * laws[..., 0].ravel()).pvalue < ERROR
 
 
 def test_several_features_are_refused():

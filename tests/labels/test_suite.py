@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from dpol.labels import game as module
-from dpol.labels.bayes import ResponseBayes
-from dpol.labels.clients import Messages, ResponseClient
 from dpol.labels.game import (
     LabelGame,
     LabelGenerators,
@@ -156,25 +154,6 @@ def test_messages_do_not_refute_the_guarantee(name, rule, pair):
         f"{name}: messages about labels {pair} prove epsilon >= {audit.lower_bound:.3g}, the"
         f" guarantee of the client claims {audit.claimed:.3g}"
     )
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Careless(ResponseClient):
-    """A client that sends the labels themselves."""
-
-    def privatize(self, labels, features, generators):
-        return Messages(labels, np.zeros_like(labels))
-
-
-class CarelessBayes(ResponseBayes):
-    client = Careless(4, 1.0)
-
-
-def test_messages_without_noise_are_refuted():
-    made = (kind(plain.HYPOTHESES, Terms(T, 1.0)) for kind in (CarelessBayes, ResponseBayes))
-    careless, sound = made
-    assert audit_of(careless, (0, 1)).verdict == "violated"
-    assert audit_of(sound, (0, 1)).lower_bound > 0.5
 
 
 # ---- selectors -----------------------------------------------------------------------------------

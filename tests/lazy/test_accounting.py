@@ -16,7 +16,7 @@ from dpol.lazy.accounting import (
     sound_epsilon,
     zcdp_epsilon,
 )
-from dpol.lazy.exact import exact_epsilon, neighbours, output_laws, worst_epsilon
+from dpol.lazy.exact import neighbours, output_laws
 from dpol.lazy.parameters import choose_parameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from grids import each_and_corners
@@ -53,9 +53,11 @@ def holds(pairs, epsilon, delta):
     return all((deltas <= delta).all() for deltas in beyond)
 
 
-def accounted(game, delta, eta, p, c, change=1.0, account=sound_epsilon):
+def accounted(game, delta, eta, p, c, change=1.0):
     _, rest, _, B = game
-    return account(LazyGame((rest + 1) * B, delta, largest_change=change, normaliser=c), B, eta, p)
+    return sound_epsilon(
+        LazyGame((rest + 1) * B, delta, largest_change=change, normaliser=c), B, eta, p
+    )
 
 
 HALVES = [(2, 2, (0, 0.5, 1), 1), (2, 3, (0, 0.5, 1), 1)]
@@ -66,59 +68,12 @@ HALVES = [(2, 2, (0, 0.5, 1), 1), (2, 3, (0, 0.5, 1), 1)]
     [(1.0, 1.0, GAMES, 0.937), (2.0, 1.0, GAMES, 0.484), (1.0, 0.5, HALVES, 1.0)],
 )
 def test_the_exact_epsilon_of_every_game_is_below_the_sound_one(c, change, games, share):
-    """On the grid it is at most `share` of the sound one; the next test shows this is tight."""
+    """On the grid it is at most `share` of the sound one."""
     for game, eta, p in itertools.product(games, ETAS, SWITCHES):
         pairs = adjacent_laws(game, eta, p, c, change)
         for delta in DELTAS:
             epsilon = accounted(game, delta, eta, p, c, change)
             assert holds(pairs, share * epsilon, delta), (game, eta, p)
-
-
-@pytest.mark.parametrize(
-    ("c", "game", "p", "delta", "ratio"),
-    [(1.0, GAMES[3], 0.001, 1e-12, 0.928), (2.0, GAMES[5], 0.03, 1e-6, 0.479)],
-)
-def test_the_sound_epsilon_is_nearly_exact_in_some_games(c, game, p, delta, ratio):
-    pairs = adjacent_laws(game, 0.01, p, c)
-    exact = max(float(exact_epsilon(one, other, delta).max()) for one, other in pairs)
-    assert exact / accounted(game, delta, 0.01, p, c) == pytest.approx(ratio, rel=0.01)
-
-
-def test_the_published_epsilon_also_bounds_the_exact_one():
-    """With the published normaliser, where the preconditions hold; they need a small eta."""
-    tried = 0
-    for game, share, p in itertools.product(GAMES, (0.1, 0.999), (0.5, 0.99)):
-        for delta in (1e-6, 1e-2):
-            T, B = (game[1] + 1) * game[3], game[3]
-            eta = share * p / (B * math.log(2 * T / delta))
-            epsilon = accounted(game, delta, eta, p, 2.0, account=published_epsilon)
-            tried += math.isfinite(epsilon)
-            assert holds(adjacent_laws(game, eta, p, 2.0), min(epsilon, 700.0), delta)
-    assert tried >= 40
-
-
-def violated(accounted, **mechanism):
-    """Return whether two sequences of three rounds break an accounted epsilon at delta = 1e-6."""
-    law = LazyParameters(
-        batch_size=1, eta=mechanism["eta"], fake_switch=mechanism["p"], normaliser=mechanism["c"]
-    )
-    return worst_epsilon(2, 2, law, (0, 1), delta=1e-6) > accounted
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        {"eta": 0.01, "p": 0.0, "c": 1.0},  # No fake switches.
-        {"eta": 0.01, "p": 0.003, "c": 1.0},  # A hundredth of the fake switches.
-        {"eta": 0.1, "p": 0.3, "c": 1.0},  # Ten times the step.
-        {"eta": 0.1, "p": 0.3, "c": 2.0},
-    ],
-)
-def test_a_mechanism_that_is_not_the_accounted_one_breaks_the_bound(mechanism):
-    game = LazyGame(3, 1e-6, largest_change=1.0, normaliser=mechanism["c"])
-    accounted = sound_epsilon(game, 1, 0.01, 0.3)
-    assert violated(accounted, **mechanism)
-    assert not violated(accounted, eta=0.01, p=0.3, c=mechanism["c"])
 
 
 # ---- the published accountant --------------------------------------------------------------------
@@ -179,14 +134,6 @@ def test_sound_epsilon_is_its_definition(point, s, c):
     expected = plain.sound_epsilon(T, delta, B=B, eta=eta, p=p, c=c, s=s)
     epsilon = sound_epsilon(LazyGame(T, delta, largest_change=s, normaliser=c), B, eta, p)
     assert expected * (1 - 1e-9) <= epsilon <= expected * 1.005 + 1e-12
-
-
-def test_the_independent_computation_tells_wrong_constants_apart():
-    T, delta, B, eta, p = POINTS[1]
-    facts = {"T": T, "delta": delta, "B": B, "eta": eta, "p": p, "c": 1.0, "s": 1.0}
-    epsilon = sound_epsilon(LazyGame(T, delta, largest_change=1.0, normaliser=1.0), B, eta, p)
-    for wrong in ({"c": 2.0}, {"s": 0.98}, {"p": 0.08}, {"B": 2}, {"delta": delta / 2}):
-        assert abs(epsilon / plain.sound_epsilon(**{**facts, **wrong}) - 1) > 0.005
 
 
 def test_quantiles_are_the_smallest_that_are_exceeded_rarely_enough():

@@ -76,18 +76,6 @@ def test_rates_of_the_stochastic_losses(advantage: float) -> None:
         assert rate_is(both, T, rates[first] * rates[second])
 
 
-def test_rates_of_the_lower_bound() -> None:
-    """There is a fair coin per epoch and expert: all 8 patterns of 3 experts are equally likely."""
-    T = 20_000
-    losses = EpochLosses(T, 3, 1.0, 0)
-    assert losses.epochs == T
-    rounds = matrix(losses, 500)
-    patterns = np.bincount((rounds @ [1, 2, 4]).astype(int), minlength=8)
-    assert stats.chisquare(patterns).pvalue > ERROR
-    expected = np.full(8, T / 8) * np.repeat([1.06, 0.94], 4)
-    assert stats.chisquare(patterns, expected).pvalue < ERROR  # a coin of 0.47 fails
-
-
 @pytest.mark.parametrize(
     ("T", "epsilon", "expected"),
     [

@@ -17,9 +17,6 @@ from dpol.lazy.parameters import choose_parameters
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import ONE_PERSON, UNIT, Guarantee
 
-# A sound library fails a statistical test with probability at most this.
-
-
 # ---- what is played ------------------------------------------------------------------------------
 
 
@@ -35,9 +32,6 @@ def test_it_plays_algorithm_one_on_losses(make_stream, mu, T):
     facts = {"B": rules.batch_size, "eta": rules.eta, "p": rules.fake_switch, "c": 1.0}
     plays = [plain.play((4 - gains) / 4, tape.numbers, **facts)[0] for tape in tapes]
     assert plays == actions.tolist()
-
-
-# ---- how good it is ------------------------------------------------------------------------------
 
 
 # ---- its guarantee -------------------------------------------------------------------------------

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
@@ -20,10 +17,6 @@ from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
 from dpol.lazy.leaders import NOISES, play_blocks, play_leaders
 from dpol.privacy.factorizations import prefix_sums
 from experts_plain import tree_ftpl
-from replicates import many
-
-# A sound sample is rejected with at most this probability, in every statistical test.
-ERROR = 1e-6
 
 
 def generators(replicates: int) -> ReplicateGenerators:
@@ -89,37 +82,3 @@ def test_private_blocks_play_gains_that_are_one_less_the_loss(T, prefix):
     actions = play_rounds(PrivateBlocks(prefix), source, generators(10))
     np.testing.assert_allclose(totals, rounds[np.arange(T), actions].sum(axis=1))
     np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Losses: `height` for expert 1 in round 1, then 0 until round `at`: 0.5 for expert 1."""
-
-    n_rounds: int
-    at: int
-    height: float
-    n_experts: int = 2
-
-    def batches(self, size: int) -> Iterator[np.ndarray]:
-        assert size == self.n_rounds
-        rounds = np.zeros((size, 2))
-        rounds[0, 1], rounds[self.at - 1, 1] = self.height, 0.5
-        yield rounds
-
-
-@pytest.mark.parametrize("T", [8, 9, 13])
-def test_noise_on_every_prefix_of_the_tree_has_the_same_variance(T):
-    """Noise has S = sqrt(d) L / mu in each coordinate: N(0, 2 S^2) > height chooses expert 1.
-
-    A sound library fails with probability at most 1e-6 for each prefix.
-    """
-    levels, mu, replicates = math.ceil(math.log2(T)), 0.2, 20_000
-    deviation = math.sqrt(2) * math.sqrt(2) * levels / mu
-    games = [(Probe(T, at, height=deviation), mu) for at in range(2, T + 1)]
-    for total, _ in play_leaders("tree-ftpl-min-noise", games, many(replicates, T)):
-        chosen = int((total % deviation > 0.25).sum())
-        assert stats.binomtest(chosen, replicates, stats.norm.cdf(-1)).pvalue > ERROR
-        # A tenth more or less noise fails.
-        for factor in (0.9, 1.1):
-            rate = stats.norm.cdf(-factor)
-            assert stats.binomtest(chosen, replicates, rate).pvalue < ERROR

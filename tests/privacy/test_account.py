@@ -13,8 +13,6 @@ from scipy import special
 from dpol.core.rounding import rounded_down, rounded_up
 from dpol.privacy.account import best_guess, best_guess_of_epsilon, describe_account, protection
 
-MUS = (0.01, 0.05, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-DELTAS = (1e-12, 1e-6, 1e-3)
 WEEKS = (1, 4, 13, 52)
 
 

@@ -137,17 +137,6 @@ def test_the_coin_has_the_ratio_of_normalised_densities(
 SLOPES, POINTS = np.array([1.0, -1.0, 0.5]), np.array([-1.0, -0.2, 0.3, 1.0])
 
 
-def test_the_first_switch_by_hand() -> None:
-    """Two points, -1 and 1, and loss beta x = x log 2: nu goes from 1/2, 1/2 to 4/5, 1/5.
-
-    C = e^(-2 log 2) = 1/4, so -1 is kept with probability 1/4 * 8/5 = 2/5 and 1 with 1/10.
-    """
-    law = law_of(np.ones(1), np.array([-1.0, 1.0]), parameters(math.log(4), 0.0, beta=math.log(2)))
-    expected = {(0, 0): 0.2 + 0.3 * 0.8, (0, 1): 0.3 * 0.2}
-    expected |= {(1, 0): 0.45 * 0.8, (1, 1): 0.05 + 0.45 * 0.2}
-    assert law == pytest.approx(expected)
-
-
 def test_the_audit_computes_the_same_law() -> None:
     """Without a limit; the slopes of the second sequence have other signs."""
     slopes, points = np.array([[1.0, -1.0, 1.0], [-1.0, -1.0, 1.0]]), np.linspace(-1, 1, 4)
@@ -225,23 +214,6 @@ def test_epsilon_is_its_definition(p: float, beta: float, weight: float, limit: 
     fewer = replace(GAME, n_rounds=500)
     assert found > 1.005 * by_hand(fewer, p, beta, weight, limit)  # power
     assert lazy_weights_epsilon(GAME, 0.0, beta, weight, limit) == math.inf
-
-
-@pytest.mark.parametrize(("beta", "weight"), [(0.05, 10.0), (0.5, 3.0), (0.3, 60.0)])
-def test_a_past_loss_moves_the_ratio_of_the_normalisers_by_no_more_than_accounted(
-    beta: float, weight: float
-) -> None:
-    """By quadrature on [-1, 1], for pasts with losses of slope 1 or -1, and any later slope."""
-    grid, largest = np.linspace(-1, 1, 2001), 0.0
-    for past, slope in itertools.product((-3.0, 0.0, 2.0), (-1.0, 0.5, 1.0)):
-        means = []
-        for own in (-1.0, 1.0):
-            density = np.exp(-beta * ((past + own) * grid + weight * grid**2))
-            mean = integrate.simpson(density * np.exp(-beta * slope * grid), x=grid)
-            means.append(mean / integrate.simpson(density, x=grid))
-        largest = max(largest, abs(math.log(means[0] / means[1])))
-    tau = 2 * float(stats.norm.cdf(math.sqrt(2 * beta / weight) / 2)) - 1
-    assert 0 < largest <= math.log(1 + (math.exp(2 * beta) - 1) * tau)
 
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), [(60, 1, 1.0), (1000, 3, 4.0)])

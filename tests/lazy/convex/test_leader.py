@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from dpol.core.randomness import replicate_generators
 from dpol.lazy.convex.accounting import ConvexGame
@@ -21,10 +19,7 @@ from dpol.lazy.convex.leader import (
     theorem_6,
 )
 from dpol.lazy.convex.losses import drifting_losses, linked_losses
-from dpol.lazy.transform import advance, start
 
-# A sound library fails a statistical test with at most this probability.
-ERROR = 1e-6
 BODIES = [Ball(3, 2.0), Box(3, 3.0)]
 
 
@@ -103,51 +98,6 @@ def test_ratios_of_densities_follow_from_lemma_2(body, kind):
     step = leader.losses.gradient(5, points)
     without = -((2 * leader.slope(5, points) + step) * step).sum(axis=1) / (2 * 1.5**2)
     assert (np.abs(ratio - without).max() < 1e-9) == (kind == "linear")
-
-
-# ---- the law of the iterate ----------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Broken(CoupledLeader):
-    """CTRL with one fault."""
-
-    fault: str = ""
-
-    def log_ratio(self, batch, points):
-        right = super().log_ratio(batch, points)
-        if self.fault == "no Phi":
-            return right + self.parameters.log_phi
-        if self.fault == "other sign":
-            return -right - 2 * self.parameters.log_phi
-        return right
-
-
-def keeps_its_law(body, kind, fault="", runs=20_000, rounds=7):
-    """Return whether -gradient at x_t is N(0, sigma^2 I) after some rounds, by its coordinates."""
-    sound = leader_of(body, kind, fake_switch=0.0, log_phi=1.5, sigma=4.0)
-    leader = Broken(**{**vars(sound), "fault": fault})
-    coins = replicate_generators(5, ("CTRL", kind), range(runs), "algorithm")
-    state = start(leader, coins)
-    for t in range(rounds):
-        state = advance(leader, leader.parameters, state, t, coins)
-    back = -leader.slope(rounds, state.played) / sound.parameters.sigma
-    directions = np.vstack([np.eye(3), leader.losses.gradient(rounds - 1, np.zeros((1, 3)))])
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    worst = min(stats.kstest(back @ each, "norm").pvalue for each in directions)
-    sizes = stats.kstest((back**2).sum(axis=1), stats.chi2(3).cdf).pvalue
-    return 0 < state.redraws.mean() < rounds and min(worst, sizes) > ERROR / 5
-
-
-@pytest.mark.parametrize("body", BODIES, ids=["ball", "box"])
-@pytest.mark.parametrize("kind", ["linear", "logistic"])
-def test_the_coupling_keeps_the_law_of_the_leader(body, kind):
-    assert keeps_its_law(body, kind)
-
-
-@pytest.mark.parametrize("fault", ["no Phi", "other sign"])
-def test_a_broken_coupling_is_refused(fault):
-    assert not keeps_its_law(BODIES[0], "linear", fault)
 
 
 # ---- parameters ----------------------------------------------------------------------------------

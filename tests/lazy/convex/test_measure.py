@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +28,6 @@ from dpol.lazy.convex.measure import (
     RegularisedWeights,
     measure_for,
 )
-from dpol.privacy.gaussian_dp import delta_of_epsilon
 from replicates import many
 
 ERROR = 1e-6
@@ -180,41 +178,6 @@ def test_a_replicate_of_linked_draws_depends_on_its_own_generator_only() -> None
 
 
 # ---- privacy -------------------------------------------------------------------------------------
-
-
-@LINKED
-@pytest.mark.parametrize("body_name", ["ball", "box", "simplex"])
-def test_a_redraw_after_one_other_loss_is_as_private_as_is_accounted(
-    name: LossName, body_name: BodyName
-) -> None:
-    """Measures on a grid of the body are L sqrt(2 beta / lambda)-GDP at eleven epsilons.
-
-    Two dimensions. For linear losses that turn round, three quarters of the mu fail.
-    """
-    body, beta, weight = BODIES[body_name](2, 2.0), 4.0, 10.0
-    losses = linked_example(name, body, beta, weight)[2]
-    L, share = losses.lipschitz, np.linspace(-1.1, 1.1, 401)
-    if isinstance(body, Simplex):
-        first = np.linspace(0, body.total, 4_001)
-        points = np.stack([first, body.total - first], axis=1)
-    else:
-        points = np.stack(np.meshgrid(share, share), axis=2).reshape(-1, 2)
-        points = points[np.linalg.norm(body.project(points) - points, axis=1) == 0]
-    mu, epsilons, tight = L * math.sqrt(2 * beta / weight), np.linspace(0, 4, 11), False
-    others = np.array([[1.0, -1.0], [0.6, 0.8], [0.0, 1.0]])
-    for direction in L * others / np.linalg.norm(others, axis=1, keepdims=True):
-        for before in (losses.sum_at(points), 0 * points[:, 0]):
-            base = before + weight * (points**2).sum(axis=1)
-            change = points @ direction
-            pairs = [(change, -change), (np.abs(change), -change), (np.logaddexp(0, change), 0)]
-            for one, other in pairs:
-                laws = [np.exp(-beta * (base + f - (base + f).min())) for f in (one, other)]
-                p, q = (law / law.sum() for law in laws)
-                for epsilon in epsilons:
-                    delta = np.maximum(p - np.exp(epsilon) * q, 0).sum()
-                    assert delta <= delta_of_epsilon(epsilon, mu) + 1e-3
-                    tight |= bool(delta > delta_of_epsilon(epsilon, 0.75 * mu) + 1e-3)
-    assert tight
 
 
 @pytest.mark.parametrize("name", ["linear", *LINKS])

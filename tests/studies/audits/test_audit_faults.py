@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from functools import partial
 
@@ -29,7 +28,6 @@ from dpol.noise import NOISES, noisy_gains, privatize
 from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
 from dpol.privacy.factorizations import Factorization
-from dpol.privacy.matrix_mechanism import MatrixMechanism
 from dpol.privacy.stays import stay_norm
 from dpol.studies.audits import adabatch, experts, labels, lazy
 from dpol.studies.audits.compute import SAMPLED
@@ -81,35 +79,9 @@ def for_one_round(mechanism):
     return dataclasses.replace(mechanism, scale=mechanism.scale / norm)
 
 
-class SharedDraws(MatrixMechanism):
-    """All experts share their draws."""
-
-    def noise(self, generators):
-        noise = super().noise(generators) / self.scale
-        return noise[:, :, :1] * self.scale
-
-
-class SwappedFactors(MatrixMechanism):
-    """C Z instead of B Z."""
-
-    def noise(self, generators):
-        sound = self.factorization
-        swapped = Factorization(sound.name, sound.right, sound.left)
-        other = MatrixMechanism(factorization=swapped, changes=self.changes, scale=self.scale)
-        return other.noise(generators)
-
-
-def as_kind(kind):
-    return lambda sound: kind(
-        factorization=sound.factorization, changes=sound.changes, scale=sound.scale
-    )
-
-
 SUM_FAULTS = {
     "columns of norm 1.1": sums_with(longer_columns),
     "noise x 0.9": sums_with(less_noise),
-    "shared draws": sums_with(as_kind(SharedDraws)),
-    "factors swapped": sums_with(as_kind(SwappedFactors)),
 }
 
 
@@ -123,13 +95,6 @@ class RawLeader(TreeFTPL):
     def step(self, state, observation, generators):
         state, _ = super().step(state, observation, generators)
         return state, state.prefix.argmax(axis=1)
-
-
-class OneDraw(TreeFTPL):
-    """A tree whose generators never advance, so that all nodes have the same noise."""
-
-    def step(self, state, observation, generators):
-        return super().step(state, observation, copy.deepcopy(generators))
 
 
 class ActsInside(RWAdaBatch):
@@ -248,21 +213,6 @@ class OneWeek(Chains):
         return super().norm(1)
 
 
-class SameDraw(Chains):
-    """Weeks 1 and 2 share one draw."""
-
-    def noise(self, fresh):
-        return super().noise(fresh[[0, 0, *range(2, len(fresh))]])
-
-
-class ScaleChanges(Chains):
-    """Halves the noise after week 1, but keeps the state in shares."""
-
-    def noise(self, fresh):
-        falls = np.where(np.arange(len(fresh)) > 0, 0.5, 1.0).reshape(-1, *[1] * (fresh.ndim - 1))
-        return super().noise(fresh * falls) * np.where(falls < 1, 1.0, falls)
-
-
 def as_chains(kind):
     return on_chains(lambda sound: kind(sound.a, sound.b))
 
@@ -276,8 +226,6 @@ def with_state(stream, noise, mu, **drawn):
 
 MEMORY_FAULTS = {
     "columns of norm 1.1": as_chains(LongColumns),
-    "the same draw in two weeks": as_chains(SameDraw),
-    "a scale that changes in a chain": as_chains(ScaleChanges),
     "a learner that is given the state": with_state,
 }
 
@@ -304,7 +252,6 @@ def audit_l2p(seed):
 
 NOISE_FAULTS = {
     "x 0.9": on_noise(lambda noise: 0.9 * noise),
-    "the same in all rounds": on_noise(lambda noise: np.broadcast_to(noise[:, :1], noise.shape)),
     "z_0 twice": on_noise(lambda noise: noise[:, [0, 0, *range(2, noise.shape[1])]]),
     "the same for all hospitals": on_noise(lambda z: np.broadcast_to(z[..., :1], z.shape)),
     "none of hospital 2": on_noise(lambda noise: noise * (np.arange(6) != 2)),
@@ -332,7 +279,7 @@ AUDITS = {
     ),
     "tree": (
         *(partial(experts.audit_tree, SMALL), TreeFTPL()),
-        {"node noise x 0.9": WeakNodes(), "one draw": OneDraw(), "leader by raw sums": RawLeader()},
+        {"node noise x 0.9": WeakNodes(), "leader by raw sums": RawLeader()},
     ),
     **{
         f"releases of {noise}": (

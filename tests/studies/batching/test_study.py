@@ -18,7 +18,6 @@ from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_ROUND
-from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.batching import compute as study
 from dpol.studies.batching.compute import NOISE
 from dpol.studies.batching.settings import Batching
@@ -95,14 +94,6 @@ def test_a_curve_that_is_not_amplified_is_gaussian_and_no_amplified_curve_is_bel
         assert (rise >= -1e-12).all()
         largest = rise.groupby([amplified[name] for name in SETTING]).max()
         assert (largest[largest.index.get_level_values("t") > 1] > 1e-3).all()
-
-
-def test_noise_that_grew_in_batches_would_be_below(monkeypatch):
-    """The curves are below if a batch of b rounds had mu sqrt(b)."""
-    wrong = property(lambda mixture: mixture.mu * np.sqrt(mixture.sizes))
-    monkeypatch.setattr(BatchMixture, "mus", wrong)
-    simulated = of_kind(run_all(TINY)[0], "monte-carlo")
-    assert (simulated["false_negative"] < least_false_negatives(simulated) - 1e-3).any()
 
 
 @pytest.mark.parametrize(

@@ -39,14 +39,6 @@ def test_a_cell_has_the_total_gains_and_the_guarantee_of_its_runs(
         assert cell.privacy == played.guarantee.as_columns()
 
 
-def test_total_gains_and_their_means_agree(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
-    summary, totals = tables
-    keys = ["stream", "algorithm", "noise", "level", "mu"]
-    means = totals.groupby(keys, sort=False)["total_gain"].mean()
-    assert means.to_numpy() == pytest.approx(summary["mean_gain"].to_numpy())
-    assert list(means.index) == list(summary[keys].itertuples(index=False, name=None))
-
-
 def test_a_system_whose_noise_is_too_weak_is_not_compared(
     tables: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:

@@ -169,18 +169,3 @@ def test_whatever_is_ours_bears_a_mark() -> None:
     data = [*CAPACITY, *(row | {"ours": False} for row in LEADER)]
     alone = build(data, algorithms=["rw-meta", "follow-the-leader"])
     assert has_footer(alone, "†: ours, not in the paper: rw-meta, best linear model.")
-
-
-def test_csv_has_a_line_per_nonempty_cell() -> None:
-    numbers = build(OTHER_NOISES + rows()).numbers
-    assert len(numbers) == 5 * 2 * 2 + 2 + 1  # local with each noise, a curator, without noise
-    noises = numbers.groupby("column")["noise"].agg(lambda own: sorted(set(own))).to_dict()
-    assert noises["rw-meta"] == ["a", "b", "capacity", "isotropic", "isotropic-worst-case"]
-    assert noises["tree-ftpl-min-noise"] == ["isotropic"]
-    assert noises["follow-the-leader"] == ["none"]
-    ours = numbers[numbers["ours"].fillna(False)]
-    assert set(zip(ours["column"], ours["noise"], strict=True)) == {
-        ("follow-the-leader", "none"),
-        ("rw-meta", "capacity"),
-        ("best linear model", "capacity"),
-    }

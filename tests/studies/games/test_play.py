@@ -4,7 +4,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from dpol.core.logs import job_log
 from dpol.core.schemas import write_frame
 from dpol.experts.games import play
 from dpol.experts.play import RawGains
@@ -32,30 +31,11 @@ def stream(random_stream):
     return random_stream(9, 4)
 
 
-@pytest.fixture
-def written(stream, tmp_path):
-    path = tmp_path / "runs.parquet"
-    write_frame(rounds_of(suite(stream)), path)
-    return path
-
-
 def test_actions_are_scored_on_the_raw_gains(stream):
     for played in suite(stream).played:
         for r in range(3):
             expected = [stream.gains[t, action] for t, action in enumerate(played.actions[r])]
             assert played.gains[r].tolist() == expected
-
-
-def test_the_log_lists_every_algorithm_with_its_rounds(stream, tmp_path):
-    log = tmp_path / "results/run/logs/job.log"
-    with job_log(log):
-        suite(stream)
-    *lines, made = (line.split(" ", 1)[1] for line in log.read_text().splitlines())
-    assert made.startswith("made with Python")
-    ridge = [member.label for member in make_members("ridge")]
-    assert [line.split(" done in ")[0] for line in lines] == [
-        f"{label}, rounds: 9" for label in ("one", "two", *ridge)
-    ]
 
 
 def test_local_algorithms_share_their_noise(stream):
@@ -111,18 +91,6 @@ def test_the_block_describes_its_runs(stream):
     assert {played.origin for played in block.played} == {"paper"}
 
 
-def test_local_algorithms_have_the_guarantee_of_the_noisy_gains(stream):
-    noisy = privatize(stream, "capacity", 0.5, seed=1, replicates=[0])
-    for played in suite(stream, noise="capacity").played:
-        assert played.guarantee == noisy.guarantee
-
-
-def test_a_suite_with_two_models_is_refused(stream):
-    for order in (1, -1):
-        with pytest.raises(TypeError, match="cannot play"):
-            suite(stream, ("rw-ftpl", "follow-the-leader")[::order])
-
-
 def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path):
     block = suite(stream, replicates=(5, 6))
     write_frame(rounds_of(block), tmp_path / "runs.parquet")
@@ -136,10 +104,3 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
     assert one["gain"].tolist() == block.played[1].gains[1].tolist()
     setting = rows[["stream", "noise", "mu"]].drop_duplicates().to_numpy().tolist()
     assert setting == [["test", "isotropic", 0.5]]
-
-
-def test_equal_blocks_are_equal_bytes(stream, written, tmp_path):
-    write_frame(rounds_of(suite(stream)), tmp_path / "again.parquet")
-    assert (tmp_path / "again.parquet").read_bytes() == written.read_bytes()
-    write_frame(rounds_of(suite(stream, seed=2)), tmp_path / "other.parquet")
-    assert (tmp_path / "other.parquet").read_bytes() != written.read_bytes()

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.games.summary import conclude
-from dpol.studies.games.systems import lines_of, looks_of_roles, mean_share, promised
+from dpol.studies.games.systems import lines_of, mean_share, promised
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from tables_by_hand import FACTS, INF, main, rows, run, summary
@@ -169,17 +169,3 @@ def test_a_rival_is_its_best_form_at_each_level() -> None:
     rival = systems["the tuned baseline"]
     assert rival.rows.set_index("mu")["algorithm"].to_dict() == {INF: "form-b", 1.0: "form-a"}
     assert rival.explained.endswith(": best of 2 forms in hindsight, isotropic noise")
-
-
-def test_rivals_after_the_first_are_thin_and_a_second_noise_is_dashed() -> None:
-    roles = {
-        "the baseline": [("rw-meta", "isotropic")],
-        "with our noise": [("rw-meta", "capacity")],
-        "a rival": [("persistence", "capacity")],
-        "ours": [("random-effects", "capacity")],
-    }
-    looks = looks_of_roles(roles)
-    widths = {role: look.width for role, look in looks.items()}
-    assert widths["a rival"] < min(widths[role] for role in roles if role != "a rival")
-    assert looks["with our noise"].dashes != looks["the baseline"].dashes
-    assert looks["with our noise"].colour == looks["the baseline"].colour

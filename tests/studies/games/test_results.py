@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pandas as pd
@@ -12,9 +11,6 @@ from dpol.core.intervals import verdict_on
 from dpol.show.reported import BEST_LINEAR, load_reported
 from dpol.studies.games.summary import conclude, rank_meta
 from tables_by_hand import INF, run
-
-NAN = math.nan
-
 
 # --- Verdicts ---
 

@@ -190,14 +190,6 @@ def _plain(scores: Scores) -> dict[str, object]:
     return vars(scores) | {"amplification": mixture and vars(mixture)}
 
 
-def test_curves_do_not_grow_with_the_replicates(random_stream) -> None:
-    few, many = (
-        tables_of(suite(random_stream(200, 3), replicates=range(size))) for size in (2, 42)
-    )
-    assert many["curves"].nbytes == few["curves"].nbytes
-    assert many["scores"].num_rows == 21 * few["scores"].num_rows
-
-
 @pytest.mark.parametrize("place", [0, 1], ids=["scores", "curves"])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_files_that_are_no_point_of_games_are_refused(

@@ -262,14 +262,6 @@ def test_curves_of_the_references(curves, label, gains):
     assert len(best) == 4
 
 
-def test_curves_end_at_the_summary(streams):
-    cells = [cell(np.random.default_rng(0).random((20, 3)))]
-    last = cumulative_curves(cells, streams, MAIN, FACTS).iloc[-1]
-    row = summary_of(cells, streams).iloc[0]
-    assert last["mean_cumulative_gain"] == pytest.approx(row["mean_gain"])
-    assert last["ci_half_width"] == pytest.approx(row["ci_half_width"])
-
-
 # --- Files ---
 
 

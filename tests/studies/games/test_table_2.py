@@ -25,7 +25,6 @@ from tables_by_hand import lines
 TREES = ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
 SINGLE = {"rw-meta": "rw-meta", **dict(zip(TREES, TREES, strict=True))}
 LEVELS = [math.inf, 1.0, 0.25]
-PAPER_LEVELS = [math.inf, 1.0, 0.5, 0.25]
 
 
 @pytest.fixture(scope="module")
@@ -197,12 +196,6 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     asked = table(made)
     assert "not comparable" not in asked.footers[0]
     assert "read suppressed cells, and totals depend on it" in asked.footers[2]
-
-
-def test_what_the_table_rests_on_is_said_below_it(made: dict[str, pd.DataFrame]) -> None:
-    said = table(made).footers[0]
-    assert "RW-Meta and the best linear model rest on regressors that are our reading" in said
-    assert "Min Noise adds noise for the largest sensitivity of any round, RW-Meta for" in said
 
 
 def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:
