@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from dpol.core.errors import UsageError
 from dpol.core.names import folded
 from dpol.core.near import did_you_mean
-from dpol.core.words import shortened
+from dpol.core.words import counted, shortened
 from dpol.data.bad_cells import Texts
 from dpol.data.parse import date_formats, parse_dates, parse_numbers, without_time
 from dpol.data.raw_table import (
@@ -426,7 +426,7 @@ def _several_rows(
     if rule and (rule != "sum" or "per_person" in told):
         return {"several_rows": rule, "max_merged": 1}, ""
     return {}, (
-        f"{sizes.max()} rows of one entity and day ({_two(period)}) become one: sum, mean, max or"
-        " last. With sum also --per-person N: in how many of these rows one person may be counted,"
-        " 1 for an arrival; and --at-most N if a sum may exceed the capacity"
+        f"{counted(sizes.max(), 'row')} of one entity and day ({_two(period)}) become one: sum,"
+        " mean, max or last. With sum also --per-person N: in how many of these rows one person may"
+        " be counted, 1 for an arrival; and --at-most N if a sum may exceed the capacity"
     )
