@@ -246,23 +246,43 @@ def promises() -> str:
     return table(("promise", "weeks", *laws), rows)
 
 
+PROMISES = {"mu": "μ = 0.25", "guess": "best guess", "epsilon": "(ε, δ)", "pure": "pure ε"}
+
+
+def promises_kept() -> str:
+    """Share of the possible gain in percent, by data, noise, stay and promise; in brackets the
+    cautious mean."""
+    laws = {
+        "capacity": "Gaussian",
+        "capacity-memory": "correlated Gaussian",
+        "laplace-uniform": "Laplace",
+        "staircase": "staircase",
+    }
+    rows = []
+    for run, data in {"promises": "fifteen states", "flu": "influenza"}.items():
+        every = recorded(run, "promises").query("level == 0.25 and weeks in (1, 8)")
+        shares = every.set_index(["algorithm", "noise", "weeks", "same"])["share"]
+        for noise, law in laws.items():
+            for weeks in sorted(every["weeks"].unique()):
+                cells = []
+                for same in PROMISES:
+                    ours, mean = (
+                        shares.get((reader, noise, weeks, same), math.nan)
+                        for reader in ("random-effects", "cautious-mean")
+                    )
+                    of_mean = "" if math.isnan(mean) else f" ({100 * mean:.1f})"
+                    cells.append("cannot" if math.isnan(ours) else f"{100 * ours:.1f}{of_mean}")
+                rows.append((data, law if weeks == 1 else "", f"{weeks}", *cells))
+                data = ""
+    return table(("data", "noise", "weeks", *PROMISES.values()), rows, words=2)
+
+
 def long_stays() -> str:
     """Share of the possible gain in percent, by noise, reader, level and unit of several weeks."""
-    games, of_stream = (
-        recorded("promises", "memory"),
-        recorded("promises", "summary").set_index("stream"),
-    )
-    uniform, oracle = (of_stream[f"{name}_gain"] for name in ("uniform", "oracle"))
-    least, most = games["stream"].map(uniform), games["stream"].map(oracle)
-    games = games.assign(share=100 * (games["mean_gain"] - least) / (most - least))
-    games["same"] = games["same"].fillna("")
-    shares = games.groupby(["noise", "algorithm", "level", "weeks", "same"])["share"].mean()
+    keys = ["noise", "algorithm", "level", "weeks", "same"]
+    shares = 100 * recorded("promises", "promises").set_index(keys)["share"]
     readers = {
         ("capacity", "random-effects"): "independent †, `random-effects` †",
-        ("capacity-memory", "random-effects"): "correlated †, `random-effects` †",
-        ("capacity", "persistence"): "independent †, `persistence`",
-        ("laplace-uniform", "random-effects"): "Laplace in every week, `random-effects` †",
-        ("laplace-uniform", "persistence"): "Laplace in every week",
         ("laplace-sample", "persistence"): "Laplace in one week of w",
         ("budget-distribution", "persistence"): "budget distribution",
         ("budget-absorption", "persistence"): "budget absorption",
@@ -273,10 +293,10 @@ def long_stays() -> str:
     for reader, title in readers.items():
         cells = []
         for mu, weeks in product((1.0, 0.25), (1, 8)):
-            own = {same: f"{share:.1f}" for same, share in shares[(*reader, mu, weeks)].items()}
-            cell = (
-                f"{own['guess']} ({own['epsilon']})" if "guess" in own else own.get("mu") or own[""]
+            guess, epsilon = (
+                f"{shares[(*reader, mu, weeks, of)]:.1f}" for of in ("guess", "epsilon")
             )
+            cell = guess if guess == epsilon else f"{guess} ({epsilon})"
             cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))
     units = product(("μ = 1", "μ = 0.25"), ("1 week", "8 weeks"))
@@ -381,6 +401,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "correlated-noise": correlated_noise,
     "long-stays": long_stays,
     "promises": promises,
+    "promises-kept": promises_kept,
     "slips": slips,
 }
 

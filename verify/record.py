@@ -83,11 +83,7 @@ OF_RUN = {
         "summary": KEPT["summary"],
         "amplification": "threshold == 0",
     },
-    "promises": {
-        "memory": EVERY,
-        "promises": EVERY,
-        "summary": "algorithm == 'random-effects' and mu == 1",
-    },
+    "promises": {"promises": EVERY},
     "held-out": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
 }
 """Tables to record for a run instead of all, with their queries."""
