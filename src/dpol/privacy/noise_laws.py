@@ -220,12 +220,14 @@ def _staircase(e: float, releases: int) -> _Losses:
 
 
 def _staircase_deviation(e: float) -> float:
+    if e == math.inf:
+        return 0.0
     half = min(e, _MOST) / 2
     return math.sqrt(1 + math.cosh(half) ** (2 / 3)) / (2 * math.sinh(half))
 
 
 def staircase(e: float, exponentials: Floats) -> Floats:
-    """Return staircase noise of strength e from standard Laplace draws of any shape.
+    """Return staircase noise of strength e from standard Laplace draws of any shape; 0 at infinity.
 
     The density is flat on [0, gamma) and falls by exp(-e) at gamma, gamma + 1, gamma + 2, ... on
     both sides. Source: Geng and Viswanath, "The Optimal Noise-Adding Mechanism in Differential
@@ -233,6 +235,8 @@ def staircase(e: float, exponentials: Floats) -> Floats:
     is gamma = (g - b) / (1 - b) with b = exp(-e), g^3 = b (1 + b) / 2, and the variance is then
     (b + g^2) / (1 - b)^2.
     """
+    if e == math.inf:
+        return np.zeros_like(exponentials)
     e = min(e, _MOST)
     b = math.exp(-e)
     g = (b * (1 + b) / 2) ** (1 / 3)
