@@ -185,7 +185,7 @@ def jobs_of(*studies: str) -> set[str]:
 
 SHOWN = {
     "games": {"paper_shown", "privacy_shown", "privacy_utility_shown", "average_gain_shown"},
-    "comparison": {"beyond_shown", "memory_shown", "promises_shown"},
+    "comparison": {"beyond_shown", "promises_shown"},
 }
 # The comparison and some of the claims read results of the main experiment.
 MAIN = jobs_of("games", "comparison", "claims")

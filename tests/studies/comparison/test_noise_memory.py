@@ -1,4 +1,4 @@
-"""Correlated and independent noise: privacy for stays, verdicts, table and figure."""
+"""Correlated and independent noise: privacy for stays, and verdicts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from dpol.privacy.gaussian_dp import epsilon_of_delta, implied_mu
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.noise_laws import LAPLACE, Promise
 from dpol.privacy.stays import STAYS
-from dpol.show.table import Table
-from dpol.studies.comparison import noise_memory_figure, noise_memory_table
 from dpol.studies.comparison.compute import collect
 from dpol.studies.comparison.noise_memory import (
     INDEPENDENT,
@@ -35,15 +33,11 @@ from dpol.studies.comparison.noise_memory import (
 from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import STUDY, games_with_memory, points
 from dpol.studies.study import Facts, schemas_of
-from legible import assert_legible
 from small_config import GAINS, problems
-from tables_by_hand import lines
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
 SETTINGS = Comparison(baseline=PAPER, ours=OURS, memory=ASKED)
-OF_ONE = NoiseMemories(weeks=[3], mus=[0.5], times=2.0)
-SETTINGS_OF_ONE = SETTINGS.model_copy(update={"memory": OF_ONE})
 
 
 def compared(
@@ -220,26 +214,6 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
         for (noise, _), mu in levels.items()
     ]
     assert rows["mean_gain"].tolist() == pytest.approx([each.mean() for each in totals])
-    checked = schemas_of(STUDY)["memory"].check(frame, "memory")
-    table = noise_memory_table.memory_table({"memory": checked}, settings, FACTS)
-    shown = [
-        (label.rpartition(", ")[2], cells[0].text.partition(" ")[0], cells[1].text)
-        for _, label, cells in lines(table)[3:]
-    ]
-    words = {
-        "guess": "same guesses",
-        "epsilon": "same ε",
-        "mu": "same μ",
-        "pure": "same ε at δ = 0",
-    }
-    leads = [text.partition(", ")[2] for _, _, text in shown]
-    assert leads == rows["verdict"].tolist()
-    assert [(label, gain) for label, gain, _ in shown] == [
-        (words[same], f"{each.mean():.2f}") for (_, same), each in zip(levels, totals, strict=True)
-    ]
-    # The lines of the two noises are the same without rivals.
-    alone = noise_memory_table.memory_table({"memory": checked[:3]}, SETTINGS_OF_ONE, FACTS)
-    assert lines(table)[:3] == lines(alone)
 
 
 SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
@@ -280,57 +254,3 @@ def test_gains_without_capacities_are_refused() -> None:
     told = problems(GAINS, {"comparison": {**SYSTEMS, "memory": {"mus": [0.1]}}})
     line = "comparison.memory = 'a block': must not be given because dataset.source.kind is"
     assert [problem for problem in told if problem.startswith(line)]
-
-
-@pytest.fixture(scope="module")
-def shown(frame: pd.DataFrame) -> Table:
-    return noise_memory_table.memory_table({"memory": frame}, SETTINGS, FACTS)
-
-
-def test_the_table_has_a_group_for_each_level_and_unit_and_a_line_for_each_noise(
-    shown: Table, frame: pd.DataFrame
-) -> None:
-    (section,) = shown.sections
-    assert (section.title, section.note) == ("New Mexico", "n = 4, T = 60")
-    units = ["1 week", "3 weeks"]
-    titles = [f"μ = {mu}, {unit}" for mu in ("0.5", "0.2") for unit in units]
-    assert [group.title for group in section.groups] == titles
-    lines = dict(section.groups[-1].lines)
-    reader = "random-effects"
-    rows = {
-        f"capacity correlated noise †, {reader}": one(frame, weeks=3, noise=REMEMBERED, level=0.2),
-        **{
-            f"capacity noise †, {reader}, {what}": one(
-                frame, weeks=3, noise=INDEPENDENT, level=0.2, times=times
-            )
-            for what, times in (("same μ", 1.0), ("2 times the μ", 2.0))
-        },
-    }
-    assert lines.keys() == rows.keys()
-    for name, row in rows.items():
-        gain, lead, stays = (cell.text for cell in lines[name])
-        assert gain.startswith(f"{row['mean_gain']:.2f} ± ")
-        expected = f"{row['difference']:+.2f} ± " if row["noise"] == INDEPENDENT else "—"
-        assert lead.startswith(expected)
-        assert lead.endswith(row["verdict"])
-        assert stays.split(", ")[0] == f"{row['mu_1_week']:.3g}"
-    assert lines[f"capacity noise †, {reader}, same μ"][2].text == "0.115, 0.163, 0.231, 0.327"
-
-
-def test_the_figure_draws_differences_and_the_mu_of_stays(frame: pd.DataFrame) -> None:
-    drawn = noise_memory_figure.draw_memory({"memory": frame}, SETTINGS, FACTS)
-    assert_legible(drawn)
-    above, below = drawn.axes
-    bars = {box.get_label(): box.lines[0] for box in above.containers}
-    assert list(bars) == ["1", "3"]
-    rows = frame[(frame["noise"] == INDEPENDENT) & (frame["times"] == 1) & (frame["weeks"] == 3)]
-    np.testing.assert_allclose(bars["3"].get_ydata().astype(float), rows["difference"])
-    assert bars["3"].get_linestyle() == "None", "no line through two points"
-    lines = {line.get_label(): line for line in below.lines}
-    memory = one(frame, weeks=3, noise=REMEMBERED, level=0.2)
-    paid = [memory[name] for name in MU_OF_STAYS]
-    np.testing.assert_allclose(lines[f"3 {REMEMBERED}"].get_ydata(), paid)
-    styles = {lines[f"3 {noise}"].get_linestyle() for noise in (INDEPENDENT, REMEMBERED)}
-    assert styles == {"-", "--"}
-    assert [text.get_text() for text in below.texts] == ["1 week", "3 weeks"]
-    assert above.xaxis_inverted(), "more private to the right"

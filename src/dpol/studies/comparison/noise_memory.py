@@ -151,13 +151,6 @@ def _rows(totals: pd.DataFrame, asked: NoiseMemories, delta: float) -> Iterator[
             }
 
 
-def of_reader(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of correlated and independent noise for one reader, without the rivals."""
-    own = frame["algorithm"].eq(frame["algorithm"].iloc[0])
-    rows: pd.DataFrame = frame[own & frame["noise"].isin((INDEPENDENT, REMEMBERED))]
-    return rows
-
-
 def _gains(game: pd.DataFrame) -> Floats:
     """Return the (R,) total gains of a game, in the order of the replicates."""
     return game.sort_values("replicate")["total_gain"].to_numpy()

@@ -36,24 +36,6 @@ def _draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figur
 
 @partial(
     FigureSpec,
-    name="memory",
-    title="Extra gain from correlated noise, and privacy loss for longer stays",
-    description="One column of panels per stream. A colour and marker is a unit of privacy: a"
-    " person counted in at most that many consecutive weeks. Top: how much more total gain designed"
-    " memory has than independent noise, against the μ of that person (logarithmic axis). Bars are"
-    " joint intervals; they cover the noise on this one data set, not other states or years."
-    " Bottom: the μ of a person against the length of the stay (both axes logarithmic), for the"
-    " noise of the smallest μ: solid for correlated, dashed for independent noise. The numbers are"
-    " in the table below.",
-)
-def _draw_memory(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
-    from dpol.studies.comparison.noise_memory_figure import draw_memory
-
-    return draw_memory(frames, settings, facts)
-
-
-@partial(
-    FigureSpec,
     name="promises",
     title="Which noise for which promise",
     description="Top left: for noises with the same best guess of an attacker, the least false"
@@ -95,13 +77,6 @@ def _comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tab
     return comparison_table(frames, settings, facts)
 
 
-@partial(TableSpec, name="memory", title="Independent and correlated noise")
-def _memory_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    from dpol.studies.comparison.noise_memory_table import memory_table
-
-    return memory_table(frames, settings, facts)
-
-
 def _questions_widget(frames: Frames, settings: Comparison, facts: PageFacts) -> Widget:
     from dpol.studies.comparison.questions_shown import questions_widget
 
@@ -135,16 +110,6 @@ SECTIONS = (
         results=("memory", "summary"),
         figures=(_draw_promises,),
         tables=(_promises_table,),
-    ),
-    Section(
-        name="memory",
-        title="Correlated noise",
-        about="A hospital can let this week’s noise cancel part of its earlier noise, at the"
-        " same μ. People who stay longer than the unit of privacy then lose more privacy than"
-        " with independent noise.",
-        results=("memory",),
-        figures=(_draw_memory,),
-        tables=(_memory_table,),
     ),
 )
 """Sections of the page, in their order."""
