@@ -237,7 +237,14 @@ def promises() -> str:
         "ε = 1, δ = 10⁻⁶": Promise(epsilon=1.0, delta=1e-6),
         "ε = 1": Promise(epsilon=1.0),
     }
-    laws = ("Gaussian", "Laplace", "staircase", "discrete Laplace", "uniform")
+    laws = (
+        "Gaussian",
+        "correlated Gaussian",
+        "Laplace",
+        "staircase",
+        "discrete Laplace",
+        "uniform",
+    )
     rows = []
     for (title, promise), weeks in product(asked.items(), (1, 8)):
         found = noises_for(promise, weeks)

@@ -58,8 +58,15 @@ def test_a_promise_lists_its_noises_the_least_first(run):
     assert (code, err) == (0, "")
     assert "in up to 8 weeks in a row, in the counts of two holders" in out
     assert "right guesses, at most 60%; some may be certain." in out
-    rows = re.findall(r"^ *(\S.*\S)  +(\S+)$", out, re.MULTILINE)[-6:]
-    assert rows[:3] == [("discrete Gaussian", "7.894"), ("Gaussian", "7.895"), ("Laplace", "10.91")]
+    rows = re.findall(r"^ *(\S.*\S)  +(\d\S*)  +(\S+)$", out, re.MULTILINE)
+    assert rows[:2] == [("discrete Gaussian", "7.894", "2.791"), ("Gaussian", "7.895", "2.792")]
+    assert [row[:2] for row in rows[2:]] == [
+        ("Laplace", "10.91"),
+        ("discrete Laplace", "10.98"),
+        ("staircase", "10.99"),
+        ("uniform", "20.85"),
+        ("correlated Gaussian", "37.07"),
+    ]
     _, out, _ = run("--promise", "epsilon", "1", "--json")
     told = json.loads(out)
     assert (told["epsilon"], told["delta"], told["unit_weeks"]) == (1, 0, 1)
@@ -149,6 +156,16 @@ def test_a_memory_that_does_not_cover_several_weeks_is_refused(run, asked, memor
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "b must be at least a and at least 0" in err
     assert "who changes hospital during the stay is not covered" in err
+
+
+def test_a_promise_is_for_a_memory_that_covers_the_stay(run):
+    told = json.loads(run("--promise", "mu", "1", "--memory", "0.2", "0.6", "--json")[1])
+    # One week moves C x by the root of 1.25, and each count by 1 / sqrt(2) of that.
+    week = 2**0.5 * 1.25**0.5 * (1 + 0.4**2 / (1 - 0.2**2)) ** 0.5
+    assert told["deviations"]["correlated Gaussian"] == pytest.approx(week)
+    code, out, err = run("--promise", "mu", "1", "--memory", "0.6", "0.2", "--unit-weeks", "2")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "who changes hospital during the stay is not covered; choose another --memory" in err
 
 
 def test_a_reader_who_stops_early_is_no_error():

@@ -17,6 +17,7 @@ from dpol.privacy.chains import (
     SumsMemory,
     chain_norm,
     designed,
+    deviation_of_mean,
     prediction_variance,
 )
 from dpol.privacy.factorizations import prefix_sums
@@ -82,6 +83,13 @@ def test_deviations_are_those_of_the_noise():
     sums = SumsMemory(prefix_sums(T))
     rows = np.linalg.norm(sums.noise(np.eye(T)), axis=1)
     np.testing.assert_allclose(sums.deviations(T, 3), np.repeat(rows[:, None], 3, axis=1))
+
+
+@every_pair
+@pytest.mark.parametrize("rounds", [1, 2, 8])
+def test_the_deviation_of_a_mean_is_that_of_a_long_chain(a, b, rounds):
+    mean = linalg.inv(releases(a, b, 200))[-rounds:].mean(axis=0)
+    assert deviation_of_mean(a, b, rounds) == pytest.approx(np.linalg.norm(mean), rel=1e-9)
 
 
 @pytest.mark.parametrize("stay", [1, 2, 3, 4])

@@ -39,7 +39,10 @@ def add(commands: Commands) -> None:
     parser.add_argument("--weeks", type=weeks, nargs="+", default=usual, metavar="W", help=words)
     words = "unit of privacy: a person counted in up to W consecutive weeks (default: 1)"
     parser.add_argument("--unit-weeks", type=weeks, default=1, metavar="W", help=words)
-    words = "memory of correlated noise, between -1 and 1 (default: independent noise)"
+    words = (
+        "memory of correlated noise, between -1 and 1 (default: independent noise; with --promise"
+        " 0 0.8)"
+    )
     memory = between(-0.999999, 0.999999)
     parser.add_argument("--memory", type=memory, nargs=2, metavar=("A", "B"), help=words)
     words = "delta at which epsilon is given (default: 1e-6)"
@@ -49,30 +52,38 @@ def add(commands: Commands) -> None:
 
 
 def _account(options: argparse.Namespace) -> None:
+    try:
+        (_noises if options.promise else _weeks)(options)
+    except ValueError as error:  # the memory does not cover these weeks
+        raise UsageError(f"{error}; choose another --memory, or one week only") from None
+
+
+def _noises(options: argparse.Namespace) -> None:
+    from dpol.privacy.account import USUAL_MEMORY, describe_noises, noises_for
+
+    promise, weeks = _promise(*options.promise), options.unit_weeks
+    memory = tuple(options.memory or USUAL_MEMORY)
+    noises = noises_for(promise, weeks, memory)
+    kept = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
+    facts = {**vars(promise), "unit_weeks": weeks, "memory": memory, "deviations": kept}
+    answer(options, describe_noises(promise, weeks, memory).splitlines(), facts)
+
+
+def _weeks(options: argparse.Namespace) -> None:
     from dpol.core.rounding import rounded_down
-    from dpol.privacy.account import describe_account, describe_noises, noises_for, protection
+    from dpol.privacy.account import describe_account, protection
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
-    delta = options.delta
-    if options.promise:
-        promise = _promise(*options.promise)
-        noises = noises_for(promise, options.unit_weeks)
-        kept = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
-        facts = {**vars(promise), "unit_weeks": options.unit_weeks, "deviations": kept}
-        answer(options, describe_noises(promise, options.unit_weeks).splitlines(), facts)
-        return
+    delta, unit = options.delta, options.unit_weeks
     if options.mu:
         mu = compose(options.mu)
     else:
         # Users continue with the printed mu, so all numbers follow from it.
         mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
     memory = options.memory and tuple(options.memory)
-    try:
-        text = describe_account(mu, delta, options.weeks, options.unit_weeks, memory)
-        rows = [protection(mu, delta, weeks, options.unit_weeks, memory) for weeks in options.weeks]
-    except ValueError as error:  # the memory does not cover these weeks
-        raise UsageError(f"{error}; choose another --memory, or one week only") from None
-    facts = {"mu": mu, "unit_weeks": options.unit_weeks, "delta": delta, "memory": memory}
+    text = describe_account(mu, delta, options.weeks, unit, memory)
+    rows = [protection(mu, delta, weeks, unit, memory) for weeks in options.weeks]
+    facts = {"mu": mu, "unit_weeks": unit, "delta": delta, "memory": memory}
     answer(options, text.splitlines(), {**facts, "weeks": list(map(vars, rows))})
 
 

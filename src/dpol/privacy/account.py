@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import scipy
 
 from dpol.core.rounding import rounded_up
-from dpol.privacy.chains import chain_norm
+from dpol.privacy.chains import chain_norm, deviation_of_mean
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,10 @@ class Protection:
 
 Memory = tuple[float, float]
 """Memory (a, b) of correlated noise, see `dpol.privacy.chains`."""
+USUAL_MEMORY: Memory = (0.0, 0.8)
+"""Memory whose noise is listed beside other noises."""
+_SEVERAL = 8
+"""Weeks of the mean whose noise is listed too; readers of noisy counts average over weeks."""
 
 
 def protection(
@@ -142,27 +146,40 @@ def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[
         yield "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
 
 
-def noises_for(promise: Promise, weeks: int) -> dict[str, float]:
+def noises_for(
+    promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY, over: int = 1
+) -> dict[str, float]:
     """Return the standard deviation of the least noise of each law that keeps a promise, by law.
 
-    It is on the count of one week, in units of what a person can change, and inf where no noise of
-    the law keeps the promise. The least comes first.
+    It is of a count's mean over some weeks, in units of what a person can change, and inf where no
+    noise of the law keeps the promise. The least comes first.
 
     Args:
         promise: promise to a person in the counts of two holders.
         weeks: longest stay of the person, in weeks in a row.
+        memory: memory (a, b) of the correlated Gaussian noise.
+        over: number of weeks of the mean.
+
+    Raises:
+        ValueError: the memory does not cover stays of this length, see `chain_norm`.
 
     >>> {law: round(noise, 2) for law, noise in noises_for(Promise(epsilon=1.0), 1).items()}
     {'discrete Laplace': 2.8, 'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, \
-'discrete Gaussian': inf, 'uniform': inf}
+'discrete Gaussian': inf, 'uniform': inf, 'correlated Gaussian': inf}
     """
     strengths = {name: law.largest(promise, 2 * weeks) for name, law in LAWS.items()}
-    noises = {name: LAWS[name].deviation(e) if e else math.inf for name, e in strengths.items()}
+    noises = {
+        name: LAWS[name].deviation(e) / math.sqrt(over) if e else math.inf
+        for name, e in strengths.items()
+    }
+    fresh = math.sqrt(2) * float(chain_norm(*memory, weeks)) * deviation_of_mean(*memory, over)
+    mu = GAUSSIAN.largest(promise, 1)
+    noises["correlated Gaussian"] = fresh / mu if mu else math.inf
     return dict(sorted(noises.items(), key=lambda pair: pair[1]))
 
 
-def describe_noises(promise: Promise, weeks: int) -> str:
-    """Return a text on the noises that keep a promise, the least noise first."""
+def describe_noises(promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY) -> str:
+    """Return a text on the noises that keep a promise, the least noise first, as `noises_for`."""
     if promise.mu is not None:
         said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal laws {promise.mu:g}"
         said += " standard deviations apart from each other"
@@ -173,18 +190,24 @@ def describe_noises(promise: Promise, weeks: int) -> str:
         said += f" factor of {math.exp(promise.epsilon):.4g}"
         if promise.delta:
             said += f", but for a probability of {promise.delta:g}"
+    means = noises_for(promise, weeks, memory, over=_SEVERAL)
     cells = [
-        (law, "cannot" if math.isinf(noise) else rounded_up(noise, 4))
-        for law, noise in noises_for(promise, weeks).items()
+        (law, *("cannot" if math.isinf(x) else rounded_up(x, 4) for x in (noise, means[law])))
+        for law, noise in noises_for(promise, weeks, memory).items()
     ]
+    chosen = ", ".join(f"{number:g}" for number in memory)
     return "\n".join(
         (
             f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
             f"{said}.",
             "",
-            *_table(("noise", "standard deviation on a count"), cells),
+            *_table(
+                ("noise", "standard deviation on a count", f"on its {_SEVERAL}-week mean"), cells
+            ),
             "",
             "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
-            "times as much. docs/explanation/privacy.md says which promise to give.",
+            f"times as much. Correlated noise has the memory ({chosen}); --memory takes others.",
+            "With it, people who stay longer than promised lose more. Which promise to give:",
+            "docs/explanation/privacy.md.",
         )
     )

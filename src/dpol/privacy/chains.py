@@ -194,6 +194,21 @@ def squared_norm(a: Number, b: Number, count: int) -> Number:
     return count * (1 + (b - a) ** 2 / (1 - b**2)) + 2 * next_to * lags
 
 
+def deviation_of_mean(a: float, b: float, rounds: int) -> float:
+    """Return the standard deviation of the mean noise of some rounds, of a chain begun long ago.
+
+    It is in units of the fresh noise. The noise of earlier rounds adds to it, so that the first
+    rounds of a chain have less.
+
+    >>> round(deviation_of_mean(0.0, 0.8, 1), 3)
+    1.281
+    """
+    left = np.arange(rounds)  # rounds after that of a draw
+    inside = 1 + (a - b) * (1 - a**left) / (1 - a)
+    before = (a - b) / np.sqrt(1 - a**2) * (1 - a**rounds) / (1 - a)
+    return float(np.sqrt(inside @ inside + before**2) / rounds)
+
+
 def designed(noise_level: Floats, stay: int) -> Chains:
     """Return the memory (0, b) that predicts best, for each holder; b to two decimals.
 
