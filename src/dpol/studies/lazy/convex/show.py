@@ -2,59 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
-
 from dpol.show.papers import LAZY, cited
-from dpol.studies.lazy.convex.settings import Convex
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, TableSpec
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from dpol.show.table import Table
-
-
-@partial(
-    FigureSpec,
-    name="convex-regret",
-    title="Regret against the best point of the body",
-    description="There is a row of panels for each game and dimension d, and a column for each"
-    " number of rounds T. A panel shows mean regret on a logarithmic axis (less is better), with a"
-    " row for each algorithm and a marker for each ε. Bars are intervals (Student’s t) that hold"
-    " together; a bar that leaves the panel reaches 0 or less. They cover the randomness of the"
-    " runs on these losses, not other losses. Means of 0 or less have no marker.",
-)
-def _draw_regret(frames: Frames, settings: Convex, facts: Facts) -> Figure:
-    from dpol.studies.lazy.regrets_shown import draw_regret
-
-    return draw_regret(frames, settings, facts)
-
-
-@partial(TableSpec, name="convex-regret", title="Regret, convex losses", place="file")
-def _regret_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
-    from dpol.studies.lazy.regrets_shown import regret_table
-
-    return regret_table(frames, settings, facts)
-
-
-@partial(
-    TableSpec, name="convex-stated-rates", title="The paper’s Table 1, convex losses", place="first"
-)
-def _rates_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
-    from dpol.studies.lazy.rates import rates_table
-
-    return rates_table(frames, settings, facts)
-
-
-@partial(
-    TableSpec, name="convex-exponents", title="Exponents of regret, convex losses", place="file"
-)
-def _exponents_table(frames: Frames, settings: Convex, facts: Facts) -> Table:
-    from dpol.studies.lazy.exponents import exponents_table
-
-    return exponents_table(frames, settings, facts)
-
+from dpol.studies.study import FigureSpec, Section, TableSpec
 
 SECTIONS = (
     Section(
@@ -64,8 +13,39 @@ SECTIONS = (
         about="L2P for online convex optimisation on a ball, a box or a simplex, as in"
         f" {cited(LAZY)}. Linear losses on a ball are the theorem’s hard case.",
         results=("convex",),
-        figures=(_draw_regret,),
-        tables=(_regret_table, _rates_table, _exponents_table),
+        figures=(
+            FigureSpec(
+                "..regrets_shown:draw_regret",
+                name="convex-regret",
+                title="Regret against the best point of the body",
+                description="There is a row of panels for each game and dimension d, and a column"
+                " for each number of rounds T. A panel shows mean regret on a logarithmic axis"
+                " (less is better), with a row for each algorithm and a marker for each ε. Bars are"
+                " intervals (Student’s t) that hold together; a bar that leaves the panel reaches 0"
+                " or less. They cover the randomness of the runs on these losses, not other losses."
+                " Means of 0 or less have no marker.",
+            ),
+        ),
+        tables=(
+            TableSpec(
+                "..regrets_shown:regret_table",
+                name="convex-regret",
+                title="Regret, convex losses",
+                place="file",
+            ),
+            TableSpec(
+                "..rates:rates_table",
+                name="convex-stated-rates",
+                title="The paper’s Table 1, convex losses",
+                place="first",
+            ),
+            TableSpec(
+                "..exponents:exponents_table",
+                name="convex-exponents",
+                title="Exponents of regret, convex losses",
+                place="file",
+            ),
+        ),
     ),
 )
 """Sections of the page, in their order."""
