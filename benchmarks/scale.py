@@ -37,10 +37,10 @@ ROOT = Path(__file__).parents[1]
 
 EVERY_LEARNER = ["ridge", "random-effects", "rw-ftpl"]
 SUITE = (
-    *("rw-ftpl", "rw-meta", "ridge", "random-effects", "exponential-weights", "fixed-share"),
+    *("rw-ftpl", "rw-meta", "ridge", "random-effects"),
     {"algorithm": "rw-meta", "label": "rw-meta-every-learner", "learners": EVERY_LEARNER},
 )
-"""RW-Meta and all learners, alone and together: 18 algorithms on the same noisy gains."""
+"""RW-Meta and all learners, alone and together: 16 algorithms on the same noisy gains."""
 
 LEVELS = (np.inf, 1.0, 0.5, 0.25)
 MEMORY_MB = 1_500

@@ -45,7 +45,6 @@ def test_a_game_on_arrays_loads_neither_tables_nor_configs():
     [
         (dpol.RWMeta(), "rw-meta", "capacity"),
         (dpol.RandomWalkFTPL(), "rw-ftpl", ISOTROPIC.name),
-        (dpol.ExponentialWeights(0.02), "fixed-share", "capacity"),
         (dpol.RWAdaBatch(), "rw-adabatch", CONSTANT.name),
         (dpol.TreeFTPL("min-regret"), "tree-ftpl-min-regret", ISOTROPIC.name),
         (dpol.LazyWeights(), "l2p", ISOTROPIC.name),

@@ -9,7 +9,6 @@ import pytest
 
 from dpol.checks.learners import CHECKS, bank_actions
 from dpol.core.randomness import replicate_generators
-from dpol.experts.exponential_weights import ExponentialWeights
 from dpol.experts.learners.joined import JoinedBank, LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
@@ -47,16 +46,15 @@ def test_selections_play_what_the_learners_say(name, source):
     """Learners are named as in a config, and every action is the action of some learner."""
     said = bank_actions(BANKS[name], source)
     generators = replicate_generators(1, ("learners",), range(REPLICATES), "own")
-    for algorithm, kind in (("rw-meta", RWMeta), ("exponential-weights", ExponentialWeights)):
-        (member,) = make_members({"algorithm": algorithm, "label": "x", "learners": [name]})
-        assert member.algorithm == kind(learners=(BANKS[name],))
-        assert member.algorithm.n_learners == len(BANKS[name].labels)
-        played = play_rounds(member.algorithm, source, generators)
-        assert (said == played[..., None]).any(axis=2).all()
-        for label, actions in zip(BANKS[name].labels, np.moveaxis(said, 2, 0), strict=True):
-            one = kind(learners=(FixedBank(actions[0][:, None].tolist()),))
-            played = play_rounds(one, source, generators)
-            np.testing.assert_array_equal(played[0], actions[0], err_msg=label)
+    (member,) = make_members({"algorithm": "rw-meta", "label": "x", "learners": [name]})
+    assert member.algorithm == RWMeta(learners=(BANKS[name],))
+    assert member.algorithm.n_learners == len(BANKS[name].labels)
+    played = play_rounds(member.algorithm, source, generators)
+    assert (said == played[..., None]).any(axis=2).all()
+    for label, actions in zip(BANKS[name].labels, np.moveaxis(said, 2, 0), strict=True):
+        one = RWMeta(learners=(FixedBank(actions[0][:, None].tolist()),))
+        played = play_rounds(one, source, generators)
+        np.testing.assert_array_equal(played[0], actions[0], err_msg=label)
 
 
 # ---- what the actions do not depend on -----------------------------------------------------------

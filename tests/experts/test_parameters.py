@@ -44,8 +44,6 @@ BROKEN = [
         ([5], "learner 5 is not one of"),
         ([{"learner": "ridge", "windows": [0]}], "windows must be whole numbers"),
     ]),
-    ("exponential-weights", {"learners": []}, "learners must not be empty"),
-    ("fixed-share", {"share": 1}, "share must be a number in [0, 1), got 1"),
     *(("ridge", {"windows": w}, "windows must be whole numbers from 1 to 10000") for w in (
         [], [0], [8, 2.5],
     )),

@@ -16,7 +16,7 @@ from dpol.checks.algorithms import (
     random_stream,
     source_for,
 )
-from dpol.experts.exponential_weights import ExponentialWeights
+from dpol.experts.cautious_mean import CautiousMean
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.random_effects import RandomEffectsBank
@@ -189,16 +189,13 @@ MADE = [
     ("rw-meta-floor-0", RWMeta(0.0)),
     ("rw-meta-short", RWMeta(learners=(SHORT, LeaderBank()))),
     ("rw-meta-short-floor-0", RWMeta(0.0, learners=(SHORT, LeaderBank()))),
-    ("fixed-share", ExponentialWeights(0.02)),
+    ("window-mean", CautiousMean(8, 0.0)),
     ({"algorithm": "rw-meta", "exploration_floor": 0.5, "decorrelate": False}, RWMeta(0.5, False)),
     (
         {"algorithm": "rw-meta", "learners": ["rw-ftpl", {"learner": "ridge", "windows": [4]}]},
         RWMeta(learners=(LeaderBank(), RidgeBank((4,)))),
     ),
-    (
-        {"algorithm": "fixed-share", "share": 0.1, "learners": ["rw-ftpl"]},
-        ExponentialWeights(0.1, (LeaderBank(),)),
-    ),
+    ({"algorithm": "window-mean", "window": 2}, CautiousMean(2, 0.0)),
     (
         {"algorithm": "random-effects", "scales": [0.1], "forgetting": 0.5},
         LearnerAlone(RandomEffectsBank(scales=(0.1,), forgetting=0.5)),
@@ -236,8 +233,8 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
     assert modules_of("rw-ftpl") == (f"{home}.ftpl",)
     assert modules_of({"algorithm": "ridge", "windows": [4]}) == (f"{home}.learners.ridge",)
     learners = ["rw-ftpl", {"learner": "ridge", "windows": [4]}, "rw-ftpl"]
-    assert modules_of({"algorithm": "fixed-share", "learners": learners}) == (
-        f"{home}.exponential_weights",
+    assert modules_of({"algorithm": "rw-meta", "learners": learners}) == (
+        f"{home}.meta",
         f"{home}.learners.leader",
         f"{home}.learners.ridge",
     )

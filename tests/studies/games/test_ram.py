@@ -14,7 +14,7 @@ from dpol.experts.registry import LEARNERS, make_members
 from dpol.studies.games.compute import bytes_per_replicate, parts, play_suite
 from dpol.studies.games.scores import rounds_of
 
-LOCAL = ("rw-ftpl", "rw-meta", "ridge", "random-effects", "fixed-share")
+LOCAL = ("rw-ftpl", "rw-meta", "ridge", "random-effects")
 LARGE = ({"algorithm": "rw-meta", "learners": list(LEARNERS)}, "random-effects")
 CENTRAL = ("tree-ftpl-min-noise", "l2p")
 BATCHED = ("rw-adabatch",)
