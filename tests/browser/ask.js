@@ -45,7 +45,8 @@ for (const [act, ...facts] of JSON.parse(steps)) {
 if (picture) await tab.screenshot({ path: picture });
 
 // On paper and without JavaScript, the figure of the run stands in its place.
-const shown = (it) => ["#answer-widget", "#figure-privacy-utility .panel img", "#table-answer"].map(
+const parts = ["#answer-widget", "#figure-privacy-utility .panel img", "div[aria-label='Share of the possible gain kept']"];
+const shown = (it) => parts.map(
   (selector) => it.evaluate((name) => document.querySelector(name).checkVisibility(), selector));
 found.screen = await Promise.all(shown(tab));
 await tab.emulateMedia({ media: "print" });

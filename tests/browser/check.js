@@ -41,8 +41,8 @@ found.passes = results.passes.map((it) => it.id);
 
 // Three clicks: ascending, descending, and back. In a table with groups, each row gets their labels.
 found.sorted = await tab.evaluate(() =>
-  ["cleaning", "average-gain"].map((name) => {
-    const table = document.querySelector(`table:has([id=table-${name}])`);
+  ["Changes by cleaning", "Average total gain"].map((caption) => {
+    const table = document.querySelector(`[aria-label^="${caption}"] table`);
     if (!table) return null;
     const head = table.tHead.rows[0].cells[0];
     return [0, 1, 2].map(() => {
@@ -56,9 +56,10 @@ found.sorted = await tab.evaluate(() =>
 await tab.reload();
 
 // The filter of the ledger: by verdict, also sorted, by words, and back.
-if (await tab.locator("#table-claims-open").count()) {
-  found.filter = await tab.evaluate(() => {
-    const table = document.querySelector("#table-claims-open").closest("table");
+const ledger = "[aria-label='Rows of the ledger that fail or are open'] table";
+if (await tab.locator(ledger).count()) {
+  found.filter = await tab.evaluate((own) => {
+    const table = document.querySelector(own);
     const bar = table.closest(".block").querySelector(".filter");
     const [search, [all, verdict]] = [bar.querySelector("input"), bar.querySelectorAll("button")];
     const state = () => ({
@@ -79,7 +80,7 @@ if (await tab.locator("#table-claims-open").count()) {
     all.click();
     [0, 1].forEach(() => table.tHead.querySelector("button").click());
     return [...steps, state()];
-  });
+  }, ledger);
 }
 console.log(JSON.stringify(found));
 await browser.close();

@@ -208,7 +208,6 @@ def write_run(folder: Path) -> None:
     tables = {
         table.name: Table(
             caption=f"Of {table.name}",
-            name=table.name,
             corner=("stream", "privacy"),
             headers=("gain",),
             sections=(section,),

@@ -105,7 +105,6 @@ def cleaning_table(cleaning: Mapping[str, Any], titles: Mapping[str, str], start
     several = f": {names[0]} to {names[-1]}" if len(streams) > MOST_STREAMS else ""
     return Table(
         caption=f"Changes by cleaning{several}",
-        name=f"cleaning-{start}" if start else "cleaning",
         corner=("rule",),
         headers=tuple(names),
         sections=(one_section(lines),),

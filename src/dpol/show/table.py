@@ -105,7 +105,6 @@ class Table:
 
     Args:
         caption: what the table shows.
-        name: name in cross references; letters and hyphens.
         corner: headers of section, group and line, of section and line, or of line. Titles without
             a header are not shown.
         headers: headers of the cells; a plain text heads a column of numbers without a unit.
@@ -116,7 +115,6 @@ class Table:
     """
 
     caption: str
-    name: str
     corner: tuple[str, ...]
     headers: tuple[Column | str, ...]
     sections: tuple[Section, ...]

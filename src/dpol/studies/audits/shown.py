@@ -36,7 +36,7 @@ def closest_audits(frames: Frames, settings: Audits, facts: Facts) -> Table:
         f" promise; and the {_CLOSEST} others closest to their claims"
     )
     shown = pd.concat([of["violated"], of[OUTSIDE], of["consistent"].head(_CLOSEST)])
-    return _table(audits, caption, "audits-closest", shown)
+    return _table(audits, caption, shown)
 
 
 def audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
@@ -49,19 +49,17 @@ def audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
         for row in audits.to_dict("records")
     )
     footers = f"Adjacent: {adjacency}.", *dict.fromkeys(ran)
-    return _table(audits, "Audits", "audits", audits, footers)
+    return _table(audits, "Audits", audits, footers)
 
 
 def _table(
     audits: pd.DataFrame,
     caption: str,
-    name: str,
     shown: pd.DataFrame,
     footers: tuple[str, ...] = (),
 ) -> Table:
     return Table(
         caption=caption,
-        name=name,
         corner=("mechanism",),
         headers=(
             *(Column("variant", prose=True), Column("unit", prose=True)),

@@ -162,7 +162,6 @@ def table_1(frames: Frames, settings: Batching, facts: Facts) -> Table:
     first = games.iloc[0]
     return Table(
         caption="The paper’s Table 1: regret of five algorithms",
-        name="table-1",
         corner=("algorithm",),
         headers=tuple(
             Column(header, prose=True)

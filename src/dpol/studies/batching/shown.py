@@ -37,7 +37,6 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
     return Table(
         caption=f"ε at δ = {first['delta_reported']:g} of RW-AdaBatch in the central model",
-        name="amplification",
         corner=("experts", "round", "privacy of one round"),
         headers=(
             name_of("un-amplified").short,
@@ -76,7 +75,6 @@ def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
 
     return Table(
         caption="What batching costs: regret of RW-FTPL and extra regret of RW-AdaBatch",
-        name="batching",
         corner=("experts", "stream", "privacy of one round"),
         headers=(
             "RW-FTPL",

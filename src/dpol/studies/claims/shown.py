@@ -64,7 +64,7 @@ def claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
 
     Rows that fail or are open come first in their section.
     """
-    return _ledger(frames["claims"], "claims", "All rows of the ledger", short=False)
+    return _ledger(frames["claims"], "All rows of the ledger", short=False)
 
 
 def open_claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
@@ -73,10 +73,10 @@ def open_claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
     A section still counts all its rows.
     """
     caption = "Rows of the ledger that fail or are open"
-    return _ledger(frames["claims"], "claims-open", caption, short=True)
+    return _ledger(frames["claims"], caption, short=True)
 
 
-def _ledger(frame: pd.DataFrame, name: str, caption: str, *, short: bool) -> Table:
+def _ledger(frame: pd.DataFrame, caption: str, *, short: bool) -> Table:
     ours, on_data = frame["ours"].astype(bool), frame["on_data"].astype(bool)
     theirs = frame[~ours & ~on_data].groupby("paper", sort=False)
     parts = {cited(str(paper)): rows for paper, rows in theirs}
@@ -91,7 +91,6 @@ def _ledger(frame: pd.DataFrame, name: str, caption: str, *, short: bool) -> Tab
             sections.append(one_section(lines, title, _counts(rows)))
     return Table(
         caption=caption,
-        name=name,
         corner=("paper", "statement"),
         headers=(
             Column("claim", prose=True),

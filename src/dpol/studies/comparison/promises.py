@@ -98,7 +98,6 @@ def promises_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
     ]
     return Table(
         caption="Share of the possible gain kept, by promise, noise and stay",
-        name="promises",
         corner=("level", "promise", "noise"),
         headers=tuple(headers),
         sections=tuple(sections),

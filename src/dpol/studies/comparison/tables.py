@@ -46,7 +46,6 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
     ]
     return Table(
         caption="The baseline and ours at the same privacy: total gain",
-        name="comparison",
         corner=("stream", "privacy"),
         headers=columns,
         sections=tuple(sections),

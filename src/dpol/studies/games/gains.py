@@ -134,7 +134,6 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     played = "" if several or noises == [NO_NOISE] else f", {noises[0]} noise"
     return Table(
         caption=f"Average total gain{played}",
-        name="average-gain",
         corner=("stream", "noise", "privacy") if several else ("stream", "privacy"),
         headers=tuple(marked(it, it in marks) for it in columns),
         sections=tuple(sections),

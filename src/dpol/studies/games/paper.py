@@ -110,7 +110,6 @@ def table_2(frames: Frames, main: Games, facts: Facts) -> Table:
     both = pd.concat([run.assign(source=RUN), paper.assign(source=PAPER)], ignore_index=True)
     return Table(
         caption="The paper’s Table 2: total gain",
-        name="table-2",
         corner=("data", "privacy"),
         headers=(*HEADERS.values(), *(Column(it, prose=True) for it in columns[len(HEADERS) :])),
         sections=tuple(sections),

@@ -57,7 +57,6 @@ def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
     lines = [(_listed(names), cells) for cells, names in of_cells.items()]
     return Table(
         caption="Right guesses of an attacker, at most (a coin: 50%)",
-        name="privacy",
         corner=("system",),
         headers=tuple(map(mu_title, levels)) or ("",),
         sections=(one_section(lines or [("no noise was added", (TableCell("—"),))]),),

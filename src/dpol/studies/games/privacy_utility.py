@@ -241,7 +241,6 @@ def table_of_shares(numbers: pd.DataFrame, row: pd.Series[Any], facts: Facts) ->
     strictest = mu_title(mus[-1])
     return Table(
         caption="Share of the possible gain kept",
-        name="answer",
         corner=(kind, "system") if len(shown) > 1 else ("system",),
         headers=(
             *map(level_title, mus),

@@ -39,7 +39,6 @@ def slopes_table(frames: Frames, study: Labels, facts: Facts) -> Table:
     first, rounds = rows.iloc[0], sorted(set(rows["T"]))
     return Table(
         caption="Slopes of total variation against the rounds",
-        name="labels-slopes",
         corner=("class", "algorithm"),
         headers=tuple(_ESTIMATES.values()),
         sections=(Section(f"hard class: {fixed(first, 'T')}", "", (Group("", tuple(lines)),)),),

@@ -49,7 +49,6 @@ def labels_table(frames: Frames, study: Labels, facts: Facts) -> Table:
         sections.append(Section(title, "Theorems 4, 5", (Group("any with the truth", lines),)))
     return Table(
         caption="Learning a distribution from locally private labels",
-        name="labels",
         corner=("what", "class", "setting"),
         headers=tuple(title_of(*learner) for learner in learners),
         sections=tuple(section for section in sections if section.groups),

@@ -132,7 +132,6 @@ def exponents_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     none = Group("", (("", (TableCell("—", ("no mean is above 0 at two sizes",)),)),))
     nothing = Table(
         caption=f"Fitted exponents of regret, {sweep.title}",
-        name=f"{name}-exponents",
         corner=("losses", "exponent in", "at"),
         headers=("exponent",),
         sections=(Section("none", "", (none,)),),

@@ -120,7 +120,6 @@ def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     formulas = Group("any", (("any", cells),))
     return Table(
         caption=f"The paper’s Table 1: rates for {LOSSES[name]}",
-        name=f"{name}-stated-rates",
         corner=("rate", "T", "privacy"),
         headers=(*(Column(rate.of, prose=True) for rate in rates), "prior work over L2P"),
         sections=(

@@ -76,7 +76,6 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     first = regrets.iloc[0]
     return Table(
         caption=f"Measured regret, {game}",
-        name=f"lazy-{game}",
         corner=("losses", "T", "privacy"),
         headers=tuple(TITLES[name] for name in algorithms),
         sections=tuple(
