@@ -1,4 +1,8 @@
-"""Reading tables of gains: a row per round, a column per expert."""
+"""Reading tables of gains: a row per round, a column per expert.
+
+They are a source of their own because nobody knows how many gains one person moves: the owner gives
+the sensitivity, round by round if need be, and the record says that the unit is one round.
+"""
 
 from __future__ import annotations
 
