@@ -83,20 +83,15 @@ def test_arguments_say_what_a_config_says() -> None:
     assert_same(own, replace(of_config, provenance=own.provenance))
 
 
-def test_what_a_table_shows_need_not_be_told(tmp_path: Path, monkeypatch) -> None:
-    """As `dpol new dataset` reads it, whose config can be given too."""
+def test_the_config_of_a_table_can_be_given(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = "--count guests --capacity places --missing -"
     assert main(["new", "dataset", str(ROOT / TABLE), *words.split()]) == 0
-    marks = {"cleaning": {"missing_markers": ["", "-"]}}
-    seen = dpol.read_table(TABLE, count="guests", capacity="places", **marks)
-    assert seen.count_sensitivity == 3, "a suppressed 5 is read as 2"
-    assert_same(seen, dpol.read_table("shelters.yaml"))
-    with pytest.raises(dpol.ConfigError) as caught:
-        dpol.read_table(TABLE, count="guest")
-    assert "Name its columns as arguments:\n  count: no column 'guest'; did you" in str(
-        caught.value
-    )
+    read = dpol.read_table("shelters.yaml")
+    assert read.count_sensitivity == 3, "a suppressed 5 is read as 2"
+    marks = {"suppressed_markers": ["<5"], "missing_markers": ["", "-"], "entities": "all"}
+    told = {**SHELTERS, "name": None, "cleaning": marks, "count_sensitivity": 3}
+    assert_same(dpol.read_table(TABLE, **told), read)
     with pytest.raises(dpol.ConfigError, match="no stream twn; did you mean town"):
         dpol.read_table(ROOT / "config/shelters.yaml", label="twn")
     with pytest.raises(dpol.ConfigError, match="dataset.source.kind = 'simulated': must be local"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +24,6 @@ from dpol.data.settings import Dataset, LocalSource, Stream
 from dpol.data.stream import GainStream, build_stream
 
 if TYPE_CHECKING:
-    from dpol.data.guess import Look
     from dpol.data.panel import CleanPanel
 
 _MANUAL = "The page Configs of the documentation"
@@ -55,7 +53,7 @@ def read_table(
     capacity_per: float = 1.0,
     label: str | None = None,
     gain: Mapping[str, Any] | None = None,
-    count_sensitivity: float | None = None,
+    count_sensitivity: float = 1.0,
     stay: int = 1,
     format: Mapping[str, Any] | None = None,
     periods: Mapping[str, Any] | None = None,
@@ -63,11 +61,9 @@ def read_table(
 ) -> GainStream:
     """Read a table of counts, clean it, and return its gain stream.
 
-    The stream is the one that a run of the pipeline makes of the table. Without all of `entity`,
-    `period` and `count`, dpol looks at the table as `dpol new dataset` does, and asks for what the
-    table does not show. A config that this command wrote can be given instead of the table. What
-    the cleaning changed or left out is logged as warnings of the logger `dpol`, which Python
-    prints.
+    The stream is the one that a run of the pipeline makes of the table. `dpol new dataset` finds
+    the columns of a table; the config that it writes can be given instead of the table. What the
+    cleaning changed or left out is logged as warnings of the logger `dpol`, which Python prints.
 
     Args:
         path: a `.csv`, `.csv.gz`, `.tsv`, `.parquet` or `.xlsx` file, or the `.yaml` of a config,
@@ -84,8 +80,7 @@ def read_table(
         label: label of the stream, which keys its noise and by which games know it; by default the
             groups, or else the name of the file; of a config, its first stream.
         gain: the block `gain` of a config: the question.
-        count_sensitivity: the most by which one person can change one count; 1 by default, or more
-            if dpol sees suppressed counts.
+        count_sensitivity: the most by which one person can change one count.
         stay: number of consecutive rounds in which one person may be counted.
         format: the block `dataset.format`: layout, sheet, numbers and dates.
         periods: the block `dataset.periods`: length, first and last; a period has 7 days by
@@ -93,73 +88,44 @@ def read_table(
         cleaning: the block `dataset.cleaning`.
 
     Raises:
-        ConfigError: arguments break rules, or the table does not show everything; the text lists
-            every broken rule or question.
+        ConfigError: arguments break rules; the text lists every broken rule.
         ValueError: `count_sensitivity` or `stay` is no such number.
         DataError: the table cannot be read, or `clean_panel` or `build_stream` refuses it.
         ModuleNotFoundError: a package of the extra `pipeline` is not installed.
 
     >>> read_table(
     ...     "data/examples/shelters.csv",
+    ...     entity="shelter",
+    ...     period="week_of",
     ...     count="guests",
     ...     capacity="places",
-    ...     cleaning={"missing_markers": ["", "-"]},
+    ...     cleaning={"missing_markers": ["-"], "suppressed_markers": ["<5"]},
     ... )
     GainStream('shelters', 60 rounds x 12 experts, gains up to 1, 2023-09-04 to 2024-10-21)
     """
-    check_number("count_sensitivity", count_sensitivity or 1, "(0, inf)")
+    check_number("count_sensitivity", count_sensitivity, "(0, inf)")
     check_whole("stay", stay)
     file = place_of(str(path))
     if file.endswith(".yaml"):
-        return _read_config(file, label)
-    named = {
+        with needs_pipeline():
+            return _read_config(file, label)
+    columns = {
         "entity": entity, "period": period, "count": count, "capacity": capacity, "group": group,
-        "name": name, "cases": cases and list(cases),
+        "name": name, "cases": cases and list(cases), "capacity_per": capacity_per,
     }  # fmt: skip
-    columns = {key: value for key, value in named.items() if value is not None}
-    blocks = {"columns": columns, "format": format or {}, "periods": periods or {}}
-    blocks |= {"cleaning": cleaning or {}, "gain": gain or {}}
-    with needs_pipeline():
-        if not {"entity", "period", "count"} <= columns.keys():
-            look = _look(file, blocks)
-            blocks = {key: {**getattr(look, key), **block} for key, block in blocks.items()}
-            count_sensitivity = count_sensitivity or look.count_sensitivity
-            groups = groups or ([*look.groups] if group else None)
-        asked = blocks.pop("gain")
-        blocks["columns"] = {**blocks["columns"], "capacity_per": capacity_per}
-        dataset = {"source": {"kind": "local", "file": file}, **blocks}
-        raw = {"dataset": dataset, "gain": asked, "groups": groups}
-        try:
-            return _stream_of(str(path), raw, label, count_sensitivity or 1.0, stay)
-        except (ConfigError, DataError) as error:
-            raise type(error)(_of_arguments(str(error))) from None
-
-
-def _look(file: str, blocks: Mapping[str, Mapping[str, Any]]) -> Look:
-    """Look at a table, with the arguments as what its owner tells.
-
-    Raises:
-        ConfigError: the table does not show everything.
-    """
-    from dpol.data.guess import UnclearError, look_at
-
-    gain, cleaning = blocks["gain"], blocks["cleaning"]
-    told: dict[str, Any] = {
-        **{key: name for key, name in blocks["columns"].items() if isinstance(name, str)},
-        **blocks["format"],
-        "at_most": gain.get("bound") or gain.get("at_most"),
-        "each_day": cleaning.get("several_rows"),
-        "missing": cleaning.get("missing_markers"),
-        "suppressed": cleaning.get("suppressed_markers"),
+    dataset = {
+        "source": {"kind": "local", "file": file},
+        "columns": {key: value for key, value in columns.items() if value is not None},
+        "format": format or {},
+        "periods": periods or {},
+        "cleaning": cleaning or {},
     }
+    raw = {"dataset": dataset, "gain": gain or {}, "groups": groups}
     try:
-        return look_at(Path(file), {key: value for key, value in told.items() if value is not None})
-    except UnclearError as unclear:
-        questions = "".join(f"\n  {key}: {question}" for key, question in unclear.asked.items())
-        raise ConfigError(
-            f"{file}: does not show everything. Name its columns as arguments:{questions}\nOr run"
-            f" dpol new dataset {shlex.quote(file)}, and read the config that it writes"
-        ) from None
+        with needs_pipeline():
+            return _stream_of(str(path), raw, label, count_sensitivity, stay)
+    except (ConfigError, DataError) as error:
+        raise type(error)(_of_arguments(str(error))) from None
 
 
 def _of_arguments(text: str) -> str:
@@ -183,8 +149,7 @@ def _read_config(file: str, label: str | None) -> GainStream:
         "groups": None if groups == ["all"] else groups,
     }
     weeks = privacy.get("unit", {}).get("weeks", 1)
-    with needs_pipeline():
-        return _stream_of(file, raw, label, privacy.get("count_sensitivity", 1.0), weeks)
+    return _stream_of(file, raw, label, privacy.get("count_sensitivity", 1.0), weeks)
 
 
 def _stream_of(
@@ -203,10 +168,10 @@ def _stream_of(
     except ValidationError as error:
         raise refusal(place, problems_of(error, _Asked, raw), _MANUAL) from None
     dataset, gain, source = asked.dataset, asked.gain, asked.dataset.source
-    broken = [*dataset.problems({"gain": gain})]
     if not isinstance(source, LocalSource):
-        broken.append(Problem(("dataset", "source", "kind"), source.kind, "must be local"))
-    if broken:
+        kind = Problem(("dataset", "source", "kind"), source.kind, "must be local")
+        raise refusal(place, [kind], _MANUAL)
+    if broken := [*dataset.problems({"gain": gain})]:
         raise refusal(place, broken, _MANUAL)
     file = place_of(source.file)
     if label is None:
