@@ -105,12 +105,7 @@ class _UniqueKeys(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
-        value = super().construct_yaml_int(node)
-        try:
-            return int(self._plain(node, value))
-        except OverflowError:
-            problem = "this whole number is too large; write a smaller one"
-            raise _OtherNumber(None, None, problem, node.start_mark) from None
+        return int(self._plain(node, super().construct_yaml_int(node)))
 
     def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
         return float(self._plain(node, super().construct_yaml_float(node)))
@@ -118,10 +113,10 @@ class _UniqueKeys(yaml.SafeLoader):
     def _plain(self, node: yaml.ScalarNode, value: float) -> float:
         """Return a number, and refuse one that YAML 1.1 reads otherwise than people do."""
         text = str(node.value)
-        if _OTHER_BASE.fullmatch(text) or (math.isinf(value) and "inf" not in text.lower()):
+        if _OTHER_BASE.fullmatch(text) or (abs(value) == math.inf and "inf" not in text.lower()):
             digits = re.fullmatch("([-+]?)0*([0-9]+)", text.replace("_", ""))
             plain = f"write {digits[1]}{digits[2]}" if digits else "write a plain number"
-            problem = f"YAML reads {text} as {value:g}; {plain}, or put it in quotes"
+            problem = f"YAML reads {text} as {value}; {plain}, or put it in quotes"
             raise _OtherNumber(None, None, problem, node.start_mark)
         return value
 
