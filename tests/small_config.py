@@ -39,8 +39,10 @@ WEB: Raw = {
     "file": "data/raw/table.csv.gz",
 }
 LOCAL: Raw = {"kind": "local", "file": "table.parquet"}
-UNGROUPED: Raw = {"all": {"groups": ["all"]}}
-"""The streams of a table without groups."""
+GAINS: Raw = {
+    "dataset": {"source": {"kind": "gains", "file": "gains.parquet", "sensitivity": 0.1}},
+    "streams": {"all": {"groups": ["all"]}},
+}
 COMPARED: Raw = yaml.safe_load("""
 suites:
   paper: {algorithms: [rw-meta, ridge]}

@@ -34,7 +34,7 @@ def lesson_rows() -> pd.DataFrame:
     config = parse_experiment(BEYOND, "beyond.yaml").config
     dataset, label = config.dataset, next(iter(config.streams))
     file = ROOT / BEYOND["dataset"]["source"]["file"]
-    raw = read_table(file, dataset.columns.needed(), dataset.format)
+    raw = read_table(file, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
     cells = []

@@ -15,8 +15,9 @@ from dpol.config.experiment import check_local_table, load_experiment, parse_exp
 from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.core.yaml_files import read_yaml
+from dpol.data.settings import Dataset
 from dpol.studies.games.study import points
-from small_config import DELETED, LOCAL, SMALL, UNGROUPED, WEB, changed
+from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed
 
 
 def parse(*changes):
@@ -35,8 +36,17 @@ def test_a_good_config_is_accepted_with_its_values():
     assert config.block("comparison") is None
 
 
+def test_a_table_of_gains_is_accepted():
+    keys = {"period": "day", "sensitivity": "moves", "gain_range": 2}
+    config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()}).config
+    assert config.raw_file == "gains.parquet"
+    assert parse({"dataset.source": WEB}).config.raw_file == WEB["file"]
+    with pytest.raises(ValueError, match=r"has no dataset\.columns"):
+        _ = config.dataset.needed_columns
+
+
 def test_streams_without_a_group_column_have_the_one_group_all():
-    parse({"dataset.columns.group": DELETED, "dataset.source": LOCAL, "streams": UNGROUPED})
+    parse({"dataset.columns.group": DELETED, "dataset.source": LOCAL, "streams": GAINS["streams"]})
 
 
 @pytest.mark.parametrize(
@@ -44,12 +54,12 @@ def test_streams_without_a_group_column_have_the_one_group_all():
     [
         (SMALL["dataset"]["source"], True),
         (WEB, False),
-        ({**LOCAL, "simulated": False}, False),
-        ({**LOCAL, "simulated": True}, True),
+        *(({**source, "simulated": made_up}, made_up)
+          for source in (LOCAL, GAINS["dataset"]["source"]) for made_up in (False, True)),
     ],
-)
+)  # fmt: skip
 def test_a_made_up_table_may_be_declared(source, simulated):
-    assert parse({"dataset.source": source}).config.dataset.simulated is simulated
+    assert Dataset.model_validate({"source": source}).simulated is simulated
 
 
 def test_10_000_jobs_can_be_planned():
@@ -83,9 +93,10 @@ def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
         model.model_validate({"no_such_key": 1})
 
 
-def test_a_local_table_that_is_not_there_is_refused(tmp_path):
+@pytest.mark.parametrize("changes", [{"dataset.source": LOCAL}, GAINS], ids=["local", "gains"])
+def test_a_local_table_that_is_not_there_is_refused(changes, tmp_path):
     path = tmp_path / "table.csv"
-    config = parse({"dataset.source": {"kind": "local", "file": str(path)}}).config
+    config = parse(changes, {"dataset.source.file": str(path)}).config
     with pytest.raises(ConfigError) as caught:
         check_local_table(config)
     assert str(caught.value) == (

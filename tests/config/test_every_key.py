@@ -16,7 +16,7 @@ from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.experts.registry import REGISTRY
 from dpol.studies.registry import load_study
-from small_config import COMPARED, LOCAL, WEB, changed, parts, problems
+from small_config import COMPARED, GAINS, LOCAL, WEB, changed, parts, problems
 
 Place = tuple[str | int, ...]
 BASES: dict[str, dict[str, Any]] = {
@@ -46,6 +46,7 @@ BASES: dict[str, dict[str, Any]] = {
         "privacy.unit": {},
     },
     "web": {"dataset.source": WEB},
+    "gains": GAINS,
 }
 """Good configs that hold every block between them."""
 WRONG = (None, "x y", "", 5, -1.5, [], [None], ["x", 3], {"a": None}, True)

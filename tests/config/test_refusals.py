@@ -15,7 +15,7 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.errors import ConfigError
 from dpol.experts.registry import REGISTRY
 from dpol.noise import NOISES
-from small_config import COMPARED, DELETED, LOCAL, SMALL, UNGROUPED, WEB, changed, parts, problems
+from small_config import COMPARED, DELETED, GAINS, LOCAL, SMALL, WEB, changed, parts, problems
 
 FROM_WEB, FROM_FILE = {"dataset.source": WEB}, {"dataset.source": LOCAL}
 STUDIED = {"batching": {"n_experts": [2, 10], "mus": [0.5]}}
@@ -24,7 +24,7 @@ WIDE = {
     **FROM_FILE,
     "dataset.format": {"layout": "wide"},
     "dataset.columns": {"period": "week", "capacity": BEDS},
-    "streams": UNGROUPED,
+    "streams": GAINS["streams"],
 }
 QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
@@ -59,6 +59,12 @@ dataset.source.file = 'data/../../t.csv.gz': must be a path below the working fo
 dataset.source.simulated = 'perhaps': must be true or false
 """),
     (STUDIED, "batching.mus[0] = True: must be a number"),
+    (GAINS, """
+dataset.source.sensitivity = 0: must be a number above 0, or the name of a column
+privacy.count_sensitivity = 2.0: must not be given because dataset.source.kind is gains: use dataset.source.sensitivity
+labels.patients_per_week = 5: must not be given because dataset.source.kind is gains: its gains have no people
+suites.noisy.noises = ['isotropic', 'capacity']: must not contain capacity because dataset.source.kind is gains: gains have no capacities
+"""),
     (COMPARED, """
 comparison.baseline.algorithm = 'rw-mta': no private suite plays it with isotropic noise; did you mean rw-meta?
 """),
@@ -102,9 +108,9 @@ ELSEWHERE = [
     ({"batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}}, "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at most n_rounds (10)"),
     ({"replicates": 1_000_000, "block_replicates": 1}, "block_replicates = 1: makes 10,000,000 jobs; at most 20,000: use a larger points_per_job, or larger blocks"),
     ({"suites.batched.algorithms": ["rw-adabatch"]}, "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
-    ({"dataset": {"source": LOCAL}, "streams": UNGROUPED}, "dataset.columns: is missing and has no default"),
-    ({"dataset.source.kind": "simulatd"}, "dataset.source.kind = 'simulatd': must be 'web', 'local' or 'simulated'; did you mean simulated?"),
-    ({"dataset.source.kind": DELETED}, "dataset.source.kind: is missing; must be 'web', 'local' or 'simulated'"),
+    ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]}, "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
+    ({"dataset.source.kind": "simulatd"}, "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated' or 'gains'; did you mean simulated?"),
+    ({"dataset.source.kind": DELETED}, "dataset.source.kind: is missing; must be 'web', 'local', 'simulated' or 'gains'"),
     ({"seed": DELETED}, "seed: is missing and has no default"),
     ({**COMPARED, "comparison.ours": COMPARED["comparison"]["baseline"]}, "comparison.ours = 'rw-meta': must differ from comparison.baseline"),
     ({"suites.noisy.noises": ["isotropic", "capacity-memory"]}, "suites.noisy.noises = ['isotropic', 'capacity-memory']: must not contain capacity-memory: no support for correlated noise in ridge"),
@@ -114,6 +120,8 @@ ELSEWHERE = [
     ({**COMPARED, "comparison.rivals": 2 * [{"name": "x", "systems": [COMPARED["comparison"]["baseline"]]}]}, "comparison.rivals = [{'name': 'x', 'systems': [{'algorithm': 'rw-meta', 'noise': 'isotropic'}]}, ...: must not hold x twice"),
     ({"privacy.memory": [0.9, 0.3], "privacy.unit": {"weeks": 3}}, "privacy.memory = (0.9, 0.3): must have b >= max(a, 0) because privacy.unit.weeks is above 1: otherwise a person who changes hospital during the stay is not covered"),
     ({**COMPARED, "comparison.ours": {"algorithm": "careful", "noise": "isotropic-worst-case"}}, "comparison.ours.noise = 'isotropic-worst-case': must be a noise that vanishes at the level .inf"),
+    ({**GAINS, "dataset.cleaning": {}}, "dataset.cleaning = 'a block': must not be given because dataset.source.kind is gains: there is nothing to clean"),
+    ({**GAINS, "dataset.format": {"layout": "wide"}}, "dataset.format.layout = 'wide': must not be given because dataset.source.kind is gains"),
     ({**WIDE, "dataset.columns.capacity": "beds"}, "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
     ({**WIDE, "dataset.columns.capacity.format": {}}, "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
     ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
@@ -123,6 +131,7 @@ ELSEWHERE = [
     ({"questions": {"share": {}}}, "questions = ['share']: must be at least two; use gain for a single question"),
     ({"streams.one-a.groups": ["A"], "questions": {"b": {}, "a-b": {"min_capacity": 5}}}, "questions = ['b', 'a-b']: gives two games the same label STREAM-QUESTION; change a label"),
     ({"dataset.columns.capacity": DELETED}, "dataset.columns.capacity: is missing: name the column, or set gain to of: count with a bound"),
+    ({**GAINS, "gain": {"of": "count", "bound": 10}}, "gain = 'count': must not be given because dataset.source.kind is gains"),
     ({**FROM_WEB, "dataset.source.table": "hhs-facilty", "dataset.source.endpoints": []}, "dataset.source.table = 'hhs-facilty': is not a table that dpol knows; did you mean hhs-facility?"),
     ({**FROM_WEB, "dataset.source.endpoints": []}, "dataset.source = {'kind': 'web', 'endpoints': [], 'file': 'data/raw/table.csv.gz'}: needs table, the name of a known table, or your own endpoints"),
     ({**FROM_WEB, "dataset.source.endpoints[0].sha256": "0" * 64}, "dataset.source.endpoints[0] = {'kind': 'socrata', 'url': 'https://data.example/resource/abcd-1234.csv', 'sh...: sha256 is for kind file; the answers of socrata change"),
@@ -140,6 +149,7 @@ OUT_OF_RANGE = {
     "privacy.levels.high": math.nan,
     "privacy.memory": [True, 0.5],
     "dataset.cleaning.missing_markers": "NA",
+    "dataset.source.sensitivity": math.inf,
     "streams": {},
     "suites": [1],
     "suites.open.algorithms": "follow-the-leader",
@@ -151,7 +161,7 @@ OUT_OF_RANGE = {
 
 @pytest.mark.parametrize(("place", "value"), OUT_OF_RANGE.items(), ids=repr)
 def test_a_value_out_of_range_is_refused_with_its_key_and_value(place, value):
-    (line,) = problems({place: value})
+    (line,) = problems(GAINS if "sensitivity" in place else {}, {place: value})
     assert line.startswith(f"{place} = {repr(value)[:77]}")
     assert len(line) < 250, "a long value is cut short"
     assert line.isprintable(), "control characters are escaped"

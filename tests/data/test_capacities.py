@@ -26,7 +26,7 @@ def joined(folder: Path, second: str, of: Drawn = DRAWN, **keys: Any) -> CleanPa
     period = {"period": "from"} if "from" in second.partition("\n")[0] else {}
     per = {"capacity_per": keys.pop("capacity_per")} if "capacity_per" in keys else {}
     rules = dataset({"capacity": {**named, **period}, **per}, max_carry=1, **keys)
-    capacities = read_capacities(rules.columns)
+    capacities = read_capacities(rules.needed_columns)
     raw = table([{key: line[key] for key in line if key != "beds"} for line in rows(of)])
     return clean_panel(raw, rules, streams(S=["A"]), capacities)
 

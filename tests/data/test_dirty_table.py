@@ -27,7 +27,7 @@ def cleaned(request: pytest.FixtureRequest) -> tuple[CleanPanel, DirtyTable]:
     keys = yaml.safe_load(CONFIG.read_text())["dataset"]
     keys["cleaning"]["max_zeroed"] = 0.1
     dataset = Dataset.model_validate(keys)
-    raw = raw_table("table.csv.gz", dirty.frame()[dataset.columns.needed()])
+    raw = raw_table("table.csv.gz", dirty.frame()[dataset.needed_columns.needed()])
     streams = {label: Stream(groups=groups) for label, groups in STREAMS.items()}
     return clean_panel(raw, dataset, streams), dirty
 

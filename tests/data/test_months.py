@@ -69,7 +69,7 @@ def test_year_and_month_in_two_columns_are_the_first_of_the_month(zeros: str) ->
     raw.cells["y"] = parts[0] + zeros.lstrip("0")
     raw.cells["m"] = parts[1] if zeros == "0" else parts[1].str.lstrip("0") + zeros
     rules = dataset({"period": {"year": "y", "month": "m"}}, {"months": 1})
-    assert rules.columns.needed() == ["hospital", "y", "m", "state", "patients", "beds"]
+    assert rules.needed_columns.needed() == ["hospital", "y", "m", "state", "patients", "beds"]
     pd.testing.assert_frame_equal(clean_panel(raw, rules, streams(S=["A"])).table, one.table)
     raw.cells.loc[raw.cells.index[0], "m"] = "13"
     with pytest.raises(DataError, match=r"column y-m, .*:\n    '[^']*-13': 1 cell, first in row 2"):

@@ -24,7 +24,7 @@ def test_the_table_that_comes_with_dpol_is_the_one_of_the_results() -> None:
     digest = hashlib.sha256(TABLE.read_bytes()).hexdigest()
     assert digest == "1d9a8c1471ac389004a67be9c735808c4f03226eb3afdacc8b19a5f5dd0dd088"
     rules = dataset(COLUMNS, max_clipped=0.01, case_factor=7, min_total_cases=100)
-    raw = read_table(TABLE, rules.columns.needed())
+    raw = read_table(TABLE, rules.needed_columns.needed())
     panel = clean_panel(raw, rules, streams(NM=["NM"], PA=["PA"], CA=["CA"])).table
     digest = hashlib.sha256(panel.to_csv(index=False).encode()).hexdigest()
     assert digest == "e4be70a146f1421344e7c6b1b536a720e3a1a55c2a499e938cfbe96c9abba21c"

@@ -67,7 +67,7 @@ def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any)
             },
         }
     )
-    raw, capacities = read_counts(file, dataset), read_capacities(dataset.columns)
+    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
     return clean_panel(raw, dataset, streams(S=["all"]), capacities)
 
 

@@ -23,7 +23,7 @@ def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
     """Clean a table by its shipped config; return the only stream, and the panel."""
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     assert config.dataset.source.file == file
-    raw = read_table(ROOT / file, config.dataset.columns.needed())
+    raw = read_table(ROOT / file, config.dataset.needed_columns.needed())
     panel = clean_panel(raw, config.dataset, config.streams, at_most=config.at_most)
     (label,) = config.streams
     facts = provenance_of_stream(report_as_dict(panel, {}), label)

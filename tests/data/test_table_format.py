@@ -164,7 +164,7 @@ def test_a_german_spreadsheet_is_read_with_its_keys(tmp_path: Path, encoding: st
     (tmp_path / "t.csv").write_bytes(GERMAN.replace("\n", "\r\n").encode(encoding))
     form = Format(**KEYS, encoding=encoding.removesuffix("-sig"))
     rules = dataset(NAMES)
-    raw = read_table(tmp_path / "t.csv", rules.columns.needed(), form)
+    raw = read_table(tmp_path / "t.csv", rules.needed_columns.needed(), form)
     assert raw.cells.index.tolist() == [2, 3, 4, 5]
     panel = clean_panel(raw, rules, streams(S=["all"]))
     assert line(panel, "Köln", "count") == [4.5, 5.5]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpol.report.page import page_facts
 from dpol.studies.games.replay import replay_data, replay_intro, replay_widget
-from dpol.studies.page import Widget
+from dpol.studies.page import PageFacts, Widget
 from replays import games, replay_of, stream_of
 from report.run_by_hand import ODD, config, page, replay
 from tables_by_hand import summary
@@ -30,6 +30,11 @@ def widget_of(frame: pd.DataFrame, **changes: Any) -> Widget:
 def data_of(frame: pd.DataFrame, **changes: Any) -> Any:
     """Return the data of the script."""
     return widget_of(frame, **changes).data
+
+
+def facts_of_gains() -> PageFacts:
+    source = {"kind": "gains", "file": "t.csv", "sensitivity": 1.0}
+    return page_facts(config(dataset={"source": source}))
 
 
 def test_the_data_of_the_page_equal_the_table() -> None:
@@ -121,15 +126,16 @@ def test_the_reader_is_told_why_dates_jump() -> None:
     assert replay_intro(whole.assign(period=late), summary(), FACTS).endswith(
         "Dates jump where the table has no row for a week: 2 weeks are missing."
     )
+    undated = whole.assign(period=whole["period"].where(whole["round"] < 0))
+    assert "Dates jump" not in replay_intro(undated, summary(), FACTS)
 
 
-def test_if_counts_are_asked_for_the_replay_has_experts_and_gains() -> None:
+def test_a_table_of_gains_has_gains_and_rounds() -> None:
     frame = replay()
     frame = frame.assign(gain=9e-7 * frame["gain"])
-    facts = page_facts(config(gain={"of": "count", "bound": 10}))
-    data = replay_data(frame, summary(), ["rw-meta"], facts)
+    data = replay_data(frame, summary(), ["rw-meta"], facts_of_gains())
     assert max(data["truth"]) == 1000
-    assert data["words"] == {"period": "week", "entity": "expert", "count": "", "capacity": ""}
+    assert data["words"] == {"period": "round", "entity": "expert", "count": "", "capacity": ""}
 
 
 def test_the_section_of_the_replay_is_named_after_its_periods(folder: Path) -> None:

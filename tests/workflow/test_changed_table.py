@@ -20,10 +20,12 @@ COUNTS = "id,week,sick\n" + "".join(
     f"{it},2021-01-{day:02},{day + k}\n" for day in (3, 10, 17) for k, it in enumerate("abc")
 )
 BEDS = "id,beds\na,90\nb,90\nc,90\n"
+GAINS = "x,y\n" + "0.5,0.25\n" * 4
 KEYS = {key: SMALL[key] for key in ("run", "seed", "privacy", "replicates")}
 
 
 LOCAL = {"kind": "local", "file": "t.csv"}
+MATRIX = {"kind": "gains", "file": "g.csv", "sensitivity": 1}
 WEB = {
     "kind": "web",
     "file": "t.csv.gz",
@@ -40,7 +42,7 @@ def finished(folder: Path, source: dict[str, Any]) -> None:
     write_config(
         folder,
         KEYS,
-        dataset={"source": source, **counted},
+        dataset={"source": source} | ({} if source["kind"] == "gains" else counted),
         streams={"all": {"groups": ["all"]}},
         suites={"local": {"algorithms": ["rw-ftpl"]}},
         report={"algorithms": ["rw-ftpl"], "envelope": ""},
@@ -69,6 +71,16 @@ def test_a_changed_table_is_read_again_though_it_is_older_than_the_results(tmp_p
     with written_as_before(tmp_path / "beds.csv"):
         (tmp_path / "beds.csv").write_text(BEDS.replace("90", "91"))
     assert planned(tmp_path) == {"clean_panel", "build_stream"}
+
+
+def test_so_is_a_table_of_gains(tmp_path: Path) -> None:
+    file = tmp_path / "g.csv"
+    file.write_text(GAINS)
+    finished(tmp_path, MATRIX)
+    assert planned(tmp_path) == set()
+    with written_as_before(file):
+        file.write_text(GAINS.replace("0.25", "0.75"))
+    assert planned(tmp_path) == {"build_stream"}
 
 
 def test_a_fetched_table_may_be_gone_but_not_replaced_by_hand(tmp_path: Path) -> None:

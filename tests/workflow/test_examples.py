@@ -80,20 +80,25 @@ def test_a_table_with_names_and_markers_of_its_own(tmp_path: Path) -> None:
 
 
 @workflow
-def test_a_matrix_of_gains(tmp_path: Path) -> None:
-    succeed(play(tmp_path, "clicks", privacy={"levels": LEVELS, "count_sensitivity": 0.005}))
+def test_a_table_of_gains(tmp_path: Path) -> None:
+    succeed(play(tmp_path, "clicks"))
     table = pd.read_parquet(EXAMPLES / "clicks.parquet")
     stream = stream_of(tmp_path, "clicks", "articles")
-    assert [*stream.entities] == sorted(table.columns[1:])
+    assert stream.entities == tuple(table.columns[1:])
     assert stream.periods.astype(str).tolist() == table["day"].tolist()
-    np.testing.assert_array_equal(stream.gains, table[[*stream.entities]])
+    np.testing.assert_array_equal(stream.gains, table.iloc[:, 1:])
     summary = summary_of(tmp_path, "clicks")
-    noised = summary[(summary["model"] != "none") & (summary["algorithm"] != "l2p")]
-    np.testing.assert_allclose(noised["sensitivity"], 8**0.5 / 400)
+    assert set(summary["unit"]) == {"one round"}
+    assert set(summary[summary["model"] != "none"]["sensitivity"]) == {0.0070711}
     noisy = summary[(summary["mu"] == 1) & summary["guaranteed_mu"].notna()]
     np.testing.assert_allclose(
         noisy[~noisy["algorithm"].str.contains("regret")]["guaranteed_mu"], 1.0
     )
+    shown = table_of(tmp_path, "clicks")
+    assert (
+        "μ-Gaussian differential privacy of one round. Adjacent inputs: two streams that" in shown
+    )
+    assert "person" not in shown
     log = tmp_path / "results/clicks/logs/games_point/articles/central/isotropic/mu-1/block-0.log"
     *played, made = (line.split(" ", 1)[1] for line in log.read_text().splitlines())
     assert [line.split(" done in ")[0] for line in played] == [

@@ -1,43 +1,49 @@
-rule clean_panel:
-    """Clean the table into a panel, and count every change."""
-    input:
-        asked("clean_panel"),
-        table=RAW,
-        capacities=CAPACITIES,
-    output:
-        panel=f"{RESULTS}/data/panel.parquet",
-        report=f"{RESULTS}/data/cleaning.json",
-        page=f"{RESULTS}/data/cleaning.md",
-    log:
-        local(f"{RESULTS}/logs/clean_panel.log"),
-    benchmark:
-        local(f"{RESULTS}/benchmarks/clean_panel.tsv")
-    priority: DATA_FIRST
-    conda:
-        "../envs/dpol.yaml"
-    params:
-        code=plan.code("clean_panel"),
-        contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
-        dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
-        streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
-        at_most=settings.at_most,
-    message:
-        "Cleaning {input.table}"
-    script:
-        "../scripts/clean_panel.py"
+# A table of gains is not cleaned.
+if settings.dataset.source.kind == "gains":
+    DATA, CLEANED = [RAW], settings.raw_file
+else:
 
+    rule clean_panel:
+        """Clean the table into a panel, and count every change."""
+        input:
+            asked("clean_panel"),
+            table=RAW,
+            capacities=CAPACITIES,
+        output:
+            panel=f"{RESULTS}/data/panel.parquet",
+            report=f"{RESULTS}/data/cleaning.json",
+            page=f"{RESULTS}/data/cleaning.md",
+        log:
+            local(f"{RESULTS}/logs/clean_panel.log"),
+        benchmark:
+            local(f"{RESULTS}/benchmarks/clean_panel.tsv")
+        priority: DATA_FIRST
+        conda:
+            "../envs/dpol.yaml"
+        params:
+            code=plan.code("clean_panel"),
+            contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
+            dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
+            streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
+            at_most=settings.at_most,
+        message:
+            "Cleaning {input.table}"
+        script:
+            "../scripts/clean_panel.py"
 
-onsuccess:
-    from dpol.data.panel import last_warnings
+    onsuccess:
+        from dpol.data.panel import last_warnings
 
-    for line in last_warnings(rules.clean_panel.output.report):
-        logger.warning(line)
+        for line in last_warnings(rules.clean_panel.output.report):
+            logger.warning(line)
+
+    DATA, CLEANED = rules.clean_panel.output, f"{RESULTS}/data/cleaning.md"
 
 
 rule data:
-    """Target: the clean panel."""
+    """Target: the clean panel, or the table of gains."""
     input:
-        rules.clean_panel.output,
+        DATA,
     localrule: True
     message:
-        f"Done: {RESULTS}/data/cleaning.md"
+        f"Done: {CLEANED}"

@@ -1,31 +1,57 @@
-rule build_stream:
-    """Make a stream from the clean panel."""
-    input:
-        asked("build_stream"),
-        panel=rules.clean_panel.output.panel,
-        report=rules.clean_panel.output.report,
-    output:
-        stream=STREAM,
-    log:
-        local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
-    benchmark:
-        local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
-    conda:
-        "../envs/dpol.yaml"
-    params:
-        code=plan.code("build_stream"),
-        count_sensitivity=settings.privacy.count_sensitivity,
-        stay=settings.privacy.unit.weeks,
-        of=lambda wildcards: settings.played[wildcards.stream].stream,
-        gain=lambda wildcards: settings.played[wildcards.stream].gain.untitled.model_dump(
-            mode="json"
-        ),
-        max_clipped=settings.dataset.cleaning.max_clipped,
-        counted=settings.dataset.untitled.columns.called("count"),
-    message:
-        "Building stream {wildcards.stream}"
-    script:
-        "../scripts/build_stream.py"
+if settings.dataset.source.kind == "gains":
+
+    rule build_stream:
+        """Read a stream from the table of gains."""
+        input:
+            asked("build_stream"),
+            table=RAW,
+        output:
+            stream=STREAM,
+        log:
+            local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
+        benchmark:
+            local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
+        conda:
+            "../envs/dpol.yaml"
+        params:
+            code=plan.code("build_stream_of_gains"),
+            contents=lambda wildcards: plan.contents(RAW, made=is_made),
+            dataset=settings.dataset.untitled.model_dump(mode="json"),
+        message:
+            "Building stream {wildcards.stream} from {input.table}"
+        script:
+            "../scripts/build_stream_of_gains.py"
+
+else:
+
+    rule build_stream:
+        """Make a stream from the clean panel."""
+        input:
+            asked("build_stream"),
+            panel=rules.clean_panel.output.panel,
+            report=rules.clean_panel.output.report,
+        output:
+            stream=STREAM,
+        log:
+            local(f"{RESULTS}/logs/build_stream/{{stream}}.log"),
+        benchmark:
+            local(f"{RESULTS}/benchmarks/build_stream/{{stream}}.tsv")
+        conda:
+            "../envs/dpol.yaml"
+        params:
+            code=plan.code("build_stream"),
+            count_sensitivity=settings.privacy.count_sensitivity,
+            stay=settings.privacy.unit.weeks,
+            of=lambda wildcards: settings.played[wildcards.stream].stream,
+            gain=lambda wildcards: settings.played[wildcards.stream].gain.untitled.model_dump(
+                mode="json"
+            ),
+            max_clipped=settings.dataset.cleaning.max_clipped,
+            counted=settings.dataset.untitled.needed_columns.called("count"),
+        message:
+            "Building stream {wildcards.stream}"
+        script:
+            "../scripts/build_stream.py"
 
 
 rule streams:

@@ -67,7 +67,7 @@ def check_local_table(config: Config) -> None:
     """
     source = config.dataset.source
     files = [("columns.capacity", file, file) for file in config.dataset.capacity_files]
-    if source.kind == "local":
+    if source.kind in ("local", "gains"):
         files.insert(0, ("source", source.file, place_of(source.file)))
     for block, file, place in files:
         if not Path(place).exists():

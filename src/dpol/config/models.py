@@ -33,7 +33,7 @@ class Unit(Settings):
 
 
 class Privacy(Settings):
-    """Privacy levels, and what they protect: one person in one period."""
+    """Privacy levels, and what they protect: one person in one period, or one round of gains."""
 
     levels: Annotated[dict[Label, Mu], Field(min_length=1)]
     """Gaussian-DP parameter mu of each level; `.inf` means no privacy. Labels appear in file

@@ -1,16 +1,18 @@
 """Rules across the keys of a config: functions that yield what breaks a rule.
 
-Models check single keys, and `Dataset.problems` the keys of the table.
+Models check single keys, and the method `problems` of a block checks the keys in it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from dpol.config.models import Config
 from dpol.core.near import did_you_mean, nearest
-from dpol.core.settings import Problem
+from dpol.core.settings import MISSING, Problem, Settings
+from dpol.data.question import THE_PAPERS
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
@@ -20,15 +22,19 @@ from dpol.studies.games.study import n_blocks, runs_of
 
 Rule = Callable[[Config, Members], Iterator[Problem]]
 
+OF_GAINS = "because dataset.source.kind is gains"
+NOT_OF_GAINS = f"must not be given {OF_GAINS}"
 MOST_JOBS = 20_000
 """Limit of the jobs of one config; Snakemake plans about 1,000 per second."""
 
 
-def dataset(config: Config, members: Members) -> Iterator[Problem]:
-    """Yield the problems of the table and of its questions."""
-    yield from config.dataset.problems(
-        {f"questions.{label}" if label else "gain": gain for label, gain in config.asks.items()}
-    )
+def blocks(config: Config, members: Members) -> Iterator[Problem]:
+    """Yield the problems that each block finds in its own keys."""
+    for name in type(config).model_fields:
+        block = getattr(config, name)
+        if isinstance(block, Settings):
+            for problem in block.problems(config.dataset.source.kind):
+                yield replace(problem, location=(name, *problem.location))
 
 
 def groups(config: Config, members: Members) -> Iterator[Problem]:
@@ -36,7 +42,7 @@ def groups(config: Config, members: Members) -> Iterator[Problem]:
     source, columns = config.dataset.source, config.dataset.columns
     for label, stream in config.streams.items():
         place = ("streams", label, "groups")
-        if columns.group is None and stream.groups != ["all"]:
+        if (columns is None or columns.group is None) and stream.groups != ["all"]:
             allowed = "must be [all] because dataset.columns.group is not given"
             yield Problem(place, stream.groups, allowed)
         if source.kind == "simulated" and (
@@ -62,9 +68,27 @@ def levels(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(place, given, f"must have a level .inf because {' and '.join(reasons)}")
 
 
+def gains(config: Config, members: Members) -> Iterator[Problem]:
+    """Refuse keys that need people or capacities if the table holds gains."""
+    if config.dataset.source.kind != "gains":
+        return
+    if "count_sensitivity" in config.privacy.model_fields_set:
+        allowed = f"{NOT_OF_GAINS}: use dataset.source.sensitivity"
+        place = ("privacy", "count_sensitivity")
+        yield Problem(place, config.privacy.count_sensitivity, allowed)
+    if config.privacy.unit.weeks > 1:
+        allowed = f"must be 1 {OF_GAINS}: its sensitivity is for one round"
+        yield Problem(("privacy", "unit", "weeks"), config.privacy.unit.weeks, allowed)
+    for label, suite in config.suites.items():
+        for noise in suite.noises:
+            if find_noise(noise).needs_capacities:
+                allowed = f"must not contain {noise} {OF_GAINS}: gains have no capacities"
+                yield Problem(("suites", label, "noises"), suite.noises, allowed)
+
+
 def questions(config: Config, members: Members) -> Iterator[Problem]:
-    """Require `gain` or `questions`, and a label for each game."""
-    several = config.questions is not None
+    """Require `gain` or `questions`, a label for each game, and capacities for shares."""
+    several, columns = config.questions is not None, config.dataset.columns
     if several and "gain" in config.model_fields_set:
         asked_once = config.gain.model_dump(exclude_unset=True)
         yield Problem(("gain",), asked_once, "must not be given together with questions")
@@ -74,6 +98,14 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
     if several and len(config.played) < len(config.streams) * len(config.asks):
         allowed = "gives two games the same label STREAM-QUESTION; change a label"
         yield Problem(("questions",), list(config.asks), allowed)
+    for label, gain in config.asks.items():
+        place = ("questions", label) if several else ("gain",)
+        if config.dataset.source.kind == "gains" and gain != THE_PAPERS:
+            yield Problem(place, gain.of, NOT_OF_GAINS)
+        elif columns is not None and columns.capacity is None and gain.needs_capacities:
+            asked = f"questions.{label}" if several else "gain"
+            allowed = f"is missing: name the column, or set {asked} to of: count with a bound"
+            yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
 
 
 def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
@@ -107,6 +139,8 @@ def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     if compared is None or (asked := compared.memory) is None:
         return
     place: tuple[str | int, ...] = ("comparison", "memory")
+    if config.dataset.source.kind == "gains":
+        yield Problem(place, "a block", f"{NOT_OF_GAINS}, without capacities")
     readers = [((*place, "algorithm"), asked.algorithm, MEMORY.name)]
     for index, rival in enumerate(asked.rivals):
         readers.append(((*place, "rivals", index, "algorithm"), rival.algorithm, rival.noise))
@@ -253,9 +287,10 @@ def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, st
 
 
 OF_KEYS: tuple[Rule, ...] = (
-    dataset,
+    blocks,
     groups,
     levels,
+    gains,
     questions,
     longest_stay,
     comparison,

@@ -44,7 +44,7 @@ def clean_table(
     file: Path | str, dataset: Dataset, streams: Mapping[str, Stream], at_most: float
 ) -> tuple[CleanPanel, dict[str, Any]]:
     """Read a table with its capacities, and return its panel and the report; see `clean_panel`."""
-    raw, capacities = read_counts(file, dataset), read_capacities(dataset.columns)
+    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
     panel = clean_panel(raw, dataset, streams, capacities, at_most)
     provenance = provenance_of(file, simulated=dataset.simulated)
     for second in dataset.capacity_files:
@@ -137,7 +137,7 @@ def _clean_stream(
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
     filled.table.insert(0, "stream", label)
-    capacities = dataset.columns.capacity is not None
+    capacities = dataset.needed_columns.capacity is not None
     report = StreamReport(
         stream=label,
         entities=played["entity"].nunique(),

@@ -48,7 +48,7 @@ def _given(parameters: dict[str, str]) -> dict[str, str]:
 
 def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
     """Return the query for the groups of a table that a dataset needs."""
-    columns, layout, conditions = dataset.columns, dataset.format.layout, []
+    columns, layout, conditions = dataset.needed_columns, dataset.format.layout, []
     period = [] if layout == "wide-periods" else columns_of(columns.period)
     named = (*period, columns.entity) if layout != "wide" else tuple(period)
     if columns.group and (wanted := sorted(groups)):

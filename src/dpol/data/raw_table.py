@@ -385,7 +385,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     Raises:
         DataError: the table cannot be read, or is not the one whose SHA-256 the source gives.
     """
-    source, form, columns = dataset.source, dataset.format, dataset.columns
+    source, form, columns = dataset.source, dataset.format, dataset.needed_columns
     pinned = source.sha256 if isinstance(source, LocalSource) and Path(file).exists() else None
     if pinned and (digest := sha256(file)) != pinned:
         raise DataError(

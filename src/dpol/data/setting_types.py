@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, TypeAlias
@@ -35,6 +36,14 @@ def ends_in(*suffixes: str) -> Callable[[str], str]:
         return path
 
     return check
+
+
+def number_or_column(value: object) -> object:
+    """Return a finite number above 0, or a name. Raises ValueError for anything else."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
+        raise ValueError("must be a number above 0, or the name of a column")
+    return value
 
 
 def all_or_names(value: object) -> object:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
-from dpol.data.question import Gain
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
     Identifier,
@@ -21,6 +20,7 @@ from dpol.data.setting_types import (
     all_or_names,
     columns_of,
     ends_in,
+    number_or_column,
     relative,
 )
 from dpol.data.sources import Digest, Endpoint, TableName, known_tables
@@ -68,6 +68,37 @@ class LocalSource(Settings):
     Tables and figures then say so."""
 
 
+class GainsSource(Settings):
+    """A table of gains on this machine: a row per round, a column per expert, no capacities.
+
+    Every column is an expert, except the period and the sensitivity.
+    """
+
+    kind: Literal["gains"]
+    """Kind of source."""
+    file: TableFile
+    """The table, as with `local`; rows in the order of the rounds."""
+    sensitivity: Annotated[float | str, BeforeValidator(number_or_column)]
+    """Largest protected change of one round's gains (L2 norm): a number, or the column with one
+    per round.
+
+    sqrt(n) times `gain_range`, for n experts, protects any change."""
+    gain_range: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
+    """Largest gain; the smallest is 0."""
+    period: str | None = None
+    """Column with the date of the round; default: rounds are numbered."""
+    simulated: bool = False
+    """Whether the table is made up.
+
+    Tables and figures then say so."""
+
+    @property
+    def others(self) -> list[str]:
+        """Columns without gains."""
+        named = (self.period, self.sensitivity)
+        return [name for name in named if isinstance(name, str)]
+
+
 class SimulatedSource(Settings):
     """A simulated table in the schema of the HHS dataset."""
 
@@ -82,7 +113,7 @@ class SimulatedSource(Settings):
 
 
 Source = Annotated[
-    WebSource | LocalSource | SimulatedSource,
+    WebSource | LocalSource | SimulatedSource | GainsSource,
     Field(discriminator="kind"),
 ]
 
@@ -128,7 +159,7 @@ class CapacityTable(Settings):
 
 
 class Columns(Settings):
-    """Names of the columns of the table."""
+    """Names of the columns of the table; required unless `source.kind` is `gains`."""
 
     entity: str = "entity"
     """Entity (hospital), which becomes an expert; required unless the layout is `wide`.
@@ -304,7 +335,7 @@ class Dataset(Settings):
     """The table and how to read it."""
 
     source: Source
-    """One of three kinds."""
+    """One of four kinds; `gains` allows no other block of the dataset except `format`."""
     licence: str | None = None
     """Licence of the table, for the report."""
     citation: str | None = None
@@ -314,14 +345,14 @@ class Dataset(Settings):
 
     If not, the results carry a warning, and no run is replayed unless `report.replay` is true."""
     format: Format = DEFAULT
-    columns: Columns
+    columns: Columns | None = None
     periods: Periods = Periods()
     cleaning: Cleaning = Cleaning()
 
     @property
     def untitled(self) -> Dataset:
         """The dataset without texts that affect no number: titles, licence, citation, `public`."""
-        columns = self.columns.model_copy(update={"titles": Titles()})
+        columns = self.columns and self.columns.model_copy(update={"titles": Titles()})
         words = {"licence": None, "citation": None, "public": False}
         return self.model_copy(update={**words, "columns": columns})
 
@@ -336,27 +367,35 @@ class Dataset(Settings):
         """The columns to read, each once; None for all."""
         if self.format.layout != "long" or self.cleaning.merges_rows:
             return None
-        return list(dict.fromkeys([*self.columns.needed(), *self.cleaning.drop_where]))
+        return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
+
+    @property
+    def needed_columns(self) -> Columns:
+        """The columns of a table of counts. Raises ValueError for a table of gains."""
+        if self.columns is None:
+            raise ValueError("a table of gains has no dataset.columns")
+        return self.columns
 
     @property
     def is_papers(self) -> bool:
         """Whether counts, capacities and the filter of entities are those of the first paper."""
         return (
-            self.columns.model_dump(include={*_PAPERS_COLUMNS}) == _PAPERS_COLUMNS
+            self.columns is not None
+            and self.columns.model_dump(include={*_PAPERS_COLUMNS}) == _PAPERS_COLUMNS
             and self.cleaning.model_dump(include={*_PAPERS_FILTER}) == _PAPERS_FILTER
         )
 
     @property
     def capacity_files(self) -> list[str]:
         """The second table, if the columns name one."""
-        second = self.columns.capacity
+        second = self.columns and self.columns.capacity
         return [second.file] if isinstance(second, CapacityTable) else []
 
     @property
     def simulated(self) -> bool:
         """Whether the table is made up, by dpol or by somebody else."""
         source = self.source
-        named = isinstance(source, LocalSource) and source.simulated
+        named = isinstance(source, LocalSource | GainsSource) and source.simulated
         return named or source.kind == "simulated"
 
     @property
@@ -364,38 +403,45 @@ class Dataset(Settings):
         """Whether the results hold numbers that not everyone may see."""
         return not (self.public or self.simulated)
 
-    def problems(self, asks: Mapping[str, Gain]) -> Iterator[Problem]:
-        """Yield keys that contradict each other, or that layout and questions need or do not use.
-
-        Args:
-            asks: the questions, by their key in the config.
-        """
-        rules, layout, columns = self.cleaning, self.format.layout, self.columns
+    def problems(self, source: str) -> Iterator[Problem]:
+        """Yield settings that contradict each other or do not fit a table of gains."""
+        rules = self.cleaning
+        if source == "gains":
+            for key in sorted(
+                self.model_fields_set - {"source", "licence", "citation", "public", "format"}
+            ):
+                allowed = "must not be given because dataset.source.kind is gains:"
+                yield Problem((key,), "a block", f"{allowed} there is nothing to clean")
+        elif self.columns is None:
+            allowed = "is missing: name the columns of entity, period, count and capacity"
+            yield Problem(("columns",), MISSING, allowed)
+        yield from self._layout_problems(source)
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            place = ("dataset", "cleaning", "min_total_cases")
             allowed = "must not be given together with entities, which already says who plays"
-            yield Problem(place, rules.min_total_cases, allowed)
-        if layout != "long" and self.source.kind == "simulated":
-            allowed = "must not be given because dataset.source.kind is simulated"
-            yield Problem(("dataset", "format", "layout"), layout, allowed)
-        here, (needed, idle) = ("dataset", "columns"), _OF_LAYOUTS[layout]
+            yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
+
+    def _layout_problems(self, source: str) -> Iterator[Problem]:
+        """Yield keys that the layout of the table needs or does not use."""
+        layout, columns = self.format.layout, self.columns
+        if layout != "long" and source in ("gains", "simulated"):
+            allowed = f"must not be given because dataset.source.kind is {source}"
+            yield Problem(("format", "layout"), layout, allowed)
+        if columns is None:
+            return
+        needed, idle = _OF_LAYOUTS[layout]
         for key in needed:
             if key not in columns.model_fields_set:
-                yield Problem((*here, key), MISSING, "is missing and has no default")
+                yield Problem(("columns", key), MISSING, "is missing and has no default")
         for key in idle:
             if key in columns.model_fields_set:
                 allowed = f"must not be given because dataset.format.layout is {layout}"
-                yield Problem((*here, key), getattr(columns, key), allowed)
+                yield Problem(("columns", key), getattr(columns, key), allowed)
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = "must be a word because dataset.format.layout is wide-periods"
-            yield Problem((*here, "period"), "a block", allowed)
+            yield Problem(("columns", "period"), "a block", allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
-            yield Problem((*here, "capacity"), columns.capacity, allowed)
-        for key, gain in asks.items():
-            if columns.capacity is None and gain.needs_capacities:
-                allowed = f"is missing: name the column, or set {key} to of: count with a bound"
-                yield Problem((*here, "capacity"), MISSING, allowed)
+            yield Problem(("columns", "capacity"), columns.capacity, allowed)
 
 
 class Stream(Settings):

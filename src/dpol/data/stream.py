@@ -1,7 +1,7 @@
 """Gain streams: the gains of n experts over T rounds, which algorithms play.
 
 A stream has either the capacities behind the gains, or a given sensitivity for each round. It is
-built from a panel or from arrays, and stored as Parquet with one row per round and expert.
+built from a panel or a table of gains, and stored as Parquet with one row per round and expert.
 """
 
 from __future__ import annotations

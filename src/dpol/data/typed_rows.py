@@ -64,7 +64,7 @@ def read_rows(
             rules refuse a negative number, an entity or group has several spellings, a group has
             no row, or the second table lacks an entity.
     """
-    columns, rules, months = dataset.columns, dataset.cleaning, dataset.periods.months
+    columns, rules, months = dataset.needed_columns, dataset.cleaning, dataset.periods.months
     days, written = period_texts(raw, columns.period)
     dates = parse_dates(days, written)
     every = pd.DataFrame(
@@ -150,7 +150,7 @@ def _bad_numbers(
     layout = dataset.format.layout
     heads = rows["day" if layout == "wide-periods" else "entity"]
     for name, column in numbers.items():
-        if layout == "long" or name != dataset.columns.count:
+        if layout == "long" or name != dataset.needed_columns.count:
             yield column.bad
             continue
         for head, texts in column.bad.texts.groupby(heads[column.kinds == "bad"].to_numpy()):
@@ -179,7 +179,7 @@ def _capacity(
     second: RawTable | None,
 ) -> Numbers:
     """Return each row's capacity: from a column, the second table, or boundless without either."""
-    named, counts = dataset.columns.capacity, numbers[dataset.columns.count]
+    named, counts = dataset.needed_columns.capacity, numbers[dataset.needed_columns.count]
     if named is None:
         # Then no question needs capacities, and no count may exceed them.
         return Numbers(np.full(len(rows), np.inf), np.full(len(rows), "number"), counts.bad)

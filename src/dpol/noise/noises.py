@@ -144,7 +144,8 @@ def memory_of(
 
 ISOTROPIC = Noise(
     name="isotropic",
-    title="Δ_t / μ for every expert; Δ_t is √2 / smallest capacity, or as given",
+    title="Δ_t / μ for every expert; Δ_t is √2 / smallest capacity, or as given with a table of"
+    " gains",
     origin="paper",
     scale=_isotropic,
     central=True,

@@ -52,7 +52,7 @@ def build_crate(
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
     workflow = _add_workflow(crate, folder, provenance)
-    data = _add_data(crate, read_source(folder), facts)
+    data = _add_data(crate, read_source(folder, facts), facts)
     known = {"seed": facts.seed, "commit": provenance.commit, CODE: provenance.params.code}
     values = [
         _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)

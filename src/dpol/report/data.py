@@ -8,29 +8,36 @@ from pathlib import Path
 from typing import Any
 
 from dpol.data.panel import report_rows, rows_read_of
+from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
 from dpol.show.table import Table, number, one_section, to_fragment
 from dpol.studies.page import PageFacts
 
 
-def read_source(folder: Path) -> dict[str, Any]:
+def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
     """Read the origin of a run's raw table, as `dpol.data.panel.provenance_of` describes it.
 
     Args:
         folder: results/<run>.
+        facts: facts of the run.
 
     Raises:
         DataError: the file that describes it is missing or invalid.
     """
+    if facts.columns is None:  # a table of gains
+        return dict(read_stream(folder / f"streams/{next(iter(facts.streams))}.parquet").provenance)
     path = folder / "data/cleaning.json"
     with reading(path):
         return dict(json.loads(path.read_text(encoding="utf-8"))["provenance"])
 
 
 def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> Part:
-    """Build the part on the origin of the data and on cleaning."""
+    """Build the part on the origin of the data and on cleaning; gains are not cleaned."""
     source = source_facts(provenance, licence=facts.licence, citation=facts.citation)
+    if facts.columns is None:
+        intro = "The table of gains was used as it is, without cleaning."
+        return Part(key="data", title="Data", intro=intro, facts=source)
     path = folder / "data/cleaning.json"
     with reading(path):
         cleaning = json.loads(path.read_text(encoding="utf-8"))

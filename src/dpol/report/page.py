@@ -97,7 +97,7 @@ def build_page(
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
-    source = read_source(folder)
+    source = read_source(folder, facts)
     chapters["data"].parts.append(data_part(folder, facts, source))
     chapters["origin"].parts.append(provenance_part(facts, provenance, source["sha256"]))
     return load_template("report.html.j2", "dpol.report").render(
@@ -150,7 +150,7 @@ def page_facts(config: Config) -> PageFacts:
         gains=config.asks,
         run=config.run,
         private=dataset.private,
-        period=period,
+        period="round" if dataset.columns is None else period,
         columns=dataset.columns,
         licence=dataset.licence,
         citation=dataset.citation,

@@ -29,8 +29,8 @@ class PageFacts(Facts):
     """Whether its results hold numbers that not everyone may see."""
     period: str
     """Name of a round: day, week or period."""
-    columns: Columns
-    """Names of the columns of its table."""
+    columns: Columns | None
+    """Names of the columns of its table; None for a table of gains."""
     licence: str | None
     """Licence of its table; None if the config names none."""
     citation: str | None

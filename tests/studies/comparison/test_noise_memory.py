@@ -33,7 +33,7 @@ from dpol.studies.comparison.noise_memory import (
 from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import STUDY, games_with_memory, points
 from dpol.studies.study import Facts, schemas_of
-from small_config import problems
+from small_config import GAINS, problems
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
@@ -248,3 +248,9 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
 def test_a_mistake_in_the_config_is_reported(block: dict[str, Any], line: str) -> None:
     told = problems({"comparison": {**SYSTEMS, "memory": {"mus": [0.1], **block}}})
     assert [problem for problem in told if problem.startswith(f"comparison.memory.{line}")]
+
+
+def test_gains_without_capacities_are_refused() -> None:
+    told = problems(GAINS, {"comparison": {**SYSTEMS, "memory": {"mus": [0.1]}}})
+    line = "comparison.memory = 'a block': must not be given because dataset.source.kind is"
+    assert [problem for problem in told if problem.startswith(line)]

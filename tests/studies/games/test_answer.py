@@ -145,6 +145,11 @@ def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
     assert "keeps 0, the best" in lead_of(rows, OWN, facts)
 
 
+def test_a_table_of_gains_has_experts() -> None:
+    text = lead_of(played(), OWN, replace(FACTS, columns=None))
+    assert text.startswith("Each round an algorithm picks one expert from noisy gains")
+
+
 # --- The figure to ask ---
 
 

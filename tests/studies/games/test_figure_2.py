@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from dpol.studies.games.paper import RANGE_LABEL, draw_figure_2
 from dpol.studies.games.settings import BEST_FIXED
-from legible import assert_legible, lines
+from legible import assert_legible, lines, plain
 from paper_run import FACTS, MAIN, frames
 
 LABELS = ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret")
@@ -76,6 +76,13 @@ def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFr
     )
 
 
-def test_the_axis_shows_dates(made: dict[str, pd.DataFrame]) -> None:
-    ax = draw_figure_2(made, MAIN, FACTS).axes[0]
-    assert lines(ax)["rw-meta"].get_xdata()[0] == date2num(np.datetime64("2021-01-01"))
+def test_rounds_without_dates_are_counted(made: dict[str, pd.DataFrame]) -> None:
+    undated = made["cumulative"].assign(period=pd.NaT)
+    figure = draw_figure_2(made | {"cumulative": undated}, MAIN, FACTS)
+    for ax in figure.axes:
+        assert lines(ax)["rw-meta"].get_xdata().tolist() == list(range(1, 13))
+        assert all(tick == int(tick) for tick in ax.get_xticks())
+        assert set(shade(ax).get_paths()[0].vertices[:, 0]) == set(range(1, 13))
+    assert "Real data, rounds 1 to 12" in plain(figure.get_suptitle())
+    dated = draw_figure_2(made, MAIN, FACTS).axes[0]
+    assert lines(dated)["rw-meta"].get_xdata()[0] == date2num(np.datetime64("2021-01-01"))

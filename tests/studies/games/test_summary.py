@@ -165,6 +165,16 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
     assert [str(day)[:10] for day in rows["last_period"]] == ["2020-01-19", "2020-01-05"]
 
 
+def test_rounds_without_dates_have_none(make_stream):
+    streams = {"test": make_stream(GAINS, provenance={"undated": True})}
+    played = cell([[0.0] * 3])
+    rows = summary_of([played], streams)
+    assert rows[["first_period", "last_period"]].isna().all(axis=None)
+    curves = cumulative_curves([played], streams, MAIN, FACTS)
+    assert curves["period"].isna().all()
+    assert curves["round"].tolist() == [1, 2, 3] * 4
+
+
 def test_privacy_is_the_guarantee_not_the_requested_level(streams):
     cells = [cell([[0.0] * 3], guaranteed=mu) for mu in (0.4, math.inf)]
     guarantee = cells[0].guarantee.as_dict()

@@ -113,7 +113,7 @@ def _best_two(
         (f"{title} ({system_title(line.algorithm, line.noise)})", _points(line, mu))
         for title, line in zip(titles, best, strict=False)
     ]
-    entity = facts.columns.called("entity")
+    entity = facts.columns.called("entity") if facts.columns else "expert"
     fixed = f"the best fixed {entity} in hindsight (always {known['best_fixed']})"
     return [*kept, (fixed, round(100 * known["best_fixed_share"]))]
 
@@ -124,7 +124,9 @@ def _points(line: Line, mu: float) -> int:
 
 def _decided(facts: PageFacts) -> str:
     """Say what an algorithm picks, from what, and what it scores, for the first question."""
-    called = facts.columns.called
+    if (columns := facts.columns) is None:
+        return "Each round an algorithm picks one expert from noisy gains, and scores its gain."
+    called = columns.called
     entity, count, capacity = called("entity"), called("count"), called("capacity")
     gain = next(iter(facts.gains.values()))
     among = f" with at least {gain.min_capacity:g} {capacity}" if gain.min_capacity else ""

@@ -25,6 +25,7 @@ from dpol.studies.games.summary import (
     SCORES,
     conclude,
     cumulative_curves,
+    dates,
     rank_meta,
     schema,
     summarize,
@@ -251,7 +252,7 @@ def _rows_of(
         {
             **facts,
             "round": t + 1,
-            "period": stream.periods[t].astype("datetime64[ms]"),
+            "period": dates(stream)[t].astype("datetime64[ms]"),
             "expert": i,
             "entity": np.array(stream.entities, dtype=object)[i],
             "name": np.array(stream.names, dtype=object)[i],

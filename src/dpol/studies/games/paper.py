@@ -254,7 +254,7 @@ def draw_figure_2(frames: Frames, main: Games, facts: Facts) -> Figure:
             wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
             ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
         most = 4 if len(levels) > _MANY else 5
-        _set_scales(drawn.axes[0], most)
+        _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
         drawn.legend(_legend_keys())
         drawn.title(*_subtitle(rows, main, facts))
         drawn.find(_finding(rows, facts))
@@ -265,7 +265,8 @@ def _shown(cumulative: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Return the paper's algorithms with its noise and the best fixed expert, with `x`."""
     rows = cumulative[is_papers(cumulative) | (cumulative["algorithm"] == BEST_FIXED)]
     rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
-    return rows.assign(x=dates.date2num(rows["period"]))
+    dated = bool(rows["period"].notna().all())
+    return rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
 
 
 def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
@@ -280,11 +281,14 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
     ax.plot(fixed["x"], fixed["mean_cumulative_gain"], zorder=4, label=BEST_FIXED, **look.line)
 
 
-def _set_scales(ax: Axes, most: int) -> None:
-    """Set the scales that all panels share, with at most `most` dates."""
+def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
+    """Set the scales that all panels share, with at most `most` dates or rounds."""
     ax.margins(x=0.02)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
+    if not dated:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=most - 1, steps=[1, 2, 5, 10], integer=True))
+        return
     locator = dates.AutoDateLocator(minticks=2, maxticks=most)
     ax.xaxis.set_major_locator(locator)
     # The subtitle has the years: the formatter's own would overlap the next panel.
@@ -304,7 +308,9 @@ def _legend_keys() -> list[Artist]:
 
 
 def _subtitle(rows: pd.DataFrame, main: Games, facts: Facts) -> tuple[str, ...]:
-    when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
+    when = f"rounds 1 to {rows['round'].max()}"
+    if rows["period"].notna().all():
+        when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
     return (
         f"{panels.data_title(facts.simulated)}, {when}",
         f"{PAPER_NOISE} noise",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -28,6 +29,8 @@ _EDGE = 0.01  # share of the noisy gains that may lie beyond each edge of the dr
 def replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
     """Build the replay of the first run on the first stream, choice by choice."""
     replay, summary = frames["replay"], frames["summary"]
+    if next(iter(facts.gains.values())).of == "count":  # not a share
+        facts = replace(facts, columns=None)
     data = replay_data(replay, summary, settings.report.algorithms, facts)
     values = {
         "words": data["words"],
@@ -74,8 +77,8 @@ def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) 
 
 
 def _missing(periods: pd.Series) -> int:
-    """Count the periods missing between the first and the last one."""
-    steps = periods.drop_duplicates().sort_values().diff().dropna()
+    """Count the dated periods missing between the first and the last one."""
+    steps = periods.dropna().drop_duplicates().sort_values().diff().dropna()
     return int((steps / steps.min()).round().sub(1).sum()) if len(steps) else 0
 
 
@@ -98,7 +101,7 @@ def replay_data(
     # Not by gain: the order must reveal nothing before a choice.
     experts = [*shown, *sorted(set(replay["expert"]) - set(shown))]
     place = {expert: number for number, expert in enumerate(experts)}
-    one = 1000 if _words(facts)["capacity"] else 1000 / max(first["gain"].max(), 1e-300)
+    one = 1000 if facts.columns else 1000 / max(first["gain"].max(), 1e-300)
     rows = replay.assign(at=replay["expert"].map(place), unseen=~replay["shown"])
     rows = rows.sort_values(["round", "at"], kind="stable")
     known = rows[rows["unseen"]].drop_duplicates(["round", "at"])
@@ -111,7 +114,7 @@ def replay_data(
         "words": _words(facts),
         "one": one,
         "shown": len(shown),
-        "rounds": [f"{period:%Y-%m-%d}" for period in rounds["period"]],
+        "rounds": [f"{period:%Y-%m-%d}" if pd.notna(period) else "" for period in rounds["period"]],
         "names": short_names(rows.drop_duplicates("at").sort_values("at")),
         "truth": _whole(one * first.loc[first["shown"], "gain"]),
         "uniform": _whole(one * rounds["uniform_gain"]),
@@ -125,8 +128,8 @@ def replay_data(
 
 
 def _words(facts: PageFacts) -> dict[str, str]:
-    """Return the words of the table; if counts are asked for, of experts and gains."""
-    if next(iter(facts.gains.values())).of == "count":
+    """Return the words of the table; a table of gains has experts and gains."""
+    if facts.columns is None:
         return {"period": facts.period, "entity": "expert", "count": "", "capacity": ""}
     return {
         "period": facts.period,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpol.core.intervals import half_width, half_width_of, verdict_on
 from dpol.core.randomness import Floats
@@ -132,12 +133,18 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "stream": stream.label,
         "n_experts": stream.n_experts,
         "n_rounds": stream.n_rounds,
-        "first_period": stream.periods[0],
-        "last_period": stream.periods[-1],
+        "first_period": dates(stream)[0],
+        "last_period": dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
         "best_fixed": stream.names[stream.best_fixed_expert()],
         **bound_totals(stream),
     }
+
+
+def dates(stream: GainStream) -> NDArray[np.datetime64]:
+    """Return the (T,) periods; NaT where rounds have numbers only."""
+    undated = stream.provenance.get("undated", False)
+    return np.full_like(stream.periods, "NaT") if undated else stream.periods
 
 
 def _bounds(stream: GainStream) -> dict[str, Floats]:
@@ -193,7 +200,7 @@ def _curve(
             "stream": stream.label,
             **setting,
             "round": np.arange(1, stream.n_rounds + 1, dtype=np.int32),
-            "period": stream.periods.astype("datetime64[ms]"),
+            "period": dates(stream).astype("datetime64[ms]"),
             "mean_cumulative_gain": mean,
             "ci_half_width": half,
         }
