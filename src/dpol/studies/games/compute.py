@@ -95,7 +95,7 @@ def play_suite(
                     Played(
                         stream=stream.label,
                         noise=noise,
-                        mu=mu,
+                        mu=float(mu),
                         label=member.label,
                         family=member.family,
                         origin=member.origin,

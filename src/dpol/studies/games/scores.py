@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from dpol.privacy.mixtures import BatchMixture
 
 
 @dataclass(frozen=True, kw_only=True)
-class Played:
-    """Runs of one algorithm on one stream at one privacy level.
+class Cell:
+    """One algorithm on one stream at one privacy level: a cell of the table.
 
     Args:
         stream: label of the stream.
@@ -34,8 +34,6 @@ class Played:
         family: registered name of the algorithm.
         origin: `paper`, `standard`, `ours` or `other`.
         guarantee: privacy of the actions.
-        actions: (R, T) experts, counted from 0.
-        gains: (R, T) raw gains of the actions.
         amplification: batch sizes behind an amplified central guarantee, if any.
     """
 
@@ -46,9 +44,20 @@ class Played:
     family: str
     origin: Origin
     guarantee: Guarantee
+    amplification: BatchMixture | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played(Cell):
+    """Runs of a cell.
+
+    Args:
+        actions: (R, T) experts, counted from 0.
+        gains: (R, T) raw gains of the actions.
+    """
+
     actions: Actions
     gains: Floats
-    amplification: BatchMixture | None = None
 
     @property
     def totals(self) -> Floats:
@@ -72,18 +81,10 @@ class RunBlock:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
-    """Scores of one algorithm on one stream at one privacy level.
+class Scores(Cell):
+    """Scores of a cell.
 
     Args:
-        stream: label of the stream.
-        label: name of the algorithm in tables and figures.
-        family: registered name of the algorithm.
-        origin: `paper`, `standard`, `ours` or `other`.
-        noise: scaling of the local noise.
-        mu: requested privacy level.
-        guarantee: privacy of the actions.
-        amplification: batch sizes behind an amplified central guarantee, if any.
         replicates: (R,) numbers of the replicates, increasing.
         totals: (R,) total gain of each replicate.
         hits: (R,) number of rounds in which it named an expert with the largest gain.
@@ -94,14 +95,6 @@ class Scores:
         first_gains: (T,) raw gains of these actions.
     """
 
-    stream: str
-    label: str
-    family: str
-    origin: Origin
-    noise: str
-    mu: float
-    guarantee: Guarantee
-    amplification: BatchMixture | None = None
     replicates: NDArray[np.int32]
     totals: Floats
     hits: NDArray[np.int32]
@@ -136,15 +129,11 @@ def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores
     # The mean of equal numbers may have a rounding error; their deviations must be exactly 0.
     same = (running == running[0]).all(axis=0)
     mean = np.where(same, running[0], running.mean(axis=0))
+    cell = {part.name: getattr(played, part.name) for part in fields(Cell)}
+    if played.amplification:
+        cell["amplification"] = played.amplification.without_empty()
     return Scores(
-        stream=played.stream,
-        label=played.label,
-        family=played.family,
-        origin=played.origin,
-        noise=played.noise,
-        mu=float(played.mu),
-        guarantee=played.guarantee,
-        amplification=played.amplification and played.amplification.without_empty(),
+        **cell,
         replicates=np.asarray(replicates, dtype=np.int32),
         totals=np.asarray(gains.sum(axis=1)),
         hits=(gains == best).sum(axis=1, dtype=np.int32),
@@ -274,7 +263,7 @@ def rounds_of(block: RunBlock) -> pa.Table:
             "stream": label([played.stream for played in block.played]),
             "algorithm": label([played.label for played in block.played]),
             "noise": label([played.noise for played in block.played]),
-            "mu": column(np.repeat([float(played.mu) for played in block.played], size)),
+            "mu": column(np.repeat([played.mu for played in block.played], size)),
             "replicate": column(np.tile(replicate, count)),
             "round": column(np.tile(round_numbers, count * replicates)),
             "action": column(np.concatenate([runs.actions.ravel() for runs in block.played])),
