@@ -7,7 +7,7 @@ risk in the middle of a block counts for all its rounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,23 +150,7 @@ def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerat
     >>> run.kl.shape, run.final_weights.shape
     ((2,), (2, 4))
     """
-    R, K = game.n_replicates, game.hypotheses.n_hypotheses
-    truth = game.laws[game.law]
-    kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
-    for part in _parts(learner, game, generators):
-        weights = scipy.special.softmax(part.logs[:, :-1], axis=-1)
-        used += (weights * part.rounds[:, None]).sum(axis=1)
-        for x in np.unique(part.features):
-            here = part.features == x
-            risks = round_risks(weights[:, here], learner.masses[x], truth[:, x])
-            kl += (risks[0] * part.rounds[here]).sum(axis=1)
-            tv += (risks[1] * part.rounds[here]).sum(axis=1)
-    return LabelRun(
-        kl=kl,
-        tv=tv,
-        mean_weights=used / game.n_rounds,
-        final_weights=scipy.special.softmax(part.logs[:, -1], axis=-1),
-    )
+    return _played(learner, game, _parts(learner, game, generators))
 
 
 def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:
@@ -181,31 +165,7 @@ def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGene
         game: Nature's moves; only the number of its features is used, not the features.
         generators: random generators of Nature and of the clients.
     """
-    R, K = game.n_replicates, game.hypotheses.n_hypotheses
-    truth = game.laws[game.law]
-    kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
-    logs, start = np.zeros((R, 1, K)), 0
-    while start < game.n_rounds:
-        length = min(1 + start // _LOOK, game.n_rounds - start)
-        weights = scipy.special.softmax(logs, axis=-1)
-        every = zip(learner.masses, truth.transpose(1, 0, 2), strict=True)
-        shown = np.argmax([round_risks(weights, *pair)[0][:, 0] for pair in every], axis=0)
-        changes = _scores(learner, game, np.repeat(shown[:, None], length, axis=1), generators)
-        logs = np.cumsum(np.concatenate([logs, changes], axis=1), axis=1)
-        weights, logs = scipy.special.softmax(logs[:, :-1], axis=-1), logs[:, -1:]
-        used += weights.sum(axis=1)
-        for x in np.unique(shown):
-            here = shown == x
-            risks = round_risks(weights[here], learner.masses[x], truth[here, x])
-            kl[here] += risks[0].sum(axis=1)
-            tv[here] += risks[1].sum(axis=1)
-        start += length
-    return LabelRun(
-        kl=kl,
-        tv=tv,
-        mean_weights=used / game.n_rounds,
-        final_weights=scipy.special.softmax(logs[:, 0], axis=-1),
-    )
+    return _played(learner, game, _adversarial_parts(learner, game, generators))
 
 
 # ---- rounds --------------------------------------------------------------------------------------
@@ -213,11 +173,39 @@ def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGene
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Blocks of rounds: (R, n + 1, K) log-weights in the middle of each and at the end."""
+    """Blocks of rounds.
+
+    Args:
+        logs: (R, n + 1, K) log-weights in the middle of each block and at the end.
+        features: (1, n) feature of each block, or (R, 1) feature of each replicate.
+        rounds: (n,) number of rounds of each block.
+    """
 
     logs: Floats
     features: Ints
     rounds: Ints
+
+
+def _played(learner: LabelLearner, game: LabelGame, parts: Iterable[_Part]) -> LabelRun:
+    """Return the risks and weights of all parts of a game."""
+    R, K = game.n_replicates, game.hypotheses.n_hypotheses
+    truth = game.laws[game.law]
+    kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
+    for part in parts:
+        weights = scipy.special.softmax(part.logs[:, :-1], axis=-1)
+        used += (weights * part.rounds[:, None]).sum(axis=1)
+        for x in np.unique(part.features):
+            here = np.broadcast_to(part.features == x, weights.shape[:2])
+            rows, blocks = here.any(axis=1), here.any(axis=0)
+            risks = round_risks(weights[np.ix_(rows, blocks)], learner.masses[x], truth[rows, x])
+            kl[rows] += (risks[0] * part.rounds[blocks]).sum(axis=1)
+            tv[rows] += (risks[1] * part.rounds[blocks]).sum(axis=1)
+    return LabelRun(
+        kl=kl,
+        tv=tv,
+        mean_weights=used / game.n_rounds,
+        final_weights=scipy.special.softmax(part.logs[:, -1], axis=-1),
+    )
 
 
 def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> Iterator[_Part]:
@@ -245,7 +233,24 @@ def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) 
             rounds[last] = game.n_rounds - start + rounds[last:].sum()
             logs, start = logs[:, [*range(last + 1), last]], game.n_rounds
             middles, rounds = middles[: last + 1], rounds[: last + 1]
-        yield _Part(logs, features[middles], rounds)
+        yield _Part(logs, features[None, middles], rounds)
+
+
+def _adversarial_parts(
+    learner: LabelLearner, game: LabelGame, generators: LabelGenerators
+) -> Iterator[_Part]:
+    """Yield the rounds between two looks of the adversary, who picks a feature each time."""
+    truth = game.laws[game.law]
+    logs, start = np.zeros((game.n_replicates, 1, game.hypotheses.n_hypotheses)), 0
+    while start < game.n_rounds:
+        length = min(1 + start // _LOOK, game.n_rounds - start)
+        weights = scipy.special.softmax(logs[:, -1:], axis=-1)
+        every = zip(learner.masses, truth.transpose(1, 0, 2), strict=True)
+        shown = np.argmax([round_risks(weights, *pair)[0] for pair in every], axis=0)
+        changes = _scores(learner, game, shown.repeat(length, axis=1), generators)
+        logs = np.cumsum(np.concatenate([logs[:, -1:], changes], axis=1), axis=1)
+        yield _Part(logs, shown, np.ones(length, dtype=np.int64))
+        start += length
 
 
 def block_length(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> int:
