@@ -11,7 +11,7 @@ noise is ours.
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -73,11 +73,6 @@ class MatrixMechanism:
         with np.errstate(divide="ignore"):
             return mu_of_rounds(self.changes / self.scale, self.factorization.gram, count)
 
-    @property
-    def silos(self) -> tuple[Silo, ...]:
-        """An equal mechanism without a curator: one holder for each expert, before round 1."""
-        return tuple(Silo(self.factorization, float(sigma)) for sigma in self.scale)
-
     def noise(self, generators: ReplicateGenerators) -> Floats:
         """Draw the noise B Z on every released sum, (T, R, n); rounds are read one by one."""
         t, n = self.factorization.n_rounds, len(self.scale)
@@ -130,45 +125,3 @@ def scaled_to(
     return MatrixMechanism(
         factorization=factorization, changes=changes, scale=math.sqrt(2.0) * moved / mu, stay=stay
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Silo:
-    """Holder of one expert's gains, who releases its sums without a curator.
-
-    Column i of B (C G + Z) depends on expert i's gains and noise only. So a hospital that keeps
-    its own past, and knows the public scale, releases the same sums as a curator would.
-
-    Args:
-        factorization: public factorisation A = B C.
-        scale: public sigma of this expert.
-        gains: gains so far, each a number or (R,).
-        noisy: entries of C G + Z so far, each a number or (R,).
-
-    >>> from dpol.privacy.factorizations import prefix_sums
-    >>> silo = Silo(prefix_sums(3), 0.0)
-    >>> for gain in (0.5, 0.25):
-    ...     silo, released = silo.release(np.array(gain), np.array(0.0))
-    >>> round(released.item(), 6)  # no noise: the sum itself
-    0.75
-    """
-
-    factorization: Factorization
-    scale: float
-    _: KW_ONLY
-    gains: tuple[Floats, ...] = ()
-    noisy: tuple[Floats, ...] = ()
-
-    def release(self, gain: Floats, normal: Floats) -> tuple[Silo, Floats]:
-        """Return the silo after one more round, and the sum that it releases.
-
-        Args:
-            gain: gain of this round, a number or (R,).
-            normal: fresh standard normal draw of the same shape.
-        """
-        t = len(self.gains)
-        gains = (*self.gains, gain)
-        right = self.factorization.right[t, : t + 1]
-        noisy = (*self.noisy, np.tensordot(right, gains, axes=1) + self.scale * normal)
-        released = np.tensordot(self.factorization.left[t, : t + 1], noisy, axes=1)
-        return Silo(self.factorization, self.scale, gains=gains, noisy=noisy), np.asarray(released)

@@ -273,10 +273,6 @@ AUDITS = {
         *(partial(experts.audit_released, SMALL, stay=3), MatrixFTPL()),
         {"noise for one round": sums_with(for_one_round)},
     ),
-    "sums without a curator": (
-        *(partial(experts.audit_silos, SMALL), MatrixFTPL()),
-        {fault: SUM_FAULTS[fault] for fault in ("columns of norm 1.1", "noise x 0.9")},
-    ),
     "tree": (
         *(partial(experts.audit_tree, SMALL), TreeFTPL()),
         {"node noise x 0.9": WeakNodes(), "leader by raw sums": RawLeader()},

@@ -12,7 +12,7 @@ from dpol.core.randomness import Floats, Key, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
-from dpol.experts.play import RawGains, guarantee_of, rounds, setup_of
+from dpol.experts.play import RawGains, guarantee_of, rounds
 from dpol.experts.released_sums import ReleasedSums
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import (
@@ -28,7 +28,6 @@ from dpol.noise import (
 )
 from dpol.privacy.auditing.bounds import with_fitted_direction
 from dpol.privacy.guarantee import Guarantee
-from dpol.privacy.matrix_mechanism import Silo
 from dpol.privacy.tree_noise import tree_nodes
 from dpol.studies.audits.core import Audited, Subject, by_event, gaussian_audits, replicates_of
 from dpol.studies.audits.settings import Audits
@@ -190,12 +189,11 @@ _OTHERS: Mapping[str, ReleasedSums] = {
 
 
 def audit_sums(settings: Audits, seed: int) -> Iterator[Audited]:
-    """Audit all factorisations, with both noises and without a curator for prefix sums."""
+    """Audit all factorisations, with both noises for prefix sums."""
     for noise in CENTRAL_NOISES:
         yield from audit_released(settings, seed, MatrixFTPL(), "prefix sums", noise)
     for name, algorithm in _OTHERS.items():
         yield from audit_released(settings, seed, algorithm, name)
-    yield from audit_silos(settings, seed, MatrixFTPL())
 
 
 def audit_released(
@@ -236,39 +234,6 @@ def audit_released(
         settings=settings,
         actions=lead,
     )
-
-
-def audit_silos(settings: Audits, seed: int, algorithm: ReleasedSums) -> Iterator[Audited]:
-    """Audit prefix sums that each hospital releases by itself, from its own gains and noise."""
-    streams = one_moved(*BEDS)
-    source = RawGains(streams[0], settings.mu, settings.runs, noise=CAPACITY.name)
-    mechanism = algorithm.mechanism(setup_of(source))
-    released = [
-        _released_alone(mechanism.silos, stream, seed, replicates)
-        for stream, replicates in zip(streams, replicates_of(settings), strict=True)
-    ]
-    made, code = guarantee_of(algorithm, source), "dpol.privacy.matrix_mechanism.Silo"
-    variant = f"prefix sums without a curator, {CAPACITY.name}"
-    yield from gaussian_audits(
-        subject_of("factorised sums", variant, code, streams[0], made, settings),
-        released,
-        direction=mechanism.factorization.workload @ (streams[1].gains - streams[0].gains),
-        changes=mechanism.factorization.workload @ changes_of(streams[0]),
-        settings=settings,
-    )
-
-
-def _released_alone(
-    silos: Sequence[Silo], stream: GainStream, seed: int, replicates: range
-) -> Floats:
-    """Return the releases (R, T, n) of each hospital in each round."""
-    generators = replicate_generators(seed, ("audit: silos",), replicates, "own noise")
-    normals = generators.standard_normal(*stream.gains.shape)
-    out = np.empty(normals.shape)
-    for i, silo in enumerate(silos):
-        for t, gain in enumerate(stream.gains[:, i]):
-            silo, out[:, t, i] = silo.release(np.full(len(out), gain), normals[:, t, i])
-    return out
 
 
 # ---- stays --------------------------------------------------------------------------------------
