@@ -25,7 +25,7 @@ from dpol.lazy.convex.lazy_weights import (
 )
 from dpol.lazy.convex.losses import LinearLosses
 from dpol.lazy.convex.measure import RegularisedWeights
-from dpol.studies.audits.lazy import interval_laws
+from dpol.lazy.exact import exact_epsilon
 from replicates import many
 
 # A sound library fails a statistical test with at most this probability.
@@ -137,15 +137,6 @@ def test_the_coin_has_the_ratio_of_normalised_densities(
 SLOPES, POINTS = np.array([1.0, -1.0, 0.5]), np.array([-1.0, -0.2, 0.3, 1.0])
 
 
-def test_the_audit_computes_the_same_law() -> None:
-    """Without a limit; the slopes of the second sequence have other signs."""
-    slopes, points = np.array([[1.0, -1.0, 1.0], [-1.0, -1.0, 1.0]]), np.linspace(-1, 1, 4)
-    rules = parameters(2 * 0.7, 0.2, beta=0.7, weight=0.4)
-    for row, law in zip(slopes, interval_laws(slopes, points, 0.7, 0.4, 0.2), strict=True):
-        expected = law_of(row, points, rules)
-        assert law == pytest.approx([expected[xs] for xs in np.ndindex(4, 4, 4, 4)], rel=1e-12)
-
-
 def fits(rules: ConvexParameters, law: dict[tuple[int, ...], float], runs: int = 20_000) -> bool:
     """Return whether games have the law of (total loss, redraws seen), up to `ERROR`.
 
@@ -214,6 +205,33 @@ def test_epsilon_is_its_definition(p: float, beta: float, weight: float, limit: 
     fewer = replace(GAME, n_rounds=500)
     assert found > 1.005 * by_hand(fewer, p, beta, weight, limit)  # power
     assert lazy_weights_epsilon(GAME, 0.0, beta, weight, limit) == math.inf
+
+
+def test_the_exact_epsilon_of_small_games_is_below_the_accounted_one() -> None:
+    """Four rounds on seven points, all neighbours with slopes -1 and 1; without fake switches not.
+
+    The limit is one redraw a round, so it stops nobody.
+    """
+    beta, weight, points = 0.05, 50.0, np.linspace(-1.0, 1.0, 7)
+    game = replace(GAME, n_rounds=4, dimension=1, lipschitz=1.0)
+
+    def exact(p: float) -> float:
+        rules = parameters(beta * 2.0, p, beta=beta, weight=weight)
+        slopes = list(itertools.product((-1.0, 1.0), repeat=3))
+        laws = {
+            each: np.array([*law_of(np.array(each), points, rules).values()]) for each in slopes
+        }
+        pairs = [
+            (one, other)
+            for one, other in itertools.permutations(slopes, 2)
+            if sum(a != b for a, b in zip(one, other, strict=True)) == 1
+        ]
+        first, second = (np.array([laws[pair[k]] for pair in pairs]) for k in (0, 1))
+        return float(exact_epsilon(first, second, game.delta).max())
+
+    claim = lazy_weights_epsilon(game, 0.3, beta, weight, limit=3)
+    assert 0.3 * claim < exact(0.3) <= claim
+    assert exact(0.0) > claim
 
 
 @pytest.mark.parametrize(("T", "d", "epsilon"), [(60, 1, 1.0), (1000, 3, 4.0)])

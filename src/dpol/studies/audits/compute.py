@@ -16,7 +16,7 @@ from dpol.studies.audits.experts import (
     audit_trees,
 )
 from dpol.studies.audits.labels import audit_messages
-from dpol.studies.audits.lazy import audit_lazies
+from dpol.studies.audits.lazy import audit_laws
 from dpol.studies.audits.settings import Audits
 from dpol.studies.jobs import read_rows
 from dpol.studies.study import Facts, FileLists, Inputs, Values
@@ -29,7 +29,7 @@ AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "streams": audit_streams,
     "rw-adabatch": audit_adabatch,
     "reactions": audit_reactions,
-    "l2p": audit_lazies,
+    "l2p": audit_laws,
     "labels": audit_messages,
 }
 """Functions from settings and root seed to audits, by auditor."""

@@ -89,11 +89,9 @@ def replicates_of(settings: Audits) -> tuple[range, range]:
     return range(settings.runs), range(settings.runs, 2 * settings.runs)
 
 
-def by_computation(subject: Subject, epsilon: float, delta: float = 0.0) -> Audited:
-    """Audit by the exact epsilon at `delta` of the worst pair of inputs."""
-    result = AuditResult(
-        parameter="epsilon", claimed=subject.claimed, lower_bound=epsilon, delta=delta
-    )
+def by_computation(subject: Subject, epsilon: float) -> Audited:
+    """Audit by the exact epsilon of the worst pair of inputs."""
+    result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=epsilon)
     return Audited(subject, "epsilon of the worst pair", result)
 
 

@@ -22,4 +22,4 @@ class Audits(Settings):
     mu: FiniteMu = 1.0
     """Gaussian-DP parameter of the audited mechanisms."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
-    """Privacy delta of L2P and private WMA."""
+    """Privacy delta of private WMA."""
