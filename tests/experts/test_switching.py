@@ -48,6 +48,14 @@ def test_thresholds_are_inverses_and_never_on_the_unsafe_side(name, n):
     assert np.diff(z).max() < 1e-12
 
 
+@pytest.mark.parametrize("n", [2, 3, 10, 100, 10**4, 10**6, 10**7])
+def test_our_bound_is_below_the_papers_where_that_is_below_one_half(n):
+    z = np.linspace(0.05, 36.0, 4000)
+    paper = BOUNDS["borell-tis"].tail(z, n)
+    useful = (paper < 0.5) & (paper > 1e-290)
+    assert (BOUNDS["reflection"].tail(z, n) <= paper)[useful].all()
+
+
 def test_a_probability_beyond_the_table_is_refused():
     with pytest.raises(ValueError, match="cannot be inverted"):
         BOUNDS["borell-tis"].threshold(np.array([0.5, 1e-300]), 2)

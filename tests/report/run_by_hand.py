@@ -61,7 +61,7 @@ CLAIMS = (
     claim_by_hand(
         *(1.0, "<=", 3.0),
         **{"paper": "Two", "place": "against mf-ftpl", "statement": "ours", "ours": True},
-        **{"kind": "own question", "on_data": True},
+        on_data=True,
     ),
     claim_by_hand(1.0, "=", 1.0, paper="Two", place="Lemma 5"),
 )

@@ -180,22 +180,6 @@ def fresh_window_sums(n_rounds: int, window: int) -> Factorization:
     return Factorization(f"fresh noise, window {window}", np.eye(n_rounds), banded)
 
 
-def least_row_norm(workload: Floats) -> float:
-    """Return a lower bound on the largest row norm of B, if columns of C have norm 1 at most.
-
-    This is the nuclear norm of A over T. Source: Edmonds, Nikolov and Ullman, "The Power of
-    Factorization Mechanisms in Local and Central Differential Privacy" (2020), for the mean square;
-    the largest is no smaller.
-
-    Args:
-        workload: A, (T, T).
-
-    >>> round(least_row_norm(np.tril(np.ones((148, 148)))), 3)
-    2.3
-    """
-    return float(np.linalg.norm(workload, "nuc") / len(workload))
-
-
 def _checked(n_rounds: int) -> int:
     check_whole("n_rounds", n_rounds)
     return n_rounds

@@ -138,7 +138,6 @@ UNSURE = claim(1.0, "<=", 0.6, interval=(0.2, 1.5), confidence=0.9)
         (HOLDS, 1e6, "<=", 1e6 + 1, {"rounding": 1e-5}),
         # A finding on data is seen or not, never refuted.
         (NOT_SEEN, 1.5, ">=", 1.2, {"on_data": True}),
-        (NOT_SEEN, 1.5, ">=", 1.2, {"on_data": True, "ours": True, "kind": "own question"}),
         (UNDECIDED, 1.5, ">=", (1.2, 1.7), {"on_data": True}),
         (SEEN, 1.5, ">=", 4.0, {"on_data": True}),
     ],
@@ -389,11 +388,6 @@ class Deaf(DesignBayes):
         return 0 * super().scores(messages, features)
 
 
-def absolute(losses: Any) -> Any:
-    """Replace Bregman losses by the absolute loss, but keep their gradients."""
-    return {name: (lambda y, p: np.abs(y - p), gradient) for name, (_, gradient) in losses.items()}
-
-
 def isotropic(noises: Any) -> Any:
     """Put the noise of the smallest on every share, at capacities of up to 20 times the least."""
     capacity = {n: np.linspace(1, 20, n) for n in (2, 20, 400)}
@@ -452,17 +446,13 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
             {FAILS},
         ),
         ("dips-borell-tis", "_ahead", times(1 / 2), {FAILS}),  # start at k, not k + l
-        ("top-reflection", "_ahead", times(1 / 2), {FAILS}),
-        ("top-reflection", "pairs", to(lambda top, n: n - top), {FAILS}),
         ("longest-batch", "BatchRule", keyword(alpha=0.2), {FAILS}),
         ("two-cliques", "centred", to(lambda shared: (shared, shared)), {FAILS}),
         ("ftpl-in-law ftpl-by-path", "RWMeta", floor(2.4), {FAILS}),
         ("ftpl-by-path", "ConstantBank", to(lambda _: TurncoatBank()), {FAILS}),
         ("all-differ", "SCALES", to((1.0, math.sqrt(2))), HELD),
-        ("bregman-scores", "BREGMAN", absolute, {FAILS}),
         ("joint-concavity", "BatchMixture.trade_off_at", to(each_at_one_level), {FAILS}),
-        ("reflection-below-borell-tis", "NUMBERS_OF_EXPERTS", to([10**8]), {FAILS}),
-        ("smallest-gap smallest-top-gap", "survival", argument(0, ahead), {FAILS}),
+        ("smallest-gap", "survival", argument(0, ahead), {FAILS}),
         ("gap-law", "gap_survival", argument(1, to(11)), {FAILS}),
         ("heuristic-quantile", "LARGE_NOISE", to(1.0), {FAILS}),
         ("alpha-actions", "RWAdaBatch", lambda make: lambda a: make(a, "reflection"), {FAILS}),

@@ -23,7 +23,6 @@ GAINS = {
     ("NM", 0.5): (21.0, 20.0, 24.0, 20.0, 13.0, 10.0),
     ("NM", 0.25): (17.0, 15.0, 16.0, 19.0, 11.0, 10.0),
 }
-NOTHING = pd.DataFrame({"source": [], "noise": [], "rival": [], "ratio_lower": []})
 
 
 def summary(
@@ -53,7 +52,7 @@ def summary(
 
 
 def claims(table: pd.DataFrame) -> dict[str, Claim]:
-    return {claim.finding.name: claim for claim in ledger.claims_of_run(NOTHING, table)}
+    return {claim.finding.name: claim for claim in ledger.claims_of_run(table)}
 
 
 ROWS = (
@@ -126,29 +125,8 @@ def test_other_noises_and_single_runs_have_no_rows() -> None:
     assert claims(summary(half=float("inf"))) == {}
 
 
-def test_claims_of_a_run_follow_from_its_ranking() -> None:
-    """Of two cells of one rival, the cell that does not show the finding counts."""
-    pairs = [("a", 1.6, 1.55, 1.7), ("b", 1.3, 1.2, 1.4)]
-    columns = ["stream", "ratio", "ratio_lower", "ratio_upper"]
-    numbers = {
-        "source": "run",
-        "noise": "isotropic",
-        "rival": "fresh noise",
-        "mu": 1.0,
-        "confidence": 0.95,
-    }
-    gains = {"mean_gain": 2.0, "other_mean_gain": 1.0, "other_algorithm": "noisy-max-8"}
-    ranking = pd.DataFrame(pairs, columns=columns).assign(**numbers, **gains)
-    nothing = summary().iloc[:0]
-    (unseen,) = ledger.claims_of_run(ranking, nothing)
-    assert unseen.verdict == Verdict.NOT_SEEN
-    assert unseen.finding.case == "b, μ = 1, noisy-max-8"
-    assert unseen.statement.place == "abstract, against noisy-max"
-    (held,) = ledger.claims_of_run(ranking.iloc[:1], nothing)
-    assert held.verdict == Verdict.SEEN
-    assert ledger.claims_of_run(ranking.assign(noise="capacity"), nothing) == []
-    # The paper's rival is judged by the summary, against one tree.
-    assert ledger.claims_of_run(ranking.assign(rival="tree"), nothing) == []
+def test_a_run_without_the_papers_algorithms_has_no_rows() -> None:
+    assert ledger.claims_of_run(summary().iloc[:0]) == []
     facts = Facts({}, simulated=True, confidence=0.95)
     point = STUDY.points(Claims(papers=["experts"]), facts)["experts-in-this-run"]
-    assert point.inputs == {"ranking": "ranking.parquet", "summary": "summary.parquet"}
+    assert point.inputs == {"summary": "summary.parquet"}

@@ -97,20 +97,19 @@ def test_every_cell() -> None:
     )
 
 
-def test_findings_on_data_and_our_questions_stand_apart_and_are_never_red() -> None:
-    own = {"ours": True, "kind": "own question"}
+def test_findings_on_data_and_our_statements_stand_apart_and_are_never_red() -> None:
     table = table_of(
         CLAIMS[2],
         claim_by_hand(1.5, ">=", 1.2, place="abstract", on_data=True),
         claim_by_hand(0.8, ">=", 1.2, place="section 4", on_data=True),
-        claim_by_hand(1.5, ">=", 1.2, place="against mf-ftpl", on_data=True, **own),
+        claim_by_hand(1.5, ">=", 1.2, place="against mf-ftpl", on_data=True, ours=True),
     )
     assert [section.title for section in table.sections] == ["“Two”", ON_DATA, OWN]
     verdicts = {label: cells[-1] for n in (1, 2) for label, cells in lines(table, n).items()}
     assert {label: cell.text for label, cell in verdicts.items()} == {
         "abstract": "not seen on these data",
         "section 4": "seen on these data",
-        "against mf-ftpl †": "not seen on these data: own question",
+        "against mf-ftpl †": "not seen on these data",
     }
     assert {cell.mark.tone for cell in verdicts.values() if cell.mark} == {"open", "good"}
 

@@ -101,12 +101,12 @@ def _worst_of_each(findings: Findings) -> list[Claim]:
     ]
 
 
-def claims_of_run(ranking: pd.DataFrame, summary: pd.DataFrame) -> list[Claim]:
+def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
     """Return the claims about the main experiment of a run, each at its worst cell.
 
     Cells that the run does not play have no row.
     """
-    return _worst_of_each(chain(gains.rivals(ranking), gains.table_two(summary)))
+    return _worst_of_each(gains.table_two(summary))
 
 
 def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -114,11 +114,8 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
     All papers take half a minute on one core.
     """
-    if "ranking" in inputs.files:
-        ranking, summary = (
-            read_frame(inputs.files[name], schema(name)) for name in ("ranking", "summary")
-        )
-        rows = claims_of_run(ranking, summary)
+    if "summary" in inputs.files:
+        rows = claims_of_run(read_frame(inputs.files["summary"], schema("summary")))
     else:
         rows = claims(point["paper"], seed=inputs.seed)
     return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}

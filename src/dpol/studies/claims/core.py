@@ -29,9 +29,8 @@ Kind = Literal[
     "logarithmic factor",
     "misprint",
     "informal remark",
-    "own question",
 ]
-"""What is wrong with a statement that fails. If it is ours, it is an own question."""
+"""What is wrong with a statement that fails."""
 OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 """Kinds that headlines count and name. The others are easily put right."""
 

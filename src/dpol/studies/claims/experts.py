@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -32,10 +32,8 @@ from dpol.experts.play import RawGains, play_rounds, rounds, setup_of
 from dpol.experts.switching import BOUNDS
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
-from dpol.privacy.factorizations import least_row_norm, prefix_sums
 from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
 from dpol.privacy.mixtures import BatchMixture
-from dpol.privacy.tree_noise import tree_levels
 from dpol.studies.batching.compute import NOISE, analytic_mixture, noisy_game, synthetic_gains
 from dpol.studies.claims.core import Finding, Findings, generator, of_mean, of_share
 
@@ -348,34 +346,6 @@ def largest_variance(actions: Actions) -> float:
     return float(np.linalg.eigvalsh(star)[0, -1])
 
 
-BREGMAN: Mapping[str, tuple[Callable[[Floats, Floats], Floats], Callable[[Floats], Floats]]] = {
-    "squared error": (lambda y, p: (y - p) ** 2, lambda p: 2 * p),
-    "Kullback-Leibler divergence": (lambda y, p: y * np.log(y / p) - y + p, np.log),
-}
-"""Elementwise loss of a forecast p of an observation y, and the gradient at p."""
-
-
-def bregman(seed: int) -> Findings:
-    """Check the exact mean and covariance of loss differences from noisy observations.
-
-    Two-valued noise has the mean and covariance of Gaussian noise, and can be enumerated.
-    """
-    n, m, rng = 6, 4, generator(seed, "Bregman")
-    observed, forecasts = rng.uniform(0.5, 2.0, n), rng.uniform(0.2, 2.0, (m, n))
-    scale = rng.uniform(0.05, 0.2, n)
-    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=n)))
-    for name, (loss, gradient) in BREGMAN.items():
-        noisy = loss((observed + signs * scale)[:, None], forecasts).sum(axis=2)
-        truth = loss(observed, forecasts).sum(axis=1)
-        scores = noisy[:, :1] - noisy  # loss of the first learner minus each loss
-        bias = np.abs(scores.mean(axis=0) - (truth[0] - truth)).max()
-        rows = gradient(forecasts) - gradient(forecasts[0])
-        covariance = (scores - scores.mean(axis=0)).T @ scores / len(signs)
-        off = np.abs(covariance - rows * scale**2 @ rows.T).max()
-        numbers = {"n": n, "m": m, "signs": len(signs), "variance": float(covariance.max())}
-        yield Finding("bregman-scores", 0.0, float(max(bias, off)), name, numbers=numbers)
-
-
 # ---- switching -------------------------------------------------------------------------------
 
 _WALKS = ((40, 20, 100, 1.0), (14, 2, 50, 1.0), (8, 2, 10, 1.0), (45, 50, 40, 2.0))
@@ -425,37 +395,9 @@ def _of_walks(name: str, bound: Floats, count: int, settings: int, case: str) ->
     return of_share(name, float(bound), count, _WALKS_EACH, settings, case=case, **about)
 
 
-def _ahead(lead: float, n: int, top: int = 1) -> Floats:
-    """Return positions (n,) with the first `top` ones `lead` ahead of the others."""
-    return np.where(np.arange(n) < top, lead, 0.0)
-
-
-_TOPS = ((3, 40, 20, 100, 1.0), (2, 9, 4, 10, 1.0), (10, 45, 50, 20, 2.0))
-"""Settings of Gaussian walks: leaders, their gap to the others, experts, steps, noise scale."""
-
-
-def pairs(top: int, n: int) -> int:
-    """Count the pairs of a leader and another expert, which may swap places."""
-    return top * (n - top)
-
-
-def tops(seed: int) -> Findings:
-    """Check that the leading k experts keep their lead, and a lead of l, from a gap of 2 l.
-
-    Each of the `pairs` swaps with the probability for two experts.
-    """
-    for i, (top, gap, n, steps, eta) in enumerate(_TOPS):
-
-        def is_small(position: Floats, top: int = top, least: float = gap) -> NDArray[np.bool_]:
-            lead = position[:, :top].min(axis=1) - position[:, top:].max(axis=1)
-            return np.asarray(lead < least)
-
-        start, rng = _ahead(2 * gap, n, top), generator(seed, "tops", i)
-        z = np.array(gap / (eta * math.sqrt(2 * steps)))
-        bound = BOUNDS["reflection"].tail(z, pairs(top, n) + 1)
-        count = _count_walks(rng, start, steps, eta, is_small)
-        case = f"{top} of {n}, gap {gap:g} + {gap:g}, B = {steps}, η = {eta:g}"
-        yield _of_walks("top-reflection", bound, count, len(_TOPS), case)
+def _ahead(lead: float, n: int) -> Floats:
+    """Return positions (n,) with the first one `lead` ahead of the others."""
+    return np.where(np.arange(n) == 0, lead, 0.0)
 
 
 def longest_batches(_: int) -> Findings:
@@ -481,59 +423,31 @@ def longest_batches(_: int) -> Findings:
         yield Finding("longest-batch", here, there, case, settings=len(gaps))
 
 
-NUMBERS_OF_EXPERTS = (2, 3, 10, 100, 10**4, 10**6, 10**7)
-
-
-def reflection_against_borell_tis(_: int) -> Findings:
-    """Check the ratio of our bound to the paper's where the paper's is useful."""
-    z, below = np.linspace(0.05, 36.0, 4000), 0.5
-
-    def ratio(n: int) -> float:
-        paper = BOUNDS["borell-tis"].tail(z, n)
-        useful = (paper < below) & (paper > 1e-290)
-        return float((BOUNDS["reflection"].tail(z, n)[useful] / paper[useful]).max())
-
-    numbers = {"below": below, "largest": max(NUMBERS_OF_EXPERTS), "gaps": len(z)}
-    numbers |= {"sizes": len(NUMBERS_OF_EXPERTS), "beyond": ratio(10**8)}
-    for n in NUMBERS_OF_EXPERTS:
-        yield Finding("reflection-below-borell-tis", 1.0, ratio(n), f"n = {n:,}", numbers=numbers)
-
-
 # ---- gaps ------------------------------------------------------------------------------------
 
 
 def gaps(seed: int) -> Findings:
-    """Check the gap between the k-th and the next of normals with random means, for k = `top`."""
-    games: dict[str, tuple[str, int, tuple[tuple[int, int], ...]]] = {
-        "smallest-gap": ("means", 150, ((2, 1), (3, 1), (5, 1), (10, 1))),
-        "smallest-top-gap": ("means of tops", 100, ((3, 2), (4, 2), (5, 3))),
-    }
-    for name, (purpose, count, sizes) in games.items():
-        rng = generator(seed, purpose)
-        for (n, top), x in itertools.product(sizes, (0.2, 0.7, 1.5, 3.0)):
-            means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
-            least = float(survival(means, x, top).min())
-            equal = float(survival(np.zeros((1, n)), x, top)[0])
-            case = f"{top} of {n}, x = {x:g}" if top > 1 else f"n = {n}, x = {x:g}"
-            about: dict[str, Any] = {"numbers": {"means": count}, "settings": count}
-            yield Finding(name, equal, least, case, **about)
+    """Check the gap between the leader and the runner-up of normals with random means."""
+    rng, count = generator(seed, "means"), 150
+    for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
+        means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
+        least = float(survival(means, x).min())
+        equal = float(survival(np.zeros((1, n)), x)[0])
+        yield Finding("smallest-gap", equal, least, f"n = {n}, x = {x:g}", settings=count)
 
 
-def survival(means: Floats, x: float, top: int) -> Floats:
-    """Return P(k-th - next >= x) (N,), k = `top`, for independent unit normals, means (N, n).
+def survival(means: Floats, x: float) -> Floats:
+    """Return P(leader - runner-up >= x) (N,) of independent unit normals with means (N, n).
 
-    Sums over the sets of leaders and over the last leader, at z.
+    Sums over the leader, at z.
     """
     step = 0.05
     behind = np.arange(-14.0, 14.0, step)[:, None, None] - means
     density = np.exp(-(behind**2) / 2) * step / math.sqrt(2 * math.pi)
-    above, below = scipy.special.ndtr(-behind), scipy.special.ndtr(behind - x)
-    total, everyone = np.zeros(len(means)), range(means.shape[1])
-    for leaders in itertools.combinations(everyone, top):
-        others = below[..., [i for i in everyone if i not in leaders]].prod(axis=2)
-        for last in leaders:
-            ahead = above[..., [i for i in leaders if i != last]].prod(axis=2)
-            total += (density[..., last] * ahead * others).sum(axis=0)
+    below, total = scipy.special.ndtr(behind - x), np.zeros(len(means))
+    for leader in range(means.shape[1]):
+        others = np.delete(below, leader, axis=2).prod(axis=2)
+        total += (density[..., leader] * others).sum(axis=0)
     return total
 
 
@@ -626,16 +540,3 @@ def conversion(_: int) -> Findings:
     at = int(np.abs(by_curve / formula - 1).argmax())
     about: dict[str, Any] = {"case": f"ε = {epsilon[at]:.1f}", "settings": len(epsilon)}
     yield Finding("trade-off-curve", float(formula[at]), float(by_curve[at]), **about)
-
-
-_WITHIN = {67: 1.09, 148: 1.08, 1024: 1.06}
-"""Claimed ratio of the noise of factorised prefix sums to its lower bound, by T."""
-
-
-def factorised_noise(_: int) -> Findings:
-    """Check the largest noise on a factorised prefix sum, in units of Delta / mu."""
-    for T, factor in _WITHIN.items():
-        least = least_row_norm(np.tril(np.ones((T, T))))
-        numbers = {"T": T, "factor": factor, "least": least}
-        largest, tree = float(prefix_sums(T).row_norms.max()), float(tree_levels(T))
-        yield Finding(f"factorised-{T}", factor * least, largest, numbers=numbers, trivial=tree)

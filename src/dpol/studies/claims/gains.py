@@ -26,26 +26,6 @@ HIGH = 0.25
 _KEY = ["stream", "mu"]
 
 
-def rivals(ranking: pd.DataFrame) -> Findings:
-    """Check the ratio of RW-Meta's gain to the gain of each central rival that the paper lacks.
-
-    Args:
-        ranking: table of `dpol.studies.games.summary.rank_meta`.
-    """
-    rows = ranking[(ranking["source"] == "run") & (ranking["noise"] == PAPER_NOISE)]
-    rows = rows[rows["rival"] != "tree"]  # the paper's: `table_two` has it
-    rows = rows[np.isfinite(rows["ratio_lower"])]  # a single run has no interval
-    for row in rows.to_dict("records"):
-        yield Finding(
-            name=f"headline-{row['rival'].replace(' ', '-')}",
-            claimed=1.5,
-            measured=row["ratio"],
-            case=f"{_setting(row)}, {row['other_algorithm']}",
-            interval=(row["ratio_lower"], min(row["ratio_upper"], 1e6)),
-            confidence=row["confidence"],
-        )
-
-
 def table_two(summary: pd.DataFrame) -> Findings:
     """Check the paper's statements on its Table 2 in the summary of a run.
 

@@ -89,21 +89,6 @@ def indicator(_: int) -> Findings:
         yield Finding("differing-batch", 2 * eta / p, float(loss[allowed].max()), case)
 
 
-def redraw(seed: int) -> Findings:
-    """Check the Rényi divergence of a redraw over its order."""
-    rng = generator(seed, "redraws")
-    eta, d = 0.05, 4
-    states = rng.uniform(0, 2 / eta, (2000, d)) * (rng.random((2000, 1)) < 0.5)
-    change = rng.choice([-1.0, 1.0], (2000, d))
-    one, other = (np.exp(-eta * s) for s in (states, states + change))
-    one, other = (weights / weights.sum(axis=1, keepdims=True) for weights in (one, other))
-    orders = np.array([1.0001, 1.5, 2.0, 8.0, 64.0])[:, None, None]
-    moments = (one * (one / other) ** (orders - 1)).sum(axis=2)
-    divergences = np.log(moments) / (orders[..., 0] - 1) / orders[..., 0]
-    about: dict[str, Any] = {"case": f"η = {eta}", "settings": divergences.size}
-    yield Finding("redraw", eta**2 / 2, float(divergences.max()), **about)
-
-
 # ---- the transformation ----------------------------------------------------------------------
 
 

@@ -31,11 +31,11 @@ _SLIP = Mark("easily put right", "open")
 _OPEN = (Verdict.FAILS, Verdict.NOT_SEEN, Verdict.NOT_PROVED, Verdict.UNDECIDED)
 """Verdicts of rows that fail or are open, worst first."""
 ON_DATA = "What the papers saw on their data, on the data of this run"
-OWN = "Our questions †"
+OWN = "Our statements †"
 _FOOTERS = (
     "Does not hold as stated: the number is on the wrong side, and so is its whole interval if it"
-    " was sampled. Not seen: a finding on other data, or a question of ours, that the data of this"
-    " run do not show; this refutes nothing.",
+    " was sampled. Not seen: a finding on other data that the data of this run do not show; this"
+    " refutes nothing.",
     "Not proved: only a bound on the number was computed, and it is on the wrong side. This neither"
     " proves nor refutes the claim. Undecided: part of the interval is on the wrong side.",
     "Holds loosely: the two numbers differ by a factor of 2 or more, so an error of the claim by a"

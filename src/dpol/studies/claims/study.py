@@ -12,8 +12,8 @@ def points(settings: Claims, facts: Facts) -> dict[str, Point]:
         paper: Point(settings={"paper": paper}, seconds=14.0) for paper in settings.papers
     }
     if "experts" in labelled:
-        files = {name: f"{name}.parquet" for name in ("ranking", "summary")}
-        labelled["experts-in-this-run"] = Point(settings={}, inputs=files, seconds=3.0)
+        inputs = {"summary": "summary.parquet"}
+        labelled["experts-in-this-run"] = Point(settings={}, inputs=inputs, seconds=3.0)
     return labelled
 
 
