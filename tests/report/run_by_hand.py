@@ -84,7 +84,6 @@ CLEANING = {
         "zero_counts": "missing counts set to 0",
     },
     "warnings": ["stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"],
-    "selections": {"all": "all entities", "counts": "those with enough cases"},
     "streams": [
         {
             "stream": "nm",

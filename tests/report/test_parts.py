@@ -5,37 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from dpol.core.files import write_json
 from dpol.core.versions import loaded_versions, recorded_versions
-from dpol.report.data import cleaning_table, source_facts
+from dpol.report.data import data_part, source_facts
+from dpol.report.page import page_facts
 from dpol.report.provenance import commit_of
 from pipeline import run as run_program
 from pipeline import succeed
-from report.run_by_hand import CLEANING, PROVENANCE
-from tables_by_hand import texts
+from report.run_by_hand import CLEANING, PROVENANCE, config
 
 
-def test_the_table_of_cleaning_has_a_line_per_rule() -> None:
-    titles = {"nm": "New Mexico"}
-    counts = cleaning_table(CLEANING, titles)
-    assert counts.headers == ("New Mexico",)
-    assert texts(counts) == [
-        ["entities kept", "24"],
-        ["entities dropped", "1"],
-        ["periods", "148"],
-        ["cells", "3,552"],
-        ["missing counts set to 0", "7"],
-        ["smallest capacity", "4.5"],
-        ["largest density", "0.75"],
-    ]
-    assert counts.footers == (
-        "4,000 rows read, 12 of them outside the chosen groups and periods.",
-        "None of these: repeated rows dropped.",
-        "Entities that play (New Mexico): those with enough cases.",
-        "Check the table: stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29.",
-    )
-    nothing = {**CLEANING["streams"][0], "dropped": [], "missing_periods": []}
-    clean = {**CLEANING, "streams": [nothing], "warnings": []}
-    assert cleaning_table(clean, titles).footers[-1] == "No stream lacks a period."
+def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
+    write_json(tmp_path / "data/cleaning.json", CLEANING)
+    part = data_part(tmp_path, page_facts(config()), CLEANING["provenance"])
+    assert part.intro.startswith("4,000 rows read, 12 of them outside the chosen groups")
+    text = "stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"
+    assert part.facts[-1] == ("check in the table", text)
 
 
 def test_the_source_has_only_recorded_facts() -> None:

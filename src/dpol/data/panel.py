@@ -158,7 +158,6 @@ def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, A
         "rows_outside": panel.rows_outside,
         "warnings": panel.warnings,
         "rules": RULES,
-        "selections": SELECTIONS,
         "streams": [asdict(report) for report in panel.reports],
     }
 
@@ -199,16 +198,9 @@ def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
     return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
 
 
-def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]], list[str]]:
-    """Return the rows of the cleaning report, and the rules that touched nothing.
-
-    Args:
-        report: a report from `report_as_dict`.
-
-    Returns:
-        The rows (a title, and a number for each stream), and the texts of the other rules.
-    """
-    streams = report["streams"]
+def report_as_markdown(report: Mapping[str, Any]) -> str:
+    """Return a report from `report_as_dict` as a Markdown page."""
+    streams, provenance = report["streams"], report["provenance"]
     cells = {
         text: [stream["cells"][rule] for stream in streams]
         for rule, text in report["rules"].items()
@@ -223,13 +215,6 @@ def report_rows(report: Mapping[str, Any]) -> tuple[list[tuple[str, list[float]]
     if streams[0]["smallest_capacity"] is not None:
         rows["smallest capacity"] = [stream["smallest_capacity"] for stream in streams]
         rows["largest density"] = [stream["largest_density"] for stream in streams]
-    return list(rows.items()), [text for text in cells if text not in rows]
-
-
-def report_as_markdown(report: Mapping[str, Any]) -> str:
-    """Return a report from `report_as_dict` as a Markdown page."""
-    streams, provenance = report["streams"], report["provenance"]
-    rows, idle = report_rows(report)
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
     retrieved = "".join(
@@ -243,9 +228,9 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
         f"{retrieved}. {rows_read_of(report)}\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),
-        *(_row(title, *(_shown(title, number) for number in numbers)) for title, numbers in rows),
+        *(_row(text, *(_shown(text, number) for number in rows[text])) for text in rows),
     ]
-    if idle:
+    if idle := [text for text in cells if text not in rows]:
         lines.append(f"\nNone of these: {'; '.join(idle)}.")
     if report["warnings"]:
         lines += [

@@ -146,7 +146,6 @@ def page_facts(config: Config) -> PageFacts:
     period = _PERIODS.get(dataset.periods.length, "period")
     return PageFacts(
         **vars(config.facts),
-        cleaned={label: stream.title or label for label, stream in config.streams.items()},
         gains=config.asks,
         run=config.run,
         private=dataset.private,

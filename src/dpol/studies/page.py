@@ -19,8 +19,6 @@ from dpol.studies.study import Facts
 class PageFacts(Facts):
     """Facts about a run that its page states, besides those that its studies know."""
 
-    cleaned: Mapping[str, str]
-    """Title of each panel stream, by label."""
     gains: Mapping[str, Gain]
     """Questions by label; the label is empty if the run asks only one."""
     run: str
