@@ -171,7 +171,7 @@ def _shelters(folder: Path) -> Kind:
     (folder / "shelters-2022.csv.gz").write_bytes(gzip.compress(text.getvalue(), mtime=0))
     return Kind(
         file="shelters-2022.csv.gz",
-        options=("--count", "guests", "--capacity", "places", "--group", "district"),
+        options=("--count", "guests", "--capacity", "places"),
         gains=guests / places,
     )
 

@@ -59,12 +59,11 @@ def test_a_table_is_read_as_its_owner_means_it(here: Path, capsys, make) -> None
     text = Path(config_of(kind)).read_text()
     rules = "".join(f"\n    {rule}" for rule in kind.rules)
     Path(config_of(kind)).write_text(text.replace("entities: all", f"entities: all{rules}"))
-    whole, *groups = streams_of(config_of(kind))
+    (whole,) = streams_of(config_of(kind))
     expected = kind.gains.sort_index(axis=1)
     assert list(whole.entities) == list(expected)
     assert [str(day) for day in whole.periods] == [str(day.date()) for day in expected.index]
     np.testing.assert_allclose(whole.gains, expected.to_numpy(float), rtol=1e-12)
-    assert sum(stream.n_experts for stream in groups) in (0, whole.n_experts)
 
 
 def looked(path: Path, text: str, **told: Any) -> dict[str, Any]:
@@ -286,20 +285,6 @@ def test_columns_named_by_numbers_are_years_only_without_a_column_of_dates(tmp_p
     assert len(read_counts(tmp_path / "t.csv", wide).cells) == 6
 
 
-def test_a_group_of_one_entity_makes_no_stream(here: Path, capsys) -> None:
-    own = {"Ulm": "N", "Bonn": "N", "Trier": "S", "Kiel": "W", "Jena": "W"}
-    lines = [f"{day},{town},{own[town]},5,{30 * (town != 'Jena')}" for day in DAYS for town in own]
-    Path("t.csv").write_text("\n".join(["d,town,region,sick,beds", *lines]) + "\n")
-    assert main(["new", "dataset", "t.csv", *OPTIONS, "--group", "region"]) == 0
-    text = Path("t.yaml").read_text()
-    assert "its people have sqrt(2) times the mu" in text, "they play in two streams"
-    streams = yaml.safe_load(text)["streams"]
-    assert {label: of["groups"] for label, of in streams.items()} == {
-        "t": ["N", "S", "W"], "N": ["N"],
-    }  # fmt: skip
-    assert [stream.n_experts for stream in streams_of("t.yaml")] == [4, 2]
-
-
 def test_what_a_table_hides_is_said_once_at_the_end(here: Path, capsys) -> None:
     header, *lines = rows("d,town,sick,beds", *PLAIN).splitlines()
     Path("t.csv").write_text("\n".join([header, *lines[:4], header, *lines[4:]]) + "\n")
@@ -358,13 +343,13 @@ def test_a_rule_for_several_rows_is_taken_as_it_is_told(tmp_path: Path) -> None:
     assert looked(tmp_path / "t.csv", text, **told, per_person=1)["several_rows"] == "sum"
 
 
-def test_a_column_per_period_may_have_groups(here: Path) -> None:
+def test_a_column_per_period_may_have_other_columns(here: Path) -> None:
     towns = [f"{town},{'NS'[place % 2]},40,1,2,3" for place, town in enumerate("abcdef")]
     text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
     Path("t.csv").write_text(text)
-    seen = look_at(Path("t.csv"), {"capacity": "beds", "group": "land"})
-    assert (seen.columns["group"], seen.groups) == ("land", {"N": 3, "S": 3})
-    assert seen.cleaning["drop_where"] == {"town": ["Total"]}
+    seen = look_at(Path("t.csv"), {"capacity": "beds"})
+    assert seen.columns["entity"] == "town"
+    assert seen.cleaning["drop_where"] == {"town": ["Total"], "period": ["land"]}
     assert seen.periods == {"months": 1}
 
 

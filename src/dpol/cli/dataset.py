@@ -12,8 +12,6 @@ from typing import Any
 
 from dpol.core.options import between, given
 
-_STREAMS = 4
-"""Largest number of groups for which each group gets its own stream."""
 _LABEL = 60
 """Largest length of a label, in characters."""
 _OPTIONS = {
@@ -21,7 +19,6 @@ _OPTIONS = {
     "period": "column of the dates, or YEAR,MONTH: two columns",
     "count": "column of the counts, or your word for them if they have no column",
     "capacity": "column of the capacities, or none",
-    "group": "column with the group of the entity, such as a district",
     "date": "format of the dates, such as D/M/YYYY",
     "each_day": "how several rows of an entity on a day become one: sum, mean, max or last",
     "decimal": "the decimal sign, . or ,",
@@ -94,9 +91,8 @@ def new_dataset(options: argparse.Namespace) -> None:
     except DataError as error:  # of several lines
         raise ConfigError(str(error).replace("dataset.format.sheet", "--sheet")) from None
     title = re.sub("[-_]+", " ", stem)
-    streams = _streams(name, title[:1].upper() + title[1:], look.groups)
     template = load_template("dataset.yaml.jinja", "dpol.cli")
-    text = template.render(look=look, run=name, streams=streams, flow=_flow)
+    text = template.render(look=look, run=name, title=title[:1].upper() + title[1:], flow=_flow)
     config = parse_experiment(yaml.safe_load(text), str(file)).config
     write_text(file, text)
     print(f"{table}:")
@@ -109,8 +105,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     try:
         panel, _ = clean_table(table, config.dataset, config.streams, config.at_most)
         clipped = config.dataset.cleaning.max_clipped
-        for label in streams:
-            build_stream(panel.table, label, 1.0, {}, gain=config.gain, max_clipped=clipped)
+        build_stream(panel.table, name, 1.0, {}, gain=config.gain, max_clipped=clipped)
     except DataError as error:
         raise ConfigError(f"{file} is written, but needs one change. {error}") from None
     whole = panel.reports[0]
@@ -135,17 +130,6 @@ def _questions(table: Path, said: Mapping[str, Any], asked: Mapping[str, str]) -
     missing = " ".join(f"{option[key]} {key.upper()}" for key in asked)
     start = f"{table}: does not show everything. Add these options:"
     return "\n".join([start, *lines, f"Complete and run: {command} {missing}"])
-
-
-def _streams(name: str, title: str, groups: Mapping[str, int]) -> dict[str, Any]:
-    """Return one stream of all groups, and if they are few, one of each with two entities."""
-    streams = {name: {"title": title, "groups": [*groups]}}
-    own = [group for group, size in groups.items() if size > 1 and len(groups) <= _STREAMS]
-    for number, group in enumerate(own if len(groups) > 1 else [], start=1):
-        label = re.sub("[^A-Za-z0-9]+", "-", group)[:_LABEL].strip("-") or str(number)
-        label = f"{label}-{number}" if label in streams else label
-        streams[label] = {"title": group, "groups": [group]}
-    return streams
 
 
 def _flow(value: object) -> str:

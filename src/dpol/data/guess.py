@@ -51,7 +51,6 @@ LEAST_DATES = 0.9
 """At least this share of the cells of a column of dates are dates."""
 _NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
 _BELOW = re.compile(r"([<≤])\s*([0-9]+)")
-_OF_ROW = "count", "capacity", "group"
 _IDENTIFIES = re.compile("(^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|pk|nr|no|code|key|ik|ccn)$")
 _SIGNS: tuple[Mapping[str, str], ...] = (
     {}, {"decimal": "."}, {"decimal": ","}, {"thousands": ","}, {"thousands": "."},
@@ -90,7 +89,6 @@ class Look:
         gain: the block `gain`.
         person: the most by which one person changes a count.
         count_sensitivity: the most by which one person changes a cleaned count.
-        groups: the number of entities in each group; `all` if no column holds groups.
     """
 
     file: Path
@@ -101,7 +99,6 @@ class Look:
     gain: Mapping[str, Any]
     person: float
     count_sensitivity: float
-    groups: Mapping[str, int]
 
 
 def look_at(path: Path, told: Mapping[str, Any]) -> Look:
@@ -126,7 +123,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
 
     table, layout, dated = _laid_out(path, raw, told)
     told = {**_MELTED.get(layout, {}), **told}
-    _refuse_unknown(table, _given(told, "entity", "count", "capacity", "group"))
+    _refuse_unknown(table, _given(told, "entity", "count", "capacity"))
     year, *month = dated
     period = table[year]
     for name in month:  # programs store whole numbers as 1.0 if a cell of the column is empty
@@ -143,7 +140,8 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
             " it has several rows in a period, add --each-day; if the month is in another column"
             " than the year, --period YEAR,MONTH"
         )  # fmt: skip
-    left = [name for name in numbers if name not in (entity, *_given(told, *_OF_ROW).values())]
+    chosen = entity, told.get("count"), told.get("capacity")
+    left = [name for name in numbers if name not in chosen]
     count = told.get("count") or (left.pop() if len(left) == 1 else "")
     capacity = told.get("capacity") or ("" if left else "none")
     if not count:
@@ -151,7 +149,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     if not capacity:
         more = "" if "at_most" in told else ", then also --at-most"
         asked["capacity"] = f"which column? {_list(left)}; or none, if there are none{more}"
-    columns = {"entity": entity, "count": count, "capacity": capacity, **_given(told, "group")}
+    columns = {"entity": entity, "count": count, "capacity": capacity}
     columns = {key: name for key, name in columns.items() if name not in ("", "none")}
     names = [name for name in entities if name != entity and name not in numbers]
     if entity in entities and len(names) == 1:  # the other column that names each row of a period
@@ -191,7 +189,6 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     return Look(
         file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
         person=person, count_sensitivity=_moved(rows["count"], form, cleaning, person),
-        groups=_groups(rows),
     )  # fmt: skip
 
 
@@ -300,15 +297,6 @@ def _entities(
     in_period = table.groupby(period)
     telling = [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
     return [name for name in telling if name not in numbers or _IDENTIFIES.search(name)]
-
-
-def _groups(rows: pd.DataFrame) -> dict[str, int]:
-    """Return the number of entities in each group, without those that never have a capacity."""
-    if "group" not in rows:
-        return {"all": 2}
-    held = rows[~rows["capacity"].isin(["", "0"])] if "capacity" in rows else rows
-    sizes = held.groupby("group")["entity"].nunique()
-    return {name: int(sizes.get(name, 0)) for name in sorted({*rows["group"]} - {""})}
 
 
 def _given(told: Mapping[str, Any], *keys: str) -> dict[str, Any]:
