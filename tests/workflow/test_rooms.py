@@ -114,7 +114,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
         ),
         (
             "studies/labels/show.py",
-            by("Slopes of total variation", "The slopes of total variation"),
+            by("Selecting the true hypothesis", "Selection of the true hypothesis"),
             {"labels_shown"},
             "studies.labels",
         ),

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import scipy
 
-from dpol.core.exponents import fit_exponent
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
@@ -22,7 +21,7 @@ from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
-from dpol.studies.claims.core import CONFIDENCE, Finding, Findings, generator
+from dpol.studies.claims.core import Finding, Findings, generator
 
 DELTA = 1e-6
 
@@ -289,12 +288,10 @@ def proven_rate(_: int) -> Findings:
             choose_parameters(game, epsilon=epsilon, n_experts=10).objective
             for game, epsilon in games[name]
         ]
-        sizes = epsilons if name == "proven-rate-epsilon" else rounds
-        fit = fit_exponent(
-            sizes, bounds, np.zeros(len(bounds)), replicates=2, confidence=CONFIDENCE
-        )
-        numbers = {"off": math.expm1(fit.curvature)}
-        yield Finding(name, power, fit.slope, numbers=numbers, settings=len(sizes))
+        x, y = np.log(epsilons if name == "proven-rate-epsilon" else rounds), np.log(bounds)
+        slope, start = np.polyfit(x, y, 1)
+        numbers = {"off": math.expm1(np.abs(y - start - slope * x).max())}
+        yield Finding(name, power, float(slope), numbers=numbers, settings=len(x))
 
 
 # ---- lower bound -----------------------------------------------------------------------------

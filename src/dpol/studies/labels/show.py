@@ -47,12 +47,6 @@ SECTIONS = (
                 title="Learning from private labels",
                 place="file",
             ),
-            TableSpec(
-                ".slopes:slopes_table",
-                name="labels-slopes",
-                title="Slopes of total variation against the rounds",
-                place="file",
-            ),
         ),
     ),
 )

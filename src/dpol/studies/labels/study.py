@@ -60,19 +60,11 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
                 yield label, hard
 
 
-def has_slopes(study: Labels) -> bool:
-    """Return whether the hard class is played for at least three numbers of rounds."""
-    pairs, epsilon = study.n_hypotheses // 2, study.epsilon
-    hard = [T for T in set(study.sweeps.rounds) if hardness(pairs, T, epsilon) <= 1]
-    return len(hard) >= 3
-
-
 def not_asked(settings: Labels, facts: Facts) -> frozenset[str]:
     """Return the names of the figures and tables that these settings do not ask for."""
     asked = {
         "labels-risk": any(getattr(settings.sweeps, name) for name in SIZES),
         "labels-selection": bool(settings.sweeps.rounds),
-        "labels-slopes": has_slopes(settings),
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 

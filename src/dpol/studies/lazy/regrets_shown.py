@@ -212,10 +212,9 @@ def _fills(names: Sequence[str]) -> list[Line2D]:
 def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     """Draw measured regret on convex losses: a row of panels per game and d, a column per T.
 
-    In a panel, each algorithm has a line with a marker for each epsilon. Games that are not played
-    at every T are left out.
+    In a panel, each algorithm has a line with a marker for each epsilon.
     """
-    regrets = _of_all_rounds(_regrets_of(frames))
+    regrets = _regrets_of(frames)
     looks = looks_of(TITLES, {**ALGORITHMS, **RIVALS})
     rounds, epsilons = sorted(set(regrets["T"])), sorted(set(regrets["epsilon"]), reverse=True)
     sizes = list(regrets[["adversary", "d"]].drop_duplicates().itertuples(index=False, name=None))
@@ -253,12 +252,6 @@ def draw_regret(frames: Frames, settings: Settings, facts: Facts) -> Figure:
         )
         drawn.find(_finding(regrets))
     return drawn.figure
-
-
-def _of_all_rounds(regrets: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of games and sizes that are played at every T."""
-    played = regrets.groupby(["adversary", "d"])["T"].transform("nunique")
-    return regrets[played == regrets["T"].nunique()]
 
 
 def _finding(regrets: pd.DataFrame) -> str:

@@ -49,12 +49,6 @@ SECTIONS = (
                 title="Regret, experts",
                 place="file",
             ),
-            TableSpec(
-                ".exponents:exponents_table",
-                name="lazy-exponents",
-                title="Fitted exponents, experts",
-                place="file",
-            ),
         ),
     ),
 )

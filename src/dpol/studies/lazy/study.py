@@ -35,18 +35,11 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point]:
     return by_label
 
 
-def not_asked(settings: Lazy, facts: Facts) -> frozenset[str]:
-    """Return the name of the table of exponents if all games have one T and one epsilon."""
-    one = len(set(settings.n_rounds)) == len(set(settings.epsilons)) == 1
-    return frozenset({"lazy-exponents"} if one else ())
-
-
 STUDY = Study(
     name="lazy",
     title="Lazy algorithms: L2P for experts",
     settings=Lazy,
     package="dpol.studies.lazy",
     results=("lazy",),
-    optional=not_asked,
     points=points,
 )

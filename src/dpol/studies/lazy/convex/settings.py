@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from dpol.core.settings import Settings, all_different
+from dpol.core.settings import Settings
 from dpol.studies.lazy.settings import Epsilons, Several
 
 GameName = Literal[
@@ -27,7 +27,6 @@ COUPLED = "ctrl"
 """L2P's predecessor; it plays smooth losses on a ball or a box."""
 ONE_POINT = "lazy-regularised-weights"
 """L2P's immediate predecessor: its measure, and one point."""
-Dimension = Annotated[int, Field(ge=1, le=10_000)]
 
 
 class Convex(Settings):
@@ -35,16 +34,12 @@ class Convex(Settings):
 
     n_rounds: Several[Annotated[int, Field(ge=2, le=1_000_000)]]
     """Numbers of rounds T."""
-    dimensions: Several[Dimension]
+    dimensions: Several[Annotated[int, Field(ge=1, le=10_000)]]
     """Dimensions d."""
     epsilons: Epsilons
     """Privacy epsilon for a change of one round's loss."""
     games: Several[GameName] = [LINEAR]
     """Losses and body of each game; `linear-ball` is the hard case."""
-    more_dimensions: Annotated[list[Dimension], AfterValidator(all_different)] = []
-    """Further dimensions d of `linear-ball`, with the most rounds only.
-
-    They are used for the exponent in d."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta."""
     diameter: Annotated[float, Field(ge=1e-6, le=1e6)] = 2.0

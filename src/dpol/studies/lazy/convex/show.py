@@ -39,12 +39,6 @@ SECTIONS = (
                 title="The paper’s Table 1, convex losses",
                 place="first",
             ),
-            TableSpec(
-                "..exponents:exponents_table",
-                name="convex-exponents",
-                title="Exponents of regret, convex losses",
-                place="file",
-            ),
         ),
     ),
 )
