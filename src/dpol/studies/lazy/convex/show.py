@@ -15,15 +15,15 @@ SECTIONS = (
         results=("convex",),
         figures=(
             FigureSpec(
-                "..regrets_shown:draw_regret",
+                "..regrets_shown:draw_learned",
                 name="convex-regret",
-                title="Regret against the best point of the body",
-                description="There is a row of panels for each game and dimension d, and a column"
-                " for each number of rounds T. A panel shows mean regret on a logarithmic axis"
-                " (less is better), with a row for each algorithm and a marker for each ε. Bars are"
-                " intervals (Student’s t) that hold together; a bar that leaves the panel reaches 0"
-                " or less. They cover the randomness of the runs on these losses, not other losses."
-                " Means of 0 or less have no marker.",
+                title="What each algorithm learns",
+                description="There is a row for each algorithm, the best on top, a panel for each"
+                " game and ε, and a marker for each dimension d. 0% is the regret of a point that"
+                " never moves, the centre of the body; 100% is the regret of gradient descent"
+                " without privacy. The games are the longest. Bars are intervals (Student’s t) that"
+                " hold together. They cover the randomness of the runs on these losses, not other"
+                " losses.",
             ),
         ),
         tables=(
