@@ -1,18 +1,16 @@
 """Rules across the keys of a config: functions that yield what breaks a rule.
 
-Models check single keys, and the method `problems` of a block checks the keys in it.
+Models check single keys, and `Dataset.problems` those of the table.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from dpol.config.models import Config
 from dpol.core.near import did_you_mean, nearest
-from dpol.core.settings import MISSING, Problem, Settings
-from dpol.data.question import THE_PAPERS
+from dpol.core.settings import Problem
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
@@ -28,13 +26,11 @@ MOST_JOBS = 20_000
 """Limit of the jobs of one config; Snakemake plans about 1,000 per second."""
 
 
-def blocks(config: Config, members: Members) -> Iterator[Problem]:
-    """Yield the problems that each block finds in its own keys."""
-    for name in type(config).model_fields:
-        block = getattr(config, name)
-        if isinstance(block, Settings):
-            for problem in block.problems(config.dataset.source.kind):
-                yield replace(problem, location=(name, *problem.location))
+def dataset(config: Config, members: Members) -> Iterator[Problem]:
+    """Yield the problems of the table and of its questions."""
+    return config.dataset.problems(
+        {f"questions.{label}" if label else "gain": gain for label, gain in config.asks.items()}
+    )
 
 
 def groups(config: Config, members: Members) -> Iterator[Problem]:
@@ -79,6 +75,10 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
     if config.privacy.unit.weeks > 1:
         allowed = f"must be 1 {OF_GAINS}: its sensitivity is for one round"
         yield Problem(("privacy", "unit", "weeks"), config.privacy.unit.weeks, allowed)
+    messages = config.block("labels")
+    if messages is not None and messages.patients_per_week is not None:
+        allowed = f"{NOT_OF_GAINS}: its gains have no people"
+        yield Problem(("labels", "patients_per_week"), messages.patients_per_week, allowed)
     for label, suite in config.suites.items():
         for noise in suite.noises:
             if find_noise(noise).needs_capacities:
@@ -87,8 +87,8 @@ def gains(config: Config, members: Members) -> Iterator[Problem]:
 
 
 def questions(config: Config, members: Members) -> Iterator[Problem]:
-    """Require `gain` or `questions`, a label for each game, and capacities for shares."""
-    several, columns = config.questions is not None, config.dataset.columns
+    """Require `gain` or `questions`, and a label for each game."""
+    several = config.questions is not None
     if several and "gain" in config.model_fields_set:
         asked_once = config.gain.model_dump(exclude_unset=True)
         yield Problem(("gain",), asked_once, "must not be given together with questions")
@@ -98,14 +98,6 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
     if several and len(config.played) < len(config.streams) * len(config.asks):
         allowed = "gives two games the same label STREAM-QUESTION; change a label"
         yield Problem(("questions",), list(config.asks), allowed)
-    for label, gain in config.asks.items():
-        place = ("questions", label) if several else ("gain",)
-        if config.dataset.source.kind == "gains" and gain != THE_PAPERS:
-            yield Problem(place, gain.of, NOT_OF_GAINS)
-        elif columns is not None and columns.capacity is None and gain.needs_capacities:
-            asked = f"questions.{label}" if several else "gain"
-            allowed = f"is missing: name the column, or set {asked} to of: count with a bound"
-            yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
 
 
 def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
@@ -287,7 +279,7 @@ def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, st
 
 
 OF_KEYS: tuple[Rule, ...] = (
-    blocks,
+    dataset,
     groups,
     levels,
     gains,

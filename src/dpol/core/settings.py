@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -117,11 +117,3 @@ class Settings(BaseModel):
             if value is not None or field is None or field.default is not None:
                 given[key] = _without_booleans(value, field and field.annotation)
         return given
-
-    def problems(self, source: str) -> Iterator[Problem]:
-        """Yield the broken rules across keys of this block; locations are relative to the block.
-
-        Args:
-            source: kind of the data source; `gains` has neither counts nor capacities.
-        """
-        yield from ()

@@ -15,7 +15,7 @@ from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.near import nearest
 from dpol.core.refusals import problems_of, refusal
-from dpol.core.settings import MISSING, Problem, Settings
+from dpol.core.settings import Problem, Settings
 from dpol.core.shipped import place_of
 from dpol.core.words import counted, shortened
 from dpol.core.yaml_files import read_yaml
@@ -37,18 +37,6 @@ class _Asked(Settings):
     dataset: Dataset
     gain: Gain = THE_PAPERS
     groups: Annotated[list[str], Field(min_length=1)] | None = None
-
-    def broken(self) -> Iterator[Problem]:
-        """Yield the broken rules across these keys."""
-        source = self.dataset.source
-        if not isinstance(source, LocalSource):
-            yield Problem(("dataset", "source", "kind"), source.kind, "must be local")
-        for problem in self.dataset.problems("local"):
-            yield Problem(("dataset", *problem.location), problem.value, problem.allowed)
-        columns = self.dataset.needed_columns
-        if columns.capacity is None and self.gain.needs_capacities:
-            allowed = "is missing: name the column, or set gain to of: count with a bound"
-            yield Problem(("dataset", "columns", "capacity"), MISSING, allowed)
 
 
 def read_table(
@@ -177,13 +165,15 @@ def _stream_of(
 
     try:
         asked = _Asked.model_validate(raw)
-        broken = [*asked.broken()]
     except ValidationError as error:
         raise refusal(place, problems_of(error, _Asked, raw), _MANUAL) from None
-    if broken:
+    dataset, gain, source = asked.dataset, asked.gain, asked.dataset.source
+    if not isinstance(source, LocalSource):
+        kind = Problem(("dataset", "source", "kind"), source.kind, "must be local")
+        raise refusal(place, [kind], _MANUAL)
+    if broken := [*dataset.problems({"gain": gain})]:
         raise refusal(place, broken, _MANUAL)
-    dataset, gain = asked.dataset, asked.gain
-    file = place_of(dataset.source.file)  # type: ignore[union-attr]
+    file = place_of(source.file)
     if label is None:
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
     streams = {label: Stream(groups=asked.groups or ["all"])}

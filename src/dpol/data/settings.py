@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
 from dpol.core.settings import MISSING, Label, Problem, Settings
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
     Identifier,
@@ -403,45 +404,53 @@ class Dataset(Settings):
         """Whether the results hold numbers that not everyone may see."""
         return not (self.public or self.simulated)
 
-    def problems(self, source: str) -> Iterator[Problem]:
-        """Yield settings that contradict each other or do not fit a table of gains."""
-        rules = self.cleaning
-        if source == "gains":
-            for key in sorted(
-                self.model_fields_set - {"source", "licence", "citation", "public", "format"}
-            ):
-                allowed = "must not be given because dataset.source.kind is gains:"
-                yield Problem((key,), "a block", f"{allowed} there is nothing to clean")
-        elif self.columns is None:
-            allowed = "is missing: name the columns of entity, period, count and capacity"
-            yield Problem(("columns",), MISSING, allowed)
-        yield from self._layout_problems(source)
-        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            allowed = "must not be given together with entities, which already says who plays"
-            yield Problem(("cleaning", "min_total_cases"), rules.min_total_cases, allowed)
+    def problems(self, asks: Mapping[str, Gain]) -> Iterator[Problem]:
+        """Yield keys that contradict each other, or do not fit the source, layout or questions.
 
-    def _layout_problems(self, source: str) -> Iterator[Problem]:
-        """Yield keys that the layout of the table needs or does not use."""
-        layout, columns = self.format.layout, self.columns
-        if layout != "long" and source in ("gains", "simulated"):
-            allowed = f"must not be given because dataset.source.kind is {source}"
-            yield Problem(("format", "layout"), layout, allowed)
+        Args:
+            asks: the questions, by their key in the config.
+        """
+        kind, layout = self.source.kind, self.format.layout
+        columns, rules = self.columns, self.cleaning
+        not_of_kind = f"must not be given because dataset.source.kind is {kind}"
+        if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
+            place = ("dataset", "cleaning", "min_total_cases")
+            allowed = "must not be given together with entities, which already says who plays"
+            yield Problem(place, rules.min_total_cases, allowed)
+        if layout != "long" and kind in ("gains", "simulated"):
+            yield Problem(("dataset", "format", "layout"), layout, not_of_kind)
+        if kind == "gains":
+            of_gains = {"source", "licence", "citation", "public", "format"}
+            for key in sorted(self.model_fields_set - of_gains):
+                allowed = f"{not_of_kind}: there is nothing to clean"
+                yield Problem(("dataset", key), "a block", allowed)
+            for key, gain in asks.items():
+                if gain != THE_PAPERS:
+                    yield Problem(tuple(key.split(".", 1)), gain.of, not_of_kind)
+        here = "dataset", "columns"
         if columns is None:
+            if kind != "gains":
+                allowed = "is missing: name the columns of entity, period, count and capacity"
+                yield Problem(here, MISSING, allowed)
             return
         needed, idle = _OF_LAYOUTS[layout]
         for key in needed:
             if key not in columns.model_fields_set:
-                yield Problem(("columns", key), MISSING, "is missing and has no default")
+                yield Problem((*here, key), MISSING, "is missing and has no default")
         for key in idle:
             if key in columns.model_fields_set:
                 allowed = f"must not be given because dataset.format.layout is {layout}"
-                yield Problem(("columns", key), getattr(columns, key), allowed)
+                yield Problem((*here, key), getattr(columns, key), allowed)
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = "must be a word because dataset.format.layout is wide-periods"
-            yield Problem(("columns", "period"), "a block", allowed)
+            yield Problem((*here, "period"), "a block", allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
-            yield Problem(("columns", "capacity"), columns.capacity, allowed)
+            yield Problem((*here, "capacity"), columns.capacity, allowed)
+        for key, gain in asks.items():
+            if columns.capacity is None and gain.needs_capacities:
+                allowed = f"is missing: name the column, or set {key} to of: count with a bound"
+                yield Problem((*here, "capacity"), MISSING, allowed)
 
 
 class Stream(Settings):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from dpol.core.settings import Problem, Settings, all_different
+from dpol.core.settings import Settings, all_different
 
 Features = Literal["constant", "cyclic", "adversarial"]
 
@@ -68,12 +67,6 @@ class Labels(Settings):
     """Independent learners of the median selector, each with T / `groups` rounds."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 8
     """Runs of every setting."""
-
-    def problems(self, source: str) -> Iterator[Problem]:
-        """Refuse streams of patients without counts."""
-        if source == "gains" and self.patients_per_week is not None:
-            allowed = "must not be given because dataset.source.kind is gains: its gains have no"
-            yield Problem(("patients_per_week",), self.patients_per_week, f"{allowed} people")
 
 
 COLUMN_OF = {
