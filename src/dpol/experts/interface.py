@@ -91,11 +91,6 @@ class CuratorSetup(Setup):
     __repr__ = one_line
 
     @property
-    def expert_changes(self) -> Floats | None:
-        """How far one person can move each expert's gain in any round, (n,)."""
-        return None if self.changes is None else np.asarray(self.changes.max(axis=0))
-
-    @property
     def by_capacity(self) -> bool:
         """Whether an expert's noise is scaled to the change that one person makes there.
 

@@ -22,7 +22,7 @@ from dpol.experts.interface import (
     check_class,
     check_made,
 )
-from dpol.experts.learners.joined import LearnerAlone, each_alone
+from dpol.experts.learners.joined import LearnerAlone
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,8 @@ def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
     family, made = name.rpartition(":")[2], entry.make(name, parameters)
     algorithms = {family: made}
     if isinstance(made, LearnerBank):
-        algorithms = {alone.label: alone for alone in each_alone(made)}
+        singles = (LearnerAlone(*made.single(place)) for place in range(len(made.labels)))
+        algorithms = {alone.label: alone for alone in singles}
     if label is not None and len(algorithms) > 1:
         raise ValueError(f"{family} is several algorithms with labels; leave out its label")
     foreign = any(map(is_foreign, modules_of(spec)))

@@ -140,8 +140,9 @@ class TreeFTPL(CentralAlgorithm[TreeState]):
 
 
 def _changes(setup: CuratorSetup) -> Floats:
-    assert setup.expert_changes is not None, "by_capacity refuses it"
-    return setup.expert_changes
+    """Return how far one person can move each expert's gain in any round, (n,)."""
+    assert setup.changes is not None, "by_capacity refuses it"
+    return np.asarray(setup.changes.max(axis=0))
 
 
 def _absorb(state: TreeState, gains: Floats, generators: ReplicateGenerators) -> TreeState:

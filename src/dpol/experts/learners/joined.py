@@ -104,8 +104,3 @@ class LearnerAlone(LocalAlgorithm[Any]):
 
     def forecast(self, state: Any) -> Forecast | None:
         return self.bank.forecast(state, self.place)
-
-
-def each_alone(bank: LearnerBank[Any]) -> tuple[LearnerAlone, ...]:
-    """Return an algorithm for each learner of a bank."""
-    return tuple(LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))
