@@ -24,8 +24,6 @@ from dpol.show.looks import BAND, Look
 
 WIDTH = 6.6
 """Width of all panels on a page, in inches."""
-STRICTER = "more private to the right"
-"""Direction of every axis of privacy levels."""
 GUESSES = "privacy: an attacker’s right guesses about one person, at most (a coin: 50%)"
 """Name of an axis set by `set_guesses`."""
 FEW = 2

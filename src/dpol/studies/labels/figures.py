@@ -67,11 +67,6 @@ def _change(sweep: _Sweep) -> str:
     return f"by {risk:.2g} (its bound by {bound:.2g}) from {sign} = {first} to {last}"
 
 
-def _private(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of private learners with exact sensitivity."""
-    return rows[(rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")]
-
-
 def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw the TV distance of the batch selector against T: average (above), median (below)."""
     sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
@@ -82,10 +77,11 @@ def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
         what += " between estimate and truth."
         how = "Exact sensitivity (ours). Black lines show slopes, not bounds."
         drawn.describe(_title(sweeps[0].rows, what, how))
-        rows = _private(sweeps[0].rows)
-        last = rows.loc[rows["T"] == rows["T"].max(), "tv_average"]
+        rows = sweeps[0].rows
+        private = (rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")
+        last = rows.loc[private & (rows["T"] == rows["T"].max()), "tv_average"]
         drawn.find(
-            f"After {power(sweeps[0].rows['T'].max())} rounds the TV distance between estimate and"
+            f"After {power(rows['T'].max())} rounds the TV distance between estimate and"
             f" truth is {last.min():.2f} to {last.max():.2f}, by algorithm."
         )
     return drawn.figure
