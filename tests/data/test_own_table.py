@@ -98,6 +98,13 @@ def test_the_config_of_a_table_can_be_given(tmp_path: Path, monkeypatch) -> None
         dpol.read_table(ROOT / "config/simulated.yaml")
 
 
+@pytest.mark.parametrize("text", ["a: 1", "{dataset: {}, streams: {x: }, privacy: {}}"])
+def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "other.yaml").write_text(text)
+    with pytest.raises(dpol.ConfigError, match=r"other.yaml: is not the config of a run, with"):
+        dpol.read_table(tmp_path / "other.yaml")
+
+
 def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     stream = dpol.read_table(file, **SITES)
     assert stream.gains.T.tolist() == [[0.3, 0.3, 1.0], [0.25, 0.3, 0.35]]

@@ -138,18 +138,22 @@ def _of_arguments(text: str) -> str:
 def _read_config(file: str, label: str | None) -> GainStream:
     """Return a stream of a config of a local table, by default its first."""
     config: Any = read_yaml(file)
-    streams, privacy = config["streams"], config["privacy"]
-    label = label or next(iter(streams))
-    if label not in streams:
-        raise ConfigError(f"{file}: no stream {label}{nearest(label, streams)}")
-    groups = streams[label]["groups"]
-    raw = {
-        "dataset": config["dataset"],
-        "gain": config.get("gain", {}),
-        "groups": None if groups == ["all"] else groups,
-    }
-    weeks = privacy.get("unit", {}).get("weeks", 1)
-    return _stream_of(file, raw, label, privacy.get("count_sensitivity", 1.0), weeks)
+    try:
+        streams, privacy, dataset = (config[key] for key in ("streams", "privacy", "dataset"))
+        label = label or next(iter(streams))
+        if label not in streams:
+            raise ConfigError(f"{file}: no stream {label}{nearest(label, streams)}")
+        groups = streams[label]["groups"]
+        gain, weeks = config.get("gain", {}), privacy.get("unit", {}).get("weeks", 1)
+        moved = privacy.get("count_sensitivity", 1.0)
+    except (AttributeError, KeyError, StopIteration, TypeError):
+        raise ConfigError(
+            f"{file}: is not the config of a run, with dataset, streams and privacy; dpol new"
+            " dataset TABLE writes one"
+        ) from None
+    groups = None if groups == ["all"] else groups
+    raw = {"dataset": dataset, "gain": gain, "groups": groups}
+    return _stream_of(file, raw, label, moved, weeks)
 
 
 def _stream_of(
