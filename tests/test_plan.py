@@ -47,7 +47,7 @@ def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
 JOBS = (
     ("study_point", GAMES.computing),
     ("study_results", GAMES.module, GAMES.collecting),
-    ("study_shown", GAMES.module, *GAMES.showing),
+    ("study_shown", GAMES.module, GAMES.showing),
 )
 
 
@@ -195,7 +195,7 @@ from dpol.core.yaml_files import read_yaml
 plan = make_plan(read_yaml("config/beyond.yaml"), ["config/beyond.yaml"])
 for study, block in plan.studies:
     study.sections_of(block, plan.config.facts)
-    plan.jobs, plan.code("study_shown", study.module, *study.showing)
+    plan.jobs, plan.code("study_shown", study.module, study.showing)
 print(*sys.modules)
 """
 
@@ -209,7 +209,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     of_studies = {name for name in imported if name.startswith("dpol.studies.")}
     shared = {f"dpol.studies.{name}" for name in ("registry", "study")}
     expected = {f"{it}{file}" for it in packages for file in ("", ".study", ".settings")}
-    expected |= {load_study(name).showing[0] for name in ("games", "comparison")}  # of the config
+    expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
     assert len([name for name in imported if name.startswith("dpol")]) <= 105
 

@@ -79,7 +79,6 @@ FIGURE, *_ = SECTION.figures
         ({}, ""),
         ({"results": ("lazy",)}, r"shows ['lazy'], which are results neither of this study nor"),
         ({"figures": (replace(FIGURE, draw=lambda frames: None),)}, "takes frames, but is given 3"),
-        ({"figures": (replace(FIGURE, draw=".paper:draw"),)}, "has no attribute 'draw'"),
         ({"figures": (replace(FIGURE, description="Lines"),)}, "must end with a full stop"),
         ({"about": "Lines"}, "section batching: about must end with a full stop"),
     ],

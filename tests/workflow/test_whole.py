@@ -146,7 +146,7 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_results"] = modules_of_job("study_results", *called)
         for section in study.sections_of(block, plan.config.facts):
             rule = f"{section.name.replace('-', '_')}_shown"
-            codes[rule] = modules_of_job("study_shown", study.module, *study.showing, GAMES)
+            codes[rule] = modules_of_job("study_shown", study.module, study.showing, GAMES)
     return codes
 
 

@@ -1,7 +1,7 @@
 SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 # The page reads the whole config, which may name every study.
 SHOWING = [
-    *(module for study, _ in plan.studies for module in study.showing),
+    *(study.showing for study, _ in plan.studies),
     *(study.module for study in load_studies().values()),
 ]
 

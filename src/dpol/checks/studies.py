@@ -51,8 +51,11 @@ def sections_are_described(study: Study) -> None:
                 f"section {section.name} shows {sorted(unknown)}, which are results neither of"
                 f" this study nor of {MAIN}"
             )
-        for given in section.functions:
-            _takes(study.function(given), 3)
+        for function in (
+            *(it.draw for it in section.figures),
+            *(it.build for it in section.tables),
+        ):
+            _takes(function, 3)
         for figure in section.figures:
             if not (figure.description.endswith(".") and figure.title[0].isupper()):
                 raise CheckError(

@@ -26,15 +26,10 @@ OF_ANOTHER = r"^[A-Za-z_][\w.-]*(:\w+)?$"
 """Pattern of names from other packages: an entry point, or `package.module:name`."""
 
 
-def load(reference: str, package: str | None = None) -> Any:
-    """Import the object that "module:name" names, such as a function or a class.
-
-    Args:
-        reference: its module and name; a module such as `.paper` lies in the package.
-        package: dotted name of the package.
-    """
+def load(reference: str) -> Any:
+    """Import the object that "module:name" names, such as a function or a class."""
     module, _, name = reference.partition(":")
-    return getattr(import_module(module, package), name)
+    return getattr(import_module(module), name)
 
 
 def is_foreign(module: str) -> bool:

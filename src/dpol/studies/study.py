@@ -5,22 +5,21 @@ that jobs import of its settings and points; `compute.py` has `run`, which compu
 perhaps `collect`, which makes the result tables of all points; `show.py` has `SECTIONS`, its
 figures and tables with their words. `results.yaml` has the columns of its result tables. A
 `collect` that needs much that `run` does not is in a file of its own, `collect.py`, so that its
-changes recompute no point. A plan imports `study.py` and `show.py`, which names the functions that
-draw, such as `.paper:table_2`, instead of importing them.
+changes recompute no point. A plan imports `study.py` and `show.py`; so only the functions in
+`show.py` import what draws.
 
 A study of dpol has one line in `dpol.studies.registry`, one of another package an entry point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from importlib import import_module
-from importlib.util import find_spec, resolve_name
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpol.core.plugins import load
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
 
@@ -122,18 +121,18 @@ class Facts:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure of a study.
+    """A figure of a study: `@partial(FigureSpec, name=..., ...)` makes it of its function.
 
     Args:
         draw: takes (frames, settings, facts) and returns the figure, whose label is its finding in
-            a sentence. The function itself, or `.module:name` in the package of the study.
+            a sentence.
         name: its files below figures/, without suffix.
         title: what it shows, in a few words.
         description: what is drawn where.
         place: whether the page shows it or folds it.
     """
 
-    draw: Callable[[Frames, Any, Facts], Figure] | str
+    draw: Callable[[Frames, Any, Facts], Figure]
     _: KW_ONLY
     name: str
     title: str
@@ -143,10 +142,10 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table of a study.
+    """A table of a study: `@partial(TableSpec, name=..., ...)` makes it of its function.
 
     Args:
-        build: takes (frames, settings, facts) and returns the table; given as `draw` of a figure.
+        build: takes (frames, settings, facts) and returns the table.
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
         place: whether the page shows it above the figures (`first`) or below them, folds it, or
@@ -154,7 +153,7 @@ class TableSpec:
             made.
     """
 
-    build: Callable[[Frames, Any, Facts], Table] | str
+    build: Callable[[Frames, Any, Facts], Table]
     _: KW_ONLY
     name: str
     title: str
@@ -180,7 +179,7 @@ class Section:
         figures: its figures.
         tables: its tables.
         widget: takes (frames, settings, facts) and returns its interactive figure
-            (`dpol.studies.page`); given as `draw` of a figure, None for none.
+            (`dpol.studies.page`); None for none.
         chapter: chapter of the page.
     """
 
@@ -190,21 +189,13 @@ class Section:
     results: tuple[str, ...]
     figures: tuple[FigureSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
-    widget: Callable[[Frames, Any, PageFacts], Widget] | str | None = None
+    widget: Callable[[Frames, Any, PageFacts], Widget] | None = None
     chapter: ChapterKey = "beyond"
 
     @property
     def made(self) -> bool:
         """Whether it makes files: figures or tables. An interactive figure is on the page only."""
         return bool(self.figures or self.tables)
-
-    @property
-    def functions(self) -> Iterator[Callable[..., Any] | str]:
-        """Functions that make its figures, tables and interactive figure, or their names."""
-        yield from (it.draw for it in self.figures)
-        yield from (it.build for it in self.tables)
-        if self.widget:
-            yield self.widget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,21 +240,15 @@ class Study:
         return own if find_spec(own) else self.computing
 
     @property
-    def showing(self) -> tuple[str, ...]:
-        """Dotted names of the module with `SECTIONS`, and of those whose functions it names."""
-        named = [it for section in self.sections for it in section.functions if isinstance(it, str)]
-        modules = [resolve_name(it.partition(":")[0], self.package) for it in named]
-        return (f"{self.package}.show", *modules)
+    def showing(self) -> str:
+        """Dotted name of the module with `SECTIONS`."""
+        return f"{self.package}.show"
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """Sections that show its results, in their order on the page."""
-        sections: tuple[Section, ...] = import_module(f"{self.package}.show").SECTIONS
+        sections: tuple[Section, ...] = import_module(self.showing).SECTIONS
         return sections
-
-    def function(self, given: Callable[..., Any] | str) -> Callable[..., Any]:
-        """Return a function of a section, given as itself or by name."""
-        return load(given, self.package) if isinstance(given, str) else given
 
     @property
     def columns(self) -> Path:
