@@ -29,7 +29,7 @@ class AccountedParameters(LazyParameters):
         batch_size: B, rounds in a batch.
         eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: c.
+        normaliser: c of the keep probability.
         shadow: whether a shadow point normalises the keep probability.
         limit: most redraws.
         epsilon: accounted epsilon; inf without privacy.

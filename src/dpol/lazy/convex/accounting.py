@@ -45,7 +45,7 @@ class ConvexParameters(AccountedParameters):
         batch_size: B, rounds in a batch.
         eta: scale of the keep probability, e^(-c B eta).
         fake_switch: p, probability of a fake switch.
-        normaliser: c.
+        normaliser: c of the keep probability.
         shadow: whether a shadow point normalises the keep probability.
         limit: most redraws; inf for L2P.
         epsilon: accounted epsilon at the game's delta.
