@@ -52,6 +52,14 @@ class Played(Cell):
     """Runs of a cell.
 
     Args:
+        stream: label of the stream.
+        noise: scaling of the local noise.
+        mu: requested privacy level.
+        label: name of the algorithm in tables and figures.
+        family: registered name of the algorithm.
+        origin: `paper`, `standard`, `ours` or `other`.
+        guarantee: privacy of the actions.
+        amplification: batch sizes behind an amplified central guarantee, if any.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
     """
@@ -85,6 +93,14 @@ class Scores(Cell):
     """Scores of a cell.
 
     Args:
+        stream: label of the stream.
+        noise: scaling of the local noise.
+        mu: requested privacy level.
+        label: name of the algorithm in tables and figures.
+        family: registered name of the algorithm.
+        origin: `paper`, `standard`, `ours` or `other`.
+        guarantee: privacy of the actions.
+        amplification: batch sizes behind an amplified central guarantee, if any.
         replicates: (R,) numbers of the replicates, increasing.
         totals: (R,) total gain of each replicate.
         hits: (R,) number of rounds in which it named an expert with the largest gain.
