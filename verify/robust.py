@@ -87,8 +87,8 @@ def first_rounds(path: str) -> GainStream:
 
 def points(stream: GainStream, noisy: Any, bank: RandomEffectsBank) -> Floats:
     """Return the points of each run, (RUNS,)."""
-    actions = dpol.play(LearnerAlone(bank), noisy, label=bank.labels[0]).actions
-    gained = stream.gains[np.arange(stream.n_rounds), actions].sum(axis=1)
+    games = dpol.play(LearnerAlone(bank), noisy, label=bank.labels[0])
+    gained = games.gains(stream).sum(axis=1)
     uniform, oracle = stream.gains.mean(axis=1).sum(), stream.gains.max(axis=1).sum()
     return np.asarray(100 * (gained - uniform) / (oracle - uniform))
 

@@ -1,6 +1,6 @@
 """Rules across the keys of a config: functions that yield what breaks a rule.
 
-Models check single keys, and `Dataset.problems` those of the table.
+Models check single keys. `Dataset.problems` checks how the keys of the table fit together.
 """
 
 from __future__ import annotations

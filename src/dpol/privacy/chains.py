@@ -203,7 +203,7 @@ def deviation_of_mean(a: float, b: float, rounds: int) -> float:
     >>> round(deviation_of_mean(0.0, 0.8, 1), 3)
     1.281
     """
-    left = np.arange(rounds)  # rounds after that of a draw
+    left = np.arange(rounds)  # how many rounds follow the round of a draw
     inside = 1 + (a - b) * (1 - a**left) / (1 - a)
     before = (a - b) / np.sqrt(1 - a**2) * (1 - a**rounds) / (1 - a)
     return float(np.sqrt(inside @ inside + before**2) / rounds)
