@@ -46,6 +46,8 @@ from dpol.studies.claims.core import Finding, Findings, generator, of_mean
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
+ALIKE = ((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
+"""A class within the claimed number of cells."""
 _LONGER = 300
 """Rounds for the exact loss of a message of private EXP3."""
 # Classes of each size, as the features of one class.
