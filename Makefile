@@ -45,9 +45,9 @@ test: $(VENV)/.dev ## the tests of the code (4 minutes on two cores)
 test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes on two cores)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
 
-test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run, and fail, on a Slurm of one node (Debian, root; about 13 minutes on two cores)
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run, and fail, on a Slurm of one node (Debian, root; about 9 minutes on two cores)
 	tests/slurm/install.sh
-	$(VENV)/bin/python -m pytest tests/slurm
+	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal tests/slurm
 
 lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/ruff format --check .
