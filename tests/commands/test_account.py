@@ -80,12 +80,22 @@ def test_a_promise_lists_its_noises_the_least_first(run):
 
 
 @pytest.mark.parametrize(
-    "words", ["mu", "guess 50", "guess 60 1", "epsilon x", "epsilon 1 1", "mu nan", "delta 1"]
+    "words",
+    [
+        *("mu", "mu nan", "delta 1", "guess 50", "guess 60 1"),
+        *("epsilon x", "epsilon 1 1", "epsilon 1000 1e-100"),
+    ],
 )
 def test_what_is_no_promise_is_refused(run, words):
     code, out, err = run("--promise", *words.split())
     assert (code, out) == (2, "")
     assert err.startswith(f"error: --promise {words}: must be mu M, epsilon E, or epsilon E D")
+
+
+def test_a_promise_is_for_two_years_at_most(run):
+    assert run("--promise", "epsilon", "1", "--unit-weeks", "104")[0] == 0
+    _, _, err = run("--promise", "epsilon", "1", "--unit-weeks", "105")
+    assert err == "error: --unit-weeks 105: must be at most 104 with --promise\n"
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -17,6 +17,8 @@ _ACCOUNT = (
     " which noises keep a promise."
 )
 
+_MOST_WEEKS = 104
+
 
 def add(commands: Commands) -> None:
     """Add the command."""
@@ -62,6 +64,8 @@ def _noises(options: argparse.Namespace) -> None:
     from dpol.privacy.account import USUAL_MEMORY, describe_noises, noises_for
 
     promise, weeks = _promise(*options.promise), options.unit_weeks
+    if weeks > _MOST_WEEKS:  # composing the releases of 2,000 weeks takes minutes
+        raise UsageError(f"--unit-weeks {weeks}: must be at most {_MOST_WEEKS} with --promise")
     memory = tuple(options.memory or USUAL_MEMORY)
     noises = noises_for(promise, weeks, memory)
     kept = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
@@ -94,15 +98,16 @@ def _promise(kind: str, *numbers: str) -> Promise:
         first, *rest = map(float, numbers)
     except ValueError:  # no number, or a word
         first, rest = math.nan, []
-    if kind == "guess" and not rest and 50 < first < 100:
+    usual = 0.01 <= first <= 50
+    if kind == "guess" and not rest and 50.1 <= first <= 99.9:
         return Promise(delta=first / 50 - 1)
-    if kind == "mu" and not rest and 1e-3 <= first <= 1e3:
+    if kind == "mu" and not rest and usual:
         return Promise(mu=first)
-    if kind == "epsilon" and 1e-3 <= first <= 1e3 and not rest:
+    if kind == "epsilon" and not rest and usual:
         return Promise(epsilon=first)
-    if kind == "epsilon" and 1e-3 <= first <= 1e3 and len(rest) == 1 and 1e-100 <= rest[0] < 1:
+    if kind == "epsilon" and len(rest) == 1 and usual and 1e-100 <= rest[0] < 1:
         return Promise(epsilon=first, delta=rest[0])
     raise UsageError(
         f"--promise {' '.join((kind, *numbers))}: must be mu M, epsilon E, or epsilon E D, with M"
-        " and E from 0.001 to 1000 and D a delta below 1; or guess P with P between 50 and 100"
+        " and E from 0.01 to 50 and D from 1e-100 to below 1; or guess P with P from 50.1 to 99.9"
     )
