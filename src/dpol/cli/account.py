@@ -105,9 +105,9 @@ def _promise(kind: str, *numbers: str) -> Promise:
         return Promise(mu=first)
     if kind == "epsilon" and not rest and usual:
         return Promise(epsilon=first)
-    if kind == "epsilon" and len(rest) == 1 and usual and 1e-100 <= rest[0] < 1:
+    if kind == "epsilon" and len(rest) == 1 and usual and 1e-50 <= rest[0] < 1:
         return Promise(epsilon=first, delta=rest[0])
     raise UsageError(
         f"--promise {' '.join((kind, *numbers))}: must be mu M, epsilon E, or epsilon E D, with M"
-        " and E from 0.01 to 50 and D from 1e-100 to below 1; or guess P with P from 50.1 to 99.9"
+        " and E from 0.01 to 50 and D from 1e-50 to below 1; or guess P with P from 50.1 to 99.9"
     )

@@ -9,9 +9,9 @@ a release that the person is not in tells nothing. The same holds if later count
 releases (Dong, Roth and Su, "Gaussian Differential Privacy", section 3). Discrete laws are for
 counts that are whole.
 
-Numbers are upper bounds. They are exact to rounding, but for Laplace noise: for up to 16 releases,
-mu, and delta at epsilon = 0, are too large by less than 0.01%, any delta from 1e-6 by less than
-0.1%.
+Numbers are upper bounds, deltas from 1e-50. They are exact to rounding, but for Laplace noise: for
+up to 16 releases, mu, and delta at epsilon = 0, are too large by less than 0.01%, any delta from
+1e-6 by less than 0.1%.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, mu_of_epsilon
 _STEPS = 40
 # Probabilities are raised by this part, and are computed more accurately.
 _ROUNDING = 1e-12
-# Standard deviations of a discrete Gaussian law that are looked at; beyond are 1e-32 of it.
-_REACH = 12.0
+# Standard deviations of a discrete Gaussian law that are looked at; beyond are 1e-57 of it.
+_REACH = 16.0
 # Strength from which staircase and discrete Laplace noise decrease no more: exp(-e) has no digits.
 _MOST = 600.0
 
