@@ -172,6 +172,7 @@ def test_capacities_may_be_in_a_second_table(file: Path, tmp_path: Path) -> None
         (dpol.DataError, {"groups": None}, "groups or periods. Groups within the periods: X, Y"),
         (dpol.DataError, {"group": None}, "groups or periods. Groups within the periods: all"),
         (dpol.ConfigError, {"groups": "X"}, "groups = 'X': must be a list"),
+        (dpol.ConfigError, {"period": None}, "or give the config that dpol new dataset writes"),
         (dpol.ConfigError, {"capacity": None},
          "\n  capacity: is missing: name the column, or set gain to of: count"),
         (dpol.ConfigError, {"cleaning": {"max_cary": 1}}, "unknown key; did you mean max_carry?"),

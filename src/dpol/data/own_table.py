@@ -109,6 +109,11 @@ def read_table(
     if file.endswith(".yaml"):
         with needs_pipeline():
             return _read_config(file, label)
+    if period is None:
+        raise ConfigError(
+            f"{path}: name its entity, period, count and capacity, or give the config that dpol new"
+            " dataset writes for it"
+        )
     columns = {
         "entity": entity, "period": period, "count": count, "capacity": capacity, "group": group,
         "name": name, "cases": cases and list(cases), "capacity_per": capacity_per,
