@@ -41,7 +41,7 @@ found.passes = results.passes.map((it) => it.id);
 
 // Three clicks: ascending, descending, and back. In a table with groups, each row gets their labels.
 found.sorted = await tab.evaluate(() =>
-  ["Audits", "Average total gain"].map((caption) => {
+  ["Share of the possible gain kept", "Average total gain"].map((caption) => {
     const table = document.querySelector(`[aria-label^="${caption}"] table`);
     if (!table) return null;
     const head = table.tHead.rows[0].cells[0];

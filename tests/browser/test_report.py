@@ -101,8 +101,8 @@ def test_the_ledger_is_filtered_by_verdict_and_words(by_hand: Path, width: int) 
 
 
 def test_tables_are_sorted_by_clicks(by_hand: Path) -> None:
-    audits, gains = look(by_hand, *VIEWS[0])["sorted"]
-    up, down, back = audits
+    shares, gains = look(by_hand, *VIEWS[0])["sorted"]
+    up, down, back = shares
     assert up == [sorted(back[0]), "ascending", 1]
     assert down == [up[0][::-1], "descending", 1]
     assert back[1:] == [None, 1]
