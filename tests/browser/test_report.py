@@ -16,12 +16,12 @@ from report.run_by_hand import STUDIES, page, write_run
 HERE = Path(__file__).parent
 REPORTS = sorted((HERE.parents[1] / "results").glob("*/report/index.html"))
 VIEWS = [(1300, "light"), (1300, "dark"), (400, "light"), (400, "dark")]
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium (apt install chromium)"),
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (tests/browser/install.sh)"),
     pytest.mark.skipif(
-        not (HERE / "node_modules").is_dir(), reason="needs npm packages (CONTRIBUTING.md)"
+        not (HERE / "node_modules").is_dir(), reason="needs npm packages (tests/browser/install.sh)"
     ),
 ]
 
