@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from dpol.noise import find_noise
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.show import footers, panels
-from dpol.show.looks import GREY, OTHERS
+from dpol.show.looks import GREY, OTHERS, Look
 from dpol.show.names import OURS, marked, name_of
 from dpol.show.table import Column, Group, Section, Table, TableCell
 from dpol.show.words import mu_title, power
@@ -24,7 +24,8 @@ from dpol.studies.comparison.settings import PURE, SAME, Comparison, promises_of
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
-_LOOKS = OTHERS[6:]  # each marker with another colour than the curves
+_CURVES = {"Gaussian": "capacity", "Laplace": "laplace-uniform", "staircase": "staircase"}
+"""Noises that are played, by their law; the marker of a noise has the colour of its curve."""
 
 
 def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
@@ -134,11 +135,11 @@ def draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     promises = list(promises_of(mu, facts.delta))
     shares = _of_every_week(frames)
     shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
-    looks = dict(zip(dict.fromkeys(shares["noise"]), _LOOKS, strict=False))
+    curves, looks = _looks(shares["noise"])
     with panels.panels(1 + len(weeks), 2, (3.3, 2.4)) as drawn:
-        curves, *others = drawn.axes
-        _draw_curves(drawn, curves, Promise(delta=2 * best_guess(mu) - 1), 2 * min(weeks))
-        for ax, stay in zip(others, weeks, strict=True):
+        guess = Promise(delta=2 * best_guess(mu) - 1)
+        _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), curves)
+        for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
             panels.name_panel(ax, f"{counted(stay, 'week')}, {shares['algorithm'].iloc[0]}")
             own = shares[shares["weeks"] == stay]
             for place, (noise, look) in enumerate(looks.items()):
@@ -147,6 +148,8 @@ def draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
                 points = points.assign(x=points["same"].map(promises.index) + beside)
                 panels.add_bars(ax, points[["x", "share", "half"]], look, noise, joined=False)
             ax.set_xticks(range(len(promises)), ["curve", "guess", "(ε, δ)", "pure ε"])
+            ax.set_xlim(-0.5, len(promises) - 0.5)
+            ax.set_ylim(own["share"].min() - 0.05, own["share"].max() + 0.05)
             ax.set_ylabel("share kept")
             panels.set_percent(ax.yaxis)
         drawn.title(
@@ -160,20 +163,29 @@ def draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     return drawn.figure
 
 
-def _draw_curves(drawn: panels.Panels, ax: Axes, guess: Promise, releases: int) -> None:
+def _looks(noises: Iterable[str]) -> tuple[dict[str, Look], dict[str, Look]]:
+    """Return the looks of laws and of played noises, by name."""
+    free = iter(OTHERS)
+    curves = {law: next(free) for law in LAWS if not law.startswith("discrete")}
+    of_noise = {noise: curves[law] for law, noise in _CURVES.items()}
+    return curves, {name: of_noise.get(name) or next(free) for name in dict.fromkeys(noises)}
+
+
+def _draw_curves(
+    drawn: panels.Panels, ax: Axes, guess: Promise, releases: int, looks: Mapping[str, Look]
+) -> None:
     """Draw the least false negatives of any test against its false positives, for each law."""
     panels.name_panel(ax, f"right at most {50 * (1 + guess.delta):.1f}%")
     positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
-    for (name, law), look in zip(LAWS.items(), OTHERS, strict=False):
-        if not name.startswith("discrete"):
-            e = law.largest(guess, releases)
-            kept = 1 - np.array([law.delta(epsilon, e, releases) for epsilon in epsilons])
-            odds = np.exp(epsilons)
-            lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
-            negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
-            ax.plot(positives, negatives, color=look.colour, linewidth=1.1)
-            drawn.name_line(ax, (positives[20], negatives[20]), name, look.colour)
+    for name, look in looks.items():
+        e = LAWS[name].largest(guess, releases)
+        kept = 1 - np.array([LAWS[name].delta(epsilon, e, releases) for epsilon in epsilons])
+        odds = np.exp(epsilons)
+        lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
+        negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
+        ax.plot(positives, negatives, color=look.colour, linewidth=1.1)
+        drawn.name_line(ax, (positives[20], negatives[20]), name, look.colour)
     ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
     panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
     panels.set_percent(ax.yaxis)
@@ -182,7 +194,7 @@ def _draw_curves(drawn: panels.Panels, ax: Axes, guess: Promise, releases: int) 
 def _finding(shares: pd.DataFrame) -> str:
     """Name the best noise of each promise for the shortest and the longest stay."""
     parts = []
-    for weeks in (shares["weeks"].min(), shares["weeks"].max()):
+    for weeks in sorted({shares["weeks"].min(), shares["weeks"].max()}):
         own = shares[shares["weeks"] == weeks]
         best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
         names = dict(
