@@ -18,6 +18,7 @@ from PIL import Image
 IMAGES = workflow.PICTURE.parent
 FIGURES = {
     "central-texas": ("figure-1", "figure-2", "labels-risk"),
+    "flu": ("promises",),
     "states": ("questions",),
 }
 """Figures that the documentation shows, by run."""
