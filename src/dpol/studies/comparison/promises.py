@@ -149,7 +149,9 @@ def draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
                 panels.add_bars(ax, points[["x", "share", "half"]], look, noise, joined=False)
             ax.set_xticks(range(len(promises)), ["curve", "guess", "(ε, δ)", "pure ε"])
             ax.set_xlim(-0.5, len(promises) - 0.5)
-            ax.set_ylim(own["share"].min() - 0.05, own["share"].max() + 0.05)
+            low, high = ax.get_ylim()
+            more = max(0.1 - (high - low), 0) / 2  # ten points at least: ticks are whole percents
+            ax.set_ylim(low - more, high + more)
             ax.set_ylabel("share kept")
             panels.set_percent(ax.yaxis)
         drawn.title(
