@@ -275,7 +275,7 @@ def bounds_by_dp_accounting(law, epsilon, e, releases):
 
 @pytest.mark.parametrize("delta", [1e-6, 1e-20, 1e-50])
 def test_on_many_points_discrete_gaussian_noise_keeps_the_promise_of_gaussian_noise(delta):
-    """Least deltas need the far tails: with 12 standard deviations alone, 1e-40 fails."""
+    """Least deltas need the far tails: with 12 standard deviations alone, 1e-50 fails."""
     promise = Promise(epsilon=1.0, delta=delta)
     expected = GAUSSIAN.largest(promise, 16)
     assert DISCRETE_GAUSSIAN.largest(promise, 16) == pytest.approx(expected, rel=1e-4)
