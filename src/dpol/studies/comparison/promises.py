@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from dpol.noise import find_noise
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.show import footers, panels
-from dpol.show.looks import GREY, OTHERS, Look
+from dpol.show.looks import GREY, Look, looks_of
 from dpol.show.names import OURS, marked, name_of
 from dpol.show.table import Column, Group, Section, Table, TableCell
 from dpol.show.words import mu_title, power
@@ -24,8 +24,9 @@ from dpol.studies.comparison.settings import PURE, SAME, Comparison, promises_of
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
-_CURVES = {"Gaussian": "capacity", "Laplace": "laplace-uniform", "staircase": "staircase"}
-"""Noises that are played, by their law; the marker of a noise has the colour of its curve."""
+_DRAWN = [name for name in LAWS if not name.startswith("discrete")]
+_LAW_OF = {"capacity": "Gaussian", "laplace-uniform": "Laplace", "staircase": "staircase"}
+"""Laws of noises; the marker of a noise has the colour of the curve of its law."""
 
 
 def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
@@ -135,18 +136,19 @@ def draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
     promises = list(promises_of(mu, facts.delta))
     shares = _of_every_week(frames)
     shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
-    curves, looks = _looks(shares["noise"])
+    laws = {noise: _LAW_OF.get(noise, noise) for noise in dict.fromkeys(shares["noise"])}
+    looks = looks_of([*_DRAWN, *laws.values()])
     with panels.panels(1 + len(weeks), 2, (3.3, 2.4)) as drawn:
         guess = Promise(delta=2 * best_guess(mu) - 1)
-        _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), curves)
+        _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), looks)
         for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
             panels.name_panel(ax, f"{counted(stay, 'week')}, {shares['algorithm'].iloc[0]}")
             own = shares[shares["weeks"] == stay]
-            for place, (noise, look) in enumerate(looks.items()):
+            for place, (noise, law) in enumerate(laws.items()):
                 points = own[own["noise"] == noise]
-                beside = 0.12 * (place - (len(looks) - 1) / 2)
+                beside = 0.12 * (place - (len(laws) - 1) / 2)
                 points = points.assign(x=points["same"].map(promises.index) + beside)
-                panels.add_bars(ax, points[["x", "share", "half"]], look, noise, joined=False)
+                panels.add_bars(ax, points[["x", "share", "half"]], looks[law], noise, joined=False)
             ax.set_xticks(range(len(promises)), ["curve", "guess", "(ε, δ)", "pure ε"])
             ax.set_xlim(-0.5, len(promises) - 0.5)
             low, high = ax.get_ylim()
@@ -160,17 +162,9 @@ def draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
         )
         drawn.find(_finding(shares))
         drawn.legend(
-            [panels.key(name_of(noise).long, **look.points) for noise, look in looks.items()]
+            [panels.key(name_of(noise).long, **looks[law].points) for noise, law in laws.items()]
         )
     return drawn.figure
-
-
-def _looks(noises: Iterable[str]) -> tuple[dict[str, Look], dict[str, Look]]:
-    """Return the looks of laws and of played noises, by name."""
-    free = iter(OTHERS)
-    curves = {law: next(free) for law in LAWS if not law.startswith("discrete")}
-    of_noise = {noise: curves[law] for law, noise in _CURVES.items()}
-    return curves, {name: of_noise.get(name) or next(free) for name in dict.fromkeys(noises)}
 
 
 def _draw_curves(
@@ -180,14 +174,14 @@ def _draw_curves(
     panels.name_panel(ax, f"right at most {50 * (1 + guess.delta):.1f}%")
     positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
-    for name, look in looks.items():
+    for name in _DRAWN:
         e = LAWS[name].largest(guess, releases)
         kept = 1 - np.array([LAWS[name].delta(epsilon, e, releases) for epsilon in epsilons])
         odds = np.exp(epsilons)
         lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
         negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
-        ax.plot(positives, negatives, color=look.colour, linewidth=1.1)
-        drawn.name_line(ax, (positives[20], negatives[20]), name, look.colour)
+        ax.plot(positives, negatives, color=looks[name].colour, linewidth=1.1)
+        drawn.name_line(ax, (positives[20], negatives[20]), name, looks[name].colour)
     ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
     panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
     panels.set_percent(ax.yaxis)
