@@ -66,7 +66,12 @@ class Block:
 
 def pages() -> list[Path]:
     """Return the paths of all pages."""
-    return [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [ROOT / "README.md", ROOT / "config/README.md", *docs_pages()]
+
+
+def docs_pages() -> list[Path]:
+    """Return the paths of the pages in docs, without what `make docs` built of them."""
+    return sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
 
 
 def blocks(page: Path) -> list[Block]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from code_blocks import ROOT
+from code_blocks import ROOT, docs_pages
 
 BUILD = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet"]
 
@@ -40,11 +40,7 @@ def test_every_page_is_reached_from_the_first(site: Path) -> None:
             reached.add(page)
             links = re.findall(r'href="([^"#:]+\.html)', page.read_text())
             todo += [(page.parent / link).resolve() for link in links]
-    sources = {
-        path.relative_to(ROOT / "docs").with_suffix(".html")
-        for path in (ROOT / "docs").rglob("*.md")
-        if "_build" not in path.parts  # of make docs
-    }
+    sources = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in docs_pages()}
     assert {path.relative_to(site) for path in reached} >= sources
 
 

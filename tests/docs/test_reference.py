@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import dpol
-from code_blocks import ROOT
+from code_blocks import ROOT, docs_pages
 
 REFERENCE = ROOT / "docs/reference"
 MODULES = ["dpol", *(module.name for module in pkgutil.walk_packages(dpol.__path__, "dpol."))]
@@ -86,7 +86,7 @@ GROUPS = {f"dpol.{kind}" for kind in ("algorithms", "learners", "noises", "studi
 """Groups of entry points, which pages name too."""
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", docs_pages(), ids=lambda page: page.stem)
 def test_names_of_the_library_on_a_page_exist(page: Path) -> None:
     names = {*re.findall(r"`(dpol(?:\.\w+)+)`", page.read_text())} - GROUPS
     assert [name for name in names if not resolve(name)] == []
