@@ -34,9 +34,12 @@ from dpol.data.panel import (
 from dpol.data.parse import KINDS
 from dpol.data.raw_table import RawTable, read_capacities, read_counts
 from dpol.data.settings import Cleaning, Dataset, Stream
-from dpol.data.several_rows import one_row_each
+from dpol.data.several_rows import HIDDEN, one_row_each
+from dpol.data.stream import unmeasured_best
 from dpol.data.typed_rows import drop_rows, read_rows
 
+SHOWN = 5
+"""Number of entities that a message shows."""
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 
 
@@ -117,7 +120,7 @@ def _clean_stream(
     rules, periods = dataset.cleaning, dataset.periods
     unique, duplicates = one_row_each(file, label, rows, rules)
     played, dropped = _choose(file, label, unique, rules)
-    if played["count"].isna().all() and not played["suppressed_counts"].any():
+    if played["count"].isna().all():
         raise DataError(
             f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. Check"
             " dataset.columns.count and dataset.cleaning.missing_markers"
@@ -138,6 +141,7 @@ def _clean_stream(
     }
     filled.table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
+    gain = "density" if capacities else "count"
     report = StreamReport(
         stream=label,
         entities=played["entity"].nunique(),
@@ -151,8 +155,45 @@ def _clean_stream(
         sparse_entities=seldom,
         smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,
+        unknown=_unknown(played, rules),
+        sums=_sums(played, rules),
+        unmeasured=unmeasured_best(filled.table, gain, ["count_source", "capacity_source"]),
+        idle=tuple(f"{name} ({n} periods)" for name, n in _idle(played).items()),
     )
     return filled.table, report
+
+
+def _idle(rows: pd.DataFrame) -> dict[str, int]:
+    """Return the number of periods in which an entity has a count and no capacity, by entity."""
+    return dict(rows.groupby("entity")["idle_counts"].sum().loc[lambda found: found > 0])
+
+
+def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
+    """Return `dpol.data.stream.SUMS` of a stream's rows."""
+    days = rows["days"].dropna()
+    if days.empty:
+        return None
+    return {
+        "read_as": rules.suppressed_sum,
+        "days": [float(days.min()), float(days.max())],
+        "uncovered": bool(rows["uncovered_counts"].any()),
+    }
+
+
+def _unknown(rows: pd.DataFrame, rules: Cleaning) -> tuple[float, float] | None:
+    """Return the least and the largest that the counts may add up to which nobody published.
+
+    A suppressed sum is 1 to 3. A suppressed count without days is above 0, and below the smallest
+    published count above `suppressed_value`, if there is one.
+    """
+    hidden = rows[HIDDEN].any(axis=1)
+    if not hidden.any():
+        return None
+    sums = rows.loc[rows["hidden_sum_counts"].astype(bool), "count"].sum() / rules.suppressed_sum
+    others = int((hidden & ~rows["hidden_sum_counts"].astype(bool)).sum())
+    published = rows.loc[~hidden & (rows["count"] > rules.suppressed_value), "count"]
+    each = published.min() if len(published) else rules.suppressed_value
+    return float(sums), float(3 * sums + each * others)
 
 
 def _selection(rules: Cleaning) -> Selection:
@@ -182,7 +223,9 @@ def _choose(
     Raises:
         DataError: a listed entity never reports a capacity, or fewer than two entities are left.
     """
-    of = rows.groupby("entity").agg({"cases": "sum", "capacity": "max", "name": "last"})
+    of = rows.groupby("entity").agg(
+        {"cases": "sum", "capacity": "max", "name": "last", "idle_counts": "sum"}
+    )
     of["reason"], listed = "", _listed(rules)
     if _selection(rules) == "counts":
         few, least = of["cases"] < rules.min_total_cases, f"{rules.min_total_cases:.10g}"
@@ -192,8 +235,15 @@ def _choose(
     of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
     if listed:
         of.loc[~of.index.isin(listed), "reason"] = "not listed in dataset.cleaning.entities"
+    idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
+    if len(idle) and rules.capacity_zero == "error":
+        raise DataError(_without_capacity(file, label, idle))
+    if rules.capacity_zero == "drop":
+        of.loc[idle.index, "reason"] = idle["idle_counts"].map(
+            "a count above 0 beside a capacity of 0 or less in {:.0f} periods".format
+        )
     out = of[of["reason"] != ""]
-    if without := sorted({*listed} & {*out.index}):
+    if without := sorted({*listed} & {*out.index} - {*idle.index}):
         raise DataError(
             f"{file}: dataset.cleaning.entities lists {', '.join(without[:20])}, but stream"
             f" {label} has no capacity above 0 for them; remove them from the list, or check"
@@ -208,6 +258,23 @@ def _choose(
     told = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
     dropped = [{str(key): text for key, text in row.items()} for row in told]
     return rows[~rows["entity"].isin(out.index)], dropped
+
+
+def _without_capacity(file: str, label: str, idle: pd.DataFrame) -> str:
+    """Ask what to do with entities that have counts and no capacity."""
+    shown = idle.sort_values("idle_counts", ascending=False, kind="stable")[:SHOWN]
+    lines = [
+        f"{file}: stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0"
+        f" beside a capacity of 0 or less, of {counted(len(idle), 'entity')}:",
+        *(
+            f"  {shortened(str(entity))} ({shortened(name)}): {counted(int(n), 'period')}"
+            for entity, name, n in shown[["name", "idle_counts"]].itertuples()
+        ),
+        "No share is known there, and a carried capacity may make it the largest of all. Set"
+        " dataset.cleaning.capacity_zero: drop to leave these entities out, absent to read the"
+        " counts of these periods as 0, or carry to carry the last capacity forward",
+    ]
+    return "\n".join(lines)
 
 
 def _listed(rules: Cleaning) -> list[str]:

@@ -53,7 +53,7 @@ def fetch_table(
         for endpoint in source.places:
             log(f"fetching {endpoint.url}")
             try:
-                delivered = _fetch(session, endpoint, query, table)
+                lacks, delivered = _fetch(session, endpoint, query, table, log)
             except FetchError as error:
                 failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
                 log(failures[-1])
@@ -61,7 +61,10 @@ def fetch_table(
             facts = {
                 **endpoint.model_dump(mode="json", exclude={"sha256"}),
                 "failed_before": failures,
-                "query": query.soql if endpoint.kind == "socrata" else None,
+                "query": (query.reduced if lacks else query).soql
+                if endpoint.kind == "socrata"
+                else None,
+                "lacks": lacks,
                 **delivered,
                 "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 "sha256": sha256(table),
@@ -102,8 +105,35 @@ class _BrokenError(Exception):
     """A failure that may pass, to be tried again; the text says why."""
 
 
-def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Facts:
-    """Fetch the table from one endpoint, in several tries; see `_fetch_once`."""
+class _UnknownColumnError(FetchError):
+    """The server does not answer a query for all columns."""
+
+
+def _fetch(
+    session: requests.Session,
+    endpoint: Endpoint,
+    query: Query,
+    table: Path,
+    log: Callable[[str], None],
+) -> tuple[list[str], Facts]:
+    """Fetch the table from one endpoint; without the columns it may lack, if it refuses them.
+
+    Returns:
+        The columns that were not asked for, and facts of `_fetch_once`.
+    """
+    lacks = [name for name in query.columns if name not in query.needed]
+    try:
+        return [], _fetch_in_tries(session, endpoint, query, table)
+    except _UnknownColumnError as error:
+        if not lacks:
+            raise
+        log(f"{error}; asking again without {', '.join(lacks)}")
+        return lacks, _fetch_in_tries(session, endpoint, query.reduced, table)
+
+
+def _fetch_in_tries(
+    session: requests.Session, endpoint: Endpoint, query: Query, table: Path
+) -> Facts:
     for pause in PAUSES:
         time.sleep(pause)
         try:
@@ -168,8 +198,10 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
         raise FetchError(f"redirects to {answer.url}, which is not encrypted")
     if answer.status_code == 200:
         return answer
-    passing = answer.status_code in _PASSING
-    raise (_BrokenError if passing else FetchError)(f"status {answer.status_code} {answer.reason}")
+    kind: type[Exception] = _BrokenError if answer.status_code in _PASSING else FetchError
+    if answer.status_code == 400 and "$limit" in asked:  # how Socrata refuses a column
+        kind = _UnknownColumnError
+    raise kind(f"status {answer.status_code} {answer.reason}")
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:

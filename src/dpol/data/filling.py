@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning, Periods
+from dpol.data.several_rows import HIDDEN
 
 SHOWN = 5
 """Number of rows that a message shows."""
@@ -42,7 +43,8 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
     """Fill a stream into the full grid of periods by entities.
 
     Counts are carried forward over less than `max_carry` + 1/2 periods, missing periods included.
-    Capacities are carried forward, and the first one of an entity backward.
+    Capacities are carried forward, and the first one of an entity backward. `capacity_zero: absent`
+    reads a count beside a capacity of 0 as 0.
 
     Args:
         rows: rows of the stream, sorted by period, at most one per period and entity.
@@ -51,13 +53,16 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
         at_most: largest count per capacity; larger shares are clipped to it.
     """
     latest = rows.drop_duplicates("entity", keep="last").set_index("entity").sort_index()
-    count, suppressed, capacity, row = (
+    flagged = {"summed": ["summed_counts"], "hidden": HIDDEN, "idle": ["idle_counts"],
+               "summed_beds": ["summed_capacities"]}  # fmt: skip
+    rows = rows.assign(**{name: rows[rules_of].any(axis=1) for name, rules_of in flagged.items()})
+    count, capacity, row, *flags = (
         rows.pivot(index="period", columns="entity", values=name).astype(float)
-        for name in ("count", "suppressed_counts", "capacity", "row")
+        for name in ("count", "capacity", "row", *flagged)
     )
-    suppressed = suppressed == 1
-    # A merged count holds the value of its suppressed rows already.
-    count = count.mask(suppressed & count.isna(), rules.suppressed_value)
+    summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
+    if rules.capacity_zero == "absent":
+        count = count.mask(idle, 0.0)
     places, length = _places(count.index, lasting)
     missing = count.isna()
     reported = np.where(missing, np.nan, places[:, None])
@@ -85,8 +90,15 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
             "count": flat(count),
             "capacity": flat(capacity),
             "density": flat(density.clip(upper=at_most)),
-            "count_source": sources(suppressed=suppressed, carried=carried, zero=zero),
-            "capacity_source": sources(carried=beds_carried, backfilled=backfilled),
+            "count_source": sources(
+                zero=zero | idle if rules.capacity_zero == "absent" else zero,
+                suppressed=hidden,
+                sum=summed,
+                carried=carried,
+            ),
+            "capacity_source": sources(
+                zero=idle, sum=summed_beds, carried=beds_carried, backfilled=backfilled
+            ),
         }
     )
     touched = {
@@ -152,7 +164,8 @@ def _successions(table: pd.DataFrame) -> list[str]:
 
     Of several that begin then, the one with the most similar name is named.
     """
-    held = table[table["count_source"].isin(["reported", "suppressed"])].groupby("entity")["period"]
+    given = table["count_source"].isin(["reported", "suppressed", "sum"])
+    held = table[given].groupby("entity")["period"]
     first, last = held.min(), held.max()
     after = dict(itertools.pairwise(np.sort(table["period"].unique())))
     found = []

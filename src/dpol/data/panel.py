@@ -15,7 +15,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import escape_markdown
-from dpol.data.stream import MAX_CARRY, SELECTION
+from dpol.data.stream import MAX_CARRY, SELECTION, SUMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,8 @@ absent, missing and negative counts are carried or 0; absent, missing, negative,
 zero capacities are carried or backfilled."""
 
 _MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
+MANY_UNMEASURED = 0.05
+"""Share of the possible gain that numbers which nobody measured may decide without a word."""
 _LONGEST = 300
 """Number of characters of a warning on the terminal."""
 
@@ -64,6 +66,13 @@ class StreamReport:
         sparse_entities: entities that have a row in few periods, in words.
         smallest_capacity: smallest capacity of a cell; None without capacities.
         largest_density: largest density of a cell; None without capacities.
+        unknown: the least and the largest that the suppressed counts may add up to; None if none is
+            left unknown.
+        sums: what suppressed sums are read as, and the days behind them
+            (`dpol.data.stream.SUMS`); None without sums.
+        unmeasured: in how many periods no measured number is the largest share
+            (`dpol.data.stream.UNMEASURED`).
+        idle: entities that play with a count above 0 beside a capacity of 0 or less.
     """
 
     stream: str
@@ -78,6 +87,10 @@ class StreamReport:
     sparse_entities: tuple[str, ...]
     smallest_capacity: float | None
     largest_density: float | None
+    unknown: tuple[float, float] | None
+    sums: Mapping[str, Any] | None
+    unmeasured: Mapping[str, Any]
+    idle: tuple[str, ...]
 
     def changes(self) -> list[str]:
         """Return the rules that touched cells, with the number of cells of each."""
@@ -88,7 +101,13 @@ class StreamReport:
         zeroed, cells = self.cells["zero_counts"], self.entities * self.periods
         if zeroed > _MANY_ZEROED * cells:
             yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
+        if self.unmeasured["share"] > MANY_UNMEASURED:
+            yield (
+                f"{unmeasured_in_words(self.unmeasured, self.periods)}; results depend on how these"
+                " are read"
+            )
         for what, texts in (
+            ("counts above 0 beside a capacity of 0 or less play (capacity_zero)", self.idle),
             ("periods missing", self.missing_periods),
             ("periods with almost no entity, check their dates", self.sparse_periods),
             ("entities in few periods, check their spelling", self.sparse_entities),
@@ -174,7 +193,9 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
     """
     for stream in report["streams"]:
         if stream["stream"] == label:
-            return {**report["provenance"], **{key: stream[key] for key in (SELECTION, MAX_CARRY)}}
+            of_stream = {key: stream[key] for key in (SELECTION, MAX_CARRY)}
+            sums = {SUMS: stream[SUMS]} if stream[SUMS] else {}
+            return {**report["provenance"], **of_stream, **sums}
     raise DataError(f"the cleaning report has no stream {label}; clean the table again")
 
 
@@ -215,6 +236,9 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     if streams[0]["smallest_capacity"] is not None:
         rows["smallest capacity"] = [stream["smallest_capacity"] for stream in streams]
         rows["largest density"] = [stream["largest_density"] for stream in streams]
+    best = [stream["unmeasured"] for stream in streams]
+    rows["periods in which no measured number is the largest"] = [it["periods"] for it in best]
+    rows["their share of the possible gain, %"] = [round(100 * it["share"], 1) for it in best]
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
     retrieved = "".join(
@@ -252,6 +276,18 @@ def rows_read_of(report: Mapping[str, Any]) -> str:
     )
 
 
+def unmeasured_in_words(unmeasured: Mapping[str, Any], periods: int) -> str:
+    """Say in how many periods a number that nobody measured is the best.
+
+    >>> unmeasured_in_words({"periods": 13, "share": 0.0893}, 67)
+    'in 13 of 67 periods, with 9% of the possible gain, nobody measured the best number'
+    """
+    return (
+        f"in {unmeasured['periods']} of {periods} periods, with {100 * unmeasured['share']:.0f}% of"
+        " the possible gain, nobody measured the best number"
+    )
+
+
 def _shown(title: str, number: float) -> str:
     if isinstance(number, int):
         return str(number)
@@ -270,6 +306,13 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         yield f"Periods in which almost no entity has a row, check their dates: {sparse}.\n"
     if seldom := "; ".join(map(escape_markdown, stream["sparse_entities"])):
         yield f"Entities that have a row in few periods, check their spelling: {seldom}.\n"
+    if stream["unknown"]:
+        least, most = stream["unknown"]
+        yield (
+            f"Suppressed counts that stay unknown: together from {least:,.1f} to {most:,.1f}.\n"
+        )
+    if idle := "; ".join(map(escape_markdown, stream["idle"])):
+        yield f"Entities that play with counts above 0 beside a capacity of 0 or less: {idle}.\n"
     yield (
         "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
     )

@@ -37,6 +37,9 @@ LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
 """Remedy that finds the whole format at once."""
 KINDS = ("suppressed", "missing", "negative")
 """Kinds of cells without a number."""
+OF_SUMS = ("summed", "hidden_sum", "uncovered")
+"""Kinds of suppressed cells beside sums: told by the sum; without a sum either; without a number of
+days."""
 
 _MEND_NUMBERS = (
     "Fix these cells in the table, or describe them in the config: in dataset.format, numbers not"
@@ -105,8 +108,9 @@ class Numbers:
     """A column of a table of counts, as numbers.
 
     Args:
-        values: (rows,) the numbers; NaN where the kind is another than `number`.
-        kinds: (rows,) `number`, `missing`, `suppressed`, `negative` (read as missing) or `bad`.
+        values: (rows,) the numbers; NaN where the kind is another than `number` or of `OF_SUMS`.
+        kinds: (rows,) `number`, `missing`, `suppressed`, `negative` (read as missing), `bad`, or
+            one of `OF_SUMS`.
         bad: the cells of the kind `bad`.
     """
 
@@ -115,8 +119,26 @@ class Numbers:
     bad: BadCells
 
     def counters(self, column: str) -> dict[str, Flags]:
-        """Return for each of `KINDS` which cells are of it, by rule: `missing_counts`."""
-        return {f"{kind}_{column}": self.kinds == kind for kind in KINDS}
+        """Return for each kind which cells are of it, by rule: `missing_counts`."""
+        return {f"{kind}_{column}": self.kinds == kind for kind in (*KINDS, *OF_SUMS)}
+
+    def told_by(self, sums: Numbers, days: Floats, hidden_sum: float) -> Numbers:
+        """Return averages, the suppressed ones told by their sums over the days reported.
+
+        Args:
+            sums: the sums.
+            days: (rows,) number of days reported; NaN where it is unknown.
+            hidden_sum: what a sum without a number is read as.
+        """
+        hidden, reported = self.kinds == "suppressed", days > 0
+        kinds = np.select(
+            [hidden & ~reported, hidden & (sums.kinds == "number"), hidden & reported],
+            ["uncovered", "summed", "hidden_sum"],
+            self.kinds,
+        )
+        told = np.where(kinds == "summed", sums.values, hidden_sum) / np.where(reported, days, 1)
+        values = np.where(np.isin(kinds, ["summed", "hidden_sum"]), told, self.values)
+        return Numbers(values, kinds, self.bad)
 
 
 def parse_counts(texts: Texts, rules: Cleaning, form: Format) -> Numbers:

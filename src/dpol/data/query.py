@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpol.data.setting_types import columns_of
@@ -18,7 +18,7 @@ class Query:
 
     Args:
         columns: names of the columns, each once; empty for all columns, as in a wide table.
-        needed: columns that any answer must have.
+        needed: columns that any answer must have; a table may lack the others.
         where: the condition on rows in SoQL, the language of Socrata servers; empty for all rows.
         order: columns that order the rows.
         form: the format of the table.
@@ -35,6 +35,11 @@ class Query:
         """The parameters of a request for the rows."""
         columns, order = ",".join(self.columns), ",".join([*self.order, ":id"])
         return _given({"$select": columns, "$where": self.where, "$order": order})
+
+    @property
+    def reduced(self) -> Query:
+        """The query for a table that has only the needed columns."""
+        return replace(self, columns=self.needed)
 
     @property
     def counting(self) -> dict[str, str]:
@@ -61,7 +66,7 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
         conditions.append(f"{period[0]} {bounds if first else f'<= {end}'}")
     read = tuple(dataset.read_columns or ())
     return Query(
-        columns=read,
+        columns=(*read, *dataset.optional_columns),
         needed=read or named,
         where=" and ".join(conditions),
         order=named,
@@ -72,13 +77,15 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
 def must_fetch(query: Query, destination: Path) -> bool:
     """Return whether a table is missing, or was fetched by dpol for another query.
 
-    A table without provenance was placed by hand, and is used as it is.
+    A table without provenance was placed by hand, and is used as it is. So is one from a server
+    that was asked for all columns and lacks some.
     """
     if not destination.exists():
         return True
     try:
         record = json.loads(Path(f"{destination}.provenance.json").read_text(encoding="utf-8"))
         recorded = record["query"]
-    except (OSError, ValueError, LookupError, TypeError):
+        whole = query.reduced if record.get("lacks") else query
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
-    return recorded is not None and recorded != query.soql
+    return recorded is not None and recorded != whole.soql

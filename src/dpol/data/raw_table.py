@@ -102,10 +102,11 @@ def read_table(
     path: Path | str,
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
+    optional: Sequence[str] = (),
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV table and
+    Of the columns in `optional`, those that the table has are read too. Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV table and
     blank rows of a sheet are left out. A formula yields the value that was saved with it.
 
     Raises:
@@ -121,11 +122,11 @@ def read_table(
             raise DataError(f"{path}: dataset.format.{key} does not apply to it; remove that key")
     try:
         if path.suffix == ".parquet":
-            cells = _read_parquet(path, wanted, form)
+            cells = _read_parquet(path, wanted, form, optional)
         elif path.suffix == ".xlsx":
-            cells = _read_sheet(path, wanted, form)
+            cells = _read_sheet(path, wanted, form, optional)
         else:
-            cells = _read_csv(path, wanted, form)
+            cells = _read_csv(path, wanted, form, optional)
     except UnicodeError:
         raise _undecoded(path, form) from None
     except (EOFError, OSError, zlib.error) as error:
@@ -139,7 +140,9 @@ def read_table(
     return raw_table(str(path), cells, form)
 
 
-def _read_csv(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFrame:
+def _read_csv(
+    path: Path, wanted: list[str] | None, form: Format, optional: Sequence[str]
+) -> pd.DataFrame:
     """Read a CSV table; pandas would fill a short row with empty cells and say nothing."""
     with open_bytes(path) as table:  # first, since a cut gzip file must not look like a bad row
         while table.read(1 << 20):
@@ -154,7 +157,7 @@ def _read_csv(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFram
         reader = csv.reader(text, delimiter=form.delimiter, strict=True)
         try:
             header = next(filter(None, reader), [])
-            wanted = refuse_columns(path, wanted, header)
+            wanted = refuse_columns(path, wanted, header, optional=optional)
             places = [header.index(name) for name in wanted]
             for row in filter(None, reader):
                 line = form.skip_rows + reader.line_num
@@ -198,7 +201,9 @@ def _undecoded(path: Path, form: Format) -> DataError:
     )
 
 
-def _read_parquet(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFrame:
+def _read_parquet(
+    path: Path, wanted: list[str] | None, form: Format, optional: Sequence[str]
+) -> pd.DataFrame:
     """Read a Parquet table; pandas would hide columns that were stored as an index."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -206,7 +211,7 @@ def _read_parquet(path: Path, wanted: list[str] | None, form: Format) -> pd.Data
 
     texts = dict[str, list[str]]()
     try:
-        wanted = refuse_columns(path, wanted, pq.read_schema(path).names)
+        wanted = refuse_columns(path, wanted, pq.read_schema(path).names, optional=optional)
         for name, values in zip(wanted, pq.read_table(path, columns=wanted), strict=True):
             if pa.types.is_dictionary(values.type):
                 values = values.cast(values.type.value_type)
@@ -224,12 +229,14 @@ def _read_parquet(path: Path, wanted: list[str] | None, form: Format) -> pd.Data
     return cells.set_axis(cells.index + 1)
 
 
-def _read_sheet(path: Path, wanted: list[str] | None, form: Format) -> pd.DataFrame:
+def _read_sheet(
+    path: Path, wanted: list[str] | None, form: Format, optional: Sequence[str]
+) -> pd.DataFrame:
     from openpyxl.utils import get_column_letter
 
     cells = sheet_cells(path, form)
     header, cells = cells.iloc[0].tolist(), cells.iloc[1:]
-    wanted = refuse_columns(path, wanted, header)
+    wanted = refuse_columns(path, wanted, header, optional=optional)
     named = np.array([bool(name) for name in header])
     filled = (cells != "").to_numpy()
     outside = filled & ~filled[:, named].any(axis=1, keepdims=True)
@@ -347,13 +354,17 @@ def refuse_columns(
     wanted: Sequence[str] | None,
     present: Sequence[str],
     key: str = "dataset.columns",
+    optional: Sequence[str] = (),
 ) -> list[str]:
     """Return the wanted columns, by default all, of a table that has each once.
+
+    The result also has the columns of `optional` that are present.
 
     Raises:
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
-    wanted = present if wanted is None else wanted
+    more = [name for name in optional if name in present]
+    wanted = present if wanted is None else [*wanted, *more]
     if not any(present):
         raise DataError(f"{path}: holds no table; {_AGAIN}")
     if missing := [name for name in wanted if name not in present]:
@@ -393,12 +404,18 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove"
             " dataset.source.sha256"
         )
-    raw = read_table(file, dataset.read_columns, form)
+    raw = read_table(file, dataset.read_columns, form, dataset.optional_columns)
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
     headers = [
         f"row {row} repeats the header, and is left out" for row in raw.cells[is_header].index
     ]
-    raw = replace(raw, cells=raw.cells[~is_header], changed=(*headers, *raw.changed))
+    lacks = [name for name in columns.of_days() if name not in raw.cells]
+    costs = [
+        f"no column {', '.join(lacks)}: suppressed counts, whose sums would tell most of them, are"
+        f" read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)"
+    ]
+    changed = (*headers, *(costs if lacks else ()), *raw.changed)
+    raw = replace(raw, cells=raw.cells[~is_header], changed=changed)
     if dataset.cleaning.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     if form.layout == "long":

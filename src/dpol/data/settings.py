@@ -159,6 +159,15 @@ class CapacityTable(Settings):
         return self
 
 
+class DayColumns(Settings):
+    """Columns that tell what a suppressed average hides; a table may lack them."""
+
+    sum: str
+    """Sum over the days reported."""
+    coverage: str
+    """Number of days reported."""
+
+
 class Columns(Settings):
     """Names of the columns of the table; required unless `source.kind` is `gains`."""
 
@@ -181,6 +190,14 @@ class Columns(Settings):
     )
     """Capacity of the entity (beds): a column, or a second table; required for shares and
     `min_capacity`."""
+    count_days: DayColumns | None = None
+    """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
+    sum / coverage.
+
+    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage. A table
+    without these columns is read as if they were not named, and a warning says so."""
+    capacity_days: DayColumns | None = None
+    """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
     """Divisor of the capacity, such as 1000 for rates per 1,000 people; above 1 it needs
     `gain.at_most`.
@@ -230,6 +247,11 @@ class Columns(Settings):
         numbers = [self.count, *capacity, *(self.cases or ())]
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
 
+    def of_days(self) -> list[str]:
+        """Return the columns of `count_days` and `capacity_days`, which the table may lack."""
+        both = [days for days in (self.count_days, self.capacity_days) if days]
+        return list(dict.fromkeys(name for days in both for name in (days.sum, days.coverage)))
+
 
 class Periods(Settings):
     """The periods to use."""
@@ -269,7 +291,16 @@ class Cleaning(Settings):
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
     """Values that mean "missing"; -2 also matches -2.0."""
     suppressed_value: Annotated[float, Field(ge=0, le=1e6)] = 2.0
-    """Replaces a suppressed count; a suppressed or negative capacity is missing."""
+    """Replaces a suppressed count; a suppressed or negative capacity is missing.
+
+    With `columns.count_days` it only replaces a count whose coverage is unknown."""
+    suppressed_sum: Annotated[float, Field(ge=1, le=3)] = 2.0
+    """Replaces a suppressed sum of `columns.count_days`, which hides 1 to 3."""
+    capacity_zero: Literal["error", "drop", "absent", "carry"] = "error"
+    """If an entity has a count above 0 beside a capacity of 0 or less: stop the run, drop the
+    entity, read that count as 0, or carry the last capacity forward.
+
+    No share is known in such a period, and a carried capacity may make it the largest of all."""
     negative_counts: Literal["error", "missing"] = "error"
     """If a count is negative: stop the run, or treat it as missing."""
     several_rows: Literal["error", "last", "sum", "mean", "max"] = "error"
@@ -371,6 +402,12 @@ class Dataset(Settings):
         return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
 
     @property
+    def optional_columns(self) -> list[str]:
+        """The columns to read where the table has them, except those that are needed."""
+        needed = self.read_columns
+        return [] if needed is None else [x for x in self.needed_columns.of_days() if x not in needed]
+
+    @property
     def needed_columns(self) -> Columns:
         """The columns of a table of counts. Raises ValueError for a table of gains."""
         if self.columns is None:
@@ -444,6 +481,12 @@ class Dataset(Settings):
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = "must be a word because dataset.format.layout is wide-periods"
             yield Problem((*here, "period"), "a block", allowed)
+        if not isinstance(columns.capacity, str) and columns.capacity_days:
+            allowed = "must not be given unless dataset.columns.capacity is a column"
+            yield Problem((*here, "capacity_days"), "a block", allowed)
+        if layout != "long" and columns.count_days:
+            allowed = f"must not be given because dataset.format.layout is {layout}"
+            yield Problem((*here, "count_days"), "a block", allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
             yield Problem((*here, "capacity"), columns.capacity, allowed)

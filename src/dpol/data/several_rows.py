@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
-from dpol.data.parse import KINDS
+from dpol.data.parse import KINDS, OF_SUMS
 from dpol.data.settings import Cleaning
 
 SHOWN = 3
@@ -16,8 +16,10 @@ SHOWN = 3
 FEW, FEW_SHARE = 3, 0.1
 """Largest number, and share, of entities and periods with several rows that are corrections."""
 _PAIR = ["entity", "period"]
-_NUMBERS = ["time", "count", "suppressed_counts", "capacity", "cases"]
-_OF_CAPACITIES = [*(f"{kind}_capacities" for kind in KINDS), "zero_capacities"]
+HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
+"""Rules of counts that nobody published."""
+_NUMBERS = ["time", "count", *HIDDEN, "capacity", "cases"]
+_OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*KINDS, *OF_SUMS)), "zero_capacities"]
 _PARTS = (
     "If each row is a part of its period, such as an hour or an age group, set in dataset.cleaning"
     " several_rows: sum, mean or max, and max_merged: 1. Otherwise correct the table, or leave out"
@@ -93,11 +95,7 @@ def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
     last = last.sort_index()
     if rules.several_rows == "last":
         return last
-    read = {
-        "count": rows["count"].mask(rows["suppressed_counts"], rules.suppressed_value),
-        "capacity": rows["capacity"].where(rows["capacity"] > 0),
-    }
-    pairs = rows.assign(**read).groupby(_PAIR)
+    pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(_PAIR)
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":
         count = count.where(pairs["count"].count() == pairs.size())
@@ -106,9 +104,11 @@ def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
     indexed = last.set_index(_PAIR)
     merged = indexed.assign(
         count=count,
-        suppressed_counts=pairs["suppressed_counts"].any() & ~lost,
+        **{rule: pairs[rule].any() & ~lost for rule in [*HIDDEN, "summed_counts"]},
         missing_counts=missing & lost,
         negative_counts=~missing & lost,
+        idle_counts=pairs["idle_counts"].any() & capacity.isna(),
+        days=pairs["days"].min(),
         capacity=capacity,
         cases=pairs["cases"].agg(rules.several_rows),
         **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in KINDS},

@@ -7,7 +7,7 @@ built from a panel or a table of gains, and stored as Parquet with one row per r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,17 @@ MAX_CARRY = "max_carry"
 """Key in a stream's provenance: for how many periods at most a missing count repeats the last."""
 SUPPRESSED = "suppressed"
 """Key in a stream's provenance: what suppressed counts are read as (`read_as`), and how many times
-`count_sensitivity` one person can move such a count (`times`); absent if there are none."""
+`count_sensitivity` one person can move such a count (`times`); absent if there are none. If these
+are sums, also the fewest and the most days reported (`days`)."""
+SUMS = "sums"
+"""Key in the provenance given to `build_stream`: what suppressed sums are read as (`read_as`), the
+fewest and the most days reported (`days`), and whether some numbers of days are unknown
+(`uncovered`); absent without sums."""
+UNMEASURED = "unmeasured"
+"""Key in a stream's provenance: in how many periods no measured number is the largest gain
+(`periods`), and with which share of the possible gain (`share`); absent without a panel."""
+MEASURED = ("reported", "sum")
+"""Sources of the numbers of a panel that somebody measured."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
@@ -265,14 +275,60 @@ def largest_change(
     return float(max(person, read_as, least + person - step - read_as))
 
 
-def _suppression(rows: pd.DataFrame, person: float) -> dict[str, Any]:
+def largest_change_of_average(
+    person: float, days: float, *, read_as: float, most: float = 3.0
+) -> float:
+    """Return how far one person can change a cleaned average whose small sums are suppressed.
+
+    A person adds at most `person` on each day. A sum of `most` without the person is suppressed,
+    and read as `read_as`; with the person it may be published. A sum of 0 is published, and the
+    person may lead to a suppressed one.
+
+    Args:
+        person: the most by which one person can change the count of a day.
+        days: number of days reported.
+        read_as: what a suppressed sum is read as.
+        most: largest sum that is suppressed.
+
+    >>> [round(largest_change_of_average(1, days, read_as=2), 3) for days in (7, 1)]
+    [1.143, 2.0]
+    """
+    return max(person, (most + days * person - read_as) / days, read_as / days)
+
+
+def _suppression(
+    rows: pd.DataFrame, person: float, sums: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Return the provenance of suppressed counts; empty if a panel's stream has none."""
     counts, hidden = rows["count"].to_numpy(), (rows["count_source"] == "suppressed").to_numpy()
     if not hidden.any():
         return {}
-    read_as, published = float(counts[hidden].max()), counts[rows["count_source"] == "reported"]
-    change = largest_change(person, published, read_as=read_as)
-    return {SUPPRESSED: {"read_as": read_as, "times": round(change / person, 3)}}
+    facts, change = dict[str, Any](), person
+    if sums:
+        facts = {"read_as": sums["read_as"], "days": sums["days"]}
+        change = largest_change_of_average(person, sums["days"][0], read_as=sums["read_as"])
+    if not sums or sums["uncovered"]:
+        read_as, published = float(counts[hidden].max()), counts[rows["count_source"] == "reported"]
+        facts = {"read_as": read_as, **facts}
+        change = max(change, largest_change(person, published, read_as=read_as))
+    return {SUPPRESSED: {**facts, "times": round(change / person, 3)}}
+
+
+def unmeasured_best(rows: pd.DataFrame, gain: str, sources: Sequence[str]) -> dict[str, Any]:
+    """Return `UNMEASURED` of rows of a panel.
+
+    Args:
+        rows: rows of one stream.
+        gain: the column of the gains.
+        sources: the columns that say where the numbers behind a gain come from.
+    """
+    measured = rows[[*sources]].isin(MEASURED).all(axis=1)
+    gains = rows.groupby("period")[gain]
+    best, possible = gains.max(), gains.max() - gains.mean()
+    known = rows[measured].groupby("period")[gain].max().reindex(best.index)
+    decided = ~(known >= best) & (possible > 0)
+    share = float(possible[decided].sum() / possible.sum()) if decided.any() else 0.0
+    return {"periods": int(decided.sum()), "share": round(share, 6)}
 
 
 def build_stream(
@@ -316,12 +372,15 @@ def build_stream(
         asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}
     columns = {name: rows[names.get(name, name)].to_numpy() for name in STREAM_COLUMNS}
-    asked = {**asked, **_suppression(rows, count_sensitivity)}
+    given = {key: value for key, value in provenance.items() if key != SUMS}
+    asked = {**asked, **_suppression(rows, count_sensitivity, provenance.get(SUMS))}
+    sources = ["count_source"] if gain.of == "count" else ["count_source", "capacity_source"]
+    asked[UNMEASURED] = unmeasured_best(rows, "gain", sources)
     return _of_rows(
         f"the panel's stream {label}",
         columns,
         label=named or label,
-        provenance=provenance | asked,
+        provenance=given | asked,
         count_sensitivity=count_sensitivity,
         stay=stay,
         gain_range=gain.largest,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ from dpol.data.parse import (
     without_time,
 )
 from dpol.data.raw_table import RawTable, period_texts
-from dpol.data.settings import CapacityTable, Cleaning, Dataset
+from dpol.data.settings import CapacityTable, Cleaning, Dataset, DayColumns
 from dpol.data.table_format import EARLIEST, LATEST
 
 NO_GROUP = "all"
@@ -55,9 +56,9 @@ def read_rows(
 
     Returns:
         The rows, sorted by period and entity. Columns: group, entity, name, period, time (of day),
-        count, capacity, cases, row (of the file), whether it repeats another row of the file
-        (`repeated`), whether the entity has rows in several groups (`moved`), and for each rule
-        the number of the row's cells that it touched.
+        count, days (behind an averaged count), capacity, cases, row (of the file), whether it
+        repeats another row of the file (`repeated`), whether the entity has rows in several groups
+        (`moved`), and for each rule the number of the row's cells that it touched.
 
     Raises:
         DataError: a cell is neither number nor date where one belongs, an entity has no name, the
@@ -88,6 +89,9 @@ def read_rows(
     }
     if isinstance(name := columns.capacity, str):
         numbers[name] = parse_capacities(cells[name], rules, raw.formats[name])
+    for name in columns.of_days():
+        if name in cells:
+            numbers[name] = parse_counts(cells[name], rules, raw.formats[name])
 
     refuse_alike(raw.file, rows["entity"].rename(columns.entity), rules)
     bad = bad_dates(days[ours], "dataset.columns.period", written)
@@ -121,7 +125,12 @@ def read_rows(
             )
 
     capacity = _capacity(rows, numbers, dataset, capacities)
-    cases = [numbers[name] for name in columns.cases or [columns.count]]
+    capacity, _ = _told(capacity, numbers, columns.capacity_days, dataset, math.nan)
+    count, days = _told(
+        numbers[columns.count], numbers, columns.count_days, dataset, rules.suppressed_sum
+    )
+    count = replace(count, values=_read_as(count, rules))
+    cases = [numbers[name] for name in columns.cases or ()] or [count]
     table = rows.drop(columns="day").assign(
         name=cells[columns.name or columns.entity],
         time=rows["day"].map({text: without_time(text)[1] for text in rows["day"].unique()}),
@@ -129,12 +138,15 @@ def read_rows(
         repeated=cells.index.isin([*raw.repeated]),
         moved=rows.groupby("entity")["group"].transform("nunique") > 1,
         identified_rows=rows["entity"] != cells[columns.entity],
-        count=numbers[columns.count].values,
-        **numbers[columns.count].counters("counts"),
+        count=count.values,
+        **count.counters("counts"),
+        days=days,
         capacity=capacity.values / columns.capacity_per,
         **capacity.counters("capacities"),
         zero_capacities=capacity.values == 0,
-        cases=rules.case_factor * sum(_read_as(column, rules) for column in cases),
+        idle_counts=(count.values > 0)
+        & ((capacity.values == 0) | (capacity.kinds == "negative")),
+        cases=rules.case_factor * sum(np.nan_to_num(_read_as(each, rules)) for each in cases),
     )
     for kind in KINDS:
         named = [numbers[name] for name in columns.cases or ()]
@@ -247,10 +259,27 @@ def _nameless(entities: Texts) -> BadCells:
     return BadCells(blank, "the name of an entity", ("Name the entity of each row.",))
 
 
+def _told(
+    averages: Numbers,
+    numbers: Mapping[str, Numbers],
+    of: DayColumns | None,
+    dataset: Dataset,
+    hidden_sum: float,
+) -> tuple[Numbers, Floats]:
+    """Return averages with what their sums tell, if the table has these, and the days reported."""
+    days = np.full(len(averages.values), np.nan)
+    if of is None or not {of.sum, of.coverage} <= {*numbers}:
+        return averages, days
+    length, unit = dataset.periods.length
+    days = numbers[of.coverage].values
+    days = np.where((days > 0) & (days <= (length if unit == "day" else 31 * length)), days, np.nan)
+    return averages.told_by(numbers[of.sum], days, hidden_sum), days
+
+
 def _read_as(column: Numbers, rules: Cleaning) -> Floats:
-    """Return numbers for a sum: a suppressed one is its value, a missing one is 0."""
-    hidden = column.kinds == "suppressed"
-    return np.where(hidden, rules.suppressed_value, np.nan_to_num(column.values))
+    """Return the numbers, with the value of suppressed ones; NaN where they are missing."""
+    hidden = np.isin(column.kinds, ["suppressed", "uncovered"])
+    return np.where(hidden, rules.suppressed_value, column.values)
 
 
 def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTable:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from dpol.data.stream import COUNTED, MAX_CARRY, SELECTION, SUPPRESSED, GainStream
+from dpol.data.stream import (
+    COUNTED,
+    MAX_CARRY,
+    SELECTION,
+    SUPPRESSED,
+    GainStream,
+    largest_change_of_average,
+)
 from dpol.privacy.guarantee import (
     GIVEN_CHANGE,
     ONE_PERSON,
@@ -28,6 +35,13 @@ _SUPPRESSED = (
 )
 
 
+_SUPPRESSED_SUMS = (
+    "which sums of days are suppressed (read as {read_as:g}): the guarantee is for sites that add"
+    " noise to their exact counts; on these cleaned averages one person's μ is up to {times:g}"
+    " times as large ({days[0]:g} days reported at least; {usual:.3g} times over {days[1]:g})"
+)
+
+
 def neighbours_of(stream: GainStream) -> Neighbours:
     """Return the neighbours that all noise scaled to the stream's sensitivity protects."""
     if stream.capacity is None:
@@ -38,7 +52,11 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     counted = str(stream.provenance.get(COUNTED, ""))
     public = [_CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), "")]
     if suppressed := stream.provenance.get(SUPPRESSED):
-        public.append(_SUPPRESSED.format(**suppressed))
+        if days := suppressed.get("days"):
+            change = largest_change_of_average(1.0, days[1], read_as=suppressed["read_as"])
+            public.append(_SUPPRESSED_SUMS.format(**suppressed, usual=change))
+        else:
+            public.append(_SUPPRESSED.format(**suppressed))
     return Neighbours(
         adjacency=in_words(adjacency, stream.count_sensitivity, counted),
         unit=in_words(unit, stream.count_sensitivity, counted),
