@@ -23,12 +23,17 @@ if settings.dataset.source.kind == "gains":
             "../scripts/build_stream_of_gains.py"
 
 else:
+    GAMES = settings.played | settings.read_otherwise
 
     rule build_stream:
         """Make a stream from the clean panel."""
         input:
             asked("build_stream"),
-            panel=rules.clean_panel.output.panel,
+            panel=lambda wildcards: (
+                f"{RESULTS}/data/panel@{reading}.parquet"
+                if (reading := GAMES[wildcards.stream].reading)
+                else f"{RESULTS}/data/panel.parquet"
+            ),
             report=rules.clean_panel.output.report,
         output:
             stream=STREAM,
@@ -42,10 +47,8 @@ else:
             code=plan.code("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
-            of=lambda wildcards: settings.played[wildcards.stream].stream,
-            gain=lambda wildcards: settings.played[wildcards.stream].gain.untitled.model_dump(
-                mode="json"
-            ),
+            of=lambda wildcards: GAMES[wildcards.stream].stream,
+            gain=lambda wildcards: GAMES[wildcards.stream].gain.untitled.model_dump(mode="json"),
             max_clipped=settings.dataset.cleaning.max_clipped,
             counted=settings.dataset.untitled.needed_columns.called("count"),
         message:

@@ -11,7 +11,10 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()
     }
     most = snakemake.params.at_most
-    panel, report = clean_table(snakemake.input.table, dataset, streams, most)
+    panel, report = clean_table(snakemake.input.table, dataset.read_as(""), streams, most)
     write_panel(panel.table, snakemake.output.panel)
     write_json(snakemake.output.report, report)
     write_text(snakemake.output.page, report_as_markdown(report))
+    for reading, path in zip(dataset.readings, snakemake.output.readings, strict=True):
+        panel, _ = clean_table(snakemake.input.table, dataset.read_as(reading), streams, most)
+        write_panel(panel.table, path)

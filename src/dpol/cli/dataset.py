@@ -26,10 +26,15 @@ _OPTIONS = {
     "sheet": "sheet of a workbook",
     "missing": "text that means a missing number; may be repeated",
     "suppressed": "text that means a number too small to publish; may be repeated",
+    "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
-_CHOICES = {"decimal": (".", ","), "each_day": ("sum", "mean", "max", "last")}
+_CHOICES = {
+    "decimal": (".", ","),
+    "each_day": ("sum", "mean", "max", "last"),
+    "capacity_zero": ("drop", "absent", "carry"),
+}
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
 
 

@@ -8,7 +8,7 @@ schema takes whole descriptions, the manual first paragraphs. Rules across keys 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ from dpol.data.settings import Dataset, Stream
 from dpol.privacy.settings import Mu
 from dpol.studies.games.settings import Games, MemoryName, Report, Suite
 from dpol.studies.registry import find_study, load_studies
-from dpol.studies.study import Facts, Study
+from dpol.studies.study import Facts, Study, reading_label
 
 
 class Unit(Settings):
@@ -60,12 +60,14 @@ class Asked:
         question: label of the question; empty if the run asks only one.
         gain: the question.
         title: title of the stream and the question.
+        reading: label of the reading of numbers that nobody measured; empty for the first.
     """
 
     stream: str
     question: str
     gain: Gain
     title: str
+    reading: str = ""
 
 
 class Config(Settings):
@@ -151,6 +153,15 @@ class Config(Settings):
         return games
 
     @property
+    def read_otherwise(self) -> dict[str, Asked]:
+        """The games at each further reading of the table, by label."""
+        return {
+            reading_label(label, reading): replace(asked, reading=reading)
+            for label, asked in self.played.items()
+            for reading in self.dataset.readings
+        }
+
+    @property
     def raw_file(self) -> str:
         """Path of the raw table: below the working folder, or shipped with dpol."""
         source = self.dataset.source
@@ -180,6 +191,12 @@ class Config(Settings):
             reported={label: stream.reported_as for label, stream in self.streams.items()},
             questions={label: gain.title or label for label, gain in self.asks.items()},
             asked={label: asked.question for label, asked in self.played.items()},
+            readings=tuple(self.dataset.readings),
+            entries={
+                it if isinstance(it, str) else it.get("label", it["algorithm"]): it
+                for suite in self.suites.values()
+                for it in suite.algorithms
+            },
         )
 
     @property

@@ -125,6 +125,21 @@ def comparison(config: Config, members: Members) -> Iterator[Problem]:
             yield Problem(where, compared.ours.algorithm, "must differ from comparison.ours")
 
 
+def readings(config: Config, members: Members) -> Iterator[Problem]:
+    """Require a comparison of single algorithms, and a table with counts, for further readings."""
+    if not (asked := config.dataset.readings):
+        return
+    place, compared = ("dataset", "readings"), config.block("comparison")
+    if compared is None:
+        allowed = "must not be given without the block comparison, which plays them"
+        yield Problem(place, list(asked), allowed)
+        return
+    for where, system in _systems_of(compared):
+        if system.algorithm not in config.facts.entries:
+            allowed = "must be an entry of a suite by itself, since dataset.readings plays it again"
+            yield Problem((*where, "algorithm"), system.algorithm, allowed)
+
+
 def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     """Require capacities, and one algorithm that can use it, to compare correlated noise."""
     compared = config.block("comparison")
@@ -289,5 +304,5 @@ OF_KEYS: tuple[Rule, ...] = (
     correlated_noise,
 )
 """Rules that do not need the algorithms."""
-OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems)
+OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems, readings)
 """Rules that need every algorithm."""

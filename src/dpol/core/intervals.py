@@ -23,6 +23,8 @@ NORMAL_90, NORMAL_95 = 1.6448536269514722, 1.96
 """Half-widths of a 90% and a 95% normal interval, in standard deviations."""
 ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
 """Verdicts on a difference."""
+AHEAD, BEHIND = "ahead at this reading", "behind at this reading"
+"""Verdicts on a difference that numbers which nobody measured may decide."""
 
 
 def student_factor(confidence: float, comparisons: int, replicates: int) -> float:
@@ -207,3 +209,12 @@ def verdict_on(difference: float, half: float) -> str:
     if difference + half < 0:
         return BELOW
     return EQUAL if difference == half == 0 else UNDECIDED
+
+
+def at_this_reading(verdict: str) -> str:
+    """Return what a verdict is worth where numbers that nobody measured may decide it.
+
+    >>> at_this_reading("above"), at_this_reading("undecided")
+    ('ahead at this reading', 'undecided')
+    """
+    return {ABOVE: AHEAD, BELOW: BEHIND}.get(verdict, verdict)

@@ -73,3 +73,21 @@ def called(value: object, *parts: str) -> str:
     """Return a `repr` of an object from its parts, on one line."""
     inner = ", ".join(parts)
     return f"{type(value).__name__}({inner if len(inner) <= 130 else inner[:127] + '...'})"
+
+
+def unmeasured_in_words(periods: int, share: float, of: int, period: str = "period") -> str:
+    """Say in how many periods nobody measured the best number.
+
+    Args:
+        periods: number of these periods.
+        share: their share of the possible gain.
+        of: number of all periods.
+        period: what a period is called.
+
+    >>> unmeasured_in_words(13, 0.0893, of=67, period="week")
+    'in 13 of 67 weeks, with 9% of the possible gain, nobody measured the best number'
+    """
+    return (
+        f"in {periods} of {of} {period}s, with {100 * share:.0f}% of the possible gain, nobody"
+        " measured the best number"
+    )

@@ -15,7 +15,7 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.logs import LOGGER
 from dpol.core.near import did_you_mean
-from dpol.core.words import counted
+from dpol.core.words import counted, shortened
 from dpol.data.filling import (
     check_calendar,
     entities_seen_seldom,
@@ -24,6 +24,7 @@ from dpol.data.filling import (
     refuse_zeroed,
 )
 from dpol.data.panel import (
+    IDLE,
     RULES,
     CleanPanel,
     Selection,
@@ -239,9 +240,7 @@ def _choose(
     if len(idle) and rules.capacity_zero == "error":
         raise DataError(_without_capacity(file, label, idle))
     if rules.capacity_zero == "drop":
-        of.loc[idle.index, "reason"] = idle["idle_counts"].map(
-            "a count above 0 beside a capacity of 0 or less in {:.0f} periods".format
-        )
+        of.loc[idle.index, "reason"] = idle["idle_counts"].map(f"{IDLE} in {{:.0f}} periods".format)
     out = of[of["reason"] != ""]
     if without := sorted({*listed} & {*out.index} - {*idle.index}):
         raise DataError(

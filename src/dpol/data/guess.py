@@ -173,6 +173,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     signs, asked["decimal"] = _signs(measured, told)
     markers, asked["missing"] = _markers(measured, told)
     merged, asked["each_day"] = _several_rows(rows, period, told) if entity else ({}, "")
+    idle, asked["capacity_zero"] = _without_capacity(rows, {**written, **signs}, markers, told)
     gain = {"at_most": told["at_most"]} if "at_most" in told else {}
     if capacity == "none":
         gain = {"of": "count", "bound": told.get("at_most")}
@@ -184,7 +185,8 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
         raise UnclearError(asked)
     columns["period"] = {"year": year, "month": month[0]} if month else year
     form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
-    cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {}) | markers | merged
+    cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {})
+    cleaning |= markers | merged | idle
     person = told.get("per_person", 1)
     return Look(
         file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
@@ -402,6 +404,28 @@ def _moved(
     once, rows_of_one = (1, person) if cleaning.get("several_rows") == "sum" else (person, 1)
     change = rows_of_one * largest_change(once, published, read_as=value, least=least)
     return int(change) if change == int(change) else change
+
+
+def _without_capacity(
+    rows: pd.DataFrame, form: Mapping[str, Any], markers: Mapping[str, Any], told: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Return how a count beside a capacity of 0 or less is read, or ask if there is one."""
+    if not {"entity", "count", "capacity"} <= {*rows}:
+        return {}, ""
+    known = DEFAULT.model_copy(update=form)
+    hidden = [*Cleaning().suppressed_markers, *markers.get("suppressed_markers", [])]
+    counts, beds = (_numbers(rows[name], known) for name in ("count", "capacity"))
+    some = (counts > 0) | rows["count"].isin(hidden)
+    idle = rows[some & (beds <= 0) & ~rows["capacity"].isin(hidden)]
+    if idle.empty or "capacity_zero" in told:
+        return {} if idle.empty else {"capacity_zero": told["capacity_zero"]}, ""
+    times = idle["entity"].value_counts()
+    named = [f"{shortened(str(name))} ({counted(n, 'row')})" for name, n in times[:3].items()]
+    return {}, (
+        f"{counted(len(idle), 'count')} above 0 beside a capacity of 0 or less:"
+        f" {', '.join(named)}{', ...' if len(times) > 3 else ''}. drop these entities, absent to"
+        " read these counts as 0, or carry the last capacity forward?"
+    )
 
 
 def _several_rows(

@@ -14,8 +14,8 @@ import yaml
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.schemas import read_frame, read_schemas, write_frame
-from dpol.core.words import escape_markdown
-from dpol.data.stream import MAX_CARRY, SELECTION, SUMS
+from dpol.core.words import escape_markdown, unmeasured_in_words
+from dpol.data.stream import MANY_UNMEASURED, MAX_CARRY, SELECTION, SUMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,8 @@ absent, missing and negative counts are carried or 0; absent, missing, negative,
 zero capacities are carried or backfilled."""
 
 _MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
-MANY_UNMEASURED = 0.05
-"""Share of the possible gain that numbers which nobody measured may decide without a word."""
+IDLE = "a count above 0 beside a capacity of 0 or less"
+"""Why an entity without a share does not play."""
 _LONGEST = 300
 """Number of characters of a warning on the terminal."""
 
@@ -103,8 +103,8 @@ class StreamReport:
             yield f"missing counts set to 0: {zeroed:,} of {cells:,} cells"
         if self.unmeasured["share"] > MANY_UNMEASURED:
             yield (
-                f"{unmeasured_in_words(self.unmeasured, self.periods)}; results depend on how these"
-                " are read"
+                f"{unmeasured_in_words(**self.unmeasured, of=self.periods)}; results depend on how"
+                " these are read"
             )
         for what, texts in (
             ("counts above 0 beside a capacity of 0 or less play (capacity_zero)", self.idle),
@@ -276,18 +276,6 @@ def rows_read_of(report: Mapping[str, Any]) -> str:
     )
 
 
-def unmeasured_in_words(unmeasured: Mapping[str, Any], periods: int) -> str:
-    """Say in how many periods a number that nobody measured is the best.
-
-    >>> unmeasured_in_words({"periods": 13, "share": 0.0893}, 67)
-    'in 13 of 67 periods, with 9% of the possible gain, nobody measured the best number'
-    """
-    return (
-        f"in {unmeasured['periods']} of {periods} periods, with {100 * unmeasured['share']:.0f}% of"
-        " the possible gain, nobody measured the best number"
-    )
-
-
 def _shown(title: str, number: float) -> str:
     if isinstance(number, int):
         return str(number)
@@ -308,9 +296,7 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         yield f"Entities that have a row in few periods, check their spelling: {seldom}.\n"
     if stream["unknown"]:
         least, most = stream["unknown"]
-        yield (
-            f"Suppressed counts that stay unknown: together from {least:,.1f} to {most:,.1f}.\n"
-        )
+        yield (f"Suppressed counts that stay unknown: together from {least:,.1f} to {most:,.1f}.\n")
     if idle := "; ".join(map(escape_markdown, stream["idle"])):
         yield f"Entities that play with counts above 0 beside a capacity of 0 or less: {idle}.\n"
     yield (

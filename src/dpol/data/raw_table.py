@@ -106,8 +106,9 @@ def read_table(
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    Of the columns in `optional`, those that the table has are read too. Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV table and
-    blank rows of a sheet are left out. A formula yields the value that was saved with it.
+    Of the columns in `optional`, those that the table has are read too. Missing cells of a Parquet
+    table or sheet become empty text; blank lines of a CSV table and blank rows of a sheet are left
+    out. A formula yields the value that was saved with it.
 
     Raises:
         DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`;

@@ -55,6 +55,8 @@ fewest and the most days reported (`days`), and whether some numbers of days are
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
 (`periods`), and with which share of the possible gain (`share`); absent without a panel."""
+MANY_UNMEASURED = 0.05
+"""Share of the possible gain that numbers which nobody measured may decide without a word."""
 MEASURED = ("reported", "sum")
 """Sources of the numbers of a panel that somebody measured."""
 _GIVEN = "sensitivity"
@@ -247,6 +249,11 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
                 f" ({len(bad)} such cells); fix the table, or its description under dataset in the"
                 " config"
             )
+
+
+def unmeasured_of(stream: GainStream) -> dict[str, Any]:
+    """Return `UNMEASURED` of a stream; of gains without a panel, nothing is unmeasured."""
+    return dict(stream.provenance.get(UNMEASURED, {"periods": 0, "share": 0.0}))
 
 
 def largest_change(

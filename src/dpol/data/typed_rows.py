@@ -126,7 +126,7 @@ def read_rows(
 
     capacity = _capacity(rows, numbers, dataset, capacities)
     capacity, _ = _told(capacity, numbers, columns.capacity_days, dataset, math.nan)
-    count, days = _told(
+    count, days_reported = _told(
         numbers[columns.count], numbers, columns.count_days, dataset, rules.suppressed_sum
     )
     count = replace(count, values=_read_as(count, rules))
@@ -140,12 +140,11 @@ def read_rows(
         identified_rows=rows["entity"] != cells[columns.entity],
         count=count.values,
         **count.counters("counts"),
-        days=days,
+        days=days_reported,
         capacity=capacity.values / columns.capacity_per,
         **capacity.counters("capacities"),
         zero_capacities=capacity.values == 0,
-        idle_counts=(count.values > 0)
-        & ((capacity.values == 0) | (capacity.kinds == "negative")),
+        idle_counts=(count.values > 0) & ((capacity.values == 0) | (capacity.kinds == "negative")),
         cases=rules.case_factor * sum(np.nan_to_num(_read_as(each, rules)) for each in cases),
     )
     for kind in KINDS:

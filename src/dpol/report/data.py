@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpol.data.panel import rows_read_of
+from dpol.core.words import unmeasured_in_words
+from dpol.data.panel import IDLE, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
@@ -41,6 +42,11 @@ def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> 
     with reading(path):
         cleaning = json.loads(path.read_text(encoding="utf-8"))
         check = tuple(("check in the table", text) for text in cleaning["warnings"])
+        best = tuple(_decided(stream, facts.period) for stream in cleaning["streams"])
+        idle = tuple(
+            ("left out", f"{drop['name']} ({drop['entity']}): {drop['reason']}")
+            for drop in _once(cleaning["streams"])
+        )
         intro = rows_read_of(cleaning)
     return Part(
         key="data",
@@ -51,8 +57,19 @@ def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> 
             ("cleaning.json", "../data/cleaning.json"),
             ("panel.parquet", "../data/panel.parquet"),
         ),
-        facts=(*source, *check),
+        facts=(*source, *best, *idle, *check),
     )
+
+
+def _decided(stream: Mapping[str, Any], period: str) -> tuple[str, str]:
+    said = unmeasured_in_words(**stream["unmeasured"], of=stream["periods"], period=period)
+    return f"measured, {stream['stream']}", said
+
+
+def _once(streams: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:
+    """Return the entities left out for counts beside no capacity, each once."""
+    dropped = [drop for stream in streams for drop in stream["dropped"]]
+    return [*{drop["entity"]: drop for drop in dropped if IDLE in drop["reason"]}.values()]
 
 
 def source_facts(

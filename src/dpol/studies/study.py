@@ -92,6 +92,8 @@ class Facts:
         reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
         asked: label of the question of each gain stream, by label of the stream.
+        readings: labels of further readings of numbers that nobody measured.
+        entries: entries of the suites, by label.
     """
 
     streams: Mapping[str, str]
@@ -107,6 +109,8 @@ class Facts:
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
+    readings: Sequence[str] = ()
+    entries: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[float, str]:
@@ -117,6 +121,11 @@ class Facts:
     def asks_several(self) -> bool:
         """Whether the run asks several questions."""
         return len(self.questions) > 1
+
+
+def reading_label(stream: str, reading: str) -> str:
+    """Return the label of a stream at a reading, which no stream of a config can have."""
+    return f"{stream}@{reading}"
 
 
 @dataclass(frozen=True)

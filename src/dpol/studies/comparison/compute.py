@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
 from dpol.core.schemas import read_frame
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
 from dpol.studies.comparison.questions import compare_questions
+from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
 from dpol.studies.comparison.run_totals import run_totals
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.summary import schema
@@ -18,13 +21,15 @@ NOTHING = pd.DataFrame()
 
 
 def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Compare the games played, or play those with correlated noise.
+    """Compare the games played, or play others: at further readings, with correlated noise.
 
     Raises:
         DataError: a table of the main study is missing or does not match its schema.
         ValueError: a system of the comparison was not played.
     """
-    tables = dict.fromkeys(("comparison", "questions", "memory"), NOTHING)
+    tables = dict.fromkeys(("comparison", "questions", "memory", "readings"), NOTHING)
+    if "readings" in point:
+        return tables | {"readings": play_readings(point, inputs)}
     if "stream" in inputs.files:
         return tables | {"memory": play_memories(point, inputs)}
     summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
@@ -40,9 +45,17 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 
 def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the result tables; the intervals of all games with correlated noise hold jointly."""
-    asked = ("comparison", "questions", "memory")
+    """Return the result tables.
+
+    The intervals of all games with correlated noise hold jointly, and those at further readings.
+    """
+    asked = ("comparison", "questions", "memory", "readings")
     tables = {name: read_rows(files[name]) for name in asked if name in files}
+    (summary,) = (read_frame(Path(path), schema("summary")) for path in files["summary"])
+    if facts.readings:
+        tables["readings"] = with_verdicts(tables["readings"], facts.confidence)
+    readings = tables["readings"] if facts.readings else None
+    tables["comparison"] = agreed(tables["comparison"], readings, summary)
     if settings.memory:
         tables["memory"] = compare_memories(
             tables["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import standard_error, student_factor, verdict_on
+from dpol.core.intervals import at_this_reading, standard_error, student_factor, verdict_on
 from dpol.core.randomness import Floats
-from dpol.data.stream import GainStream, read_stream
+from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
@@ -99,6 +99,7 @@ def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
         "n_experts": stream.n_experts,
         "n_rounds": stream.n_rounds,
         "weeks": stream.stay,
+        "unmeasured_share": unmeasured_of(stream)["share"],
         "algorithm": played.label,
         "noise": played.noise,
         "mu": played.mu,
@@ -180,4 +181,6 @@ def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
     )
     pairs = frame[["difference", "difference_half_width"]].to_numpy()
     verdicts = pd.Series([verdict_on(*pair) for pair in pairs], frame.index)
+    depends = frame["unmeasured_share"] > MANY_UNMEASURED
+    verdicts = verdicts.where(~depends, verdicts.map(at_this_reading))
     return frame.assign(verdict=verdicts.where(frame["difference"].notna(), ""))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from itertools import chain, product
+from typing import Any
 
 from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
-from dpol.studies.study import Facts, Point, Study
+from dpol.studies.study import Facts, Point, Study, reading_label
 
 
 def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
-    """Return one point that compares the games played, and one per stream and unit of privacy.
+    """Return a point that compares the games played, and points that play others.
 
-    The latter play correlated and independent noise.
+    They play each stream at further readings, and correlated and independent noise for each stream
+    and unit of privacy.
     """
     jobs: dict[str, Point] = {
         "systems": Point(
@@ -27,6 +29,25 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
             seconds=4.0,
         )
     }
+    for stream in facts.streams if facts.readings else ():
+        systems = entries_played(settings, facts)
+        jobs[f"{stream}/readings"] = Point(
+            settings={
+                "stream": stream,
+                "readings": list(facts.readings),
+                "levels": dict(facts.levels),
+                "systems": systems,
+                "replicates": facts.replicates,
+            },
+            inputs={"stream": f"streams/{stream}.parquet"}
+            | {name: f"streams/{reading_label(stream, name)}.parquet" for name in facts.readings},
+            code=tuple(
+                module
+                for entry, noise in systems
+                for module in (*modules_of(entry), module_of_noise(noise))
+            ),
+            seconds=10.0,
+        )
     if memories := settings.memory:
         for stream, weeks in product(facts.streams, memories.weeks):
             readers = [[memories.algorithm, games_with_memory(memories)]]
@@ -45,6 +66,12 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
     return jobs
 
 
+def entries_played(settings: Comparison, facts: Facts) -> list[list[Any]]:
+    """Return entry of a suite and noise of each system that is compared, each once, ours last."""
+    systems = [pair for pairs in settings.pairs.values() for pair in pairs]
+    return [[facts.entries[algorithm], noise] for algorithm, noise in dict.fromkeys(systems)]
+
+
 def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
     """Return the games (noise, mu): correlated at each mu, independent at it and the larger mu."""
     games = [
@@ -60,6 +87,7 @@ def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
     asked = {
         "questions": facts.asks_several,
         "memory": settings.memory is not None,
+        "readings": bool(facts.readings),
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
@@ -69,7 +97,7 @@ STUDY = Study(
     title="Comparison of the baseline with ours",
     settings=Comparison,
     package="dpol.studies.comparison",
-    results=("comparison", "memory", "questions"),
+    results=("comparison", "readings", "memory", "questions"),
     optional=not_asked,
     points=points,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.intervals import ABOVE, BELOW, EQUAL, UNDECIDED
+from dpol.core.intervals import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 from dpol.show import footers
 from dpol.show.names import OURS
 from dpol.show.table import Table, TableCell, one_section
@@ -17,6 +17,7 @@ from dpol.studies.games.systems import describe_stream
 from dpol.studies.study import Facts, Frames
 
 _OURS, _BASELINE = "ours †", "the baseline"
+_WORST_FIRST = BELOW, BEHIND, UNDECIDED, EQUAL, AHEAD, ABOVE
 
 
 def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
@@ -67,7 +68,8 @@ def _cells(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield {**at, "column": _OURS, "text": ours, "notes": ()}
         for rival, own in rows[rows["kind"] != "other"].groupby("rival", sort=False):
             *_, best = own.sort_values("other_mean_gain", kind="stable").to_dict("records")
-            verdict = next(it for it in (BELOW, UNDECIDED, EQUAL, ABOVE) if it in {*own["verdict"]})
+            found = {*own["verdict"]}
+            verdict = next(it for it in _WORST_FIRST if it in found)
             text = footers.amount(best["other_mean_gain"], best["other_ci_half_width"])
             notes = [f"ours {footers.signed(best)}, {verdict}"]
             notes += [best["other_algorithm"]] * (len(own) > 1)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.words import unmeasured_in_words
+from dpol.data.stream import MANY_UNMEASURED
 from dpol.privacy.account import best_guess
 from dpol.show.looks import Look
 from dpol.show.style import text_colour
@@ -55,6 +57,7 @@ def leads_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> list[s
     if len(streams) > 1:
         where = f", mean over {len(streams)} streams"
     chosen = f" Ours was chosen on {settings.chosen_on}." if settings.chosen_on else ""
+    chosen = _unmeasured(own, facts) + chosen
     decided, leads = _decided(facts), list[str]()
     for mu in ordered_levels(facts.levels):
         played = [line for line in private if not math.isnan(mean_share(line.rows, mu)[0])]
@@ -73,6 +76,24 @@ def leads_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> list[s
             f"{chosen}"
         )
     return leads
+
+
+def _unmeasured(summary: pd.DataFrame, facts: PageFacts) -> str:
+    """Say where numbers that nobody measured may decide who is ahead; empty if nowhere."""
+    streams = summary.drop_duplicates("stream")
+    many = streams[streams["unmeasured_share"] > MANY_UNMEASURED]
+    if many.empty:
+        return ""
+    row, which = many.sort_values("unmeasured_share").iloc[-1], ""
+    if len(streams) > 1:
+        which = f" of {facts.streams[row['stream']]} (the most of {len(many)} such streams)"
+    said = unmeasured_in_words(
+        row["unmeasured_periods"],
+        row["unmeasured_share"],
+        of=row["n_rounds"],
+        period=facts.period,
+    )
+    return f" This is at one reading of the table: {said}{which}."
 
 
 def _attacked(mu: float, line: Line, facts: PageFacts) -> str:

@@ -19,6 +19,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from dpol.core.intervals import ABOVE, BELOW, verdict_on
+from dpol.data.stream import MANY_UNMEASURED
 from dpol.experts.registry import make_members
 from dpol.show import footers, panels
 from dpol.show.looks import ENVELOPE, GREY, REFERENCES, looks_of
@@ -257,7 +258,8 @@ def draw_figure_2(frames: Frames, main: Games, facts: Facts) -> Figure:
         _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
         drawn.legend(_legend_keys())
         drawn.title(*_subtitle(rows, main, facts))
-        drawn.find(_finding(rows, facts))
+        depends = frames["summary"]["unmeasured_share"].max() > MANY_UNMEASURED
+        drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.intervals import half_width, half_width_of, verdict_on
+from dpol.core.intervals import at_this_reading, half_width, half_width_of, verdict_on
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_schemas
-from dpol.data.stream import GainStream
+from dpol.data.stream import MANY_UNMEASURED, GainStream, unmeasured_of
 from dpol.experts.registry import central_rivals
 from dpol.noise import find_noise, noise_scale
 from dpol.show.reported import load_reported
@@ -138,6 +138,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "simulated": bool(stream.provenance.get("simulated", False)),
         "best_fixed": stream.names[stream.best_fixed_expert()],
         **bound_totals(stream),
+        **{f"unmeasured_{name}": value for name, value in unmeasured_of(stream).items()},
     }
 
 
@@ -262,12 +263,14 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     both = pd.concat([promised(summary).assign(source="run"), paper])
     key = ["source", "stream", "noise", "mu"]
     columns = [*key, "family", "algorithm", "confidence", "mean_gain", "ci_half_width"]
+    columns += ["unmeasured_share"]
     both = both.loc[both["mu"] < math.inf, columns]
     both = both.fillna({"ci_half_width": 0.0})
     meta = both[both["algorithm"] == META].drop(columns="family")
     parts = []
     for rival, families in central_rivals().items():
-        own = both[both["family"].isin(families)].drop(columns=["family", "confidence"])
+        own = both[both["family"].isin(families)]
+        own = own.drop(columns=["family", "confidence", "unmeasured_share"])
         best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
         rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")
         parts.append(rows.assign(rival=rival))
@@ -275,12 +278,17 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     mean, half = rows["mean_gain"], rows["ci_half_width"]
     other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
     difference, reach = mean - other, half + other_half
+    verdicts = map(verdict_on, difference, reach)
+    depends = rows.pop("unmeasured_share") > MANY_UNMEASURED  # empty in the paper's table
     low, high = mean - half, mean + half
     least, most = (other - other_half).clip(lower=0.0), other + other_half
     return rows.assign(
         difference=difference,
         difference_half_width=reach,
-        verdict=[verdict_on(*pair) for pair in zip(difference, reach, strict=True)],
+        verdict=[
+            at_this_reading(verdict) if reads else verdict
+            for verdict, reads in zip(verdicts, depends, strict=True)
+        ],
         ratio=mean / other,
         # A negative end is the further from 0, the smaller its divisor.
         ratio_lower=low / most.where(low >= 0, least),

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.rounding import percent
+from dpol.core.words import unmeasured_in_words
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
@@ -241,7 +242,11 @@ def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
     gains = ", ".join(
         f"{name} {row[REFERENCE_TOTALS[label]]:.2f}" for label, name in REFERENCE_NAMES.items()
     )
-    return f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
+    size = f"n = {row['n_experts']}, T = {row['n_rounds']}; {gains}"
+    if not row["unmeasured_periods"]:
+        return size
+    periods, share = row["unmeasured_periods"], row["unmeasured_share"]
+    return f"{size}; {unmeasured_in_words(periods, share, of=row['n_rounds'], period='round')}"
 
 
 def sized_titles(titles: Mapping[str, str], summary: pd.DataFrame) -> dict[str, str]:
