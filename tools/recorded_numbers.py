@@ -23,7 +23,7 @@ from dpol.show.reported import BEST_LINEAR, FILLINGS
 from dpol.studies.claims.core import Kind
 from dpol.studies.claims.gains import reported_ratios
 from dpol.studies.games.paper import HEADERS
-from dpol.studies.games.settings import META, MIN_NOISE, is_papers
+from dpol.studies.games.settings import LINEAR, META, MIN_NOISE, MIN_REGRET, is_papers
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -107,10 +107,14 @@ LOCAL_RIVALS = {
 """Rivals with `capacity` noise, by the names that the table gives to them."""
 
 
+def best(shares: pd.DataFrame) -> pd.Series:
+    """Return the row with the largest share of the possible gain."""
+    return shares.loc[shares["gain_share"].idxmax()]
+
+
 def best_of(shares: pd.DataFrame, algorithms: Sequence[str]) -> pd.Series:
     """Return the row of the algorithm with the largest share of the possible gain."""
-    found = shares[shares["algorithm"].isin(algorithms)]
-    return found.loc[found["gain_share"].idxmax()]
+    return best(shares[shares["algorithm"].isin(algorithms)])
 
 
 def interval(row: pd.Series) -> tuple[float, float]:
@@ -357,18 +361,53 @@ def regressors() -> str:
     return table(("regressors", *(f"μ = {mu}" for mu in mus)), rows)
 
 
-def fillings() -> str:
-    """How the first paper's totals at μ = ∞ depend on what suppressed cells are read as."""
-    rows = []
-    key = ["suppressed_counts", "suppressed_beds", "n_experts"]
-    for read, both in pd.read_csv(FILLINGS, dtype={"suppressed_beds": str}).groupby(
-        key, sort=False
-    ):
-        gains = both.set_index("algorithm")["mean_gain"]
-        meta, tree = gains[META], gains[MIN_NOISE]
-        rows.append((*map(str, read), f"{meta:.1f}", f"{tree:.1f}", f"{meta / tree:.2f}"))
-    header = ("suppressed counts", "suppressed beds", "hospitals", "RW-Meta", "Min Noise", "ratio")
-    return table(header, rows)
+def treatments() -> str:
+    """The first paper's Table 2 on Central Texas, by what is done about cells nobody measured."""
+    every, rows = pd.read_csv(FILLINGS), []
+    papers = every[every["noise"].eq("isotropic") & every["read_as"].eq(2)]
+    for treatment, own in papers.groupby("treatment", sort=False):
+        first = own.iloc[0]
+        bounds = (first[f"{name}_gain"] for name in ("uniform", "best_fixed", "oracle"))
+        cells = []
+        for family in (META, MIN_NOISE, MIN_REGRET, LINEAR):
+            of_family = own[own["family"] == family].sort_values("mu", ascending=False)
+            cells.append(
+                "<br>".join(
+                    amount(*cell) for cell in of_family[["mean_gain", "ci_half_width"]].to_numpy()
+                )
+            )
+        size = f"{first['n_experts']}; {', '.join(f'{bound:.1f}' for bound in bounds)}"
+        rows.append((treatment, size, *cells))
+    header = ("treatment", "hospitals; uniform, best fixed, oracle")
+    return table((*header, *(HEADERS[name] for name in (META, MIN_NOISE, MIN_REGRET, BEST_LINEAR))),
+                 rows)  # fmt: skip
+
+
+def fillings(read_as: Sequence[int] = (1, 2, 3)) -> str:
+    """Ours and its best local rival on Central Texas, by treatment and reading."""
+    every, rows = pd.read_csv(FILLINGS), []
+    local = every[(every["model"] == "local") & every["read_as"].isin(read_as)]
+    mus = sorted(local["mu"].unique(), reverse=True)
+    for (treatment, reading), own in local.groupby(["treatment", "read_as"], sort=False):
+        first, cells = own.iloc[0], []
+        for mu in mus:
+            of_mu = own[own["mu"] == mu]
+            ours = of_mu["algorithm"] == "random-effects"
+            (mine, my_half), rival = interval(of_mu[ours].iloc[0]), best(of_mu[~ours])
+            theirs, half = interval(rival)
+            cells.append(
+                f"{amount(mine, my_half)} of {amount(theirs, half)} ({rival['algorithm']},"
+                f" {rival['noise']})"
+            )
+        weeks = f"{first['unmeasured_periods']} ({100 * first['unmeasured_share']:.0f}%)"
+        rows.append((treatment, f"{reading}", weeks, *cells))
+    levels = (f"μ = {mu:g}" if mu < math.inf else "μ = ∞" for mu in mus)
+    return table(("treatment", "read as", "weeks", *levels), rows, words=3)
+
+
+def treatments_of_ours() -> str:
+    """The same, with suppressed numbers read as 2."""
+    return fillings((2,))
 
 
 def roots(ledger: pd.DataFrame) -> pd.DataFrame:
@@ -396,7 +435,9 @@ def slips() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "table-2": table_2,
+    "treatments": treatments,
     "fillings": fillings,
+    "treatments-of-ours": treatments_of_ours,
     "figure-1": figure_1,
     "regressors": regressors,
     "losses": losses,

@@ -6,6 +6,7 @@ verify/fillings.py recorded beside it. No computation uses them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,7 +25,7 @@ PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, pd.Timestamp("2020-08-09"), pd.Times
 REPORTED = Path(__file__).with_name("reported_average_gain.csv")
 """The numbers of Table 2 of the first paper."""
 FILLINGS = Path(__file__).with_name("recorded_fillings.csv")
-"""Total gains by what suppressed cells are read as; verify/fillings.py writes them."""
+"""Total gains by what is done about cells that nobody measured; verify/fillings.py writes them."""
 
 
 def load_reported() -> pd.DataFrame:
@@ -33,13 +34,14 @@ def load_reported() -> pd.DataFrame:
 
 
 def describe_fillings() -> str:
-    """Say how recorded totals depend on what a suppressed cell is read as."""
-    runs = pd.read_csv(FILLINGS).query("algorithm == 'rw-meta'")
+    """Say how recorded totals depend on cells that nobody measured."""
+    runs = pd.read_csv(FILLINGS).query("algorithm == 'rw-meta' and noise == 'isotropic'")
+    runs = runs[runs["mu"] == math.inf]
     least, most = runs["mean_gain"].min(), runs["mean_gain"].max()
     return (
-        "The paper does not say how it read suppressed cells, and totals depend on it:"
-        f" {len(runs)} readings give RW-Meta {least:.1f} to {most:.1f} on"
-        f" {runs['stream'].iloc[0]} at μ = ∞ (recorded runs)."
+        "The paper does not say how it read suppressed cells and beds of 0, and totals depend on"
+        f" it: {len(runs)} ways give RW-Meta {least:.1f} to {most:.1f} on Central Texas at μ = ∞"
+        " (recorded runs)."
     )
 
 
