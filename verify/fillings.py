@@ -25,14 +25,16 @@ from dpol.show.reported import FILLINGS
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"
 TREATMENTS = {
-    "hidden averages, beds carried": (False, "carry"),
-    "measured counts, beds carried": (True, "carry"),
-    "measured counts, no patients where no beds": (True, "absent"),
-    "measured counts and beds": (True, "drop"),
+    "hidden averages, beds carried": ((), "carry"),
+    "measured counts, beds carried": (("count_days",), "carry"),
+    "measured counts and beds, no patients where no beds": (
+        ("count_days", "capacity_days"),
+        "absent",
+    ),
+    "measured counts and beds": (("count_days", "capacity_days"), "drop"),
 }
-"""Whether sums are read, and `capacity_zero`."""
+"""The keys that name sums, and `capacity_zero`."""
 READ_AS = (1, 2, 3)
-OF_SUMS = ("count_days", "capacity_days")
 TABLE_2 = ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]
 CELL = [
     "n_experts", "uniform_gain", "best_fixed_gain", "oracle_gain", "unmeasured_periods",
@@ -58,11 +60,12 @@ def main() -> None:
             keys = {"suppressed_value": read_as, "suppressed_sum": read_as, "capacity_zero": zero}
             dataset = {**config["dataset"], "cleaning": config["dataset"]["cleaning"] | keys}
             dataset["source"] = {"kind": "local", "file": str(ROOT / dataset["source"]["file"])}
-            if not sums:
-                named = dataset["columns"].items()
-                dataset["columns"] = {key: name for key, name in named if key not in OF_SUMS}
+            named = dataset["columns"].items()
+            dataset["columns"] = {
+                key: name for key, name in named if not key.endswith("_days") or key in sums
+            }
             path = Path(folder) / "config.yaml"
-            run = f"sums-{sums}-{zero}-{read_as}".lower()
+            run = f"{len(sums)}-sums-{zero}-{read_as}"
             path.write_text(yaml.safe_dump({**base, "run": run, "dataset": dataset}))
             summary = f"results/{run}/summary.parquet"
             command = ["snakemake", summary, "--cores", "2", "--quiet", "all"]
