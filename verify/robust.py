@@ -43,11 +43,11 @@ class Robust(RandomEffectsBank):
     law: str
 
     def _advance(self, old: Any, above: Floats, scale: Floats, seen: Any, memory: Any) -> Any:
-        loads = np.stack([scale, scale])
-        with_gain = (old.covariance * loads).sum(axis=1)
-        signal = (loads * with_gain).sum(axis=0) + scale**2 * old.transient
+        pairs = old.covariance
+        height = pairs[0, 0] + 2 * pairs[0, 1] + pairs[1, 1]
+        signal = scale**2 * (height + old.transient)
         share = seen.fresh**2 / np.maximum(signal + seen.fresh**2, 1e-300)
-        error = above - (loads * old.mean).sum(axis=0)
+        error = above - scale * (old.mean[0] + old.mean[1])
         # What the Gaussian model expects of the squared noise, over its variance.
         squared = ((share * error) ** 2 + signal * share) / np.maximum(seen.fresh**2, 1e-300)
         if self.law == "Laplace":

@@ -164,6 +164,14 @@ def test_without_capacities_all_hospitals_are_of_one_size(play_with):
     assert (states[1].predicted != states[2].predicted).all()
 
 
+def test_a_replicate_is_the_same_alone(make_noisy):
+    """With one expert, what NumPy could add up in another order is the numbers of the models."""
+    gains = np.random.default_rng(6).random((2, 30, 1))
+    both, alone = (final_state(BANK, make_noisy(some, 0.2)) for some in (gains, gains[:1]))
+    for name in ("predicted", "spread"):
+        np.testing.assert_array_equal(getattr(both, name)[:1], getattr(alone, name))
+
+
 def test_it_begins_with_the_first_and_follows_the_best_without_noise(make_noisy, crowd):
     gains = np.tile([0.1, 0.3, 0.2], (1, 10, 1))
     actions = play_rounds(LearnerAlone(RandomEffectsBank()), make_noisy(gains), crowd(1))

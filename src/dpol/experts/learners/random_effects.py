@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -44,31 +43,31 @@ one-round part and of the deviation: for experts that are all alike, and for cou
 
 
 @dataclass(frozen=True, kw_only=True)
-class EffectsFilter:
-    """Prediction of one model for the next round.
+class EffectsFilters:
+    """Predictions of K models for the next round.
 
-    Gains are in units of the typical level. The state of an expert has k parts: its effect and its
-    deviation, both in units of the model's scale, and for correlated noise the remainder of earlier
-    noise, in units of fresh noise.
+    Gains are in units of the typical level. The state of an expert has two parts, its effect and
+    its deviation, in units of the model's scale, and for correlated noise a third: the remainder of
+    earlier noise, in units of fresh noise.
 
     Args:
-        growth: power of the level in the scale of deviations.
-        power: power of 1 / size in it.
-        stationary: long-run variance of the deviation.
-        transient: variance of the part that lasts one round only.
-        mean: (k, R, n) mean of the state.
-        covariance: (k, k, R, n) covariance of the state.
+        growth: (K, 1, 1) powers of the level in the scale of deviations.
+        power: (K, 1, 1) powers of 1 / size in it.
+        stationary: (K, 1, 1) long-run variances of the deviation.
+        transient: (K, 1, 1) variances of the part that lasts one round only.
+        mean: (K, R, n) mean of each part.
+        covariance: (K, R, n) covariance of the parts i and j under (i, j), for i <= j.
     """
 
-    growth: float
-    power: float
-    stationary: float
-    transient: float
-    mean: Floats
-    covariance: Floats
+    growth: Floats
+    power: Floats
+    stationary: Floats
+    transient: Floats
+    mean: tuple[Floats, ...]
+    covariance: dict[tuple[int, int], Floats]
 
     def scale(self, level: Floats, sizes: Floats) -> Floats:
-        """Return the (R, n) gain of a deviation of 1, for an (R, 1) level and (n,) sizes."""
+        """Return the (K, R, n) gain of a deviation of 1, for an (R, 1) level and (n,) sizes."""
         return np.asarray(level**self.growth * sizes**-self.power)
 
 
@@ -87,12 +86,7 @@ class Weighing:
     shares: Floats
     weights: Floats
 
-    def after(
-        self,
-        innovations: Sequence[tuple[Floats, Floats]],
-        seen: Observation,
-        forgetting: float,
-    ) -> Weighing:
+    def after(self, fit: Floats, forgetting: float) -> Weighing:
         """Return the weights after a round.
 
         Every expert follows its own model. The posterior weights come from its own likelihood and
@@ -104,13 +98,10 @@ class Weighing:
         prediction under model uncertainty via dynamic model averaging", 2010).
 
         Args:
-            innovations: errors (R, n) of each model, and their variance.
-            seen: observation of the round.
+            fit: (K, R, n) log likelihood of the round's gains.
             forgetting: factor on a round's log likelihood for every later round.
         """
-        fits = forgetting * self.fits
-        for fit, (error, variance) in zip(fits, innovations, strict=True):
-            fit += seen.known * _log_likelihood(error, variance)
+        fits = forgetting * self.fits + fit
         weights = _posterior(fits, self.shares)
         count, _, n = weights.shape
         shares = (weights.sum(axis=2, keepdims=True) + 1) / (n + count)
@@ -122,7 +113,7 @@ class RandomEffectsState:
     """State of an average of models with random effects.
 
     Args:
-        filters: prediction of every model.
+        filters: predictions of the models.
         weighing: weights of the models.
         typical: typical level, the unit of all other numbers.
         predicted: (R, n) averaged prediction of how far the next gains will lie above the level.
@@ -134,7 +125,7 @@ class RandomEffectsState:
         observed: number of rounds so far.
     """
 
-    filters: tuple[EffectsFilter, ...]
+    filters: EffectsFilters
     weighing: Weighing
     typical: TypicalLevel
     predicted: Floats
@@ -203,27 +194,27 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         parts = 2 if memory is None else 3
         if setup.capacity is not None:
             sizes = np.maximum(setup.capacity / np.median(setup.capacity[0]), SMALLEST)
-        filters = []
-        for growth, (power, brief), scale in itertools.product(GROWTH, BY_SIZE, self.scales):
-            stationary = scale**2
-            covariance = np.zeros((parts, parts, *shape))
-            covariance[0, 0] = self.effect**2 / scale * stationary
-            covariance[1, 1] = stationary
-            made = EffectsFilter(
-                growth=growth,
-                power=power,
-                stationary=stationary,
-                transient=brief**2 * stationary,
-                mean=np.zeros((parts, *shape)),
-                covariance=covariance,
-            )
-            filters.append(made)
-        weights = np.full((len(filters), *shape), 1 / len(filters))
+        models = itertools.product(GROWTH, BY_SIZE, self.scales)
+        rows = [(growth, *by_size, scale) for growth, by_size, scale in models]
+        growth, power, brief, scale = np.array(rows).T[:, :, None, None]
+        zeros = np.zeros((len(rows), *shape))
+        covariance = {(i, j): zeros for i in range(parts) for j in range(i, parts)}
+        covariance[0, 0] = zeros + self.effect**2 * scale
+        covariance[1, 1] = zeros + scale**2
+        filters = EffectsFilters(
+            growth=growth,
+            power=power,
+            stationary=scale**2,
+            transient=(brief * scale) ** 2,
+            mean=(zeros,) * parts,
+            covariance=covariance,
+        )
+        weights = np.full_like(zeros, 1 / len(rows))
         level = np.ones((shape[0], 1))
-        predicted, spread, noise = _averages(filters, weights, level, sizes[0])
-        weighing = Weighing(fits=np.zeros_like(weights), shares=weights[:, :, :1], weights=weights)
+        predicted, spread, noise = _averages(filters, weights, filters.scale(level, sizes[0]))
+        weighing = Weighing(fits=zeros, shares=weights[:, :, :1], weights=weights)
         return RandomEffectsState(
-            filters=tuple(filters),
+            filters=filters,
             weighing=weighing,
             predicted=predicted,
             spread=spread,
@@ -247,17 +238,13 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         seen = typical.relative(seen)
         level = state.level if seen.silent else _level(state, seen)
         state = dataclasses.replace(state, observed=state.observed + 1)
-        above, filters, innovations = seen.gains - level, [], []
-        for old in state.filters:
-            scale = old.scale(level, state.size)
-            following, error, variance = self._advance(old, above, scale, seen, state.memory)
-            filters.append(following)
-            innovations.append((error, variance))
-        weighing = state.weighing.after(innovations, seen, self.forgetting)
-        predicted, spread, noise = _averages(filters, weighing.weights, level, state.size)
+        scale = state.filters.scale(level, state.size)
+        filters, fit = self._advance(state.filters, seen.gains - level, scale, seen, state.memory)
+        weighing = state.weighing.after(fit, self.forgetting)
+        predicted, spread, noise = _averages(filters, weighing.weights, scale)
         return dataclasses.replace(
             state,
-            filters=tuple(filters),
+            filters=filters,
             weighing=weighing,
             predicted=predicted,
             spread=spread,
@@ -267,9 +254,8 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         )
 
     def forecast(self, state: RandomEffectsState, place: int) -> Forecast:
-        brief = np.zeros_like(state.spread)
-        for weight, model in zip(state.weighing.weights, state.filters, strict=True):
-            brief += weight * model.scale(state.level, state.size) ** 2 * model.transient
+        scale = state.filters.scale(state.level, state.size)
+        brief = _over_models(state.weighing.weights * scale**2 * state.filters.transient)
         unit = state.typical.unit
         return Forecast(
             unit * state.predicted, unit * state.level, unit**2 * (state.spread + brief)
@@ -277,38 +263,50 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
 
     def _advance(
         self,
-        old: EffectsFilter,
+        old: EffectsFilters,
         above: Floats,
         scale: Floats,
         seen: Observation,
         memory: Chains | None,
-    ) -> tuple[EffectsFilter, Floats, Floats]:
-        """Return the next prediction, the (R, n) innovations of the round, and their variance.
+    ) -> tuple[EffectsFilters, Floats]:
+        """Return the next predictions, and the (K, R, n) log likelihood of the round's gains.
 
-        The gain lies scale (p + x + r) + fresh (z + u) above the level, z ~ N(0, 1). z also moves
-        u, the remainder of earlier noise: u' = a u + (a - b) z. A round without a report leaves u
-        unchanged.
+        In units of a model's scale, the gain lies p + x + r + noise (z + u) above the level,
+        z ~ N(0, 1). z also moves u, the remainder of earlier noise: u' = a u + (a - b) z. A round
+        without a report leaves u unchanged.
         """
-        known, fresh = seen.known, seen.fresh
-        loads = np.stack([scale, scale])  # gain by state
-        kept = np.array([1.0, self.persistence])[:, None, None]  # share left a round later
+        known, noise, pairs = seen.known, seen.fresh / scale, old.covariance
+        # Shares of the parts that are left a round later, and variances that are added then.
+        kept: list[Floats | float] = [1.0, self.persistence]
+        added = {(1, 1): (1 - self.persistence**2) * old.stationary}
+        # Covariances of the parts and the gain, the gain's variance and its error.
+        with_gain = [pairs[0, 0] + pairs[0, 1], pairs[0, 1] + pairs[1, 1]]
+        variance = with_gain[0] + with_gain[1] + old.transient + noise**2
+        error = above / scale - old.mean[0] - old.mean[1]
         if memory is not None:
-            loads = np.stack(np.broadcast_arrays(scale, scale, fresh))
-            a, echo = known * memory.a + (1 - known), known * (memory.a - memory.b)
-            kept = np.stack(np.broadcast_arrays(1.0, self.persistence, a))[:, None]
-        with_gain = (old.covariance * loads).sum(axis=1)  # covariance of the state and the gain
-        variance = (loads * with_gain).sum(axis=0) + scale**2 * old.transient + fresh**2
-        error = above - (loads * old.mean).sum(axis=0)
-        ahead_with_gain = kept * with_gain
-        covariance = kept[:, None] * kept * old.covariance
-        covariance[1, 1] += (1 - self.persistence**2) * old.stationary
+            kept.append(known * memory.a + (1 - known))
+            echo = known * (memory.a - memory.b)
+            added[2, 2] = echo**2
+            with_gain.append(pairs[0, 2] + pairs[1, 2])
+            variance += noise * (2 * with_gain[2] + noise * pairs[2, 2])
+            error -= noise * old.mean[2]
+            with_gain = [with_gain[i] + noise * pairs[i, 2] for i in range(3)]
+        deviation = np.sqrt(variance)
+        error /= deviation
+        fit = -known * (0.5 * error**2 + np.log(scale * deviation))
+        # Covariances of the parts a round later and the error, which now has a variance of 1.
+        with_gain = [share * each for share, each in zip(kept, with_gain, strict=True)]
         if memory is not None:
-            ahead_with_gain[2] += echo * fresh
-            covariance[2, 2] += echo**2
-        weights = known * ahead_with_gain / variance
-        covariance -= weights[:, None] * ahead_with_gain
-        mean = kept * old.mean + weights * error
-        return dataclasses.replace(old, mean=mean, covariance=covariance), error, variance
+            with_gain[2] += echo * noise
+        with_gain = [known / deviation * each for each in with_gain]
+        mean = tuple(kept[i] * old.mean[i] + with_gain[i] * error for i in range(len(kept)))
+        covariance = {
+            (i, j): kept[i] * kept[j] * pair - with_gain[i] * with_gain[j]
+            for (i, j), pair in pairs.items()
+        }
+        for place, more in added.items():
+            covariance[place] += more
+        return dataclasses.replace(old, mean=mean, covariance=covariance), fit
 
 
 def _level(state: RandomEffectsState, seen: Observation) -> Floats:
@@ -321,29 +319,16 @@ def _level(state: RandomEffectsState, seen: Observation) -> Floats:
 
 
 def _averages(
-    filters: Sequence[EffectsFilter], weights: Floats, level: Floats, size: Floats
+    filters: EffectsFilters, weights: Floats, scale: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return `predicted`, `spread` and `noise` of a state, (R, n) each, if the level stays."""
-    predicted, spread, noise = np.zeros((3, *weights.shape[1:]))
-    means = []
-    for weight, model in zip(weights, filters, strict=True):
-        scale = model.scale(level, size)
-        means.append(scale * (model.mean[0] + model.mean[1]))
-        predicted += weight * means[-1]
-        spread += weight * scale**2 * model.covariance[:2, :2].sum(axis=(0, 1))
-        if len(model.mean) > 2:
-            noise += weight * model.mean[2]
-    for weight, mean in zip(weights, means, strict=True):
-        spread += weight * (mean - predicted) ** 2
+    (effect, deviation, *left), pairs = filters.mean, filters.covariance
+    means = scale * (effect + deviation)
+    predicted = _over_models(weights * means)
+    variances = scale**2 * (pairs[0, 0] + 2 * pairs[0, 1] + pairs[1, 1])
+    spread = _over_models(weights * (variances + (means - predicted) ** 2))
+    noise = _over_models(weights * left[0]) if left else np.zeros_like(predicted)
     return predicted, spread, noise
-
-
-def _log_likelihood(error: Floats, variance: Floats) -> Floats:
-    """Return the (R, n) log density of innovations, up to a constant, for an (R, n) variance."""
-    gained = np.square(error)
-    gained *= -0.5 / variance
-    gained -= 0.5 * np.log(variance)
-    return gained
 
 
 def _posterior(fits: Floats, shares: Floats) -> Floats:
@@ -351,10 +336,12 @@ def _posterior(fits: Floats, shares: Floats) -> Floats:
     weights = fits + np.log(shares)
     weights -= weights.max(axis=0)
     np.exp(weights, out=weights)
+    weights /= _over_models(weights)
+    return np.asarray(weights)
+
+
+def _over_models(values: Floats) -> Floats:
+    """Return the (R, n) sums of (K, R, n) values."""
     # Summed one by one: NumPy's order of summation depends on the shape, and a replicate must not
     # depend on the number of others in its block.
-    total = weights[0].copy()
-    for weight in weights[1:]:
-        total += weight
-    weights /= total
-    return np.asarray(weights)
+    return np.asarray(sum(values))
