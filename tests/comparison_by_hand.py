@@ -63,6 +63,7 @@ def cell(label: str, noise: str, mu: float, totals: Sequence[float], **facts: An
 
 SIZE = {"n_experts": 2, "n_rounds": 2}
 SIZE |= {"uniform_gain": 3.0, "best_fixed_gain": 5.0, "oracle_gain": 20.0}
+SIZE |= {"unmeasured_periods": 0, "unmeasured_share": 0.0}
 # Gain without noise, whether it is ours, and distance of both replicates from the mean with noise.
 _RUNS = {
     "meta": (14.0, False, 0.5),

@@ -16,6 +16,7 @@ from dpol.config.models import WHOLE, Config
 from dpol.core.files import sha256, write_json, write_text
 from dpol.core.record import CONFIG, CRATE, checksums, write_note
 from dpol.core.schemas import Schema, write_frame
+from dpol.data.panel import IDLE
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
@@ -88,7 +89,10 @@ CLEANING = {
         {
             "stream": "nm",
             "cells": {"exact_duplicates": 0, "zero_counts": 7},
-            "dropped": [{"entity": "H9", "name": ODD, "reason": "0 cases"}],
+            "dropped": [
+                {"entity": "H9", "name": ODD, "reason": "0 cases"},
+                {"entity": "H8", "name": "Bedless", "reason": f"{IDLE} in 2 periods"},
+            ],
             "entities": 24,
             "periods": 148,
             "selection": "counts",
@@ -96,6 +100,7 @@ CLEANING = {
             "sparse_periods": ["2021-02-03 (1 of 24 entities)"],
             "smallest_capacity": 4.5,
             "largest_density": 0.75,
+            "unmeasured": {"periods": 13, "share": 0.0893},
         }
     ],
 }

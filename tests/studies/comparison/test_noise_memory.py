@@ -123,7 +123,8 @@ def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() 
     asked = NoiseMemories(weeks=[1], mus=[0.2], times=2.0)
     gains, parts = np.array([3.0, 1.0, 4.0, 1.5, 9.0]), []
     for noise, mu, order in ((REMEMBERED, 0.2, 1), (INDEPENDENT, 0.2, -1), (INDEPENDENT, 0.4, -1)):
-        facts = {"stream": "nm", "weeks": 1, "algorithm": "a", "noise": noise}
+        facts = {"stream": "nm", "weeks": 1, "unmeasured_share": 0.0, "algorithm": "a"}
+        facts |= {"noise": noise}
         facts |= {"mu": mu, "guaranteed_mu": 0.9 * mu}
         runs = {"replicate": range(5), "total_gain": gains + (noise == REMEMBERED)}
         parts.append(pd.DataFrame({**facts, **runs})[::order])

@@ -195,7 +195,7 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     assert "suppressed" not in " ".join(shown.footers)
     asked = table(made)
     assert "not comparable" not in asked.footers[0]
-    assert "read suppressed cells, and totals depend on it" in asked.footers[2]
+    assert "read suppressed cells and beds of 0, and totals depend on it" in asked.footers[2]
 
 
 def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:

@@ -51,11 +51,12 @@ def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, p
     """
     asked = ("comparison", "questions", "memory", "readings")
     tables = {name: read_rows(files[name]) for name in asked if name in files}
-    (summary,) = (read_frame(Path(path), schema("summary")) for path in files["summary"])
     if facts.readings:
         tables["readings"] = with_verdicts(tables["readings"], facts.confidence)
-    readings = tables["readings"] if facts.readings else None
-    tables["comparison"] = agreed(tables["comparison"], readings, summary)
+    if "comparison" in tables:
+        (summary,) = (read_frame(Path(path), schema("summary")) for path in files["summary"])
+        readings = tables["readings"] if facts.readings else None
+        tables["comparison"] = agreed(tables["comparison"], readings, summary)
     if settings.memory:
         tables["memory"] = compare_memories(
             tables["memory"], settings.memory, delta=facts.delta, confidence=facts.confidence

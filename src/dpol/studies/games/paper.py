@@ -258,7 +258,7 @@ def draw_figure_2(frames: Frames, main: Games, facts: Facts) -> Figure:
         _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
         drawn.legend(_legend_keys())
         drawn.title(*_subtitle(rows, main, facts))
-        depends = frames["summary"]["unmeasured_share"].max() > MANY_UNMEASURED
+        depends = bool(frames["summary"]["unmeasured_share"].max() > MANY_UNMEASURED)
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
 
