@@ -40,6 +40,7 @@ BASES: dict[str, dict[str, Any]] = {
         "dataset.periods": {"days": 7},
         "dataset.cleaning": {"drop_where": {"a": ["b"]}, "identifiers": {"a": "b"}},
         "dataset.columns.titles": {},
+        "dataset.columns.count_days": {"sum": "s", "coverage": "d"},
         "dataset.columns.period": {"year": "y", "month": "m"},
         "dataset.columns.capacity": {"file": "b.csv", "entity": "id", "capacity": "n"},
         "questions": {"share": {}, "patients": {"of": "count", "bound": 100}},
