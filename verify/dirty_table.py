@@ -41,6 +41,7 @@ MISSING_WEEK = {"NM": 31, "CA": 21}  # a week in which a whole state has no row
 SPARSE_WEEK = 11  # in PA, with one row
 MOVES = (("NM", "PA", 40), ("CA", "NV", 30))  # a hospital moves in that week
 ABSENT_BEFORE, ABSENT_FROM = 10, 50  # a late joiner and a closed hospital of each stream
+IDLE_WEEKS = {"NM": 3, "PA": 18, "west": 5}  # in which a hospital has patients and no beds
 NAMES = (
     'St. Mary, "Old" House',
     "A | B",
@@ -51,24 +52,56 @@ NAMES = (
     "-",
 )
 
-# The text written into a cell, by the cleaning rule that counts it and the column.
+Row = dict[str, str]
+
+
+def texts(column: str, *cells: str, **others: str) -> list[Row]:
+    """Return the cells of a kind of dirt, each with the same cells in other columns."""
+    return [{**others, column: cell} for cell in cells]
+
+
+def hidden(average: str, *told: tuple[str, str], **others: str) -> list[Row]:
+    """Return cells of hidden averages, each with a sum and a number of days reported."""
+    return [
+        {**others, average: HIDDEN[i % 2], sum_of(average): total, days_of(average): days}
+        for i, (total, days) in enumerate(told)
+    ]
+
+
+def sum_of(average: str) -> str:
+    return average.replace("_avg", "_sum")
+
+
+def days_of(average: str) -> str:
+    return average.replace("_avg", "_coverage")
+
+
+HIDDEN = ("-999999", "-999999.0")
+NO_PATIENTS = {ALL_COVID: "0.0"}  # hospitals without beds have none, and small ones are not full
+# What is written into a row, by the cleaning rule that counts it.
 DIRT = {
-    "missing_counts": (ALL_COVID, ("", "NA", "NaN", "null")),
-    "negative_counts": (ALL_COVID, ("-2.0", "-3", "-0.5")),
-    "suppressed_counts": (ALL_COVID, ("-999999", "-999999.0")),
-    "missing_capacities": (ALL_BEDS, ("NA", "", " ")),
-    "negative_capacities": (ALL_BEDS, ("-2.0", "-1.3", "-0.1", "-2.6")),
-    "suppressed_capacities": (ALL_BEDS, ("-999999.0", "-999999")),
-    "zero_capacities": (ALL_BEDS, ("0", "0.0")),
-    "clipped_densities": (ALL_COVID, ("999.9",)),
-    "suppressed_cases": (ADULT_SUSPECTED, ("-999999", "-999999.0")),
-    "missing_cases": (CHILD_SUSPECTED, ("", "NA")),
-    "negative_cases": (ADULT_SUSPECTED, ("-1", "-2.0")),
+    "missing_counts": texts(ALL_COVID, "", "NA", "NaN", "null"),
+    "negative_counts": texts(ALL_COVID, "-2.0", "-3", "-0.5"),
+    "hidden_sum_counts": hidden(ALL_COVID, (HIDDEN[0], "7"), (HIDDEN[1], "1"), ("", "6")),
+    "missing_capacities": texts(ALL_BEDS, "NA", "", " "),
+    "negative_capacities": texts(ALL_BEDS, "-2.0", "-1.3", "-0.1", "-2.6", **NO_PATIENTS),
+    "hidden_sum_capacities": hidden(ALL_BEDS, (HIDDEN[0], "7"), (HIDDEN[1], "1"), ("NA", "6")),
+    "zero_capacities": texts(ALL_BEDS, "0", "0.0", **NO_PATIENTS),
+    "clipped_densities": texts(ALL_COVID, "999.9"),
+    "suppressed_cases": texts(ADULT_SUSPECTED, *HIDDEN),
+    "missing_cases": texts(CHILD_SUSPECTED, "", "NA"),
+    "negative_cases": texts(ADULT_SUSPECTED, "-1", "-2.0"),
+}
+# More kinds, of hidden averages beside other sums and numbers of days.
+TOLD = {
+    "summed_counts": hidden(ALL_COVID, ("20", "7"), ("4", "7.0"), ("5", "2")),
+    "uncovered_counts": hidden(ALL_COVID, ("20", ""), ("20", "0"), (HIDDEN[0], "8"), ("", "NA")),
+    "summed_capacities": hidden(ALL_BEDS, ("27", "7"), ("11", "3.0"), **NO_PATIENTS),
+    "uncovered_capacities": hidden(ALL_BEDS, ("27", "0"), (HIDDEN[0], "NA"), ("27", "70")),
 }
 FEWEST = {"NM": 2, "PA": 5, "west": 3}  # of each kind; the number grows from kind to kind
 CLIPPED = {"NM": 4, "PA": 9, "west": 7}  # below 1% of the cells
 
-Row = dict[str, str]
 Hospital = tuple[str, str]
 """State and identifier."""
 
@@ -115,30 +148,49 @@ class DirtyTable:
         return [rows[i] for i in self.rng.permutation(len(rows))]
 
     def _add(self, state: str, name: str, weeks: Iterable[int] = range(WEEKS)) -> Hospital:
-        """Add a hospital: 50 to 200 beds, a tenth of them taken, 6 suspected cases a week."""
+        """Add a hospital: 50 to 200 beds, a tenth of them taken, 6 suspected cases a week.
+
+        Each week it reports on 5 to 7 days, with at least 4 patients a day.
+        """
         beds = int(self.rng.integers(50, 200))
         for week in weeks:
+            days = 7 - week % 3
+            patients = int(self.rng.integers(4 * days, days * beds // 5))
             self.rows[state, name, week] = {
                 "hospital_pk": name,
                 "collection_week": STARTS[week] + ("T00:00:00.000" if week % 2 else ""),
                 "state": state,
                 "hospital_name": NAMES[sum(name.encode()) % len(NAMES)],
-                ALL_COVID: f"{self.rng.integers(1, beds // 5)}.{week % 10}",
+                ALL_COVID: f"{patients / days:.1f}",
+                sum_of(ALL_COVID): str(patients),
+                days_of(ALL_COVID): str(days),
                 ALL_BEDS: str(beds),
+                sum_of(ALL_BEDS): f"{7 * beds}.0",
+                days_of(ALL_BEDS): "7",
                 ADULT_SUSPECTED: "5",
                 CHILD_SUSPECTED: "1.0",
             }
         return state, name
 
     def _drop(self, stream: str, state: str) -> None:
-        """Add a hospital without cases and one without beds; their other dirt is not counted."""
-        few, bedless = self._add(state, f"{state}-few"), self._add(state, f"{state}-bedless")
+        """Add hospitals that do not play; their other dirt is not counted.
+
+        One has no cases, one never any beds, and one some weeks with patients and no beds.
+        """
+        few, bedless, idle = (
+            self._add(state, f"{state}-{why}") for why in ("few", "bedless", "idle")
+        )
+        for i in range(IDLE_WEEKS[stream]):
+            self.rows[*idle, 2 * i][ALL_BEDS] = ("0", "0.0", "-1.5")[i % 3]
         for week in range(WEEKS):
             self.rows[*few, week] |= {ADULT_SUSPECTED: "0", CHILD_SUSPECTED: "0"}
-            self.rows[*bedless, week][ALL_BEDS] = ("0", "NA", "-2.0", "-999999")[week % 4]
+            beds = ("0", "NA", "-2.0", HIDDEN[0])[week % 4]
+            self.rows[*bedless, week] |= {ALL_BEDS: beds, sum_of(ALL_BEDS): HIDDEN[0]}
         self.dropped[stream] = {
             few[1]: "0 cases in all, fewer than 100",
             bedless[1]: "never reports a capacity above 0",
+            idle[1]: "a count above 0 beside a capacity of 0 or less in"
+            f" {IDLE_WEEKS[stream]} periods",
         }
 
     def _lose(self, state: str, week: int, keep: str = "") -> None:
@@ -179,14 +231,14 @@ class DirtyTable:
         places = iter(
             self._shuffled(self.rows[*hospital, week] for hospital in own for week in weeks)
         )
-        for kind, (rule, (column, texts)) in enumerate(DIRT.items()):
+        for kind, (rule, cells) in (*enumerate(DIRT.items()), *enumerate(TOLD.items())):
             number = CLIPPED[stream] if rule == "clipped_densities" else FEWEST[stream] + kind
             for i in range(number):
-                next(places)[column] = texts[i % len(texts)]
+                next(places).update(cells[i % len(cells)])
             counts[rule] += number
             if rule in ("missing_counts", "negative_counts"):
                 counts["carried_counts"] += number
-            elif rule.endswith("_capacities"):
+            elif rule.endswith("_capacities") and rule != "summed_capacities":
                 counts["carried_capacities"] += number
         for i in range(FEWEST[stream] + 1):
             row = next(places)

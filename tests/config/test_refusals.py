@@ -26,6 +26,7 @@ WIDE = {
     "dataset.columns": {"period": "week", "capacity": BEDS},
     "streams": GAINS["streams"],
 }
+DAYS = {"sum": "people", "coverage": "days"}
 QUESTIONS = {"share": {}, "patients": {"of": "count", "bound": 100}}
 REFUSED = [
     ({}, """
@@ -125,6 +126,10 @@ ELSEWHERE = [
     ({**WIDE, "dataset.columns.capacity": "beds"}, "dataset.columns.capacity = 'beds': must be a block that names a second table: {file: FILE, ...}"),
     ({**WIDE, "dataset.columns.capacity.format": {}}, "dataset.columns.capacity = {'file': 'beds.csv', 'format': {}}: needs entity and capacity, the names of two columns"),
     ({**WIDE, "dataset.columns.name": "town"}, "dataset.columns.name = 'town': must not be given because dataset.format.layout is wide"),
+    ({**WIDE, "dataset.columns.count_days": DAYS}, "dataset.columns.count_days = 'a block': must not be given because dataset.format.layout is wide"),
+    ({**WIDE, "dataset.columns.capacity_days": DAYS}, "dataset.columns.capacity_days = 'a block': must not be given unless dataset.columns.capacity is a column"),
+    ({**FROM_FILE, "dataset.format": {"layout": "wide-periods"}, "dataset.columns.count_days": DAYS}, "dataset.columns.count_days = 'a block': must not be given because dataset.format.layout is wide-periods"),
+    ({"dataset.columns.capacity_days": DAYS, "dataset.columns.capacity": DELETED, "gain": {"of": "count", "bound": 10}}, "dataset.columns.capacity_days = 'a block': must not be given unless dataset.columns.capacity is a column"),
     ({"dataset.periods": {"days": 30, "months": 1}}, "dataset.periods = {'days': 30, 'months': 1}: days and months must not be given together"),
     ({"gain": {"of": "count"}}, "gain = {'of': 'count'}: of: count needs bound, a public bound on counts; of: share does not"),
     ({"gain": {"min_capacity": 5}, "questions": QUESTIONS}, "gain = {'min_capacity': 5.0}: must not be given together with questions"),

@@ -56,6 +56,10 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             sparse_entities=(),
             smallest_capacity=4.0,
             largest_density=0.5,
+            unknown=None,
+            sums=None,
+            unmeasured={"periods": 0, "share": 0.0},
+            idle=(),
         ),
     )
 
@@ -85,9 +89,10 @@ def test_other_markers_and_another_suppressed_value_can_be_chosen_as_text_or_num
 
 def test_negative_capacities_are_missing_and_negative_counts_if_the_rules_say_so() -> None:
     drawn = {**PLAIN, "a": ("1 -2.0 4 -1 -0.5", "-2.0 9 -0.1 9 -2.6")}
-    panel = clean(drawn, dataset(negative_counts="missing"))
+    panel = clean(drawn, dataset(negative_counts="missing", capacity_zero="carry"))
     assert line(panel, "a", "count") == [1, 1, 4, 4, 4]
     assert line(panel, "a", "capacity") == [9] * 5
+    assert sources(panel, "a", "capacity_source") == "zrzrc"
     found = counts(panel)
     assert (found["negative_counts"], found["negative_capacities"]) == (3, 3)
     said = refused(drawn)
@@ -255,7 +260,8 @@ def test_an_entity_that_changes_its_name_is_shown_by_the_same_one_in_any_order_o
 # Any table ---------------------------------------------------------------------------------------
 
 COUNT_CELLS = st.sampled_from(["0", "1", "2.5", "7", "30", "*", "."])
-NO_CAPACITY = {"0", "-2.6", "*", "."}
+NOTHING = {"0", "-2.6"}
+NO_CAPACITY = NOTHING | {"*", "."}
 CAPACITY_CELLS = st.sampled_from(["1", "4.5", "10", "40", *sorted(NO_CAPACITY)])
 
 
@@ -299,6 +305,8 @@ def by_hand(
         if known[t]:
             beds = float(capacities.split()[t])
         beds_source = "reported" if known[t] else "backfilled" if beds is None else "carried"
+        if count not in "._0" and capacities.split()[t] in NOTHING:
+            beds_source = "zero"
         cells.append((last, source, first if beds is None else beds, beds_source))
     return cells
 
@@ -311,7 +319,8 @@ def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
     given_rows += given_rows[:2]
     raw = table(data.draw(st.permutations(given_rows)))
     before = raw.cells.copy(deep=True)
-    panel = clean_panel(raw, dataset(max_carry=max_carry), streams(S=["A"]))
+    rules = dataset(max_carry=max_carry, capacity_zero="carry")
+    panel = clean_panel(raw, rules, streams(S=["A"]))
     pd.testing.assert_frame_equal(raw.cells, before)  # cleaning leaves the raw table alone
     kept = {
         entity: lines

@@ -65,9 +65,11 @@ def change(**parts: Any) -> Fault:
     return lambda answer: replace(answer, **parts)
 
 
-def as_csv(rows: list[tuple[str, ...]]) -> bytes:
+def as_csv(rows: list[tuple[str, ...]], *more: str) -> bytes:
+    """Return a table as text; more columns hold a 7 in each row."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *rows])
+    longer = [(*row, *("7" for _ in more)) for row in rows]
+    csv.writer(text, lineterminator="\n").writerows([(*COLUMNS, *more), *longer])
     return text.getvalue().encode()
 
 
@@ -86,6 +88,7 @@ class Server:
     Each answer gets the next fault of its kind.
     """
 
+    lacks: tuple[str, ...] = ()
     faults: dict[str, list[Fault | None]] = field(default_factory=dict)
     log: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     url: str = ""
@@ -94,6 +97,10 @@ class Server:
         kind = "count" if asked.get("$select") == "count(*)" else path[1:]
         self.log.append((kind, asked))
         answer = Answer(BODIES[kind], headers={"ETag": '"1"', "Last-Modified": "Sun, 01 Jan 2023"})
+        if kind == "rows":
+            more = [name for name in asked["$select"].split(",") if name not in COLUMNS]
+            refused = not {*more}.isdisjoint(self.lacks)
+            answer = replace(answer, body=as_csv(WANTED, *more), status=400 if refused else 200)
         coming = self.faults.get(kind, [])
         fault = coming.pop(0) if coming else None
         return fault(answer) if fault else answer
@@ -165,14 +172,15 @@ class Fetch:
         fetch_table(WebSource.model_validate(web), query, self.table, self.log.append)
         with gzip.open(self.table, "rt", encoding="utf-8-sig", newline="") as stream:
             header, *rows = csv.reader(stream)
-        assert tuple(header) == COLUMNS
+        lacks = self.record()["lacks"]
+        assert header == [name for name in query.columns if name not in lacks]
         return [tuple(row) for row in rows]
 
-    def refused(self, *endpoints: dict[str, Any]) -> str:
+    def refused(self, *endpoints: dict[str, Any], query: Query = QUERY) -> str:
         """Return the message of a fetch that must fail and change no file."""
         before = self.files()
         with pytest.raises(FetchError) as raised:
-            self(*endpoints)
+            self(*endpoints, query=query)
         assert self.files() == before
         return str(raised.value)
 
@@ -212,6 +220,7 @@ def test_rows_are_asked_for_once_after_their_number(server: Server, fetch: Fetch
         "licence": "CC0",
         "failed_before": [],
         "query": soql,
+        "lacks": [],
         "rows": len(WANTED),
         "etag": '"1"',
         "last_modified": "Sun, 01 Jan 2023",
@@ -291,6 +300,7 @@ def test_what_may_pass_is_asked_for_again(
 
 FINAL: dict[str, tuple[str, Fault, str]] = {
     "gone": ("file", change(status=404), "status 404"),
+    "bad query": ("rows", change(status=400), "status 400"),
     "web page": ("file", change(body=b"\n<!DOCTYPE html>\nDown\n"), "is a web page, not a table"),
     "other header": (
         "rows",
@@ -317,6 +327,37 @@ def test_what_does_not_pass_gives_way_to_the_next_endpoint(
     (failure,) = fetch.record()["failed_before"]
     assert failure in told
     assert failure in fetch.log
+
+
+SUMS = ("beds_sum", "beds_days")
+WITH_SUMS = replace(QUERY, columns=(*COLUMNS, *SUMS))
+
+
+@pytest.mark.parametrize("lacks", [(), SUMS[1:]])
+def test_columns_that_a_server_lacks_are_left_out_of_a_second_query(
+    server: Server, fetch: Fetch, lacks: tuple[str, ...]
+) -> None:
+    server.lacks = lacks
+    assert [row[:4] for row in fetch(server.at("rows"), query=WITH_SUMS)] == WANTED
+    whole, reduced = (",".join(names) for names in (WITH_SUMS.columns, COLUMNS))
+    selected = [asked["$select"] for kind, asked in server.log if kind == "rows"]
+    assert selected == ([whole, reduced] if lacks else [whole])
+    assert len(fetch.pauses) == len(selected)
+    record = fetch.record()
+    assert record["lacks"] == ([*SUMS] if lacks else [])
+    assert record["query"]["$select"] == selected[-1]
+    assert not must_fetch(WITH_SUMS, fetch.table)
+    assert must_fetch(replace(WITH_SUMS, where=""), fetch.table)
+    del record["lacks"]
+    Path(f"{fetch.table}.provenance.json").write_text(json.dumps(record))
+    assert must_fetch(WITH_SUMS, fetch.table) == bool(lacks), "asked before the sums were known"
+
+
+def test_only_rows_are_asked_for_again_with_fewer_columns(server: Server, fetch: Fetch) -> None:
+    server.faults = {"count": [change(status=400)], "file": [change(status=400)]}
+    for name in ("rows", "file"):
+        assert "status 400" in fetch.refused(server.at(name), query=WITH_SUMS)
+    assert len(server.log) == 2
 
 
 def test_a_table_is_read_as_the_config_says(server: Server, fetch: Fetch) -> None:

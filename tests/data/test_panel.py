@@ -47,6 +47,10 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         missing_periods=("1 between 2021-01-15 and 2021-01-29",),
         smallest_capacity=5.1,
         largest_density=0.74166,
+        unknown=(1.25, 1030.0),
+        sums={"read_as": 2.0, "days": [5.0, 7.0], "uncovered": False},
+        unmeasured={"periods": 13, "share": 0.0893},
+        idle=("H|9 (18 periods)",),
     )
     return dataclasses.replace(facts, **changes)
 
@@ -94,7 +98,9 @@ def table_of(page: str) -> dict[str, list[str]]:
 
 def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     cells = dict.fromkeys(RULES, 9)
-    other = report("T", entities=5, periods=3, cells=cells, dropped=(), missing_periods=())
+    none = {"dropped": (), "missing_periods": (), "unknown": None, "idle": ()}
+    measured = {"periods": 0, "share": 0.0}
+    other = report("T", entities=5, periods=3, cells=cells, unmeasured=measured, **none)
     page = page_of(report(), other)
     rows = table_of(page)
     assert rows[""] == ["S", "T"]
@@ -106,12 +112,16 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert rows["cells"] == [str(33 * 67), "15"]
     assert rows["smallest capacity"] == ["5.1", "5.1"]
     assert rows["largest density"] == ["0.742", "0.742"]
+    assert rows["periods in which no measured number is the largest"] == ["13", "0"]
+    assert rows["their share of the possible gain, %"] == ["8.9", "0"]
     assert rows["320001"] == ["Closed", "never reports a capacity above 0"]
     assert rows["320002"] == ["Small", "7 cases in all, fewer than 100"]
     assert "No entity dropped." in page
     assert f"Entities that play: {SELECTIONS['counts']}." in page
     assert "has a row, check their dates: 2024-02-29 (1 of 33 entities)." in page
     assert "few periods, check their spelling: H\\|7 (2 of 67 periods)." in page
+    assert page.count("that stay unknown: together from 1.2 to 1,030.0.\n") == 1
+    assert page.count("counts above 0 beside a capacity of 0 or less: H\\|9 (18 periods).\n") == 1
     for gaps in ("1 between 2021-01-15 and 2021-01-29", "none"):
         assert f"left out: {gaps}." in page
     assert "None of these" not in page
@@ -129,6 +139,18 @@ def test_the_page_tells_where_the_table_came_from() -> None:
     assert f"Table `t.csv` (simulated data), SHA-256 `{digest}`, {when}. {rest}" in page
 
 
+def test_what_nobody_measured_is_a_warning_above_5_percent_of_the_possible_gain() -> None:
+    def said(share: float) -> list[str]:
+        texts = report(unmeasured={"periods": 3, "share": share}).to_check()
+        return [text for text in texts if "nobody measured" in text]
+
+    assert said(0.05) == []
+    assert said(0.06) == [
+        "in 3 of 67 periods, with 6% of the possible gain, nobody measured the best number; results"
+        " depend on how these are read"
+    ]
+
+
 def test_a_report_without_capacities_has_no_row_of_them() -> None:
     panel = clean({**PLAIN, "a": PLAIN["h"]}, dataset({"capacity": None}))
     made = json.dumps(report_as_dict(panel, PROVENANCE), allow_nan=False)
@@ -143,9 +165,11 @@ def test_a_name_is_shown_as_it_is_and_cannot_break_the_page() -> None:
 
 
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
-    both = cleaned(report(), report("T", selection="given", max_carry=0))
+    both = cleaned(report(), report("T", selection="given", max_carry=0, sums=None))
     made = json.loads(json.dumps(report_as_dict(both, PROVENANCE)))
-    assert provenance_of_stream(made, "S") == {**PROVENANCE, "selection": "counts", "max_carry": 4}
+    sums = {"sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": False}}
+    expected = {**PROVENANCE, "selection": "counts", "max_carry": 4, **sums}
+    assert provenance_of_stream(made, "S") == expected
     assert provenance_of_stream(made, "T") == {**PROVENANCE, "selection": "given", "max_carry": 0}
     with pytest.raises(DataError, match="report has no stream U; clean the table again"):
         provenance_of_stream(made, "U")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from dpol.core.errors import DataError
 from dpol.data.question import GAIN, Gain
-from dpol.data.stream import COUNTED, build_stream, read_stream, write_stream
+from dpol.data.stream import COUNTED, UNMEASURED, build_stream, read_stream, write_stream
 from dpol.noise import privatize
 from dpol.noise.noisy_gains import noise_scale
 
@@ -31,6 +31,7 @@ def panel(counts=COUNTS, beds=BEDS):
             "count": counts.ravel(),
             "capacity": beds.ravel(),
             "count_source": "reported",
+            "capacity_source": "reported",
             "density": np.minimum(counts / beds, 1.0).ravel(),
         }
     )
@@ -99,13 +100,20 @@ def test_too_many_shares_above_the_bound_are_refused():
 
 
 def test_what_was_asked_is_kept_with_the_stream(tmp_path):
-    assert stream().provenance == stream(Gain(title="largest")).provenance == {"file": "table"}
+    plain = {"file": "table", UNMEASURED: {"periods": 0, "share": 0.0}}
+    assert stream().provenance == stream(Gain(title="largest")).provenance == plain
     assert stream(counted="loans").provenance[COUNTED] == "loans"
     made = stream(LARGE.model_copy(update={"title": "large"}), named="NM-large")
     assert made.label == "NM-large"
     assert made.provenance[GAIN] == {"of": "share", "min_capacity": 50, "left_out": 1}
     write_stream(made, tmp_path / "stream.parquet")
     assert read_stream(tmp_path / "stream.parquet").provenance == made.provenance
+
+
+def test_only_a_share_depends_on_a_capacity_that_nobody_reported():
+    rows = panel().assign(capacity_source="carried")
+    assert stream(rows=rows).provenance[UNMEASURED] == {"periods": 2, "share": 1.0}
+    assert stream(PATIENTS, rows).provenance[UNMEASURED] == {"periods": 0, "share": 0.0}
 
 
 def test_a_capacity_that_falls_below_once_is_too_small():

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 
-from data.drawn import dataset, streams
+import yaml
+
+from data.drawn import counts, dataset, streams
 from dpol.data.cleaning import clean_panel
-from dpol.data.raw_table import read_table
+from dpol.data.raw_table import read_counts, read_table
+from dpol.data.settings import Dataset
 from pipeline import ROOT
 
 TABLE = ROOT / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
@@ -28,3 +31,18 @@ def test_the_table_that_comes_with_dpol_is_the_one_of_the_results() -> None:
     panel = clean_panel(raw, rules, streams(NM=["NM"], PA=["PA"], CA=["CA"])).table
     digest = hashlib.sha256(panel.to_csv(index=False).encode()).hexdigest()
     assert digest == "e4be70a146f1421344e7c6b1b536a720e3a1a55c2a499e938cfbe96c9abba21c"
+
+
+def test_sums_tell_most_hidden_averages_of_central_texas() -> None:
+    """The numbers were counted in the table itself."""
+    keys = yaml.safe_load((ROOT / "config/config.yaml").read_text())["dataset"]
+    keys["cleaning"] |= {"entities": "all", "capacity_zero": "carry", "max_zeroed": 1}
+    del keys["cleaning"]["min_total_cases"]
+    rules = Dataset.model_validate(keys)
+    panel = clean_panel(read_counts(ROOT / keys["source"]["file"], rules), rules, streams(S=["TX"]))
+    found = counts(panel)
+    assert (found["summed_counts"], found["hidden_sum_counts"]) == (1029, 268)
+    assert (found["summed_capacities"], found["hidden_sum_capacities"]) == (32, 1)
+    assert not {"suppressed_counts", "uncovered_counts"} & {*found}
+    assert found["idle_counts"] == 18 + 1
+    assert [text.split()[0] for text in panel.reports[0].idle] == ["450808", "670006"]

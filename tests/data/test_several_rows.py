@@ -11,7 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.drawn import PLAIN, Row, clean, counts, dataset, line, refused, row, rows, streams, week
+from data.drawn import (
+    PLAIN,
+    Row,
+    clean,
+    counts,
+    dataset,
+    line,
+    refused,
+    row,
+    rows,
+    sources,
+    streams,
+    week,
+)
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel
 from dpol.data.raw_table import read_counts
@@ -136,11 +149,14 @@ def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str
 @pytest.mark.parametrize(("rule", "beds"), [("sum", 6), ("mean", 6), ("max", 8), ("last", 4)])
 def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
     of = readings(0, "a", ("1", "8"), ("1", "0"), ("1", "4")) + readings(0, "h", ("1", "9"))
-    assert line(clean(of, merging(rule)), "a", "capacity") == [beds]
+    rules = merging(rule, capacity_zero="carry")
+    assert line(clean(of, rules), "a", "capacity") == [beds]
     unknown = readings(1, "a", ("1", "0"), ("1", "-1"), ("1", "NA"))
-    panel = clean([*of, *unknown], merging(rule))
+    panel = clean([*of, *unknown], rules)
     assert line(panel, "a", "capacity") == [beds, beds]
     assert counts(panel)["missing_capacities"] == 1
+    idle = "rz" if rule != "last" else "rc"  # the last row has no capacity, not one of 0
+    assert sources(panel, "a", "capacity_source") == idle
 
 
 def read(path: Path, text: str, **format: str) -> CleanPanel:

@@ -21,6 +21,7 @@ from dpol.data.stream import (
     GIVEN_COLUMNS,
     STREAM_COLUMNS,
     SUPPRESSED,
+    UNMEASURED,
     build_stream,
     largest_change,
     read_stream,
@@ -212,7 +213,8 @@ def panel() -> pd.DataFrame:
     """Return a panel of two streams; NM has three periods and two entities."""
     made = stream()
     cells = {"density": made.gains.ravel(), "capacity": made.capacity.ravel()}
-    cells |= {"count": cells["density"] * cells["capacity"], "count_source": "reported"}
+    cells |= {"count": cells["density"] * cells["capacity"]}
+    cells |= dict.fromkeys(("count_source", "capacity_source"), "reported")
     nm = pd.DataFrame({"period": np.repeat(made.periods.astype("M8[ns]"), 2), **cells})
     nm = nm.assign(stream="NM", entity=made.entities * 3, name=made.names * 3)
     return pd.concat([nm, nm[:2].assign(stream="PA")], ignore_index=True)
@@ -269,7 +271,8 @@ def test_a_stream_knows_what_its_suppressed_counts_are_read_as(panel: pd.DataFra
 
 def test_a_panel_makes_the_stream_of_its_densities_and_capacities(panel: pd.DataFrame) -> None:
     made = build_stream(panel, "NM", 2.0, FACTS["provenance"])
-    assert_same(made, stream(count_sensitivity=2.0))
+    measured = FACTS["provenance"] | {UNMEASURED: {"periods": 0, "share": 0.0}}
+    assert_same(made, stream(count_sensitivity=2.0, provenance=measured))
     assert build_stream(panel, "PA", 1.0, {}).n_rounds == 1
 
 
