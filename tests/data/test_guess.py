@@ -387,3 +387,20 @@ def test_the_config_says_how_far_one_person_moves_a_count_that_may_be_suppressed
     text = Path("t.yaml").read_text()
     assert yaml.safe_load(text)["privacy"]["count_sensitivity"] == moves
     assert ("a suppressed count is read as 2" in text) == bool(marker)
+
+
+def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(here: Path) -> None:
+    beds = {"Ulm": "30 0 0", "Bonn": "9 -1 9", "Trier": "0 30 30"}
+    sick = {"Ulm": "5 5 <5", "Bonn": "4 1 2", "Trier": "0 5 6"}
+    lines = [
+        f"2021-01-{3 + 7 * week:02},{town},{sick[town].split()[week]},{beds[town].split()[week]}"
+        for town in beds
+        for week in range(3)
+    ]
+    text = rows("d,town,sick,beds", *lines)
+    question = asked(here / "t.csv", text, **TOLD)["capacity_zero"]
+    assert question.startswith("3 counts above 0 beside a capacity of 0 or less: Ulm (2 rows), Bonn")
+    for rule in ("drop", "absent", "carry"):
+        assert looked(here / "t.csv", text, **TOLD, capacity_zero=rule)["capacity_zero"] == rule
+    text = rows("d,town,sick,beds", *PLAIN)
+    assert "capacity_zero" not in looked(here / "t.csv", text, **TOLD, capacity_zero="drop")

@@ -85,9 +85,8 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
 
 
 def test_readings_need_a_comparison_of_single_algorithms() -> None:
-    alone = problems(READINGS)
-    assert alone == ["dataset.readings = ['ones', 'nines']: must not be given without the block comparison,"
-                     " which plays them"]  # fmt: skip
+    allowed = "must not be given without the block comparison, which plays them"
+    assert problems(READINGS) == [f"dataset.readings = ['ones', 'nines']: {allowed}"]
     family = {"comparison.baseline": {"algorithm": "ridge-w8-weak", "noise": "isotropic"}}
     (said,) = problems(COMPARED, READINGS, family)
     assert said.startswith("comparison.baseline.algorithm = ridge-w8-weak: must be an entry")
