@@ -111,6 +111,12 @@ def test_a_hidden_capacity_is_told_by_its_sum_or_missing() -> None:
     assert panel.reports[0].sums is None, "it is about counts"
 
 
+def test_a_capacity_that_its_sum_tells_to_be_0_is_carried() -> None:
+    panel = clean(told(rows({"a": ("0 0", "9 *:0:7"), "h": ("1 1", "9 9")})), with_sums())
+    assert line(panel, "a", "capacity") == [9, 9]
+    assert sources(panel, "a", "capacity_source") == "rc"
+
+
 @pytest.mark.parametrize(("periods", "most"), [({}, 7), ({"days": 14}, 14), ({"months": 2}, 62)])
 def test_a_period_has_no_more_days_than_its_length(periods: dict[str, int], most: int) -> None:
     of = [row("A", f"{days}", "2021-01-01", f"*:70:{days}", "99") for days in (most, most + 1)]
@@ -153,6 +159,7 @@ def test_cases_that_are_the_count_are_what_the_sums_tell() -> None:
         ("* 2 0 *", (0, 2 + 2)),
         ("*:*:7 *:*:7 *:*:1 5", (9 / 7, 27 / 7)),
         ("*:*:1 *:9:. *:7:7 5", (1, 3 + 5)),
+        ("*:15:7 *:9:. 4 5", (0, 4)),  # 15 / 7 was not published
     ],
 )
 def test_hidden_counts_that_stay_unknown_add_up_to_something_in_an_interval(
@@ -162,6 +169,13 @@ def test_hidden_counts_that_stay_unknown_add_up_to_something_in_an_interval(
     for read_as in (1, 2, 3):
         found = clean(of, with_sums(suppressed_sum=read_as)).reports[0].unknown
         assert found == (unknown and pytest.approx(unknown))
+
+
+def test_only_the_hidden_part_of_merged_rows_stays_unknown() -> None:
+    of = [row("A", "a", "2021-01-03", cell, "99") for cell in ("*:*:7", "10")]
+    rules = with_sums(several_rows="sum", max_merged=1)
+    (report,) = clean(told([*of, row("A", "h", "2021-01-03", "1", "9")]), rules).reports
+    assert report.unknown == pytest.approx((1 / 7, 3 / 7))
 
 
 # Tables that lack the columns --------------------------------------------------------------------
@@ -214,6 +228,13 @@ def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
         assert more == []
 
 
+def test_counts_are_not_said_to_lack_the_sums_of_capacities(tmp_path: Path) -> None:
+    cells = pd.DataFrame(told(rows(DRAWN))).drop(columns=BED_SUMS)
+    panel, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
+    assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
+    assert not any("suppressed counts" in text for text in panel.warnings)
+
+
 def test_only_columns_that_the_config_names_are_read(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     pd.DataFrame(told(rows(DRAWN))).to_csv(file, index=False)
@@ -262,6 +283,8 @@ def test_an_entity_without_a_capacity_is_dropped_with_its_reason(listed: dict[st
         "reason": "a count above 0 beside a capacity of 0 or less in 2 periods",
     }
     assert [drop["entity"] for drop in report.dropped] == ["a", "b"]
+    if not listed:
+        assert report.dropped[1]["reason"].endswith(" in 1 period")
     assert (report.cells["idle_counts"], report.idle) == (0, ())
 
 
@@ -280,7 +303,7 @@ def test_counts_without_a_capacity_are_read_as_0_or_with_a_carried_one(
     assert line(panel, "b", "count")[5] == (0 if rule == "absent" else 2)
     assert counts(panel)["idle_counts"] == 3
     (report,) = panel.reports
-    assert report.idle[0] == "a (2 periods)"
+    assert report.idle == ("a (2 periods)", "b (1 period)")
     said = "counts above 0 beside a capacity of 0 or less play (capacity_zero): a (2 periods)"
     if rule == "carry":
         assert any(said in text for text in panel.warnings)
@@ -322,6 +345,11 @@ def test_the_best_number_that_nobody_measured_is_found_as_by_hand(
     share = float(decided / possible) if decided else 0
     expected = {"periods": periods, "share": pytest.approx(share, abs=1e-6)}
     assert unmeasured_best(table, "gain", of) == expected
+
+
+def test_nothing_is_decided_where_all_gains_are_equal_and_their_mean_is_rounded() -> None:
+    table = pd.DataFrame({"period": 0, "gain": [0.7] * 3, "count_source": "carried"})
+    assert unmeasured_best(table, "gain", ["count_source"]) == {"periods": 0, "share": 0.0}
 
 
 # One person --------------------------------------------------------------------------------------
@@ -372,3 +400,21 @@ def test_a_stream_knows_the_days_behind_its_hidden_sums(
     said = neighbours_of(made).taken_as_public
     assert said.startswith("which sums of days are suppressed (read as 2): the guarantee is for")
     assert said.endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("cells", "suppressed_value", "times"),
+    [
+        # A published 4 to 5 without days is hidden without the person, and read as 0.
+        ("*:*:1 *:.:. 4 5.5", 0, 5),
+        # So it is if no hidden count lacks its days, but a published one does.
+        ("*:*:7 4.5:31:. 4 5.5", 2, 3),
+    ],
+)
+def test_one_person_may_hide_a_count_whose_days_are_unknown(
+    cells: str, suppressed_value: float, times: float
+) -> None:
+    of = told(rows({"a": (cells, "9 9 9 9"), "h": ("8 8 8 8", "9 9 9 9")}))
+    panel = clean(of, with_sums(suppressed_value=suppressed_value))
+    made = build_stream(panel.table, "S", 1.0, {"sums": panel.reports[0].sums})
+    assert made.provenance[SUPPRESSED]["times"] == times
