@@ -60,6 +60,7 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             sums=None,
             unmeasured={"periods": 0, "share": 0.0},
             idle=(),
+            capacity_zero="error",
         ),
     )
 

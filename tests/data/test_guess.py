@@ -399,7 +399,9 @@ def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(here:
     ]
     text = rows("d,town,sick,beds", *lines)
     question = asked(here / "t.csv", text, **TOLD)["capacity_zero"]
-    assert question.startswith("3 counts above 0 beside a capacity of 0 or less: Ulm (2 rows), Bonn")
+    assert question.startswith(
+        "3 counts above 0 beside a capacity of 0 or less: Ulm (2 rows), Bonn"
+    )
     for rule in ("drop", "absent", "carry"):
         assert looked(here / "t.csv", text, **TOLD, capacity_zero=rule)["capacity_zero"] == rule
     text = rows("d,town,sick,beds", *PLAIN)

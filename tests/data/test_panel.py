@@ -48,9 +48,10 @@ def report(stream: str = "S", **changes: Any) -> StreamReport:
         smallest_capacity=5.1,
         largest_density=0.74166,
         unknown=(1.25, 1030.0),
-        sums={"read_as": 2.0, "days": [5.0, 7.0], "uncovered": False},
+        sums={"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None},
         unmeasured={"periods": 13, "share": 0.0893},
         idle=("H|9 (18 periods)",),
+        capacity_zero="carry",
     )
     return dataclasses.replace(facts, **changes)
 
@@ -121,7 +122,12 @@ def test_the_page_tells_every_rule_with_the_cells_of_every_stream() -> None:
     assert "has a row, check their dates: 2024-02-29 (1 of 33 entities)." in page
     assert "few periods, check their spelling: H\\|7 (2 of 67 periods)." in page
     assert page.count("that stay unknown: together from 1.2 to 1,030.0.\n") == 1
-    assert page.count("counts above 0 beside a capacity of 0 or less: H\\|9 (18 periods).\n") == 1
+    assert (
+        page.count(
+            "counts above 0 beside a capacity of 0 or less, over the last capacity above 0: H\\|9 (18 periods).\n"
+        )
+        == 1
+    )
     for gaps in ("1 between 2021-01-15 and 2021-01-29", "none"):
         assert f"left out: {gaps}." in page
     assert "None of these" not in page
@@ -167,7 +173,7 @@ def test_a_name_is_shown_as_it_is_and_cannot_break_the_page() -> None:
 def test_a_stream_keeps_the_provenance_of_its_table_and_how_its_entities_were_chosen() -> None:
     both = cleaned(report(), report("T", selection="given", max_carry=0, sums=None))
     made = json.loads(json.dumps(report_as_dict(both, PROVENANCE)))
-    sums = {"sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": False}}
+    sums = {"sums": {"read_as": 2.0, "days": [5.0, 7.0], "uncovered": None}}
     expected = {**PROVENANCE, "selection": "counts", "max_carry": 4, **sums}
     assert provenance_of_stream(made, "S") == expected
     assert provenance_of_stream(made, "T") == {**PROVENANCE, "selection": "given", "max_carry": 0}

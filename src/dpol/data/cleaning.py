@@ -159,25 +159,27 @@ def _clean_stream(
         unknown=_unknown(played, rules),
         sums=_sums(played, rules),
         unmeasured=unmeasured_best(filled.table, gain, ["count_source", "capacity_source"]),
-        idle=tuple(f"{name} ({n} periods)" for name, n in _idle(played).items()),
+        idle=tuple(f"{name} ({counted(n, 'period')})" for name, n in _idle(played).items()),
+        capacity_zero=rules.capacity_zero,
     )
     return filled.table, report
 
 
 def _idle(rows: pd.DataFrame) -> dict[str, int]:
     """Return the number of periods in which an entity has a count and no capacity, by entity."""
-    return dict(rows.groupby("entity")["idle_counts"].sum().loc[lambda found: found > 0])
+    times = rows.groupby("entity")["idle_counts"].sum()
+    return {str(name): int(n) for name, n in times[times > 0].items()}
 
 
 def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
     """Return `dpol.data.stream.SUMS` of a stream's rows."""
-    days = rows["days"].dropna()
+    days, known = rows["days"].dropna(), rows["count"].notna()
     if days.empty:
         return None
     return {
         "read_as": rules.suppressed_sum,
         "days": [float(days.min()), float(days.max())],
-        "uncovered": bool(rows["uncovered_counts"].any()),
+        "uncovered": rules.suppressed_value if (known & rows["days"].isna()).any() else None,
     }
 
 
@@ -185,14 +187,15 @@ def _unknown(rows: pd.DataFrame, rules: Cleaning) -> tuple[float, float] | None:
     """Return the least and the largest that the counts may add up to which nobody published.
 
     A suppressed sum is 1 to 3. A suppressed count without days is above 0, and below the smallest
-    published count above `suppressed_value`, if there is one.
+    published count above `suppressed_value`, if there is one. None if there are no such counts, or
+    if `several_rows` merges them with others.
     """
-    hidden = rows[HIDDEN].any(axis=1)
-    if not hidden.any():
+    hidden, of_sum = rows[HIDDEN].any(axis=1), rows["hidden_sum_counts"].astype(bool)
+    if rules.merges_rows or not hidden.any():
         return None
-    sums = rows.loc[rows["hidden_sum_counts"].astype(bool), "count"].sum() / rules.suppressed_sum
-    others = int((hidden & ~rows["hidden_sum_counts"].astype(bool)).sum())
-    published = rows.loc[~hidden & (rows["count"] > rules.suppressed_value), "count"]
+    sums, others = rows.loc[of_sum, "count"].sum() / rules.suppressed_sum, (hidden & ~of_sum).sum()
+    above = (rows["count"] > rules.suppressed_value) & ~rows["summed_counts"].astype(bool)
+    published = rows.loc[~hidden & above, "count"]
     each = published.min() if len(published) else rules.suppressed_value
     return float(sums), float(3 * sums + each * others)
 
@@ -240,7 +243,8 @@ def _choose(
     if len(idle) and rules.capacity_zero == "error":
         raise DataError(_without_capacity(file, label, idle))
     if rules.capacity_zero == "drop":
-        of.loc[idle.index, "reason"] = idle["idle_counts"].map(f"{IDLE} in {{:.0f}} periods".format)
+        periods = (counted(int(n), "period") for n in idle["idle_counts"])
+        of.loc[idle.index, "reason"] = [f"{IDLE} in {number}" for number in periods]
     out = of[of["reason"] != ""]
     if without := sorted({*listed} & {*out.index} - {*idle.index}):
         raise DataError(

@@ -61,18 +61,19 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
         for name in ("count", "capacity", "row", *flagged)
     )
     summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
-    if rules.capacity_zero == "absent":
-        count = count.mask(idle, 0.0)
+    absent = idle & (rules.capacity_zero == "absent")
+    count = count.mask(absent)  # so that it is not carried into later periods
     places, length = _places(count.index, lasting)
     missing = count.isna()
     reported = np.where(missing, np.nan, places[:, None])
     age = places[:, None] - pd.DataFrame(reported, count.index, count.columns).ffill()
-    carried = missing & (age < (rules.max_carry + 0.5) * length)
-    zero = missing & ~carried
+    carried = missing & ~absent & (age < (rules.max_carry + 0.5) * length)
+    zero = missing & ~absent & ~carried
     known = capacity > 0
     forward = capacity.where(known).ffill()
     beds_carried, backfilled = ~known & forward.notna(), ~known & forward.isna()
-    count, capacity = count.where(~carried, count.ffill()).mask(zero, 0.0), forward.bfill()
+    count = count.where(~carried, count.ffill()).mask(zero | absent, 0.0)
+    capacity = forward.bfill()
     density = count / capacity
 
     def flat(cells: pd.DataFrame) -> NDArray[Any]:
@@ -91,13 +92,14 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
             "capacity": flat(capacity),
             "density": flat(density.clip(upper=at_most)),
             "count_source": sources(
-                zero=zero | idle if rules.capacity_zero == "absent" else zero,
+                absent=absent,
+                zero=zero,
                 suppressed=hidden,
                 sum=summed,
                 carried=carried,
             ),
             "capacity_source": sources(
-                zero=idle, sum=summed_beds, carried=beds_carried, backfilled=backfilled
+                zero=idle, sum=summed_beds & known, carried=beds_carried, backfilled=backfilled
             ),
         }
     )

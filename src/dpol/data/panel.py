@@ -35,6 +35,11 @@ zero capacities are carried or backfilled."""
 _MANY_ZEROED = 0.01  # share of the cells of a stream that may become 0 without a warning
 IDLE = "a count above 0 beside a capacity of 0 or less"
 """Why an entity without a share does not play."""
+IDLE_READ = {
+    "absent": "counts above 0 beside a capacity of 0 or less, read as 0",
+    "carry": "counts above 0 beside a capacity of 0 or less, over the last capacity above 0",
+}
+"""What is done with these counts, by `cleaning.capacity_zero`."""
 _LONGEST = 300
 """Number of characters of a warning on the terminal."""
 
@@ -73,6 +78,7 @@ class StreamReport:
         unmeasured: in how many periods no measured number is the largest share
             (`dpol.data.stream.UNMEASURED`).
         idle: entities that play with a count above 0 beside a capacity of 0 or less.
+        capacity_zero: what becomes of these counts: key of `IDLE_READ`.
     """
 
     stream: str
@@ -91,6 +97,7 @@ class StreamReport:
     sums: Mapping[str, Any] | None
     unmeasured: Mapping[str, Any]
     idle: tuple[str, ...]
+    capacity_zero: str
 
     def changes(self) -> list[str]:
         """Return the rules that touched cells, with the number of cells of each."""
@@ -107,7 +114,7 @@ class StreamReport:
                 " these are read"
             )
         for what, texts in (
-            ("counts above 0 beside a capacity of 0 or less play (capacity_zero)", self.idle),
+            (IDLE_READ.get(self.capacity_zero, ""), self.idle),
             ("periods missing", self.missing_periods),
             ("periods with almost no entity, check their dates", self.sparse_periods),
             ("entities in few periods, check their spelling", self.sparse_entities),
@@ -298,7 +305,7 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
         least, most = stream["unknown"]
         yield (f"Suppressed counts that stay unknown: together from {least:,.1f} to {most:,.1f}.\n")
     if idle := "; ".join(map(escape_markdown, stream["idle"])):
-        yield f"Entities that play with counts above 0 beside a capacity of 0 or less: {idle}.\n"
+        yield f"Entities with {IDLE_READ[stream['capacity_zero']]}: {idle}.\n"
     yield (
         "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
     )

@@ -410,12 +410,17 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     headers = [
         f"row {row} repeats the header, and is left out" for row in raw.cells[is_header].index
     ]
-    lacks = [name for name in columns.of_days() if name not in raw.cells]
+    read = {
+        "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
+        "capacities": "taken as missing",
+    }
     costs = [
-        f"no column {', '.join(lacks)}: suppressed counts, whose sums would tell most of them, are"
-        f" read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)"
+        f"no column {', '.join(lacks)}: suppressed {what}, whose sums would tell most of them, are"
+        f" {read[what]}"
+        for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
+        if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
     ]
-    changed = (*headers, *(costs if lacks else ()), *raw.changed)
+    changed = (*headers, *["; ".join(costs)][: len(costs)], *raw.changed)
     raw = replace(raw, cells=raw.cells[~is_header], changed=changed)
     if dataset.cleaning.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))

@@ -511,12 +511,13 @@ class Dataset(Settings):
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = "must be a word because dataset.format.layout is wide-periods"
             yield Problem((*here, "period"), "a block", allowed)
-        if not isinstance(columns.capacity, str) and columns.capacity_days:
+        if layout == "long" and not isinstance(columns.capacity, str) and columns.capacity_days:
             allowed = "must not be given unless dataset.columns.capacity is a column"
             yield Problem((*here, "capacity_days"), "a block", allowed)
-        if layout != "long" and columns.count_days:
-            allowed = f"must not be given because dataset.format.layout is {layout}"
-            yield Problem((*here, "count_days"), "a block", allowed)
+        for key in ("count_days", "capacity_days"):
+            if layout != "long" and getattr(columns, key):
+                allowed = f"must not be given because dataset.format.layout is {layout}"
+                yield Problem((*here, key), "a block", allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
             yield Problem((*here, "capacity"), columns.capacity, allowed)

@@ -50,8 +50,8 @@ SUPPRESSED = "suppressed"
 are sums, also the fewest and the most days reported (`days`)."""
 SUMS = "sums"
 """Key in the provenance given to `build_stream`: what suppressed sums are read as (`read_as`), the
-fewest and the most days reported (`days`), and whether some numbers of days are unknown
-(`uncovered`); absent without sums."""
+fewest and the most days reported (`days`), and what a suppressed count is read as if the number of
+its days is unknown (`uncovered`), None if all are known; absent without sums."""
 UNMEASURED = "unmeasured"
 """Key in a stream's provenance: in how many periods no measured number is the largest gain
 (`periods`), and with which share of the possible gain (`share`); absent without a panel."""
@@ -59,6 +59,8 @@ MANY_UNMEASURED = 0.05
 """Share of the possible gain that numbers which nobody measured may decide without a word."""
 MEASURED = ("reported", "sum")
 """Sources of the numbers of a panel that somebody measured."""
+_ROUNDING = 1e-12
+"""A share of the largest gain that a mean of equal gains may miss."""
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
@@ -307,17 +309,18 @@ def _suppression(
     rows: pd.DataFrame, person: float, sums: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """Return the provenance of suppressed counts; empty if a panel's stream has none."""
-    counts, hidden = rows["count"].to_numpy(), (rows["count_source"] == "suppressed").to_numpy()
-    if not hidden.any():
+    counts, source = rows["count"].to_numpy(), rows["count_source"]
+    if not source.isin(["suppressed", "sum"]).any():
         return {}
-    facts, change = dict[str, Any](), person
-    if sums:
-        facts = {"read_as": sums["read_as"], "days": sums["days"]}
-        change = largest_change_of_average(person, sums["days"][0], read_as=sums["read_as"])
-    if not sums or sums["uncovered"]:
-        read_as, published = float(counts[hidden].max()), counts[rows["count_source"] == "reported"]
-        facts = {"read_as": read_as, **facts}
-        change = max(change, largest_change(person, published, read_as=read_as))
+    published = counts[source == "reported"]
+    if not sums:
+        read_as = float(counts[source == "suppressed"].max())
+        change = largest_change(person, published, read_as=read_as)
+        return {SUPPRESSED: {"read_as": read_as, "times": round(change / person, 3)}}
+    change = largest_change_of_average(person, sums["days"][0], read_as=sums["read_as"])
+    if sums["uncovered"] is not None:
+        change = max(change, largest_change(person, published, read_as=sums["uncovered"]))
+    facts = {"read_as": sums["read_as"], "days": sums["days"]}
     return {SUPPRESSED: {**facts, "times": round(change / person, 3)}}
 
 
@@ -333,7 +336,7 @@ def unmeasured_best(rows: pd.DataFrame, gain: str, sources: Sequence[str]) -> di
     gains = rows.groupby("period")[gain]
     best, possible = gains.max(), gains.max() - gains.mean()
     known = rows[measured].groupby("period")[gain].max().reindex(best.index)
-    decided = ~(known >= best) & (possible > 0)
+    decided = ~(known >= best) & (possible > _ROUNDING * best)
     share = float(possible[decided].sum() / possible.sum()) if decided.any() else 0.0
     return {"periods": int(decided.sum()), "share": round(share, 6)}
 

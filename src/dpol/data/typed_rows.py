@@ -17,6 +17,7 @@ from dpol.data.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.identifiers import identified, refuse_alike
 from dpol.data.parse import (
     KINDS,
+    SMALLEST_CAPACITY,
     Numbers,
     bad_dates,
     parse_capacities,
@@ -91,7 +92,10 @@ def read_rows(
         numbers[name] = parse_capacities(cells[name], rules, raw.formats[name])
     for name in columns.of_days():
         if name in cells:
-            numbers[name] = parse_counts(cells[name], rules, raw.formats[name])
+            # A negative sum of beds, or number of days, is missing, whatever the rule for counts.
+            counts = columns.count_days and name == columns.count_days.sum
+            parse = parse_counts if counts else parse_capacities
+            numbers[name] = parse(cells[name], rules, raw.formats[name])
 
     refuse_alike(raw.file, rows["entity"].rename(columns.entity), rules)
     bad = bad_dates(days[ours], "dataset.columns.period", written)
@@ -126,6 +130,8 @@ def read_rows(
 
     capacity = _capacity(rows, numbers, dataset, capacities)
     capacity, _ = _told(capacity, numbers, columns.capacity_days, dataset, math.nan)
+    tiny = capacity.values < SMALLEST_CAPACITY
+    capacity = replace(capacity, values=np.where(tiny, 0.0, capacity.values))
     count, days_reported = _told(
         numbers[columns.count], numbers, columns.count_days, dataset, rules.suppressed_sum
     )
