@@ -29,6 +29,10 @@ RECORDED = {
         *("other_mean_gain", "other_ci_half_width", "difference", "difference_half_width"),
         "verdict",
     ],
+    "readings": [
+        *("stream", "reading", "mu", "n_experts", "other_algorithm", "other_noise"),
+        *("difference", "difference_half_width", "verdict"),
+    ],
     "questions": [
         *("question", "stream", "role", "algorithm", "noise", "mu", "best_fixed_share"),
         *("gain_share", "gain_share_half_width"),
@@ -77,6 +81,7 @@ OF_RUN = {
         f" (kind != 'other' or other_algorithm in {_NAMED})",
         "ranking": "stream.str.endswith('-share') and source == 'run' and 0.25 <= mu",
         "questions": "stream == ''",
+        "readings": "stream.str.endswith('-share')",
     },
     "central-texas": {
         "shares": EVERY,
@@ -84,7 +89,12 @@ OF_RUN = {
         "amplification": "threshold == 0",
     },
     "promises": {"promises": EVERY},
-    "held-out": {"shares": EVERY, "summary": KEPT["summary"], "comparison": "kind != 'other'"},
+    "held-out": {
+        "shares": EVERY,
+        "summary": KEPT["summary"],
+        "comparison": "kind != 'other'",
+        "readings": EVERY,
+    },
 }
 """Tables to record for a run instead of all, with their queries."""
 

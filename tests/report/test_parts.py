@@ -19,6 +19,10 @@ def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
     write_json(tmp_path / "data/cleaning.json", CLEANING)
     part = data_part(tmp_path, page_facts(config()), CLEANING["provenance"])
     assert part.intro.startswith("4,000 rows read, 12 of them outside the chosen groups")
+    best = "weeks in which nobody measured the best number"
+    assert (best, "nm: 13 of 148 (9% of the possible gain)") in part.facts
+    idle = "Bedless (H8): a count above 0 beside a capacity of 0 or less in 2 periods"
+    assert [text for term, text in part.facts if term == "left out"] == [idle], "and no other"
     text = "stream nm: periods missing: 1 between 2021-01-15 and 2021-01-29"
     assert part.facts[-1] == ("check in the table", text)
 

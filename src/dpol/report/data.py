@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpol.core.words import unmeasured_in_words
 from dpol.data.panel import IDLE, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.part import Part
@@ -42,7 +41,8 @@ def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> 
     with reading(path):
         cleaning = json.loads(path.read_text(encoding="utf-8"))
         check = tuple(("check in the table", text) for text in cleaning["warnings"])
-        best = tuple(_decided(stream, facts.period) for stream in cleaning["streams"])
+        best = (f"{facts.period}s in which nobody measured the best number",
+                "; ".join(map(_decided, cleaning["streams"])))  # fmt: skip
         idle = tuple(
             ("left out", f"{drop['name']} ({drop['entity']}): {drop['reason']}")
             for drop in _once(cleaning["streams"])
@@ -57,13 +57,14 @@ def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> 
             ("cleaning.json", "../data/cleaning.json"),
             ("panel.parquet", "../data/panel.parquet"),
         ),
-        facts=(*source, *best, *idle, *check),
+        facts=(*source, best, *idle, *check),
     )
 
 
-def _decided(stream: Mapping[str, Any], period: str) -> tuple[str, str]:
-    said = unmeasured_in_words(**stream["unmeasured"], of=stream["periods"], period=period)
-    return f"measured, {stream['stream']}", said
+def _decided(stream: Mapping[str, Any]) -> str:
+    found = stream["unmeasured"]
+    share = f"{100 * found['share']:.0f}% of the possible gain"
+    return f"{stream['stream']}: {found['periods']} of {stream['periods']} ({share})"
 
 
 def _once(streams: Iterable[Mapping[str, Any]]) -> list[Mapping[str, str]]:

@@ -89,6 +89,20 @@ def test_curators_lead_only_where_nothing_local_was_played() -> None:
     assert "tree" not in lead_of(played(), OWN)
 
 
+def test_numbers_that_nobody_measured_are_told_of() -> None:
+    some = {"unmeasured_periods": 13, "unmeasured_share": 0.06}
+    rows = [run("rw-meta", 1.0, 30.0, stream="nm", **some), run("rw-meta", 1.0, 30.0, stream="pa")]
+    owner = leads_of(conclude(pd.DataFrame(rows)), OWN, FACTS)[1]
+    assert (
+        "In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number."
+        in owner
+    )
+    both = leads_of(conclude(pd.DataFrame(rows)), COMPARED, FACTS)[1]
+    few = "In 1 of 2 streams, nobody measured the best number of weeks with more than 5% of the"
+    assert few in both
+    assert not any("nobody measured" in lead for lead in leads_of(played(), OWN, FACTS))
+
+
 def test_a_comparison_is_told_of_the_baseline_and_ours_at_each_level() -> None:
     free, private = leads_of(played(), COMPARED, FACTS)
     where = f"{POINTS}, mean over 2 streams."

@@ -122,6 +122,10 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
     (best,) = rank_meta(pd.DataFrame(data + rivals)).query("noise == 'capacity'").to_dict("records")
     assert (best["rival"], best["other_algorithm"]) == ("factorised window sums", "mf-window-8")
     assert best["ratio"] == 11
+    hidden = pd.DataFrame(data).assign(unmeasured_share=0.06)
+    found = rank_meta(hidden).query("source == 'run'")["verdict"].tolist()
+    behind = "behind at this reading"
+    assert found == ["ahead at this reading", "undecided", behind, behind]
     without = pd.DataFrame([row for row in data if row["algorithm"] != "rw-meta"])
     assert set(rank_meta(without)["source"]) == {"paper"}
 

@@ -84,16 +84,15 @@ def _unmeasured(summary: pd.DataFrame, facts: PageFacts) -> str:
     many = streams[streams["unmeasured_share"] > MANY_UNMEASURED]
     if many.empty:
         return ""
-    row, which = many.sort_values("unmeasured_share").iloc[-1], ""
     if len(streams) > 1:
-        which = f" of {facts.streams[row['stream']]} (the most of {len(many)} such streams)"
-    said = unmeasured_in_words(
-        row["unmeasured_periods"],
-        row["unmeasured_share"],
-        of=row["n_rounds"],
-        period=facts.period,
-    )
-    return f" This is at one reading of the table: {said}{which}."
+        return (
+            f" In {len(many)} of {len(streams)} streams, nobody measured the best number of"
+            f" {facts.period}s with more than {100 * MANY_UNMEASURED:.0f}% of the possible gain."
+        )
+    (row,) = many.to_dict("records")
+    periods, share = row["unmeasured_periods"], row["unmeasured_share"]
+    said = unmeasured_in_words(periods, share, of=row["n_rounds"], period=facts.period)
+    return f" {said[:1].upper()}{said[1:]}."
 
 
 def _attacked(mu: float, line: Line, facts: PageFacts) -> str:
