@@ -102,6 +102,7 @@ how-to/add-dataset
 how-to/extend
 how-to/verify
 how-to/elsewhere
+how-to/release
 ```
 ```{toctree}
 :hidden:
