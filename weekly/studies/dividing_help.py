@@ -60,7 +60,7 @@ def streams() -> Iterator[dpol.GainStream]:
             count="total_adult_patients_hospitalized_confirmed_covid_7_day_avg",
             capacity="all_adult_hospital_inpatient_beds_7_day_avg",
             label=f"{state}-share",
-            cleaning={"min_total_cases": 100, "case_factor": 7},
+            cleaning={"min_total_cases": 100, "case_factor": 7, "capacity_zero": "drop"},
         )
 
 
