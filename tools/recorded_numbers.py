@@ -151,19 +151,19 @@ def real_data() -> str:
 
 def readings() -> str:
     """Where hidden counts decide, whether ours is above its rivals at every reading of them."""
-    rows = []
+    cells, titles = dict[str, list[str]](), []
     for run in ("states", "held-out"):
-        of_run = recorded(run, "comparison").query("mu < inf and kind in ('baseline', 'rival')")
-        states = sorted(recorded(run, "readings")["stream"].unique())
-        of_run = of_run[of_run["stream"].isin(states)]
-        of_run = of_run.drop_duplicates(["stream", "mu", "other_algorithm", "other_noise"])
-        names = of_run["other_algorithm"] + ", " + of_run["other_noise"]
-        for name, own in of_run.groupby(names, sort=False):
+        rivals = recorded(run, "comparison").query("mu < inf and kind in ('baseline', 'rival')")
+        states = recorded(run, "readings")["stream"].unique()
+        rivals = rivals[rivals["stream"].isin(states)]
+        rivals = rivals.drop_duplicates(["stream", "mu", "other_algorithm", "other_noise"])
+        titles.append(f"{len(states)} of the {REAL[run]}")
+        for name, own in rivals.groupby(
+            rivals["other_algorithm"] + ", " + rivals["other_noise"], sort=False
+        ):
             above = (own["verdict"] == "above").sum()
-            title = f"{REAL[run]}: {len(states)} with more than 5%"
-            rows.append((title, name, f"{above} of {len(own)}"))
-    header = ("data", "rival", "above at every reading, pairs of state and μ")
-    return table(header, rows, words=2)
+            cells.setdefault(str(name), []).append(f"{above} of {len(own)}")
+    return table(("rival", *titles), [(f"{name} noise", *row) for name, row in cells.items()])
 
 
 WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
