@@ -50,10 +50,10 @@ from dpol.config.experiment import load_experiment
 from dpol.core.files import write_json
 from dpol.core.randomness import replicate_generators
 from dpol.data.cleaning import clean_panel
-from dpol.data.raw_table import raw_table
 from dpol.data.simulator import simulate_hospitals
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.synthetic import synthetic_stream
+from dpol.data.tables.raw_table import raw_table
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
 from dpol.experts.meta import RWMeta

@@ -17,8 +17,8 @@ import yaml
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
-from dpol.core.logs import job_log
 from dpol.plan import Plan, inputs_of, make_plan, modules_of_job
+from dpol.reruns.job import job_log
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, run, succeed
 

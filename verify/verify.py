@@ -25,7 +25,7 @@ import pandas as pd
 import yaml
 from dirty_table import DirtyTable
 
-from dpol.data.raw_table import write_table
+from dpol.data.tables.raw_table import write_table
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -15,16 +15,24 @@ import yaml
 
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
-from dpol.core.code_hashes import every_module, hash_by_room, imports_of, reach
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import check_writable
 from dpol.core.plugins import Package, is_foreign, package_of
-from dpol.core.record import Note, asked, asked_anew, changed_files, note_of, noted_sums, read_notes
 from dpol.core.shipped import pipeline
 from dpol.core.words import counted
 from dpol.core.yaml_files import read_yaml
 from dpol.data.panel import provenance_of
 from dpol.experts.registry import EVERY_ALGORITHM
+from dpol.reruns.code_hashes import every_module, hash_by_room, imports_of, reach
+from dpol.reruns.record import (
+    Note,
+    asked,
+    asked_anew,
+    changed_files,
+    note_of,
+    noted_sums,
+    read_notes,
+)
 from dpol.studies.study import Point, Study
 
 if TYPE_CHECKING:

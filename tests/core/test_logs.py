@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import DataError, DpolError, OutputError
-from dpol.core.logs import LOGGER, error_in, job_log, progress
+from dpol.core.logs import LOGGER, error_in, progress
+from dpol.reruns.job import job_log
 
 
 @pytest.fixture

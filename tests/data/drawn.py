@@ -16,8 +16,8 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
-from dpol.data.raw_table import RawTable, raw_table
 from dpol.data.settings import Dataset, Stream
+from dpol.data.tables.raw_table import RawTable, raw_table
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]
 COLUMNS = {

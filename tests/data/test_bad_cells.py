@@ -18,7 +18,7 @@ from data.drawn import (
     week,
 )
 from dpol.core.errors import DataError
-from dpol.data.bad_cells import BadCells, refuse_cells
+from dpol.data.tables.bad_cells import BadCells, refuse_cells
 from grids import each_and_corners
 
 COUNT_WANTED = "a number from 0 to 999,999,999"

@@ -13,8 +13,8 @@ from data.drawn import Drawn, clean, counts, dataset, line, rows, sources, strea
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel
-from dpol.data.raw_table import read_capacities
 from dpol.data.stream import build_stream
+from dpol.data.tables.raw_table import read_capacities
 
 DRAWN: Drawn = dict.fromkeys(("ab", "cd"), ("1 2 3 4 5", "9 9 9 9 9"))
 

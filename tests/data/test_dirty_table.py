@@ -12,11 +12,11 @@ from dirty_table import IDLE_WEEKS, SPARSE_WEEK, STARTS, STREAMS, DirtyTable, da
 
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
-from dpol.data.parse import OF_SUMS
-from dpol.data.raw_table import raw_table
 from dpol.data.settings import Dataset, Stream
 from dpol.data.simulator import ALL_BEDS, ALL_COVID
 from dpol.data.stream import MEASURED
+from dpol.data.tables.parse import OF_SUMS
+from dpol.data.tables.raw_table import raw_table
 
 NOT_HERE = {"identified_rows", "suppressed_counts", "suppressed_capacities", "idle_counts"}
 """Rules of other configs: all hidden averages have sums, and idle hospitals are dropped."""

@@ -28,7 +28,7 @@ from dpol.data.fetch import fetch_table
 from dpol.data.query import Query, must_fetch, query_for
 from dpol.data.settings import WebSource
 from dpol.data.sources import known_tables
-from dpol.data.table_format import Format
+from dpol.data.tables.table_format import Format
 
 COLUMNS = ("hospital", "week", "state", "beds")
 QUERY = Query(
@@ -250,7 +250,7 @@ def test_a_table_that_is_too_large_is_refused(
 ) -> None:
     """A bomb of a few kB that unpacks to 2 MB is refused too."""
     monkeypatch.setattr(module, "MOST_MB", 1)
-    monkeypatch.setattr("dpol.data.raw_table.MOST_MB", 1)
+    monkeypatch.setattr("dpol.data.tables.raw_table.MOST_MB", 1)
     body = as_csv(ROWS * 3_000)
     server.faults[name] = [change(body=gzip.compress(body) if name == "packed" else body)]
     assert "is larger than 1 MB" in fetch.refused(server.at(name))

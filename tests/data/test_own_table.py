@@ -201,7 +201,7 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
 def test_without_the_pipeline_it_says_what_to_install(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("dpol.data.raw_table")]:
+    for name in [name for name in sys.modules if name.startswith("dpol.data.tables.raw_table")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
     said = re.escape(

@@ -8,8 +8,8 @@ import yaml
 
 from data.drawn import counts, dataset, streams
 from dpol.data.cleaning import clean_panel
-from dpol.data.raw_table import read_counts, read_table
 from dpol.data.settings import Dataset
+from dpol.data.tables.raw_table import read_counts, read_table
 from pipeline import ROOT
 
 TABLE = ROOT / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"

@@ -21,8 +21,8 @@ from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel, report_as_dict, report_as_markdown
-from dpol.data.raw_table import read_capacities, read_counts
 from dpol.data.settings import Dataset
+from dpol.data.tables.raw_table import read_capacities, read_counts
 from pipeline import ROOT
 
 ENTITIES = ["Köln", "Ulm", "07", "a b"]
@@ -290,9 +290,9 @@ def test_a_sheet_of_too_many_cells_is_refused_with_the_row_beyond(
 ) -> None:
     file = workbook(tmp_path / "t.xlsx", Data=TABLE)
     size = sum(map(len, TABLE))
-    monkeypatch.setattr("dpol.data.raw_table.MOST_CELLS", size)
+    monkeypatch.setattr("dpol.data.tables.raw_table.MOST_CELLS", size)
     assert len(read(file, ALL, {"skip_rows": 2}).table) == 4
-    monkeypatch.setattr("dpol.data.raw_table.MOST_CELLS", size - 1)
+    monkeypatch.setattr("dpol.data.tables.raw_table.MOST_CELLS", size - 1)
     with pytest.raises(DataError, match=f"more than {size - 1} cells up to row {len(TABLE)}; del"):
         read(file, ALL, {"skip_rows": 2})
 

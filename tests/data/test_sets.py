@@ -11,8 +11,8 @@ from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel, provenance_of_stream, report_as_dict
 from dpol.data.question import THE_PAPERS
-from dpol.data.raw_table import read_table
 from dpol.data.stream import GainStream, build_stream
+from dpol.data.tables.raw_table import read_table
 from pipeline import ROOT
 
 FLU = "data/elsewhere/flu-admissions-us-2022-02-05--2026-06-27.parquet"

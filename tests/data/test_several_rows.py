@@ -27,8 +27,8 @@ from data.drawn import (
 )
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel
-from dpol.data.raw_table import read_counts
 from dpol.data.settings import Dataset
+from dpol.data.tables.raw_table import read_counts
 
 RULES = ("sum", "mean", "max", "last")
 LONG = {"entity": "town", "period": "day", "count": "sick"}

@@ -28,9 +28,7 @@ from data.drawn import (
 )
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import CleanPanel, write_panel
-from dpol.data.parse import parse_counts
 from dpol.data.query import query_for
-from dpol.data.raw_table import read_counts
 from dpol.data.settings import Cleaning, Dataset
 from dpol.data.stream import (
     MEASURED,
@@ -39,7 +37,9 @@ from dpol.data.stream import (
     largest_change_of_average,
     unmeasured_best,
 )
-from dpol.data.table_format import DEFAULT
+from dpol.data.tables.parse import parse_counts
+from dpol.data.tables.raw_table import read_counts
+from dpol.data.tables.table_format import DEFAULT
 from dpol.noise.neighbours import neighbours_of
 
 HIDDEN = "-999999"

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.raw_table import RawTable, read_table, write_table
+from dpol.data.tables.raw_table import RawTable, read_table, write_table
 
 COLUMNS = ("a", "b")
 """Control characters, which are read as `?`; tabs and line breaks are kept."""
@@ -188,7 +188,7 @@ def test_a_table_beyond_the_largest_size_is_refused_with_the_limit(
     files: Files, pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Compressed, it is far below the limit."""
-    monkeypatch.setattr("dpol.data.raw_table.MOST_MB", 1)
+    monkeypatch.setattr("dpol.data.tables.raw_table.MOST_MB", 1)
     said = files.refused(
         pack(b"a,b\n" + b"1,2\n" * 300_000), f"t.csv{'' if pack is bytes else '.gz'}"
     )

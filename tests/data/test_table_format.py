@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.data.cleaning import clean_panel
-from dpol.data.parse import parse_counts, parse_date, parse_numbers
-from dpol.data.raw_table import read_table
 from dpol.data.settings import Cleaning
-from dpol.data.table_format import Format
+from dpol.data.tables.parse import parse_counts, parse_date, parse_numbers
+from dpol.data.tables.raw_table import read_table
+from dpol.data.tables.table_format import Format
 
 FORMATS = [
     Format(decimal=decimal, thousands=thousands)

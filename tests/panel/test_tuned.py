@@ -9,8 +9,8 @@ import pytest
 
 from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_panel
-from dpol.data.raw_table import read_table
 from dpol.data.stream import build_stream
+from dpol.data.tables.raw_table import read_table
 from dpol.experts.registry import make_members
 from dpol.studies.games.compute import play_suite
 from pipeline import ROOT

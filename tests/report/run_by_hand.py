@@ -14,12 +14,12 @@ import pandas as pd
 from claims_by_hand import claim_by_hand, ledger_of
 from dpol.config.models import WHOLE, Config
 from dpol.core.files import sha256, write_json, write_text
-from dpol.core.record import CONFIG, CRATE, checksums, write_note
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.panel import IDLE
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
+from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
 from dpol.studies.audits.shown import audits_table
 from dpol.studies.claims.shown import claims_table, open_claims_table

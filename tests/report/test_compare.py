@@ -18,11 +18,11 @@ import yaml
 from dpol.core.errors import DataError
 from dpol.core.files import sha256
 from dpol.core.intervals import student_factor, welch_half_width
-from dpol.core.record import CONFIG, CRATE
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.report.compare import RunComparison, compare_runs
+from dpol.reruns.record import CONFIG, CRATE
 from dpol.studies.games import summary as summaries
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played, scores_of

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from dpol.core.errors import DataError
-from dpol.core.record import CONFIG
 from dpol.core.schemas import write_frame
 from dpol.report.recorded import beside_recorded
+from dpol.reruns.record import CONFIG
 from in_process import command
 from pipeline import ROOT
 from report.run_by_hand import record

@@ -13,9 +13,9 @@ import pytest
 
 import dpol
 from dpol.core.files import sha256
-from dpol.core.record import CONFIG, CRATE, disagreements
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
+from dpol.reruns.record import CONFIG, CRATE, disagreements
 from dpol.studies.games.scores import RunBlock, rounds_of, tables_of
 from report.run_by_hand import record
 from runs_by_hand import played

@@ -21,8 +21,8 @@ import verify
 import yaml
 
 from dpol.config.experiment import parse_experiment
-from dpol.core.code_hashes import files_by_reader, hash_by_room
 from dpol.plan import make_plan, modules_of_job
+from dpol.reruns.code_hashes import files_by_reader, hash_by_room
 from dpol.studies.games.collect import read_scores
 from dpol.studies.games.scores import collect_cells
 from dpol.studies.registry import STUDIES, load_study

@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from dpol.core.logs import job_log
+from dpol.reruns.job import job_log
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.data.panel import provenance_of_stream, read_panel

@@ -1,12 +1,12 @@
 from pathlib import Path
 
-from dpol.core.logs import job_log
+from dpol.reruns.job import job_log
 
 files = [*snakemake.input, *snakemake.params.played]
 with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
-    from dpol.core.code_hashes import code_of_results
     from dpol.report.page import write_report
     from dpol.report.provenance import Params
+    from dpol.reruns.code_hashes import code_of_results
 
     write_report(
         Path(snakemake.output.page),

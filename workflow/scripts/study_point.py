@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from dpol.core.logs import job_log
+from dpol.reruns.job import job_log
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
     from dpol.studies.jobs import write_points

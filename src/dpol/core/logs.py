@@ -1,96 +1,16 @@
-"""Logs of jobs, and how a job ends after an error."""
+"""The logger of dpol, and what a job's log says."""
 
 from __future__ import annotations
 
 import logging
 import re
-import signal
-import sys
 import time
-import traceback
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
-
-from dpol.core.errors import DpolError
-from dpol.core.extras import missing
-from dpol.core.files import output_error
-from dpol.core.record import checksums, note_of, write_note
-from dpol.core.versions import as_line, loaded_versions
+from typing import TypeVar
 
 LOGGER = logging.getLogger("dpol")
 T = TypeVar("T")
-
-
-@contextmanager
-def job_log(
-    path: Path | str,
-    inputs: Iterable[str] = (),
-    outputs: Iterable[str] = (),
-    params: Mapping[str, Any] | None = None,
-) -> Iterator[logging.Logger]:
-    """Log a job to `path`; on an error, log it last and end the process.
-
-    Nothing is written to the terminal, since the starter of the job shows the log once, unless the
-    log cannot be written. Scripts import what they call in the block: a package that is missing is
-    told like any other error. The last line of a successful job names the versions of packages that
-    it used.
-
-    Last, a job notes what it was asked and the checksums of its files (`dpol.core.record.Note`),
-    but not of files outside the folder of the run or with a storage provider.
-
-    Args:
-        path: the log file, results/<run>/logs/<job>.log, which is overwritten.
-        inputs: files that the job reads.
-        outputs: files that the job writes.
-        params: what the job is asked.
-    """
-    # A job that is terminated then removes its temporary files.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        handler = _LogFile(path, mode="w", encoding="utf-8")
-    except OSError as error:
-        sys.exit(f"error: {output_error(path, error)}")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.INFO)
-    try:
-        log, folder, began = Path(path), _folder_of(Path(path)), time.time_ns()
-        note_of(log).unlink(missing_ok=True)
-        read = checksums(folder, inputs)
-        yield LOGGER
-        write_note(log, params or {}, read, checksums(folder, outputs), began)
-        handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
-    except DpolError as error:
-        LOGGER.info("error: %s", error)
-        sys.exit(1)
-    except Exception as error:
-        remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
-        LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
-        sys.exit(1)
-    except KeyboardInterrupt:
-        LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
-        sys.exit(130)
-    finally:
-        LOGGER.removeHandler(handler)
-        try:
-            handler.close()
-        except OSError as error:
-            sys.exit(f"error: {output_error(path, error)}")
-
-
-class _LogFile(logging.FileHandler):
-    """A log whose trouble, such as a full disk, is told once: when it is closed."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Say nothing for each line."""
-
-
-def _folder_of(log: Path) -> Path:
-    """Return results/<run>; a run or a stream may be called `logs`, too."""
-    return next(it.parent for it in reversed(log.parents) if it.match("results/*/logs"))
 
 
 def error_in(log: Path) -> str:

@@ -32,11 +32,11 @@ from dpol.data.panel import (
     provenance_of,
     report_as_dict,
 )
-from dpol.data.parse import KINDS
-from dpol.data.raw_table import RawTable, read_capacities, read_counts
 from dpol.data.settings import Cleaning, Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
+from dpol.data.tables.parse import KINDS
+from dpol.data.tables.raw_table import RawTable, read_capacities, read_counts
 from dpol.data.typed_rows import drop_rows, read_rows
 
 SHOWN = 5

@@ -153,7 +153,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
         _BrokenError: a failure that may pass, such as a body cut short.
         FetchError: the download fails, or is not a table with the columns.
     """
-    from dpol.data.raw_table import read_table
+    from dpol.data.tables.raw_table import read_table
 
     url, asked, total = str(endpoint.url), dict[str, str](), None
     if endpoint.kind == "socrata":

@@ -14,12 +14,12 @@ import numpy as np
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats
 from dpol.core.words import counted
-from dpol.data.bad_cells import BadCells, refuse_cells
-from dpol.data.parse import bad_dates, parse_dates, parse_numbers, sign_remedies
-from dpol.data.raw_table import read_table, refuse_columns, refuse_unnamed
 from dpol.data.settings import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
-from dpol.data.table_format import DEFAULT, Format
+from dpol.data.tables.bad_cells import BadCells, refuse_cells
+from dpol.data.tables.parse import bad_dates, parse_dates, parse_numbers, sign_remedies
+from dpol.data.tables.raw_table import read_table, refuse_columns, refuse_unnamed
+from dpol.data.tables.table_format import DEFAULT, Format
 
 _MEND_GAINS = (
     "Fix the gains in the table, or change dataset.source.gain_range. Write numbers with the"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpol.data.setting_types import columns_of
 from dpol.data.settings import Dataset
-from dpol.data.table_format import DEFAULT, Format
+from dpol.data.tables.table_format import DEFAULT, Format
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from dpol.data.setting_types import (
     relative,
 )
 from dpol.data.sources import Digest, Endpoint, TableName, known_tables
-from dpol.data.table_format import DEFAULT, EARLIEST, LATEST, Format
+from dpol.data.tables.table_format import DEFAULT, EARLIEST, LATEST, Format
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
 

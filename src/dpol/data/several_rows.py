@@ -8,8 +8,8 @@ import pandas as pd
 
 from dpol.core.errors import DataError
 from dpol.core.words import counted, shortened
-from dpol.data.parse import KINDS, OF_SUMS
 from dpol.data.settings import Cleaning
+from dpol.data.tables.parse import KINDS, OF_SUMS
 
 SHOWN = 3
 """Number of rows, or of entities and periods, that a message shows."""

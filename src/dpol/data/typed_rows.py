@@ -13,9 +13,10 @@ from dpol.core.errors import DataError
 from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
-from dpol.data.bad_cells import BadCells, Texts, refuse_cells
-from dpol.data.identifiers import identified, refuse_alike
-from dpol.data.parse import (
+from dpol.data.settings import CapacityTable, Cleaning, Dataset, DayColumns
+from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
+from dpol.data.tables.identifiers import identified, refuse_alike
+from dpol.data.tables.parse import (
     KINDS,
     SMALLEST_CAPACITY,
     Numbers,
@@ -26,9 +27,8 @@ from dpol.data.parse import (
     starts_of_months,
     without_time,
 )
-from dpol.data.raw_table import RawTable, period_texts
-from dpol.data.settings import CapacityTable, Cleaning, Dataset, DayColumns
-from dpol.data.table_format import EARLIEST, LATEST
+from dpol.data.tables.raw_table import RawTable, period_texts
+from dpol.data.tables.table_format import EARLIEST, LATEST
 
 NO_GROUP = "all"
 SHOWN = 20

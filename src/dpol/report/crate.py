@@ -17,10 +17,10 @@ from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from dpol.core.files import sha256
-from dpol.core.record import CODE, CONFIG
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
+from dpol.reruns.record import CODE, CONFIG
 from dpol.studies.page import PageFacts
 
 WORKFLOW = "provenance/Snakefile"

@@ -16,7 +16,6 @@ from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
-from dpol.core.record import CONFIG, CRATE, checksums, jobs_of, misread_files, read_notes
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import WORKFLOW, build_crate
@@ -24,6 +23,7 @@ from dpol.report.data import data_part, read_source
 from dpol.report.part import Chapter, Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
+from dpol.reruns.record import CONFIG, CRATE, checksums, jobs_of, misread_files, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.games.answer import first_level, leads_of
 from dpol.studies.page import PageFacts, Widget

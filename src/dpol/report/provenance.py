@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.core.record import Note
 from dpol.core.versions import Versions, recorded_versions
 from dpol.report.part import Part
+from dpol.reruns.record import Note
 from dpol.studies.page import PageFacts
 
 

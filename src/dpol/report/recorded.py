@@ -9,10 +9,10 @@ import pandas as pd
 from dpol.config.experiment import load_experiment
 from dpol.config.models import Privacy
 from dpol.core.errors import DataError
-from dpol.core.record import differences, flat
 from dpol.core.shipped import shipped_configs
 from dpol.report.reading import reading
 from dpol.report.run import open_run
+from dpol.reruns.record import differences, flat
 
 
 def of_shares(summary: pd.DataFrame) -> pd.DataFrame:

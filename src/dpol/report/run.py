@@ -14,10 +14,10 @@ from pyarrow import parquet
 
 from dpol.core.errors import DataError
 from dpol.core.near import nearest
-from dpol.core.record import Record, disagreements, read_config, read_record
 from dpol.core.words import called, counted
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.reading import reading
+from dpol.reruns.record import Record, disagreements, read_config, read_record
 from dpol.studies.games.summary import ROUNDS, schema
 
 _FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]

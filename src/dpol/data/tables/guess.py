@@ -26,9 +26,12 @@ from dpol.core.errors import UsageError
 from dpol.core.names import folded
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.bad_cells import Texts
-from dpol.data.parse import date_formats, parse_dates, parse_numbers, without_time
-from dpol.data.raw_table import (
+from dpol.data.settings import Cleaning
+from dpol.data.several_rows import are_corrections
+from dpol.data.stream import largest_change
+from dpol.data.tables.bad_cells import Texts
+from dpol.data.tables.parse import date_formats, parse_dates, parse_numbers, without_time
+from dpol.data.tables.raw_table import (
     DELIMITERS,
     LONGEST_CELL,
     MOST_TITLES,
@@ -38,10 +41,7 @@ from dpol.data.raw_table import (
     refuse_unnamed,
     sheet_cells,
 )
-from dpol.data.settings import Cleaning
-from dpol.data.several_rows import are_corrections
-from dpol.data.stream import largest_change
-from dpol.data.table_format import DEFAULT, EITHER, FORMATS, MONTHS, YEARS, Dates, Format
+from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, MONTHS, YEARS, Dates, Format
 
 LINES, START = 500, 1_000_000
 """Number of lines, and of bytes, at the start of a file that show its format."""

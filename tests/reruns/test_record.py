@@ -15,8 +15,9 @@ import pytest
 from pydantic import BaseModel
 
 from dpol.core.errors import DataError
-from dpol.core.logs import error_in, job_log
-from dpol.core.record import (
+from dpol.core.logs import error_in
+from dpol.reruns.job import job_log
+from dpol.reruns.record import (
     asked,
     asked_anew,
     changed_files,
@@ -184,7 +185,7 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
     def denied(file: Path) -> str:
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr("dpol.core.record.sha256", denied)
+    monkeypatch.setattr("dpol.reruns.record.sha256", denied)
     with pytest.raises(DataError, match=f"{SCORES} cannot be read .*Permission denied"):
         changed()
 

@@ -13,8 +13,8 @@ from collections.abc import Collection
 from dpol.core.errors import DataError
 from dpol.core.names import folded
 from dpol.core.words import shortened
-from dpol.data.bad_cells import Texts
 from dpol.data.settings import Cleaning
+from dpol.data.tables.bad_cells import Texts
 
 SHOWN = 10
 """Number of names that a message shows."""

@@ -24,11 +24,11 @@ from dpol.core.files import atomic_path, packed_file, sha256
 from dpol.core.near import did_you_mean
 from dpol.core.shipped import way_back
 from dpol.core.words import counted, shortened
-from dpol.data.bad_cells import Texts
-from dpol.data.parse import parse_date
 from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
-from dpol.data.table_format import DEFAULT, EITHER, Format
+from dpol.data.tables.bad_cells import Texts
+from dpol.data.tables.parse import parse_date
+from dpol.data.tables.table_format import DEFAULT, EITHER, Format
 
 MOST_MB = 2_000
 """Largest CSV table, unpacked, in MB (10^6 bytes)."""

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from dpol.core import code_hashes
-from dpol.core.code_hashes import ROOT, every_module, reach, room_of
+from dpol.reruns.code_hashes import ROOT, every_module, reach, room_of
 from pipeline import run, succeed
 
 HASHES = """

@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
-from dpol.data.bad_cells import BadCells, Texts
 from dpol.data.settings import Cleaning
-from dpol.data.table_format import (
+from dpol.data.tables.bad_cells import BadCells, Texts
+from dpol.data.tables.table_format import (
     DATES,
     DEFAULT,
     EARLIEST,

@@ -1,0 +1,1 @@
+"""Reading the tables that people have: their formats, dates, numbers and names."""
