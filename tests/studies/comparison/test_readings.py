@@ -89,7 +89,7 @@ def test_readings_need_a_comparison_of_single_algorithms() -> None:
     assert problems(READINGS) == [f"dataset.readings = ['ones', 'nines']: {allowed}"]
     family = {"comparison.baseline": {"algorithm": "ridge-w8-weak", "noise": "isotropic"}}
     (said,) = problems(COMPARED, READINGS, family)
-    assert said.startswith("comparison.baseline.algorithm = ridge-w8-weak: must be an entry")
+    assert said.startswith("comparison.baseline.algorithm = 'ridge-w8-weak': must be an entry")
     (empty,) = problems(COMPARED, {"dataset.readings": {"x": {}}})
     assert empty.startswith("dataset.readings.x")
     assert reading_label("one", "ones") not in CONFIG.streams

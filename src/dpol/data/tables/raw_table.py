@@ -420,7 +420,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
         if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
     ]
-    changed = (*headers, *["; ".join(costs)][: len(costs)], *raw.changed)
+    changed = (*headers, *(["; ".join(costs)] if costs else []), *raw.changed)
     raw = replace(raw, cells=raw.cells[~is_header], changed=changed)
     if dataset.cleaning.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
