@@ -47,7 +47,7 @@ def differing(one: Plan, two: Plan, study: str = "games") -> set[str]:
 JOBS = (
     ("study_point", GAMES.computing),
     ("study_results", GAMES.module, GAMES.collecting),
-    ("study_shown", GAMES.module, GAMES.showing),
+    ("study_shown", GAMES.module, GAMES.showing, GAMES.drawing),
 )
 
 
@@ -60,6 +60,7 @@ JOBS = (
         ("studies.games.study", [False, True, True]),
         ("studies.games.collect", [False, True, False]),
         ("studies.games.show", [False, False, True]),
+        ("studies.games.drawn", [False, False, True]),
         ("studies.games.paper", [False, False, True]),
         ("report.page", [False, False, False]),
         ("labels.game", [False, False, False]),
@@ -195,7 +196,7 @@ from dpol.core.yaml_files import read_yaml
 plan = make_plan(read_yaml("config/beyond.yaml"), ["config/beyond.yaml"])
 for study, block in plan.studies:
     study.sections_of(block, plan.config.facts)
-    plan.jobs, plan.code("study_shown", study.module, study.showing)
+    plan.jobs, plan.code("study_shown", study.module, study.showing, study.drawing)
 print(*sys.modules)
 """
 

@@ -69,8 +69,10 @@ def test_a_function_that_a_job_cannot_call_is_told(monkeypatch, name, function, 
     assert bool(told) == bool(wrong)
 
 
-SECTION, *_ = load_study("batching").sections
+BATCHING = load_study("batching")
+SECTION, *_ = BATCHING.sections
 FIGURE, *_ = SECTION.figures
+DRAWN = BATCHING.drawn
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,6 @@ FIGURE, *_ = SECTION.figures
     [
         ({}, ""),
         ({"results": ("lazy",)}, r"shows ['lazy'], which are results neither of this study nor"),
-        ({"figures": (replace(FIGURE, draw=lambda frames: None),)}, "takes frames, but is given 3"),
         ({"figures": (replace(FIGURE, description="Lines"),)}, "must end with a full stop"),
         ({"about": "Lines"}, "section batching: about must end with a full stop"),
     ],
@@ -86,6 +87,27 @@ FIGURE, *_ = SECTION.figures
 def test_a_section_that_its_job_cannot_show_is_told(monkeypatch, changes, told):
     monkeypatch.setattr("dpol.studies.batching.show.SECTIONS", (replace(SECTION, **changes),))
     found = counterexample(dict(checks_of("batching"))["sections show its results"])
+    assert told in found
+    assert bool(told) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("section", "drawn", "told"),
+    [
+        ({}, {}, ""),
+        ({"figures": ()}, {}, "DRAWN.figures of dpol.studies.batching.drawn do not both have"),
+        ({}, {"figures": {}}, "do not both have ['figure-1']; make them agree"),
+        ({}, {"tables": DRAWN.tables | {"other": print}}, "do not both have ['other']; make"),
+        ({"widget": True}, {}, "DRAWN.widgets of dpol.studies.batching.drawn do not both have"),
+        ({}, {"widgets": {"batching": print}}, "do not both have ['batching']; make them agree"),
+        ({}, {"figures": {"figure-1": lambda frames: None}}, "takes frames, but is given 3"),
+    ],
+)
+def test_a_name_without_a_function_or_the_reverse_is_told(monkeypatch, section, drawn, told):
+    shown = (replace(SECTION, **section),)
+    monkeypatch.setattr("dpol.studies.batching.show.SECTIONS", shown)
+    monkeypatch.setattr("dpol.studies.batching.drawn.DRAWN", replace(DRAWN, **drawn))
+    found = counterexample(dict(checks_of("batching"))["every figure and table has its function"])
     assert told in found
     assert bool(told) == bool(found)
 

@@ -146,7 +146,8 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_results"] = modules_of_job("study_results", *called)
         for section in study.sections_of(block, plan.config.facts):
             rule = f"{section.name.replace('-', '_')}_shown"
-            codes[rule] = modules_of_job("study_shown", study.module, study.showing, GAMES)
+            called = study.module, study.showing, study.drawing, GAMES
+            codes[rule] = modules_of_job("study_shown", *called)
     return codes
 
 

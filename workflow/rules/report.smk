@@ -1,7 +1,7 @@
 SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 # The page reads the whole config, which may name every study.
 SHOWING = [
-    *(study.showing for study, _ in plan.studies),
+    *(module for study, _ in plan.studies for module in (study.showing, study.drawing)),
     *(study.module for study in load_studies().values()),
 ]
 

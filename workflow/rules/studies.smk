@@ -126,7 +126,14 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
-                code=plan.code("study_shown", study.module, study.showing, MAIN, *code_of(points)),
+                code=plan.code(
+                    "study_shown",
+                    study.module,
+                    study.showing,
+                    study.drawing,
+                    MAIN,
+                    *code_of(points),
+                ),
                 study=study.package,
                 section=section.name,
                 settings=block.model_dump(mode="json"),

@@ -43,7 +43,7 @@ def functions_fit(study: Study) -> None:
 
 
 def sections_are_described(study: Study) -> None:
-    """Check that sections show known results, by functions that take what they are given."""
+    """Check that sections show known results, and that their words are as the page needs them."""
     known = {*study.results, *load_study(MAIN).results}
     for section in study.sections:
         if unknown := {*section.results} - known:
@@ -51,11 +51,6 @@ def sections_are_described(study: Study) -> None:
                 f"section {section.name} shows {sorted(unknown)}, which are results neither of"
                 f" this study nor of {MAIN}"
             )
-        for function in (
-            *(it.draw for it in section.figures),
-            *(it.build for it in section.tables),
-        ):
-            _takes(function, 3)
         for figure in section.figures:
             if not (figure.description.endswith(".") and figure.title[0].isupper()):
                 raise CheckError(
@@ -64,6 +59,24 @@ def sections_are_described(study: Study) -> None:
                 )
         if not section.about.endswith("."):
             raise CheckError(f"section {section.name}: about must end with a full stop")
+
+
+def sections_are_drawn(study: Study) -> None:
+    """Check that each figure, table and widget has its function, and each function its section."""
+    named = {
+        "figures": {it.name for section in study.sections for it in section.figures},
+        "tables": {it.name for section in study.sections for it in section.tables},
+        "widgets": {section.name for section in study.sections if section.widget},
+    }
+    for kind, names in named.items():
+        functions: Mapping[str, Callable[..., object]] = getattr(study.drawn, kind)
+        if odd := sorted(names ^ functions.keys()):
+            raise CheckError(
+                f"{study.showing} and DRAWN.{kind} of {study.drawing} do not both have {odd}; make"
+                " them agree"
+            )
+        for function in functions.values():
+            _takes(function, 3)
 
 
 def points_are_plain(study: Study, settings: Any) -> None:
@@ -103,5 +116,6 @@ CHECKS: Mapping[str, Callable[[Study], None]] = {
     "results have columns": results_have_columns,
     "functions take what jobs give": functions_fit,
     "sections show its results": sections_are_described,
+    "every figure and table has its function": sections_are_drawn,
 }
 """Checks of studies, by printed title. `points_are_plain` also needs settings."""

@@ -93,7 +93,7 @@ def build_page(
         for section in study.sections_of(settings, facts):
             part = _part(folder, replace(section, title=section.title or study.title))
             if section.widget:
-                widget = section.widget(results, settings, facts)
+                widget = study.drawn.widgets[section.name](results, settings, facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)

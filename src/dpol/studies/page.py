@@ -1,7 +1,7 @@
 """Interactive figures that a study adds to the page of a run, and the facts that the page states.
 
-The `widget` of a section takes (frames, settings, facts): result tables by name, the study's
-settings, and `PageFacts`. It returns a `Widget`.
+The function of a section in `Drawn.widgets` takes (frames, settings, facts): result tables by name,
+the study's settings, and `PageFacts`. It returns a `Widget`.
 """
 
 from __future__ import annotations

@@ -42,10 +42,10 @@ def write_shown(
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures:
         if paths := _files_of("figures", figure.name, files):
-            save_figure(figure.draw(frames, block, facts), paths)
+            save_figure(study.drawn.figures[figure.name](frames, block, facts), paths)
     for table in section.tables:
         if paths := _files_of("tables", table.name, files):
-            write_table(table.build(frames, block, facts), *paths)
+            write_table(study.drawn.tables[table.name](frames, block, facts), *paths)
 
 
 def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:

@@ -2,11 +2,11 @@
 
 A study is a package with a file for each kind of job, found by name: `study.py` holds `STUDY`, all
 that jobs import of its settings and points; `compute.py` has `run`, which computes a point, and
-perhaps `collect`, which makes the result tables of all points; `show.py` has `SECTIONS`, its
-figures and tables with their words. `results.yaml` has the columns of its result tables. A
-`collect` that needs much that `run` does not is in a file of its own, `collect.py`, so that its
-changes recompute no point. A plan imports `study.py` and `show.py`; so only the functions in
-`show.py` import what draws.
+perhaps `collect`, which makes the result tables of all points; `show.py` has `SECTIONS`, the names
+and words of its figures and tables; `drawn.py` has `DRAWN`, the functions that make them, by name.
+`results.yaml` has the columns of its result tables. A `collect` that needs much that `run` does not
+is in a file of its own, `collect.py`, so that its changes recompute no point. A plan imports
+`study.py` and `show.py`, so these import neither tables nor figures.
 
 A study of dpol has one line in `dpol.studies.registry`, one of another package an entry point.
 """
@@ -14,7 +14,7 @@ A study of dpol has one line in `dpol.studies.registry`, one of another package 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -128,33 +128,28 @@ def reading_label(stream: str, reading: str) -> str:
     return f"{stream}@{reading}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FigureSpec:
-    """A figure of a study: `@partial(FigureSpec, name=..., ...)` makes it of its function.
+    """A figure of a study, in words; `Drawn` has the function that draws it.
 
     Args:
-        draw: takes (frames, settings, facts) and returns the figure, whose label is its finding in
-            a sentence.
         name: its files below figures/, without suffix.
         title: what it shows, in a few words.
         description: what is drawn where.
         place: whether the page shows it or folds it.
     """
 
-    draw: Callable[[Frames, Any, Facts], Figure]
-    _: KW_ONLY
     name: str
     title: str
     description: str
     place: Literal["seen", "folded"] = "seen"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableSpec:
-    """A table of a study: `@partial(TableSpec, name=..., ...)` makes it of its function.
+    """A table of a study, in words; `Drawn` has the function that builds it.
 
     Args:
-        build: takes (frames, settings, facts) and returns the table.
         name: its files below tables/, without suffix.
         title: what it shows, in a few words.
         place: whether the page shows it above the figures (`first`) or below them, folds it, or
@@ -162,8 +157,6 @@ class TableSpec:
             made.
     """
 
-    build: Callable[[Frames, Any, Facts], Table]
-    _: KW_ONLY
     name: str
     title: str
     place: Literal["first", "seen", "folded", "file"] | None = None
@@ -187,8 +180,7 @@ class Section:
             (`dpol.studies.games`). The section is left out if the run does not make one of them.
         figures: its figures.
         tables: its tables.
-        widget: takes (frames, settings, facts) and returns its interactive figure
-            (`dpol.studies.page`); None for none.
+        widget: whether the page has an interactive figure of it (`dpol.studies.page`).
         chapter: chapter of the page.
     """
 
@@ -198,13 +190,29 @@ class Section:
     results: tuple[str, ...]
     figures: tuple[FigureSpec, ...] = ()
     tables: tuple[TableSpec, ...] = ()
-    widget: Callable[[Frames, Any, PageFacts], Widget] | None = None
+    widget: bool = False
     chapter: ChapterKey = "beyond"
 
     @property
     def made(self) -> bool:
         """Whether it makes files: figures or tables. An interactive figure is on the page only."""
         return bool(self.figures or self.tables)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """The functions of a study's sections; each takes (frames, settings, facts).
+
+    Args:
+        figures: by name of a figure, what draws it; the label of the figure is its finding in a
+            sentence.
+        tables: by name of a table, what builds it.
+        widgets: by name of a section, what makes its interactive figure.
+    """
+
+    figures: Mapping[str, Callable[[Frames, Any, Facts], Figure]] = field(default_factory=dict)
+    tables: Mapping[str, Callable[[Frames, Any, Facts], Table]] = field(default_factory=dict)
+    widgets: Mapping[str, Callable[[Frames, Any, PageFacts], Widget]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,10 +262,21 @@ class Study:
         return f"{self.package}.show"
 
     @property
+    def drawing(self) -> str:
+        """Dotted name of the module with `DRAWN`."""
+        return f"{self.package}.drawn"
+
+    @property
     def sections(self) -> tuple[Section, ...]:
         """Sections that show its results, in their order on the page."""
         sections: tuple[Section, ...] = import_module(self.showing).SECTIONS
         return sections
+
+    @property
+    def drawn(self) -> Drawn:
+        """Functions of its sections. Their modules import what draws; no plan asks for them."""
+        drawn: Drawn = import_module(self.drawing).DRAWN
+        return drawn
 
     @property
     def columns(self) -> Path:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dpol.studies.audits.core import OUTSIDE
-from dpol.studies.audits.shown import audits_table, closest_audits
+from dpol.studies.audits.drawn import audits_table, closest_audits
 from report.run_by_hand import audits
 from tables_by_hand import texts
 

@@ -7,8 +7,8 @@ import pytest
 
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Table
+from dpol.studies.batching.drawn import amplification, batching
 from dpol.studies.batching.paper import TABLE_1, table_1
-from dpol.studies.batching.shown import amplification, batching
 from dpol.studies.claims.compute import statements
 
 BOUNDS = ("borell-tis", "reflection")

@@ -9,7 +9,7 @@ from dpol.show.marks import Mark
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Table, TableCell
 from dpol.studies.claims.core import Claim
-from dpol.studies.claims.shown import ON_DATA, OWN, claims_table, open_claims_table
+from dpol.studies.claims.drawn import ON_DATA, OWN, claims_table, open_claims_table
 
 FAILS, HOLDS = Mark("does not hold", "bad"), Mark("holds", "good")
 SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}

@@ -1,30 +1,6 @@
 """The section of the page on audits."""
 
-from __future__ import annotations
-
-from functools import partial
-from typing import TYPE_CHECKING
-
-from dpol.studies.audits.settings import Audits
-from dpol.studies.study import Facts, Frames, Section, TableSpec
-
-if TYPE_CHECKING:
-    from dpol.show.table import Table
-
-
-@partial(TableSpec, name="audits-closest", title="What the outputs prove", place="seen")
-def _closest_audits(frames: Frames, settings: Audits, facts: Facts) -> Table:
-    from dpol.studies.audits.shown import closest_audits
-
-    return closest_audits(frames, settings, facts)
-
-
-@partial(TableSpec, name="audits", title="Audits of privacy", place="file")
-def _audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
-    from dpol.studies.audits.shown import audits_table
-
-    return audits_table(frames, settings, facts)
-
+from dpol.studies.study import Section, TableSpec
 
 SECTIONS = (
     Section(
@@ -35,7 +11,10 @@ SECTIONS = (
         " the true privacy parameter. A claim below that bound is refuted. The notes below the"
         " table say what ran.",
         results=("audits",),
-        tables=(_closest_audits, _audits_table),
+        tables=(
+            TableSpec(name="audits-closest", title="What the outputs prove", place="seen"),
+            TableSpec(name="audits", title="Audits of privacy", place="file"),
+        ),
     ),
 )
 """Sections of the page, in their order."""

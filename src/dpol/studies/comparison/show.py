@@ -1,87 +1,6 @@
 """The sections of the page that compare the baseline with ours."""
 
-from __future__ import annotations
-
-from functools import partial
-from typing import TYPE_CHECKING
-
-from dpol.studies.comparison.settings import Comparison
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, TableSpec
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from dpol.show.table import Table
-    from dpol.studies.page import PageFacts, Widget
-
-
-@partial(
-    FigureSpec,
-    name="questions",
-    title="The cost of privacy, by question",
-    description="One panel per question. The vertical axis is the share of the possible gain: 0% is"
-    " an expert drawn uniformly at random in every round, 100% is the oracle, which picks the best"
-    " expert of every round. The horizontal axis is how often, at most, an attacker who knows"
-    " everybody else’s data guesses correctly whether a person was counted, from no privacy to the"
-    " most. Lines are means over the streams of the baseline, its rivals (thin but for the first;"
-    " of several systems the best at each level) and ours. Dots are streams. The dotted line is the"
-    " best fixed expert in hindsight, mean over the streams. Bars are joint intervals of the means."
-    " They cover the noise on these streams, not other places or years.",
-)
-def _draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
-    from dpol.studies.comparison.questions_shown import draw_questions
-
-    return draw_questions(frames, settings, facts)
-
-
-@partial(
-    FigureSpec,
-    name="promises",
-    title="Which noise for which promise",
-    description="Top left: for noises with the same best guess of an attacker, the least false"
-    " negatives of any test against its false positives; pure guessing is the grey diagonal. A line"
-    " that meets the left edge below 100% gives some people away for certain. The other panels, one"
-    " per longest stay: the share of the possible gain that our reader keeps under the least noise"
-    " of each kind that keeps a promise. Bars are joint intervals of means over the streams; they"
-    " cover the noise on these streams.",
-)
-def _draw_promises(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
-    from dpol.studies.comparison.promises import draw_promises
-
-    return draw_promises(frames, settings, facts)
-
-
-@partial(TableSpec, name="promises", title="Share kept, by promise, noise and stay")
-def _promises_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    from dpol.studies.comparison.promises import promises_table
-
-    return promises_table(frames, settings, facts)
-
-
-@partial(
-    TableSpec,
-    name="answer-by-question",
-    title="Share of the possible gain that is kept",
-    place="seen",
-)
-def _questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    from dpol.studies.comparison.questions_shown import questions_table
-
-    return questions_table(frames, settings, facts)
-
-
-@partial(TableSpec, name="comparison", title="The baseline and ours")
-def _comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
-    from dpol.studies.comparison.tables import comparison_table
-
-    return comparison_table(frames, settings, facts)
-
-
-def _questions_widget(frames: Frames, settings: Comparison, facts: PageFacts) -> Widget:
-    from dpol.studies.comparison.questions_shown import questions_widget
-
-    return questions_widget(frames, settings, facts)
-
+from dpol.studies.study import FigureSpec, Section, TableSpec
 
 SECTIONS = (
     Section(
@@ -91,16 +10,37 @@ SECTIONS = (
         " survives at each privacy level depends on the question.",
         results=("questions", "comparison"),
         chapter="answer",
-        figures=(_draw_questions,),
-        tables=(_questions_table,),
-        widget=_questions_widget,
+        figures=(
+            FigureSpec(
+                name="questions",
+                title="The cost of privacy, by question",
+                description="One panel per question. The vertical axis is the share of the"
+                " possible gain: 0% is an expert drawn uniformly at random in every round, 100% is"
+                " the oracle, which picks the best expert of every round. The horizontal axis is"
+                " how often, at most, an attacker who knows everybody else’s data guesses"
+                " correctly whether a person was counted, from no privacy to the most. Lines are"
+                " means over the streams of the baseline, its rivals (thin but for the first; of"
+                " several systems the best at each level) and ours. Dots are streams. The dotted"
+                " line is the best fixed expert in hindsight, mean over the streams. Bars are"
+                " joint intervals of the means. They cover the noise on these streams, not other"
+                " places or years.",
+            ),
+        ),
+        tables=(
+            TableSpec(
+                name="answer-by-question",
+                title="Share of the possible gain that is kept",
+                place="seen",
+            ),
+        ),
+        widget=True,
     ),
     Section(
         name="beyond",
         title="The baseline and ours at equal privacy",
         about="The baseline and its rivals compared with ours at each level.",
         results=("summary", "comparison"),
-        tables=(_comparison_table,),
+        tables=(TableSpec(name="comparison", title="The baseline and ours"),),
     ),
     Section(
         name="promises",
@@ -108,8 +48,20 @@ SECTIONS = (
         about="The same person can be promised different things. The promise decides which noise"
         " is the least, and how much of the possible gain is left.",
         results=("memory", "summary"),
-        figures=(_draw_promises,),
-        tables=(_promises_table,),
+        figures=(
+            FigureSpec(
+                name="promises",
+                title="Which noise for which promise",
+                description="Top left: for noises with the same best guess of an attacker, the"
+                " least false negatives of any test against its false positives; pure guessing is"
+                " the grey diagonal. A line that meets the left edge below 100% gives some people"
+                " away for certain. The other panels, one per longest stay: the share of the"
+                " possible gain that our reader keeps under the least noise of each kind that"
+                " keeps a promise. Bars are joint intervals of means over the streams; they cover"
+                " the noise on these streams.",
+            ),
+        ),
+        tables=(TableSpec(name="promises", title="Share kept, by promise, noise and stay"),),
     ),
 )
 """Sections of the page, in their order."""

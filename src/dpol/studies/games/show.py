@@ -1,95 +1,6 @@
 """The sections of the main study."""
 
-from __future__ import annotations
-
-from functools import partial
-from typing import TYPE_CHECKING
-
-from dpol.studies.games.settings import Games
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, TableSpec
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from dpol.show.table import Table
-    from dpol.studies.page import PageFacts, Widget
-
-
-@partial(
-    FigureSpec,
-    name="figure-2",
-    title="The paper’s Figure 2",
-    description="Mean cumulative gain against time: one row of panels per stream, one column per"
-    " privacy level; all share both axes. Lines are RW-Meta and the two central trees. The orange"
-    " shade is the range of the linear models, dotted is the best fixed expert in hindsight. A line"
-    " above the dotted one has negative static regret. RW-Meta’s distance from the top of the shade"
-    " is its regret to the best linear model.",
-)
-def _draw_figure_2(frames: Frames, settings: Games, facts: Facts) -> Figure:
-    from dpol.studies.games.paper import draw_figure_2
-
-    return draw_figure_2(frames, settings, facts)
-
-
-@partial(
-    FigureSpec,
-    name="privacy-utility",
-    title="What privacy costs",
-    description="One panel per stream. The vertical axis is the share of the possible gain: 0% is"
-    " an expert drawn uniformly at random in every round, 100% is the oracle, which picks the best"
-    " expert of every round. The horizontal axis is how often, at most, an attacker who knows"
-    " everybody else’s data guesses correctly whether a person was counted. Lines are the systems"
-    " compared (thin but for the baseline, the first rival and ours), and the best with a curator."
-    " If nothing is compared, every algorithm has a line, with its best noise at the strictest"
-    " level; the best is thick, and lines with a curator are dashed. Dotted: the best fixed expert."
-    " The best are chosen in hindsight. Bars are joint intervals for the noise; they do not cover"
-    " other places or years.",
-)
-def _draw_privacy_utility(frames: Frames, settings: Games, facts: Facts) -> Figure:
-    from dpol.studies.games.privacy_utility import draw_privacy_utility
-
-    return draw_privacy_utility(frames, settings, facts)
-
-
-@partial(TableSpec, name="table-2", title="The paper’s Table 2", place="first")
-def _table_2(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.paper import table_2
-
-    return table_2(frames, settings, facts)
-
-
-@partial(TableSpec, name="answer", title="Share of the possible gain kept", place="seen")
-def _answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.privacy_utility import answer_table
-
-    return answer_table(frames, settings, facts)
-
-
-@partial(TableSpec, name="privacy", title="How private is it?")
-def _privacy_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.privacy import privacy_table
-
-    return privacy_table(frames, settings, facts)
-
-
-@partial(TableSpec, name="average-gain", title="Total gain")
-def _average_gain_table(frames: Frames, settings: Games, facts: Facts) -> Table:
-    from dpol.studies.games.gains import average_gain_table
-
-    return average_gain_table(frames, settings, facts)
-
-
-def _answer_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
-    from dpol.studies.games.answer import answer_widget
-
-    return answer_widget(frames, settings, facts)
-
-
-def _replay_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
-    from dpol.studies.games.replay import replay_widget
-
-    return replay_widget(frames, settings, facts)
-
+from dpol.studies.study import FigureSpec, Section, TableSpec
 
 SECTIONS = (
     Section(
@@ -99,8 +10,19 @@ SECTIONS = (
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
         " own, for the same question.",
         results=("summary", "cumulative"),
-        figures=(_draw_figure_2,),
-        tables=(_table_2,),
+        figures=(
+            FigureSpec(
+                name="figure-2",
+                title="The paper’s Figure 2",
+                description="Mean cumulative gain against time: one row of panels per stream, one"
+                " column per privacy level; all share both axes. Lines are RW-Meta and the two"
+                " central trees. The orange shade is the range of the linear models, dotted is the"
+                " best fixed expert in hindsight. A line above the dotted one has negative static"
+                " regret. RW-Meta’s distance from the top of the shade is its regret to the best"
+                " linear model.",
+            ),
+        ),
+        tables=(TableSpec(name="table-2", title="The paper’s Table 2", place="first"),),
     ),
     Section(
         name="privacy-utility",
@@ -108,9 +30,24 @@ SECTIONS = (
         title="What privacy costs",
         about="The share of the possible gain that is left at each privacy level.",
         results=("summary",),
-        figures=(_draw_privacy_utility,),
-        tables=(_answer_table,),
-        widget=_answer_widget,
+        figures=(
+            FigureSpec(
+                name="privacy-utility",
+                title="What privacy costs",
+                description="One panel per stream. The vertical axis is the share of the possible"
+                " gain: 0% is an expert drawn uniformly at random in every round, 100% is the"
+                " oracle, which picks the best expert of every round. The horizontal axis is how"
+                " often, at most, an attacker who knows everybody else’s data guesses correctly"
+                " whether a person was counted. Lines are the systems compared (thin but for the"
+                " baseline, the first rival and ours), and the best with a curator. If nothing is"
+                " compared, every algorithm has a line, with its best noise at the strictest"
+                " level; the best is thick, and lines with a curator are dashed. Dotted: the best"
+                " fixed expert. The best are chosen in hindsight. Bars are joint intervals for the"
+                " noise; they do not cover other places or years.",
+            ),
+        ),
+        tables=(TableSpec(name="answer", title="Share of the possible gain kept", place="seen"),),
+        widget=True,
     ),
     Section(
         name="privacy",
@@ -119,7 +56,7 @@ SECTIONS = (
         about="How often an attacker who knows everybody else’s data guesses right about one"
         " person, at most. The command dpol account --promise lists noises for other promises.",
         results=("summary",),
-        tables=(_privacy_table,),
+        tables=(TableSpec(name="privacy", title="How private is it?"),),
     ),
     Section(
         name="replay",
@@ -128,14 +65,14 @@ SECTIONS = (
         about="One run, choice by choice. Every choice is made before the numbers of its"
         " round are seen.",
         results=("replay",),
-        widget=_replay_widget,
+        widget=True,
     ),
     Section(
         name="average-gain",
         title="Total gain",
         about="Each algorithm at each privacy level.",
         results=("summary",),
-        tables=(_average_gain_table,),
+        tables=(TableSpec(name="average-gain", title="Total gain"),),
     ),
 )
 """Sections of the page, in their order."""

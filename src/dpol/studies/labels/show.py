@@ -1,61 +1,7 @@
 """The section of the page on learning from private labels."""
 
-from __future__ import annotations
-
-from functools import partial
-from typing import TYPE_CHECKING
-
 from dpol.show.papers import DISTRIBUTIONS, cited
-from dpol.studies.labels.settings import Labels
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, TableSpec
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from dpol.show.table import Table
-
-
-@partial(
-    FigureSpec,
-    name="labels-risk",
-    title="Risk beside the rate of Theorem 5",
-    description="KL risk in nats, on a logarithmic axis, against the number of rounds T, of labels"
-    " M and of hypotheses K, and the privacy ε of a message. Each algorithm has a line for its mean"
-    " and a dot for each run; the table has the numbers. The line of short dashes is the bound of"
-    " Theorem 5 for private EXP3, multiplied by one number in each panel so that it starts at the"
-    " mean of EXP3: it shows the rate, not the bound. Other black lines are bounds as stated:"
-    " Theorem 5 on random classes, and Theorem 3, which holds for every ε-private learner, on the"
-    " hard class.",
-)
-def _risk(frames: Frames, settings: Labels, facts: Facts) -> Figure:
-    from dpol.studies.labels.figures import risk
-
-    return risk(frames, settings, facts)
-
-
-@partial(
-    FigureSpec,
-    name="labels-selection",
-    title="Selecting the true hypothesis",
-    description="Total variation distance between estimate and truth against the number of rounds"
-    " T, both on logarithmic axes. There is a panel for each class of hypotheses and selection"
-    " rule. Each algorithm has a line for its mean and a dot for each run; a Scheffé tournament"
-    " selects one hypothesis, so that its distance may be 0, which has no marker. Black lines show"
-    " the slopes T^(−1/4) and T^(−1/2).",
-    place="folded",
-)
-def _selection(frames: Frames, settings: Labels, facts: Facts) -> Figure:
-    from dpol.studies.labels.figures import selection
-
-    return selection(frames, settings, facts)
-
-
-@partial(TableSpec, name="labels", title="Learning from private labels", place="file")
-def _labels_table(frames: Frames, settings: Labels, facts: Facts) -> Table:
-    from dpol.studies.labels.table import labels_table
-
-    return labels_table(frames, settings, facts)
-
+from dpol.studies.study import FigureSpec, Section, TableSpec
 
 SECTIONS = (
     Section(
@@ -65,8 +11,32 @@ SECTIONS = (
         f" system of {cited(DISTRIBUTIONS)}, which reports no experiments. Measured"
         " risk is drawn beside the rate of its Theorem 5.",
         results=("labels",),
-        figures=(_risk, _selection),
-        tables=(_labels_table,),
+        figures=(
+            FigureSpec(
+                name="labels-risk",
+                title="Risk beside the rate of Theorem 5",
+                description="KL risk in nats, on a logarithmic axis, against the number of rounds"
+                " T, of labels M and of hypotheses K, and the privacy ε of a message. Each"
+                " algorithm has a line for its mean and a dot for each run; the table has the"
+                " numbers. The line of short dashes is the bound of Theorem 5 for private EXP3,"
+                " multiplied by one number in each panel so that it starts at the mean of EXP3: it"
+                " shows the rate, not the bound. Other black lines are bounds as stated: Theorem 5"
+                " on random classes, and Theorem 3, which holds for every ε-private learner, on"
+                " the hard class.",
+            ),
+            FigureSpec(
+                name="labels-selection",
+                title="Selecting the true hypothesis",
+                description="Total variation distance between estimate and truth against the"
+                " number of rounds T, both on logarithmic axes. There is a panel for each class of"
+                " hypotheses and selection rule. Each algorithm has a line for its mean and a dot"
+                " for each run; a Scheffé tournament selects one hypothesis, so that its distance"
+                " may be 0, which has no marker. Black lines show the slopes T^(−1/4) and"
+                " T^(−1/2).",
+                place="folded",
+            ),
+        ),
+        tables=(TableSpec(name="labels", title="Learning from private labels", place="file"),),
     ),
 )
 """Sections of the page, in their order."""

@@ -1,63 +1,7 @@
 """The section of the page on L2P for experts."""
 
-from __future__ import annotations
-
-from functools import partial
-from typing import TYPE_CHECKING
-
 from dpol.show.papers import LAZY, cited
-from dpol.studies.lazy.settings import Lazy
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, TableSpec
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from dpol.show.table import Table
-
-
-@partial(
-    FigureSpec,
-    name="lazy-rates",
-    title="The paper’s Figure 1",
-    description="The exponent b of the regret T^b against a, where ε = T^(−a). The lines are"
-    " formulas from the paper; nothing is measured. The panels are the paper’s, in its order.",
-)
-def _draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
-    from dpol.studies.lazy.rates import draw_rates
-
-    return draw_rates(frames, settings, facts)
-
-
-@partial(
-    FigureSpec,
-    name="lazy-regret",
-    title="What each algorithm learns",
-    description="There is a row for each algorithm, the best on top, a panel for each ε, and a"
-    " marker for each number of experts d. 0% is the regret of uniform random, an expert drawn in"
-    " every round; 100% is the regret of multiplicative weights without privacy. The games are the"
-    " longest with stochastic losses. (The adversarial losses of the lower bound leave nothing to"
-    " learn: see the table.) Bars are intervals (Student’s t) that hold together. They cover the"
-    " randomness of the runs on these losses, not other losses.",
-)
-def _draw_learned(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
-    from dpol.studies.lazy.regrets_shown import draw_learned
-
-    return draw_learned(frames, settings, facts)
-
-
-@partial(TableSpec, name="lazy-stated-rates", title="The paper’s Table 1, experts", place="first")
-def _rates_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
-    from dpol.studies.lazy.rates import rates_table
-
-    return rates_table(frames, settings, facts)
-
-
-@partial(TableSpec, name="lazy-regret", title="Regret, experts", place="file")
-def _regret_table(frames: Frames, settings: Lazy, facts: Facts) -> Table:
-    from dpol.studies.lazy.regrets_shown import regret_table
-
-    return regret_table(frames, settings, facts)
-
+from dpol.studies.study import FigureSpec, Section, TableSpec
 
 SECTIONS = (
     Section(
@@ -68,8 +12,32 @@ SECTIONS = (
         f" regret of the algorithms of {cited(LAZY)}. Its Table 1 and Figure 1 come first: they"
         " are stated rates, not measurements.",
         results=("lazy",),
-        figures=(_draw_rates, _draw_learned),
-        tables=(_rates_table, _regret_table),
+        figures=(
+            FigureSpec(
+                name="lazy-rates",
+                title="The paper’s Figure 1",
+                description="The exponent b of the regret T^b against a, where ε = T^(−a). The"
+                " lines are formulas from the paper; nothing is measured. The panels are the"
+                " paper’s, in its order.",
+            ),
+            FigureSpec(
+                name="lazy-regret",
+                title="What each algorithm learns",
+                description="There is a row for each algorithm, the best on top, a panel for each"
+                " ε, and a marker for each number of experts d. 0% is the regret of uniform"
+                " random, an expert drawn in every round; 100% is the regret of multiplicative"
+                " weights without privacy. The games are the longest with stochastic losses. (The"
+                " adversarial losses of the lower bound leave nothing to learn: see the table.)"
+                " Bars are intervals (Student’s t) that hold together. They cover the randomness"
+                " of the runs on these losses, not other losses.",
+            ),
+        ),
+        tables=(
+            TableSpec(
+                name="lazy-stated-rates", title="The paper’s Table 1, experts", place="first"
+            ),
+            TableSpec(name="lazy-regret", title="Regret, experts", place="file"),
+        ),
     ),
 )
 """Sections of the page, in their order."""

@@ -14,7 +14,7 @@ from dpol.show.table import Column, Line, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
 from dpol.studies.audits.core import OUTSIDE
 from dpol.studies.audits.settings import Audits
-from dpol.studies.study import Facts, Frames
+from dpol.studies.study import Drawn, Facts, Frames
 
 _VERDICTS = {
     "violated": Mark("refuted", "bad"),
@@ -100,3 +100,6 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
         TableCell(f"{name_of(row['method']).short}{runs}"),
         TableCell(name_of(row["verdict"]).short, mark=_VERDICTS[row["verdict"]]),
     )
+
+
+DRAWN = Drawn(tables={"audits-closest": closest_audits, "audits": audits_table})

@@ -1,4 +1,4 @@
-"""The section of the page on RW-AdaBatch: amplified privacy, and the regret that batching costs."""
+"""The tables of RW-AdaBatch: amplified privacy, and the regret that batching costs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from dpol.show.names import OURS, name_of
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.show.words import mu_title
+from dpol.studies.batching.paper import draw_figure_1, table_1
 from dpol.studies.batching.settings import Batching
-from dpol.studies.study import Facts, Frames
+from dpol.studies.study import Drawn, Facts, Frames
 
 PAPER = f"“{EXPERTS}”"
 _COVERS = "The intervals cover the randomness of the runs on these streams, not other streams."
@@ -123,3 +124,9 @@ def _sections(
         Section(f"n = {n}", f"T = {rows['T'].iloc[0]}", groups(rows))
         for n, rows in frame.groupby("n", sort=False)
     )
+
+
+DRAWN = Drawn(
+    figures={"figure-1": draw_figure_1},
+    tables={"table-1": table_1, "amplification": amplification, "batching": batching},
+)

@@ -14,7 +14,7 @@ from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.studies.claims.core import OF_SUBSTANCE, Verdict
 from dpol.studies.claims.settings import Claims
-from dpol.studies.study import Facts, Frames
+from dpol.studies.study import Drawn, Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
 _MARKS: Mapping[str, Mark] = {
@@ -147,3 +147,6 @@ def _notes(texts: Mapping[str, object]) -> tuple[str, ...]:
 def _number(value: float, digits: int = 4) -> str:
     """Format a number with four digits, and commas between thousands."""
     return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"
+
+
+DRAWN = Drawn(tables={"claims-open": open_claims_table, "claims": claims_table})
