@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from dpol.core import code_hashes
+from dpol.reruns import code_hashes
 from dpol.reruns.code_hashes import ROOT, every_module, reach, room_of
 from pipeline import run, succeed
 
@@ -18,7 +18,7 @@ HASHES = """
 import json, sys
 from functools import cache
 from pathlib import Path
-from dpol.core import code_hashes
+from dpol.reruns import code_hashes
 code_hashes._without_words = cache(code_hashes._without_words)  # parsed once
 reached = code_hashes.reach(
     "dpol.experts.cautious_mean", "dpol.core.schemas", "dpol.show.looks", "dpol.labels"
