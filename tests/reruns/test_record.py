@@ -95,7 +95,7 @@ def test_the_values_of_params_are_told_in_one_way() -> None:
 
 def test_other_processes_ask_the_same() -> None:
     code = (
-        "from core.test_record import KINDS, asked; print(asked({'all': KINDS | {'x': 'y' * 99}}))"
+        "from reruns.test_record import KINDS, asked; print(asked({'all': KINDS | {'x': 'y' * 99}}))"
     )
     folder = str(Path(__file__).parents[1])
     said = {
