@@ -59,12 +59,12 @@ def write_games(folder: Path, replicates: int) -> None:
         tables = []
         for point in points:
             game, stream = point.settings, Path(point.inputs["stream"]).stem
-            members = [member for entry in game["suite"] for member in make_members(entry)]
+            members = [member for entry in game.suite for member in make_members(entry)]
             played = tuple(
                 Played(
                     stream=stream,
-                    noise=game["noise"],
-                    mu=game["mu"],
+                    noise=game.noise,
+                    mu=game.mu,
                     label=member.label,
                     family=member.family,
                     origin=member.origin,
@@ -74,7 +74,7 @@ def write_games(folder: Path, replicates: int) -> None:
                 )
                 for member in members
             )
-            numbers = tuple(game["replicates"])
+            numbers = game.replicates
             block = RunBlock(replicates=numbers, played=played, best=np.ones(WEEKS))
             tables.append(tables_of(block))
         for name in tables[0]:

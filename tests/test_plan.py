@@ -6,10 +6,11 @@ Snakemake reruns a job if its params or inputs differ, so these tests compare pa
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import verify
@@ -19,6 +20,8 @@ from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
 from dpol.plan import Plan, inputs_of, make_plan, modules_of_job
 from dpol.reruns.job import job_log
+from dpol.studies.comparison.points import ComparisonPoint
+from dpol.studies.jobs import settings_from
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, run, succeed
 
@@ -104,6 +107,19 @@ def test_a_change_of_a_study_reruns_only_the_points_that_it_changes(
 ) -> None:
     after = plan(**{study: SMALL[study] | changed})
     assert differing(plan(), after, study) == reached
+
+
+def test_jobs_get_the_settings_of_their_points_through_json() -> None:
+    """Infinite mu as well, which JSON itself does not have."""
+    readings = {"readings": {"ones": {"suppressed_value": 1}}}
+    asked = plan(dataset=SMALL["dataset"] | readings)
+    for study, _ in asked.studies:
+        for point in asked.points[study.name].values():
+            plain = json.loads(json.dumps(point.plain))
+            assert settings_from(study.package, plain) == point.settings
+    assert math.inf in {point.settings.mu for point in asked.points["games"].values()}
+    kinds = {type(point.settings) for point in asked.points["comparison"].values()}
+    assert kinds == {*get_args(ComparisonPoint)}
 
 
 def test_the_result_tables_are_made_from_what_points_read() -> None:
@@ -209,7 +225,8 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     packages = {load_study(name).package for name in STUDIES}
     of_studies = {name for name in imported if name.startswith("dpol.studies.")}
     shared = {f"dpol.studies.{name}" for name in ("registry", "study")}
-    expected = {f"{it}{file}" for it in packages for file in ("", ".study", ".settings")}
+    files = "", ".study", ".settings", ".points"
+    expected = {f"{it}{file}" for it in packages for file in files}
     expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
     assert len([name for name in imported if name.startswith("dpol")]) <= 105

@@ -76,13 +76,13 @@ class Plan:
         return self.config.studies()
 
     @cached_property
-    def points(self) -> Mapping[str, Mapping[str, Point]]:
+    def points(self) -> Mapping[str, Mapping[str, Point[Any]]]:
         """Points of each study, by study and label."""
         facts = self.config.facts
         return {study.name: study.points(block, facts) for study, block in self.studies}
 
     @cached_property
-    def jobs(self) -> Mapping[str, Mapping[str, Sequence[Point]]]:
+    def jobs(self) -> Mapping[str, Mapping[str, Sequence[Point[Any]]]]:
         """Points of each job, by study and label of the job."""
         most = self.config.points_per_job
         return {study.name: _jobs_of(self.points[study.name], most) for study, _ in self.studies}
@@ -269,12 +269,12 @@ def modules_of_job(script: str, *named: str) -> frozenset[str]:
     return modules
 
 
-def code_of(points: Iterable[Point]) -> list[str]:
+def code_of(points: Iterable[Point[Any]]) -> list[str]:
     """Return the modules that points import by name, each once."""
     return sorted({module for point in points for module in point.code})
 
 
-def inputs_of(points: Iterable[Point]) -> dict[str, list[str]]:
+def inputs_of(points: Iterable[Point[Any]]) -> dict[str, list[str]]:
     """Return the files below results/<run>/ that points read, each once, in lists by name."""
     files: dict[str, dict[str, None]] = {}
     for point in points:
@@ -288,7 +288,7 @@ def _foreign(modules: Iterable[str]) -> list[str]:
     return sorted({module.partition(".")[0] for module in modules if is_foreign(module)})
 
 
-def _jobs_of(points: Mapping[str, Point], most: int) -> dict[str, Sequence[Point]]:
+def _jobs_of(points: Mapping[str, Point[Any]], most: int) -> dict[str, Sequence[Point[Any]]]:
     """Return the points of each job by label; a label such as `a+1` is the first and the rest.
 
     Args:
@@ -300,7 +300,7 @@ def _jobs_of(points: Mapping[str, Point], most: int) -> dict[str, Sequence[Point
     >>> list(_jobs_of(points, 8))
     ['a+1', 'c', 'd']
     """
-    jobs: list[dict[str, Point]] = []
+    jobs: list[dict[str, Point[Any]]] = []
     for label, point in points.items():
         if not jobs or len(jobs[-1]) == most or not _is_short([*jobs[-1].values(), point]):
             jobs.append({})
@@ -308,12 +308,12 @@ def _jobs_of(points: Mapping[str, Point], most: int) -> dict[str, Sequence[Point
     return {_label_of(job): [*job.values()] for job in jobs}
 
 
-def _is_short(points: Sequence[Point]) -> bool:
+def _is_short(points: Sequence[Point[Any]]) -> bool:
     """Return whether one job may compute all points: they read the same files, and are fast."""
     expected, first = sum(point.seconds for point in points), points[0].inputs
     return expected <= SHORT_SECONDS and all(point.inputs == first for point in points)
 
 
-def _label_of(job: Mapping[str, Point]) -> str:
+def _label_of(job: Mapping[str, Point[Any]]) -> str:
     first, *others = job
     return f"{first}+{len(others)}" if others else first

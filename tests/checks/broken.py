@@ -13,6 +13,7 @@ import dpol
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.noises import CAPACITY, ISOTROPIC
 from dpol.studies.batching.study import STUDY
+from dpol.studies.labels.points import HospitalsPoint
 from dpol.studies.labels.study import STUDY as LABELS
 from dpol.studies.study import Point
 
@@ -211,9 +212,14 @@ NO_FUNCTION = dataclasses.replace(STUDY, package="dpol.show")
 OF_ANOTHER = dataclasses.replace(STUDY, package="dpol.studies.labels")
 NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
 NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"}})
-TAKEN = dataclasses.replace(
-    LABELS, points=lambda *known: {"a": Point(settings={}, inputs={"labels": "b.parquet"})}
-)
-OUTSIDE = dataclasses.replace(
-    LABELS, points=lambda *known: {"a": Point(settings={}, inputs={"file": "/etc/passwd"})}
-)
+HOSPITALS = HospitalsPoint(patients_per_week=1, epsilons=(1.0,), delta=1e-6, replicates=2)
+
+
+def with_point(**fields: Any) -> dpol.Study:
+    """A study with one point, which is sound but for these fields."""
+    point = Point(**{"settings": HOSPITALS, **fields})
+    return dataclasses.replace(LABELS, points=lambda *known: {"a": point})
+
+
+TAKEN = with_point(inputs={"labels": "b.parquet"})
+OUTSIDE = with_point(inputs={"file": "/etc/passwd"})

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import math
+from dataclasses import asdict, replace
+from functools import partial
 
 import pytest
 
+from checks.broken import HOSPITALS, with_point
 from dpol.checks.check import check, checks_of, counterexample
+from dpol.checks.studies import points_are_plain
 from dpol.cli import main
 from dpol.studies.registry import load_study
 
@@ -67,6 +71,45 @@ def test_a_function_that_a_job_cannot_call_is_told(monkeypatch, name, function, 
     told = counterexample(dict(checks_of("batching"))["functions take what jobs give"])
     assert told.endswith(wrong)
     assert bool(told) == bool(wrong)
+
+
+REMEDY = "make them a frozen dataclass, POINT in dpol.studies.labels.compute, of text, numbers"
+
+
+@pytest.mark.parametrize(
+    ("settings", "got"),
+    [
+        (HOSPITALS, ""),
+        (replace(HOSPITALS, delta=math.inf), ""),
+        (replace(HOSPITALS, epsilons=[1.0, 2.0]), "gets HospitalsPoint("),
+        (replace(HOSPITALS, replicates="many"), "replicates Input should be a valid integer"),
+        (replace(HOSPITALS, replicates=object()), "Unable to serialize unknown type"),
+        (asdict(HOSPITALS), "gets HospitalsPoint("),
+        ({}, "Field required"),
+    ],
+)
+def test_settings_of_a_point_that_do_not_reach_its_job_are_told(settings, got):
+    study = with_point(settings=settings)
+    told = counterexample(partial(points_are_plain, study, study.settings()))
+    assert got in told
+    assert (REMEDY in told) == bool(got) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("settings", "got"),
+    [
+        ({"runs": [1, 2], "law": {"mu": math.inf}}, ""),
+        ({"runs": (1, 2)}, "but its job gets {'runs': [1, 2]}"),
+        (HOSPITALS, "but its job gets {'patients_per_week': 1"),
+    ],
+)
+def test_without_a_class_of_its_points_a_study_has_mappings(monkeypatch, settings, got):
+    """So older packages work as they are."""
+    monkeypatch.delattr("dpol.studies.labels.compute.POINT")
+    study = with_point(settings=settings)
+    told = counterexample(partial(points_are_plain, study, study.settings()))
+    assert got in told
+    assert bool(got) == bool(told)
 
 
 BATCHING = load_study("batching")

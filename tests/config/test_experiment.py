@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dpol.config.experiment import load_experiment, parse_experiment
 from dpol.config.models import Unit
 from dpol.noise import find_noise
+from dpol.studies.games.points import GamePoint
 from dpol.studies.games.study import points
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -71,14 +72,14 @@ def test_jobs_come_in_the_order_of_the_config():
 def test_a_job_holds_just_what_it_depends_on():
     made = tiny(replicates=10, block_replicates=4)
     point = jobs(made)["NM", "noisy", "capacity", "high", "block-2"]
-    assert point.settings == {
-        "suite": ["rw-ftpl", "ridge"],
-        "noise": "capacity",
-        "mu": 0.25,
-        "replicates": [8, 9],
-        "memory": "designed",
-        "keep_rounds": False,
-    }
+    assert point.settings == GamePoint(
+        suite=("rw-ftpl", "ridge"),
+        noise="capacity",
+        mu=0.25,
+        replicates=(8, 9),
+        memory="designed",
+        keep_rounds=False,
+    )
     assert point.inputs == {"stream": "streams/NM.parquet"}
     assert {"dpol.experts.ftpl", "dpol.experts.learners.ridge"} <= {*point.code}
     assert point.seconds == pytest.approx(0.3 + 0.002 * 2 * 2)
@@ -154,9 +155,7 @@ def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
 @example(replicates=10, block=1_000)
 def test_blocks_hold_every_replicate_once_and_none_is_empty(replicates, block):
     made = jobs(tiny(replicates=replicates, block_replicates=block))
-    held = [
-        point.settings["replicates"] for (_, suite, *_), point in made.items() if suite == "open"
-    ]
+    held = [point.settings.replicates for (_, suite, *_), point in made.items() if suite == "open"]
     assert list(itertools.chain(*held)) == list(range(replicates))
     assert all(0 < len(numbers) <= (block or replicates) for numbers in held)
     assert len(held) == math.ceil(replicates / (block or replicates))

@@ -48,7 +48,7 @@ for study, block in plan.studies:
             ),
             study=study.package,
             # Of a point, only its settings and inputs affect results.
-            points=lambda wildcards, jobs=jobs: [it.settings for it in jobs[wildcards.point]],
+            points=lambda wildcards, jobs=jobs: [it.plain for it in jobs[wildcards.point]],
             seed=settings.seed,
         message:
             f"{study.title}: {{wildcards.point}}"

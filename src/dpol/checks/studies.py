@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
-
 from dpol.checks import CheckError
+from dpol.core.errors import in_one_line
+from dpol.studies.jobs import settings_from
 from dpol.studies.registry import MAIN, load_study, study_in
 from dpol.studies.study import Facts, Point, Study, schemas_of
 
@@ -80,7 +80,7 @@ def sections_are_drawn(study: Study) -> None:
 
 
 def points_are_plain(study: Study, settings: Any) -> None:
-    """Check that points have plain settings, and labels that can name files."""
+    """Check that jobs get the settings of points as planned, and that labels can name files."""
     points = study.points(settings, Facts({"A": "A", "B": "B"}, simulated=True, confidence=0.95))
     for label, point in points.items():
         if not _LABEL.fullmatch(label):
@@ -89,10 +89,15 @@ def points_are_plain(study: Study, settings: Any) -> None:
             )
         if not isinstance(point, Point):
             raise CheckError(f"point {label} must be a dpol.studies.study.Point, not {point!r}")
-        settings = dict(point.settings)
-        if yaml.safe_load(yaml.safe_dump(settings)) != settings:
+        try:
+            got: object = settings_from(study.package, point.plain)
+        except ValueError as error:  # of pydantic
+            got = in_one_line(error)
+        if got != point.settings:
             raise CheckError(
-                f"point {label} must hold only text, numbers, lists of them, and blocks: {settings}"
+                f"point {label} has the settings {point.settings}, but its job gets {got}; make"
+                f" them a frozen dataclass, POINT in {study.computing}, of text, numbers, tuples of"
+                " them, and blocks"
             )
         if taken := point.inputs.keys() & {*study.written, *study.results}:
             raise CheckError(

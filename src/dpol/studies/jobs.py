@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.registry import study_in
@@ -25,14 +27,31 @@ def write_points(
 
     Args:
         package: dotted name of the package of the study; its `study.py` is not imported.
-        points: settings of some points of the study.
+        points: settings of some points of the study, as plain values.
         inputs: their other inputs.
         files: output file of each table, by name.
     """
     run = import_module(f"{package}.compute").run
-    computed = [run(point, inputs) for point in points]
+    computed = [run(settings_from(package, plain), inputs) for plain in points]
     for name, path in files.items():
         write_frame(together([parts[name] for parts in computed]), path)
+
+
+def settings_from(package: str, plain: Values) -> Any:
+    """Return the settings of a point of a study from what `Point.plain` made of them.
+
+    Args:
+        package: dotted name of the package of the study.
+        plain: the settings as plain values.
+
+    Raises:
+        ValidationError: a value is missing, or is not of the type that `POINT` says.
+
+    >>> settings_from("dpol.studies.claims", {"paper": "labels"})
+    ClaimsPoint(paper='labels')
+    """
+    kind = getattr(import_module(f"{package}.compute"), "POINT", dict[str, Any])
+    return TypeAdapter(kind).validate_python(plain)
 
 
 def together(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:
@@ -146,7 +165,7 @@ def compute(
                 continue
             inputs = Inputs(seed=seed, memory_mb=1000, files=read)
             own = {name: Path(made, label, f"{name}.parquet") for name in written}
-            write_points(study.package, [point.settings], inputs, own)
+            write_points(study.package, [point.plain], inputs, own)
             for name, path in {**read, **own}.items():
                 files.setdefault(name, []).append(path)
         return collect(study, settings, facts, files)

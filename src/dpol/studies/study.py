@@ -8,6 +8,10 @@ and words of its figures and tables; `drawn.py` has `DRAWN`, the functions that 
 is in a file of its own, `collect.py`, so that its changes recompute no point. A plan imports
 `study.py` and `show.py`, so these import neither tables nor figures.
 
+The settings of a point are a frozen dataclass, which `compute.py` names as `POINT`: a plan writes
+them as plain values, and a job reads them back. In dpol the class is in `points.py`, which both
+import, so that no other change of a plan recomputes a point.
+
 A study of dpol has one line in `dpol.studies.registry`, one of another package an entry point.
 """
 
@@ -18,7 +22,9 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from pydantic_core import to_jsonable_python
 
 from dpol.core.schemas import Schema, read_schemas
 from dpol.core.settings import Settings
@@ -37,14 +43,17 @@ Values = Mapping[str, Any]
 """Plain values by name: text, numbers, lists of them, and blocks."""
 FileLists = Mapping[str, Sequence[Path | str]]
 """Files that result tables are made from, in lists by name."""
+PointSettings = TypeVar("PointSettings")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class Point(Generic[PointSettings]):
     """One job's work, whole by itself: a change of the config reruns only the points it changes.
 
     Args:
-        settings: all that `run` gets, as plain values: text, numbers, lists of them, and blocks.
+        settings: all that `run` gets: a frozen dataclass, `POINT` of `compute.py`, of text,
+            numbers, tuples of them, and blocks. Without `POINT`, a mapping of such values, with
+            lists for tuples.
         inputs: files that it reads, by name, as paths below results/<run>/.
         code: modules that the job imports by name: of its algorithms, learners and noises. Those of
             other packages make it run again; without them it runs again with dpol's alone.
@@ -52,10 +61,16 @@ class Point:
             inputs may share a job.
     """
 
-    settings: Values
+    settings: PointSettings
     inputs: Mapping[str, str] = field(default_factory=dict)
     code: Sequence[str] = ()
     seconds: float = 10.0
+
+    @property
+    def plain(self) -> Values:
+        """The settings as Snakemake hands them to a job: as JSON has them, but with infinity."""
+        plain: Values = to_jsonable_python(self.settings)
+        return plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +252,7 @@ class Study:
     package: str
     results: tuple[str, ...]
     optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
-    points: Callable[[Any, Facts], Mapping[str, Point]]
+    points: Callable[[Any, Facts], Mapping[str, Point[Any]]]
     written: tuple[str, ...] = ()
 
     @property

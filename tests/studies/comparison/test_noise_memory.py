@@ -30,6 +30,7 @@ from dpol.studies.comparison.noise_memory import (
     compare_memories,
     play_units,
 )
+from dpol.studies.comparison.points import MemoryPoint
 from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import STUDY, games_with_memory, points
 from dpol.studies.study import Facts, schemas_of
@@ -140,7 +141,7 @@ def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() 
 def test_the_table_has_the_confidence_and_delta_of_the_run(
     stream: GainStream, tmp_path: Path
 ) -> None:
-    games = [[REMEMBERED, 0.5], [INDEPENDENT, 0.5], [INDEPENDENT, 1.0]]
+    games = [(REMEMBERED, 0.5), (INDEPENDENT, 0.5), (INDEPENDENT, 1.0)]
     readers = [("random-effects", games)]
     played = play_units(stream, 1, readers, seed=1, replicates=range(5))
     played.to_parquet(tmp_path / "memory.parquet")
@@ -164,11 +165,12 @@ def test_each_stream_and_unit_has_a_point() -> None:
     assert jobs[systems].inputs == {"summary": "summary.parquet", "totals": "totals.parquet"}
     assert labels == [f"{stream}/noise-memory/{w}-weeks" for stream in ("nm", "pa") for w in (1, 3)]
     point = jobs["pa/noise-memory/3-weeks"]
-    assert (point.settings["weeks"], point.settings["replicates"]) == (3, 5)
+    assert isinstance(point.settings, MemoryPoint)
+    assert (point.settings.weeks, point.settings.replicates) == (3, 5)
     assert point.inputs == {"stream": "streams/pa.parquet"}
-    ((algorithm, games),) = point.settings["readers"]
+    ((algorithm, games),) = point.settings.readers
     assert algorithm == "random-effects"
-    assert games[3:] == [[REMEMBERED, 0.2], [INDEPENDENT, 0.2], [INDEPENDENT, 0.4]]
+    assert games[3:] == ((REMEMBERED, 0.2), (INDEPENDENT, 0.2), (INDEPENDENT, 0.4))
 
 
 def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: GainStream) -> None:
@@ -182,7 +184,8 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     *_, point = jobs.values()
     assert "dpol.noise.noises" in point.code
     assert "dpol.experts.cautious_mean" in point.code
-    played = play_units(stream, 3, point.settings["readers"], seed=1, replicates=range(5))
+    assert isinstance(point.settings, MemoryPoint)
+    played = play_units(stream, 3, point.settings.readers, seed=1, replicates=range(5))
     frame = compare_memories(played, asked, delta=1e-6, confidence=0.9)
     rows = frame[frame["algorithm"] == "persistence"]
     epsilon = epsilon_of_delta(1e-6, 0.5)

@@ -15,6 +15,7 @@ import pytest
 from dpol.config.experiment import parse_experiment
 from dpol.core.intervals import half_width
 from dpol.data.stream import UNMEASURED, write_stream
+from dpol.studies.comparison.points import ReadingsPoint
 from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
 from dpol.studies.comparison.study import points
 from dpol.studies.study import Inputs, reading_label
@@ -58,7 +59,8 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
         "ones": "streams/one@ones.parquet",
         "nines": "streams/one@nines.parquet",
     }
-    settings, files = {**point.settings, "replicates": 4}, {}
+    assert isinstance(point.settings, ReadingsPoint)
+    settings, files = replace(point.settings, replicates=4), {}
     for name, seed in (("stream", 1), ("ones", 2), ("nines", 3)):
         made = random_stream(12, 3, label="one" if name == "stream" else f"one@{name}", seed=seed)
         made = replace(made, capacity=np.full((12, 3), 50.0))

@@ -23,7 +23,8 @@ from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
 from dpol.studies.labels import compute as module
 from dpol.studies.labels.compute import COLUMNS, collect, run
-from dpol.studies.labels.settings import Labels, Setting
+from dpol.studies.labels.points import ClassesPoint, Setting
+from dpol.studies.labels.settings import Labels
 from dpol.studies.labels.study import points
 from dpol.studies.study import Facts, Inputs
 from labels import plain
@@ -40,17 +41,20 @@ ADVERSARIAL = dataclasses.replace(CYCLIC, features="adversarial")
 SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 
 
-def rows_of(study, point, seed, stream=None):
-    """Return the rows of a point, or of a single setting."""
-    settings = {"labels": study.model_dump(mode="json")}
-    if isinstance(point, Setting):
-        settings["classes"] = [dataclasses.asdict(point)]
+def rows_of(study, setting, seed, stream=None):
+    """Return the rows of the point of a stream, or of a single setting."""
+    if isinstance(setting, Setting):
+        shared = ("n_features", "delta", "concentration", "groups", "replicates")
+        values = {name: getattr(study, name) for name in shared}
+        point = ClassesPoint(classes=(setting,), **values)
+    else:
+        point = points(study, FACTS)["hospitals-PA"].settings
     with tempfile.TemporaryDirectory() as folder:
         files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
         for path in files.values():
             write_stream(stream, path)
         inputs = Inputs(seed=seed, memory_mb=1000, files=files)
-        return run(settings, inputs)["labels"]
+        return run(point, inputs)["labels"]
 
 
 def config(**fields):
@@ -93,7 +97,7 @@ def hospitals(make_stream, seed=5, equal=False):
     gains[2] = 0.0  # a week without a patient
     stream = make_stream(gains, capacity, label="beds")
     study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
-    return stream, Played(study, {}, seed, stream)
+    return stream, Played(study, None, seed, stream)
 
 
 # ---- points --------------------------------------------------------------------------------------
@@ -114,9 +118,12 @@ def test_points_change_one_number_each():
     by_label = points(study, FACTS)
     hospitals = by_label.pop("hospitals-PA")
     assert hospitals.inputs == {"stream": "streams/PA.parquet"}
-    assert hospitals.settings["labels"]["sweeps"] == {"epsilons": [0.5, 4]}
-    points_of = {label: point.settings["classes"] for label, point in by_label.items()}
-    values = {label: [tuple(c.values()) for c in classes] for label, classes in points_of.items()}
+    assert hospitals.settings.epsilons == (0.5, 4)
+    points_of = {label: point.settings.classes for label, point in by_label.items()}
+    values = {
+        label: [dataclasses.astuple(each) for each in classes]
+        for label, classes in points_of.items()
+    }
     one = "constant"
     assert values == {
         "rounds-0": [("rounds", "random", 4, 6, 10, 2, one), ("rounds", "hard", 4, 4, 10, 2, one)],
@@ -130,15 +137,15 @@ def test_points_change_one_number_each():
 
 
 def first_classes(study):
-    return points(study, FACTS)["rounds-0"].settings["classes"]
+    return points(study, FACTS)["rounds-0"].settings.classes
 
 
 def test_the_hard_class_is_even_and_needs_enough_rounds():
     study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
-    assert [kind["K"] for kind in first_classes(study)] == [5, 4]
+    assert [each.K for each in first_classes(study)] == [5, 4]
     study = config(epsilon=0.1, sweeps={"rounds": [8]})
     assert hardness(2, 8, 0.1) > 1
-    assert [kind["kind"] for kind in first_classes(study)] == ["random"]
+    assert [each.kind for each in first_classes(study)] == ["random"]
 
 
 # ---- rows ----------------------------------------------------------------------------------------

@@ -17,10 +17,12 @@ from dpol.studies.audits.experts import (
 )
 from dpol.studies.audits.labels import audit_messages
 from dpol.studies.audits.lazy import audit_laws
+from dpol.studies.audits.points import AuditPoint
 from dpol.studies.audits.settings import Audits
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, FileLists, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs
 
+POINT = AuditPoint
 AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "noisy-gains": audit_noises,
     "tree": audit_trees,
@@ -37,11 +39,11 @@ SAMPLED = 58
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: AuditPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return the rows of one auditor, a key of `AUDITS`."""
-    settings = Audits.model_validate(point["audits"])
-    each = settings.model_copy(update={"confidence": 1 - (1 - settings.confidence) / SAMPLED})
-    audits = AUDITS[point["auditor"]](each, inputs.seed)
+    error = 1 - point.audits.confidence
+    each = point.audits.model_copy(update={"confidence": 1 - error / SAMPLED})
+    audits = AUDITS[point.auditor](each, inputs.seed)
     return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
 
 

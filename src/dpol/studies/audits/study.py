@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpol.studies.audits.points import AuditPoint
 from dpol.studies.audits.settings import Audits
 from dpol.studies.study import Facts, Point, Study
 
@@ -11,11 +12,11 @@ _AUDITORS = (
 )
 
 
-def points(settings: Audits, facts: Facts) -> dict[str, Point]:
+def points(settings: Audits, facts: Facts) -> dict[str, Point[AuditPoint]]:
     """Return a point for each auditor."""
-    block = settings.model_dump(mode="json")
     return {
-        name: Point(settings={"auditor": name, "audits": block}, seconds=4.0) for name in _AUDITORS
+        name: Point(settings=AuditPoint(auditor=name, audits=settings), seconds=4.0)
+        for name in _AUDITORS
     }
 
 

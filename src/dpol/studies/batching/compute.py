@@ -19,10 +19,12 @@ from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds, setup_of
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture
+from dpol.studies.batching.points import BatchingPoint
 from dpol.studies.batching.settings import Batching
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, FileLists, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs
 
+POINT = BatchingPoint
 UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
 HEURISTIC = "heuristic"
 NOISE = CONSTANT.name
@@ -49,18 +51,16 @@ def noisy_game(
     return noisy, replicate_generators(seed, ("unused",), replicates, "none")
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: BatchingPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return the rows of both tables for one number of experts, at every mu."""
-    study, seed = Batching.model_validate(point["batching"]), inputs.seed
-    (n,) = study.n_experts
     curves, regrets = [], []
-    for mu in study.mus:
+    for mu in point.mus:
         played = {
-            label: _play(synthetic_stream(label, gains), mu, study, seed)
-            for label, gains in synthetic_gains(study.n_rounds, n).items()
+            label: _play(synthetic_stream(label, gains), mu, point, inputs.seed)
+            for label, gains in synthetic_gains(point.n_rounds, point.n_experts).items()
         }
-        curves.append(amplified_curves(study, n, mu, played["all-zero"], delta=point["delta"]))
-        regrets.append(batching_regrets(study, n, mu, played))
+        curves.append(amplified_curves(point, mu, played["all-zero"]))
+        regrets.append(batching_regrets(point, mu, played))
     return {
         "amplification": pd.concat(curves, ignore_index=True),
         "batching": pd.concat(regrets, ignore_index=True),
@@ -75,50 +75,48 @@ def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.Dat
 
 
 def _play(
-    stream: GainStream, mu: float, study: Batching, seed: int
+    stream: GainStream, mu: float, point: BatchingPoint, seed: int
 ) -> dict[RWAdaBatch, pd.DataFrame]:
     """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise.
 
     Returns:
         By algorithm a row per run: the total gains of both (`plain`, `batched`), the mean size of
-        the batch that contains a round (`mean_batch`), and by t its size for each of the settings'
+        the batch that contains a round (`mean_batch`), and by t its size for each of the point's
         rounds.
     """
     time = np.arange(stream.n_rounds)
     blocks: dict[RWAdaBatch, list[pd.DataFrame]] = {
-        RWAdaBatch(study.alpha, bound): [] for bound in study.bounds
+        RWAdaBatch(point.alpha, bound): [] for bound in point.bounds
     }
-    for game in _blocks(stream, mu, study.replicates, seed):
+    for game in _blocks(stream, mu, point.replicates, seed):
         plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
         for algorithm, parts in blocks.items():
             actions, planned = play_batches(algorithm, *game)
             batched, mean_batch = stream.gains[time, actions].sum(axis=1), planned.mean(axis=1)
             totals = {"plain": plain, "batched": batched, "mean_batch": mean_batch}
-            parts.append(pd.DataFrame(totals | {t: planned[:, t - 1] for t in study.rounds}))
+            parts.append(pd.DataFrame(totals | {t: planned[:, t - 1] for t in point.rounds}))
     return {algorithm: pd.concat(parts, ignore_index=True) for algorithm, parts in blocks.items()}
 
 
 def amplified_curves(
-    study: Batching, n: int, mu: float, played: Mapping[RWAdaBatch, pd.DataFrame], *, delta: float
+    point: BatchingPoint, mu: float, played: Mapping[RWAdaBatch, pd.DataFrame]
 ) -> pd.DataFrame:
     """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
 
     There is a row per bound, round, kind and test, with `threshold` (log likelihood ratio,
     and also epsilon if not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at
-    that epsilon, `epsilon_at_delta` at the given delta, and `mean_batch`.
+    that epsilon, `epsilon_at_delta` at the point's delta, and `mean_batch`.
 
     Args:
-        study: settings of the study.
-        n: number of experts.
+        point: the point.
         mu: Gaussian-DP parameter of one round.
         played: runs on all-zero gains.
-        delta: delta of `epsilon_at_delta`.
     """
     frames = []
     alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
     for algorithm, games in played.items():
-        rule = rule_of(algorithm, (study.n_rounds, n), mu)
-        for t in study.rounds:
+        rule = rule_of(algorithm, (point.n_rounds, point.n_experts), mu)
+        for t in point.rounds:
             kinds = {
                 UNAMPLIFIED: alone,
                 ANALYTIC: containing_batch(t, rule, mu),
@@ -128,8 +126,8 @@ def amplified_curves(
                 kinds[HEURISTIC] = heuristic_batch(t, rule, mu)
             setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
             for kind, mixture in kinds.items():
-                frames.append(_curve(mixture, delta).assign(**setting, kind=kind))
-    return pd.concat(frames, ignore_index=True).assign(T=study.n_rounds, n=n, mu=mu)
+                frames.append(_curve(mixture, point.delta).assign(**setting, kind=kind))
+    return pd.concat(frames, ignore_index=True).assign(T=point.n_rounds, n=point.n_experts, mu=mu)
 
 
 def _blocks(
@@ -172,7 +170,7 @@ def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
 
 
 def batching_regrets(
-    study: Batching, n: int, mu: float, played: Mapping[str, Mapping[RWAdaBatch, pd.DataFrame]]
+    point: BatchingPoint, mu: float, played: Mapping[str, Mapping[RWAdaBatch, pd.DataFrame]]
 ) -> pd.DataFrame:
     """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
 
@@ -181,24 +179,24 @@ def batching_regrets(
     (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
 
     Args:
-        study: settings of the study.
-        n: number of experts.
+        point: the point.
         mu: Gaussian-DP parameter of one round.
         played: runs on each synthetic stream.
     """
     rows = []
+    T, n = point.n_rounds, point.n_experts
     eta = math.sqrt(n) / mu
-    limit = (eta + 2 / eta) * math.sqrt(2 * study.n_rounds * math.log(n))
-    factor = 1 + study.alpha / 2
+    limit = (eta + 2 / eta) * math.sqrt(2 * T * math.log(n))
+    factor = 1 + point.alpha / 2
     for label in played:
-        best = synthetic_gains(study.n_rounds, n)[label].sum(axis=0).max()
-        for bound in study.bounds:
-            games = played[label][RWAdaBatch(study.alpha, bound)]
+        best = synthetic_gains(T, n)[label].sum(axis=0).max()
+        for bound in point.bounds:
+            games = played[label][RWAdaBatch(point.alpha, bound)]
             plain, batched = (games[name].to_numpy() for name in ("plain", "batched"))
             extra = plain - batched
             row = {
                 "stream": label,
-                "alpha": study.alpha,
+                "alpha": point.alpha,
                 "bound": bound,
                 "mean_batch": float(games["mean_batch"].to_numpy().mean()),
                 "ftpl_regret": best - plain.mean(),
@@ -210,5 +208,5 @@ def batching_regrets(
             for name, sample in zip(_BATCHING_MEANS, (plain, batched, extra), strict=True):
                 row[f"{name}_standard_error"] = float(standard_error(sample))
             rows.append(row)
-    setting = {"n": n, "T": study.n_rounds, "mu": mu, "replicates": study.replicates}
+    setting = {"n": n, "T": T, "mu": mu, "replicates": point.replicates}
     return pd.DataFrame(rows).assign(**setting, ftpl_bound=limit)

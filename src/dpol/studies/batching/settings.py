@@ -9,6 +9,9 @@ from pydantic import AfterValidator, Field, PositiveInt, model_validator
 from dpol.core.settings import Settings, all_different
 from dpol.privacy.settings import FiniteMu
 
+Bound = Literal["borell-tis", "reflection"]
+"""Switching bounds of RW-AdaBatch."""
+
 
 class Batching(Settings):
     """Privacy amplification of RW-AdaBatch on all-zero gains (the worst case)."""
@@ -30,7 +33,7 @@ class Batching(Settings):
     alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.01
     """Tolerance for batching, by default that of the paper's experiments."""
     bounds: Annotated[
-        list[Literal["borell-tis", "reflection"]],
+        list[Bound],
         Field(min_length=1),
         AfterValidator(all_different),
     ] = ["borell-tis", "reflection"]

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from dpol.studies.batching.points import BatchingPoint
 from dpol.studies.batching.settings import Batching
 from dpol.studies.study import Facts, Point, Study
 
 
-def points(settings: Batching, facts: Facts) -> dict[str, Point]:
+def points(settings: Batching, facts: Facts) -> dict[str, Point[BatchingPoint]]:
     """Return a point for each number of experts."""
-    by_label: dict[str, Point] = {}
-    for n in settings.n_experts:
-        block = settings.model_copy(update={"n_experts": [n]}).model_dump(mode="json")
-        by_label[f"n-{n}"] = Point(settings={"batching": block, "delta": facts.delta})
-    return by_label
+    return {
+        f"n-{n}": Point(
+            settings=BatchingPoint(
+                n_rounds=settings.n_rounds,
+                n_experts=n,
+                mus=tuple(settings.mus),
+                rounds=tuple(settings.rounds),
+                alpha=settings.alpha,
+                bounds=tuple(settings.bounds),
+                replicates=settings.replicates,
+                delta=facts.delta,
+            )
+        )
+        for n in settings.n_experts
+    }
 
 
 STUDY = Study(

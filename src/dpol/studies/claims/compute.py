@@ -27,9 +27,11 @@ from dpol.studies.claims import (
     limit,
 )
 from dpol.studies.claims.core import Check, Claim, Finding, Findings, Statement, decided
+from dpol.studies.claims.points import ClaimsPoint
 from dpol.studies.games.summary import schema
-from dpol.studies.study import Inputs, Values
+from dpol.studies.study import Inputs
 
+POINT = ClaimsPoint
 PAPERS = {
     "experts": EXPERTS,
     "lazy": LAZY,
@@ -109,13 +111,13 @@ def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
     return _worst_of_each(gains.table_two(summary))
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return one row per statement of a paper, a key of `PAPERS`.
+def run(point: ClaimsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return one row per statement of a paper.
 
     All papers take half a minute on one core.
     """
     if "summary" in inputs.files:
         rows = claims_of_run(read_frame(inputs.files["summary"], schema("summary")))
     else:
-        rows = claims(point["paper"], seed=inputs.seed)
+        rows = claims(point.paper, seed=inputs.seed)
     return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dpol.studies.claims.points import ClaimsPoint
 from dpol.studies.claims.settings import Claims
 from dpol.studies.study import Facts, Point, Study
 
 
-def points(settings: Claims, facts: Facts) -> dict[str, Point]:
+def points(settings: Claims, facts: Facts) -> dict[str, Point[ClaimsPoint]]:
     """Return a point for each paper, and one for the first paper's claims about this run."""
-    labelled: dict[str, Point] = {
-        paper: Point(settings={"paper": paper}, seconds=14.0) for paper in settings.papers
+    labelled: dict[str, Point[ClaimsPoint]] = {
+        paper: Point(settings=ClaimsPoint(paper=paper), seconds=14.0) for paper in settings.papers
     }
     if "experts" in labelled:
-        inputs = {"summary": "summary.parquet"}
-        labelled["experts-in-this-run"] = Point(settings={}, inputs=inputs, seconds=3.0)
+        labelled["experts-in-this-run"] = Point(
+            settings=ClaimsPoint(paper="experts"),
+            inputs={"summary": "summary.parquet"},
+            seconds=3.0,
+        )
     return labelled
 
 

@@ -9,18 +9,20 @@ import pandas as pd
 from dpol.core.schemas import read_frame
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.noise_memory import compare_memories, play_memories
+from dpol.studies.comparison.points import ComparisonPoint, MemoryPoint, ReadingsPoint
 from dpol.studies.comparison.questions import compare_questions
 from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
 from dpol.studies.comparison.run_totals import run_totals
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.summary import schema
 from dpol.studies.jobs import read_rows
-from dpol.studies.study import Facts, FileLists, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs
 
+POINT = ComparisonPoint
 NOTHING = pd.DataFrame()
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: ComparisonPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Compare the games played, or play others: at further readings, with correlated noise.
 
     Raises:
@@ -28,18 +30,17 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
         ValueError: a system of the comparison was not played.
     """
     tables = dict.fromkeys(("comparison", "questions", "memory", "readings"), NOTHING)
-    if "readings" in point:
+    if isinstance(point, ReadingsPoint):
         return tables | {"readings": play_readings(point, inputs)}
-    if "stream" in inputs.files:
+    if isinstance(point, MemoryPoint):
         return tables | {"memory": play_memories(point, inputs)}
     summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
     runs = run_totals(summary, totals)
-    comparison = Comparison.model_validate(point["comparison"])
-    levels, confidence = point["levels"], point["confidence"]
+    comparison, levels, confidence = point.comparison, point.levels, point.confidence
     tables["comparison"] = compare(runs, comparison, levels, confidence)
-    if asked := point["asked"]:
+    if point.asked:
         tables["questions"] = compare_questions(
-            runs, summary, comparison, levels, asked, confidence
+            runs, summary, comparison, levels, point.asked, confidence
         )
     return tables
 

@@ -19,27 +19,28 @@ from dpol.noise.noises import memory_of
 from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.studies.comparison.points import Game, MemoryPoint
 from dpol.studies.comparison.settings import SAME, NoiseMemories
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
-from dpol.studies.study import Inputs, Values
+from dpol.studies.study import Inputs
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name
 """The two noises; the correlated one has its designed memory."""
 _ERRORS = {"standard_error": "ci_half_width", "difference_error": "difference_half_width"}
 
 
-def play_memories(point: Values, inputs: Inputs) -> pd.DataFrame:
+def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
     """Play one stream with both noises for one unit of privacy: one row per game and replicate.
 
     Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
     """
     return play_units(
         read_stream(inputs.files["stream"]),
-        point["weeks"],
-        point["readers"],
+        point.weeks,
+        point.readers,
         seed=inputs.seed,
-        replicates=range(point["replicates"]),
+        replicates=range(point.replicates),
         memory_mb=inputs.memory_mb,
     )
 
@@ -47,7 +48,7 @@ def play_memories(point: Values, inputs: Inputs) -> pd.DataFrame:
 def play_units(
     stream: GainStream,
     weeks: int,
-    readers: Sequence[tuple[Any, Sequence[Any]]],
+    readers: Sequence[tuple[Any, Sequence[Game]]],
     *,
     seed: int,
     replicates: Sequence[int],

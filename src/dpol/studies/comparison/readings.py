@@ -13,14 +13,15 @@ import pandas as pd
 from dpol.core.intervals import add_intervals, at_this_reading, standard_error, verdict_on
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
+from dpol.studies.comparison.points import ReadingsPoint
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
-from dpol.studies.study import Inputs, Values
+from dpol.studies.study import Inputs
 
 _PAIR = ["stream", "mu", "other_algorithm", "other_noise"]
 
 
-def play_readings(point: Values, inputs: Inputs) -> pd.DataFrame:
+def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
     """Play ours and its rivals on a stream at each reading, if the reading may matter there.
 
     Returns:
@@ -29,18 +30,18 @@ def play_readings(point: Values, inputs: Inputs) -> pd.DataFrame:
     if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
         return pd.DataFrame()
     rows = []
-    for reading in point["readings"]:
+    for reading in point.readings:
         stream = read_stream(inputs.files[reading])
-        for level, mu in point["levels"].items():
+        for level, mu in point.levels.items():
             *rivals, ours = (
-                _played(stream, entry, noise, mu, point["replicates"], inputs)
-                for entry, noise in point["systems"]
+                _played(stream, entry, noise, mu, point.replicates, inputs)
+                for entry, noise in point.systems
             )
             for other in rivals:
                 ahead = ours.totals - other.totals
                 rows.append(
                     {
-                        "stream": point["stream"],
+                        "stream": point.stream,
                         "reading": reading,
                         "level": level,
                         "mu": float(mu),

@@ -7,24 +7,31 @@ from typing import Any
 
 from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
+from dpol.studies.comparison.points import (
+    ComparisonPoint,
+    Game,
+    MemoryPoint,
+    ReadingsPoint,
+    SystemsPoint,
+)
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Point, Study, reading_label
 
 
-def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
+def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoint]]:
     """Return a point that compares the games played, and points that play others.
 
     They play each stream at further readings, and correlated and independent noise for each stream
     and unit of privacy.
     """
-    jobs: dict[str, Point] = {
+    jobs: dict[str, Point[ComparisonPoint]] = {
         "systems": Point(
-            settings={
-                "comparison": settings.model_dump(mode="json", exclude={"memory"}),
-                "levels": dict(facts.levels),
-                "confidence": facts.confidence,
-                "asked": dict(facts.asked) if facts.asks_several else {},
-            },
+            settings=SystemsPoint(
+                comparison=settings.model_copy(update={"memory": None}),
+                levels=facts.levels,
+                confidence=facts.confidence,
+                asked=facts.asked if facts.asks_several else {},
+            ),
             inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
             seconds=4.0,
         )
@@ -32,13 +39,13 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
     for stream in facts.streams if facts.readings else ():
         systems = entries_played(settings, facts)
         jobs[f"{stream}/readings"] = Point(
-            settings={
-                "stream": stream,
-                "readings": list(facts.readings),
-                "levels": dict(facts.levels),
-                "systems": systems,
-                "replicates": facts.replicates,
-            },
+            settings=ReadingsPoint(
+                stream=stream,
+                readings=tuple(facts.readings),
+                levels=facts.levels,
+                systems=systems,
+                replicates=facts.replicates,
+            ),
             inputs={"stream": f"streams/{stream}.parquet"}
             | {name: f"streams/{reading_label(stream, name)}.parquet" for name in facts.readings},
             code=tuple(
@@ -50,15 +57,17 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
         )
     if memories := settings.memory:
         for stream, weeks in product(facts.streams, memories.weeks):
-            readers = [[memories.algorithm, games_with_memory(memories)]]
+            readers = [(memories.algorithm, games_with_memory(memories))]
             code = [*modules_of(memories.algorithm), module_of_noise(MEMORY.name)]
             for rival in memories.rivals:
                 levels = [rival.levels(mu, weeks, facts.delta).values() for mu in memories.mus]
-                games = [[rival.noise, level] for level in dict.fromkeys(chain(*levels))]
-                readers.append([rival.algorithm, games])
+                games = ((rival.noise, level) for level in dict.fromkeys(chain(*levels)))
+                readers.append((rival.algorithm, tuple(games)))
                 code += [*modules_of(rival.algorithm), module_of_noise(rival.noise)]
             jobs[f"{stream}/noise-memory/{weeks}-weeks"] = Point(
-                settings={"readers": readers, "weeks": weeks, "replicates": facts.replicates},
+                settings=MemoryPoint(
+                    readers=tuple(readers), weeks=weeks, replicates=facts.replicates
+                ),
                 inputs={"stream": f"streams/{stream}.parquet"},
                 code=tuple(dict.fromkeys(code)),
                 seconds=4.0,
@@ -66,20 +75,20 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point]:
     return jobs
 
 
-def entries_played(settings: Comparison, facts: Facts) -> list[list[Any]]:
+def entries_played(settings: Comparison, facts: Facts) -> tuple[tuple[Any, str], ...]:
     """Return entry of a suite and noise of each system that is compared, each once, ours last."""
-    systems = [pair for pairs in settings.pairs.values() for pair in pairs]
-    return [[facts.entries[algorithm], noise] for algorithm, noise in dict.fromkeys(systems)]
+    systems = dict.fromkeys(pair for pairs in settings.pairs.values() for pair in pairs)
+    return tuple((facts.entries[algorithm], noise) for algorithm, noise in systems)
 
 
-def games_with_memory(memories: NoiseMemories) -> list[list[str | float]]:
-    """Return the games (noise, mu): correlated at each mu, independent at it and the larger mu."""
+def games_with_memory(memories: NoiseMemories) -> tuple[Game, ...]:
+    """Return the games: correlated noise at each mu, independent at it and the larger mu."""
     games = [
         game
         for mu in memories.mus
         for game in ((MEMORY.name, mu), (CAPACITY.name, mu), (CAPACITY.name, memories.times * mu))
     ]
-    return [list(game) for game in dict.fromkeys(games)]
+    return tuple(dict.fromkeys(games))
 
 
 def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:

@@ -22,28 +22,30 @@ from dpol.experts.play import (
 )
 from dpol.experts.registry import make_members
 from dpol.noise import MemoryChoice, privatize
-from dpol.noise.noises import known_memory
 from dpol.noise.seeds import Seeds
+from dpol.studies.games.points import GamePoint
 from dpol.studies.games.scores import Played, RunBlock, rounds_of, tables_of
-from dpol.studies.study import Inputs, Values
+from dpol.studies.study import Inputs
+
+POINT = GamePoint
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pa.Table]:
-    """Play the game of a point; return its scores, and every round if rounds are kept."""
+def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
+    """Play the games of a suite; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
-    members = [member for entry in point["suite"] for member in make_members(entry)]
+    members = [member for entry in game.suite for member in make_members(entry)]
     block = play_suite(
         stream,
         members,
-        noise=point["noise"],
-        mu=point["mu"],
+        noise=game.noise,
+        mu=game.mu,
         seed=inputs.seed,
-        replicates=point["replicates"],
+        replicates=game.replicates,
         memory_mb=inputs.memory_mb,
-        noise_memory=known_memory(point["memory"]),
+        noise_memory=game.memory,
     )
     tables = tables_of(block)
-    if point["keep_rounds"]:
+    if game.keep_rounds:
         tables["rounds"] = rounds_of(block)
     return tables
 

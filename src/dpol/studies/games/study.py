@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
 
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
+from dpol.studies.games.points import GamePoint
 from dpol.studies.games.settings import Games, Suite, plays_the_papers
 from dpol.studies.study import Facts, Point, Study
 
@@ -16,9 +15,9 @@ _SECONDS_OF_REPLICATE = 0.002
 times as long (benchmarks/README.md)."""
 
 
-def points(settings: Games, facts: Facts) -> Mapping[str, Point]:
+def points(settings: Games, facts: Facts) -> dict[str, Point[GamePoint]]:
     """Return a point for each stream, suite, noise, level and block of replicates."""
-    by_label: dict[str, Point] = {}
+    by_label: dict[str, Point[GamePoint]] = {}
     modules = {
         name: [module for entry in suite.algorithms for module in modules_of(entry)]
         for name, suite in settings.suites.items()
@@ -27,16 +26,15 @@ def points(settings: Games, facts: Facts) -> Mapping[str, Point]:
     for stream, run, block in itertools.product(facts.streams, runs_of(settings, facts), blocks):
         suite, noise, level = run
         algorithms, numbers = settings.suites[suite].algorithms, replicates(settings, facts, block)
-        played: dict[str, Any] = {
-            "suite": algorithms,
-            "noise": noise,
-            "mu": facts.levels[level],
-            "replicates": numbers,
-            "memory": facts.memory,
-            "keep_rounds": settings.keep_rounds,
-        }
         by_label[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = Point(
-            settings=played,
+            settings=GamePoint(
+                suite=tuple(algorithms),
+                noise=noise,
+                mu=facts.levels[level],
+                replicates=tuple(numbers),
+                memory=facts.memory,
+                keep_rounds=settings.keep_rounds,
+            ),
             inputs={"stream": f"streams/{stream}.parquet"},
             code=(*modules[suite], module_of_noise(noise)),
             seconds=0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),

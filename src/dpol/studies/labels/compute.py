@@ -37,9 +37,11 @@ from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
 from dpol.labels.scheffe import ScheffeTournament
 from dpol.studies.jobs import read_rows
-from dpol.studies.labels.settings import Labels, Setting
-from dpol.studies.study import Facts, FileLists, Inputs, Values
+from dpol.studies.labels.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
+from dpol.studies.labels.settings import Labels
+from dpol.studies.study import Facts, FileLists, Inputs
 
+POINT = LabelsPoint
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
 
@@ -47,17 +49,16 @@ BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
 """Columns whose cells are lists, which a CSV cannot hold."""
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: LabelsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per variant and selector, without intervals; on a stream, per epsilon too.
 
     Raises:
         DataError: the stream has no patients or no capacities.
     """
-    study = Labels.model_validate(point["labels"])
-    if "stream" in inputs.files:
-        rows = _hospital_rows(study, read_stream(inputs.files["stream"]), inputs.seed)
+    if isinstance(point, HospitalsPoint):
+        rows = _hospital_rows(point, read_stream(inputs.files["stream"]), inputs.seed)
     else:
-        classes = (_class_rows(study, Setting(**kind), inputs.seed) for kind in point["classes"])
+        classes = (_class_rows(point, setting, inputs.seed) for setting in point.classes)
         rows = itertools.chain.from_iterable(classes)
     return {"labels": pd.DataFrame(list(rows))}
 
@@ -138,7 +139,7 @@ def _estimates(played: _Played) -> Floats:
     return np.asarray(run.mean_weights @ learner.masses[0])
 
 
-def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str, Any]]:
+def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of one synthetic class, with results that need the truth in the class."""
     K, T, lowest = setting.K, setting.T, math.nan
     if setting.kind == "hard":
@@ -149,15 +150,15 @@ def _class_rows(study: Labels, setting: Setting, seed: int) -> Iterator[dict[str
             K,
             setting.M,
             seed=seed,
-            concentration=study.concentration,
-            n_features=study.n_features if setting.sweep == "features" else 1,
+            concentration=point.concentration,
+            n_features=point.n_features if setting.sweep == "features" else 1,
         )
     in_turn = hypotheses.n_features if setting.features == "cyclic" else 1
-    game = realisable(hypotheses, np.arange(T) % in_turn, study.replicates)
+    game = realisable(hypotheses, np.arange(T) % in_turn, point.replicates)
     adversary = setting.features == "adversarial"
-    truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, study.delta)
+    truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, point.delta)
     # The median selector has n groups, each with T // n rounds if that is enough.
-    n, rounds = study.groups, T // study.groups
+    n, rounds = point.groups, T // point.groups
     groups_of = LabelGame(
         hypotheses=hypotheses,
         features=game.features[:rounds],
@@ -203,7 +204,9 @@ def _distances(name: str, estimates: Floats, truth: Floats) -> dict[str, Any]:
     return {name: float(distances.mean()), f"{name}_runs": distances.tolist()}
 
 
-def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dict[str, Any]]:
+def _hospital_rows(
+    point: HospitalsPoint, stream: GainStream, seed: int
+) -> Iterator[dict[str, Any]]:
     """Yield the rows for forecasts of the hospital of a random patient of each week.
 
     No forecast is exactly right; `best_kl` is the cost of the best one in hindsight.
@@ -215,17 +218,17 @@ def _hospital_rows(study: Labels, stream: GainStream, seed: int) -> Iterator[dic
         raise DataError(f"stream {stream.label} has no patient in any week, so it has no labels")
     hypotheses = forecast_class(counts, capacity, stream.label)
     laws = shares(counts, shares(capacity, capacity))
-    features = np.repeat(weeks, study.patients_per_week or 0)
+    features = np.repeat(weeks, point.patients_per_week)
     game = LabelGame(
         hypotheses=hypotheses,
         features=features,
         laws=laws[None],
-        law=np.zeros(study.replicates, dtype=np.int64),
+        law=np.zeros(point.replicates, dtype=np.int64),
     )
     divergences = expected_log(laws[:, None], laws[:, None] / hypotheses.masses)
     best = float(divergences[features].sum(axis=0).min())
-    for epsilon in study.sweeps.epsilons or [study.epsilon]:
-        terms = Terms(game.n_rounds, float(epsilon), study.delta)
+    for epsilon in point.epsilons:
+        terms = Terms(game.n_rounds, float(epsilon), point.delta)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
             played = _play(variant, game, terms, seed)
             yield {

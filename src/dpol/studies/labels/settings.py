@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -79,16 +78,3 @@ COLUMN_OF = {
 """Column of the table of risks that each sweep changes, by the name of the sweep."""
 SIZES = "rounds", "labels", "hypotheses", "epsilons"
 """Sweeps of numbers."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A synthetic class: K, M, T, the privacy of a message and the features, one of them swept."""
-
-    sweep: str
-    kind: Literal["random", "hard"]
-    K: int
-    M: int
-    T: int
-    epsilon: float
-    features: Features = "constant"

@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from dpol.labels.hard_pairs import hardness
-from dpol.studies.labels.settings import COLUMN_OF, SIZES, Labels, Setting
+from dpol.studies.labels.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
+from dpol.studies.labels.settings import COLUMN_OF, SIZES, Labels
 from dpol.studies.study import Facts, Point, Study
 
 
-def points(settings: Labels, facts: Facts) -> dict[str, Point]:
+def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
     """Return a point for each number of rounds, for each other sweep, and for each stream.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), facts))
     ['rounds-0', 'rounds-1', 'labels']
     """
-    classes: dict[str, list[dict[str, Any]]] = {}
+    classes: dict[str, list[Setting]] = {}
     for label, setting in _settings_of(settings):
-        classes.setdefault(label, []).append(asdict(setting))
-    both = {"delta", "replicates"}
-    shared = settings.model_dump(include={*both, "concentration", "n_features", "groups"})
-    by_label = {
-        label: Point(settings={"classes": own, "labels": shared}, seconds=4.0)
+        classes.setdefault(label, []).append(setting)
+    by_label: dict[str, Point[LabelsPoint]] = {
+        label: Point(
+            settings=ClassesPoint(
+                classes=tuple(own),
+                n_features=settings.n_features,
+                delta=settings.delta,
+                concentration=settings.concentration,
+                groups=settings.groups,
+                replicates=settings.replicates,
+            ),
+            seconds=4.0,
+        )
         for label, own in classes.items()
     }
     if settings.patients_per_week is not None:
-        asked = settings.model_dump(include={*both, "patients_per_week", "epsilon"})
-        asked["sweeps"] = {"epsilons": settings.sweeps.epsilons}
+        hospitals = HospitalsPoint(
+            patients_per_week=settings.patients_per_week,
+            epsilons=tuple(settings.sweeps.epsilons or [settings.epsilon]),
+            delta=settings.delta,
+            replicates=settings.replicates,
+        )
         for label in facts.streams:
             files = {"stream": f"streams/{label}.parquet"}
-            point = Point(settings={"labels": asked}, inputs=files, seconds=4.0)
-            by_label[f"hospitals-{label}"] = point
+            by_label[f"hospitals-{label}"] = Point(settings=hospitals, inputs=files, seconds=4.0)
     return by_label
 
 

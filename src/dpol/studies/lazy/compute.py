@@ -31,6 +31,7 @@ from dpol.lazy.transform import play
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
+from dpol.studies.lazy.points import LazyPoint
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
 from dpol.studies.lazy.settings import (
     ADVERSARIES,
@@ -47,28 +48,28 @@ from dpol.studies.lazy.settings import (
     WEIGHTS,
     Lazy,
 )
-from dpol.studies.study import Facts, FileLists, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs
+
+POINT = LazyPoint
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return a row per epsilon, adversary and algorithm of a point, without intervals.
+def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return a row per epsilon, adversary and algorithm, without intervals.
 
     There is no row of an algorithm if none of its parameters reach epsilon.
     """
-    settings = Lazy.model_validate(point["lazy"])
-    (T,), (d,) = settings.n_rounds, settings.n_experts
     sequences = [
         sequence
-        for adversary in point["adversaries"]
-        for sequence in _sequences(settings, adversary, T, d, inputs.seed)
+        for adversary in point.adversaries
+        for sequence in _sequences(point, adversary, inputs.seed)
     ]
     rows: list[dict[str, object]] = []
-    alone = [name for name in point["algorithms"] if name not in LEADERS]
+    alone = [name for name in point.algorithms if name not in LEADERS]
     for sequence in sequences:
-        rows += _played(settings, sequence, alone, inputs.seed)
-    for algorithm in point["algorithms"]:
+        rows += _played(point, sequence, alone, inputs.seed)
+    for algorithm in point.algorithms:
         if algorithm in LEADERS:
-            rows += _led(settings, algorithm, sequences, inputs.seed)
+            rows += _led(point, algorithm, sequences, inputs.seed)
     return {"lazy": pd.DataFrame(rows)}
 
 
@@ -124,7 +125,7 @@ class _Sequence:
         return float(self._totals.min())
 
     def row(
-        self, settings: Lazy, epsilon: float, algorithm: str, result: dict[str, object]
+        self, point: LazyPoint, epsilon: float, algorithm: str, result: dict[str, object]
     ) -> dict[str, object]:
         """Return the row of a game, with the expected regret of uniform random."""
         return {
@@ -133,19 +134,20 @@ class _Sequence:
             "d": self.losses.n_experts,
             "epsilon": epsilon,
             "uniform_regret": float(self._totals.mean()) - self.least,
-            "delta": settings.delta,
+            "delta": point.delta,
             "algorithm": algorithm,
             "limit": math.nan,
             **result,
         }
 
 
-def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> list[_Sequence]:
+def _sequences(point: LazyPoint, adversary: str, seed: int) -> list[_Sequence]:
     """Return the different sequences of losses of an adversary."""
+    T, d = point.n_rounds, point.n_experts
     if adversary == STOCHASTIC:
-        return [_Sequence(adversary, GapLosses(T, d, settings.gap, seed), settings.epsilons)]
+        return [_Sequence(adversary, GapLosses(T, d, point.gap, seed), list(point.epsilons))]
     by_epochs: dict[int, _Sequence] = {}
-    for epsilon in settings.epsilons:
+    for epsilon in point.epsilons:
         losses = EpochLosses(T, d, epsilon, seed)
         sequence = by_epochs.setdefault(losses.epochs, _Sequence(adversary, losses, []))
         sequence.epsilons.append(epsilon)
@@ -153,18 +155,18 @@ def _sequences(settings: Lazy, adversary: str, T: int, d: int, seed: int) -> lis
 
 
 def _played(
-    settings: Lazy, sequence: _Sequence, algorithms: Sequence[str], seed: int
+    point: LazyPoint, sequence: _Sequence, algorithms: Sequence[str], seed: int
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of all algorithms but `LEADERS`, at every epsilon they reach."""
-    losses, delta, replicates = sequence.losses, settings.delta, range(settings.replicates)
+    losses, delta, replicates = sequence.losses, point.delta, range(point.replicates)
     # The expected loss has no randomness, so every replicate is the same.
-    weights = np.full(settings.replicates, weights_loss(losses) - sequence.least)
+    weights = np.full(point.replicates, weights_loss(losses) - sequence.least)
     for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
         key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
         coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
         chosen, reached = None, (epsilon, 0.0)
         if algorithm == WEIGHTS:
-            yield sequence.row(settings, epsilon, algorithm, regret_row(weights))
+            yield sequence.row(point, epsilon, algorithm, regret_row(weights))
             continue
         if algorithm in ONLY_STOCHASTIC:
             if sequence.adversary != STOCHASTIC:
@@ -182,23 +184,23 @@ def _played(
             reached = chosen.epsilon, delta
         guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
         result = regret_row(total - sequence.least, moved, guarantee, chosen)
-        yield sequence.row(settings, epsilon, algorithm, result)
+        yield sequence.row(point, epsilon, algorithm, result)
 
 
 def _led(
-    settings: Lazy, algorithm: str, sequences: Sequence[_Sequence], seed: int
+    point: LazyPoint, algorithm: str, sequences: Sequence[_Sequence], seed: int
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of a noisy leader on all sequences, at every epsilon."""
     asked = [(sequence, epsilon) for sequence in sequences for epsilon in sequence.epsilons]
-    games = [(part.losses, mu_of_epsilon(epsilon, settings.delta)) for part, epsilon in asked]
+    games = [(part.losses, mu_of_epsilon(epsilon, point.delta)) for part, epsilon in asked]
     key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
-    coins = replicate_generators(seed, key, range(settings.replicates), f"algorithm {algorithm}")
+    coins = replicate_generators(seed, key, range(point.replicates), f"algorithm {algorithm}")
     played = play_leaders(algorithm, games, coins)
     for (sequence, epsilon), (_, mu), (total, switches) in zip(asked, games, played, strict=True):
         sensitivity = math.sqrt(sequence.losses.n_experts)
         guarantee = central_guarantee(_MECHANISMS[algorithm], sensitivity, "L2, loss", mu=mu)
         result = regret_row(total - sequence.least, switches, guarantee)
-        yield sequence.row(settings, epsilon, algorithm, result)
+        yield sequence.row(point, epsilon, algorithm, result)
 
 
 @lru_cache(maxsize=64)

@@ -44,34 +44,36 @@ from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
+from dpol.studies.lazy.convex.points import ConvexPoint
 from dpol.studies.lazy.convex.settings import COUPLED, LINEAR, ONE_POINT, Convex
 from dpol.studies.lazy.regrets import central_guarantee, regret_row
-from dpol.studies.study import Facts, FileLists, Inputs, Values
+from dpol.studies.study import Facts, FileLists, Inputs
+
+POINT = ConvexPoint
 
 
-def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
+def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per epsilon and algorithm, without intervals.
 
     There is no row if no parameters of L2P reach epsilon.
     """
-    settings = Convex.model_validate(point["convex"])
-    (T,), (d,), (game,) = settings.n_rounds, settings.dimensions, settings.games
-    loss_name, body_name = game.split("-")
-    body = BODIES[cast("BodyName", body_name)](d, settings.diameter)
-    linear = drifting_losses(T, d, settings.lipschitz, inputs.seed)
+    T, d = point.n_rounds, point.dimension
+    loss_name, body_name = point.game.split("-")
+    body = BODIES[cast("BodyName", body_name)](d, point.diameter)
+    linear = drifting_losses(T, d, point.lipschitz, inputs.seed)
     losses: LinearLosses | LinkedLosses = linear
     if loss_name != "linear":
         losses = linked_losses(cast("LossName", loss_name), linear, body, inputs.seed)
     least = losses.least_total(body)
     # Gradient descent has no randomness, so every replicate is the same.
-    plain = total_loss(losses, gradient_descent(losses, body)).repeat(settings.replicates)
+    plain = total_loss(losses, gradient_descent(losses, body)).repeat(point.replicates)
     without = ("gradient-descent", regret_row(plain - least))
     still = float(total_loss(losses, itertools.repeat(body.centre[None], T))[0]) - least
     rows = []
-    for epsilon in settings.epsilons:
+    for epsilon in point.epsilons:
         # Linear losses on a ball keep a key of their own, since the key seeds the generators.
-        key = ("convex", "linear" if game == LINEAR else game, T, d, float(epsilon))
-        private = _private_rows(settings, losses, body, least, epsilon, (inputs.seed, key))
+        key = ("convex", "linear" if point.game == LINEAR else point.game, T, d, float(epsilon))
+        private = _private_rows(point, losses, body, least, epsilon, (inputs.seed, key))
         for algorithm, row in (*private, without):
             setting = {
                 "loss": loss_name,
@@ -80,7 +82,7 @@ def run(point: Values, inputs: Inputs) -> dict[str, pd.DataFrame]:
                 "d": d,
                 "epsilon": epsilon,
                 "still_regret": still,
-                "delta": settings.delta,
+                "delta": point.delta,
                 "limit": math.nan,
                 "sigma": math.nan,
             }
@@ -97,7 +99,7 @@ def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.Da
 
 
 def _private_rows(
-    settings: Convex,
+    point: ConvexPoint,
     losses: LinearLosses | LinkedLosses,
     body: Body,
     least: float,
@@ -105,15 +107,15 @@ def _private_rows(
     seeds: tuple[int, tuple[str | int | float, ...]],
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the rows of the private algorithms; `seeds` is the root seed and the game's key."""
-    L, delta = losses.lipschitz, settings.delta
+    L, delta = losses.lipschitz, point.delta
 
     def generators(name: str) -> ReplicateGenerators:
-        return replicate_generators(*seeds, range(settings.replicates), f"algorithm {name}")
+        return replicate_generators(*seeds, range(point.replicates), f"algorithm {name}")
 
     game = ConvexGame(
         n_rounds=losses.n_rounds,
         dimension=losses.dimension,
-        diameter=settings.diameter,
+        diameter=point.diameter,
         lipschitz=L,
         delta=delta,
     )

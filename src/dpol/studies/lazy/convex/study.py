@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+from dpol.studies.lazy.convex.points import ConvexPoint
 from dpol.studies.lazy.convex.settings import LINEAR, Convex
 from dpol.studies.study import Facts, Point, Study
 
 
-def points(settings: Convex, facts: Facts) -> dict[str, Point]:
+def points(settings: Convex, facts: Facts) -> dict[str, Point[ConvexPoint]]:
     """Return a point for each T, d and game: one loss sequence, all algorithms and epsilons.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
@@ -16,12 +17,20 @@ def points(settings: Convex, facts: Facts) -> dict[str, Point]:
     >>> list(points(Convex(**sizes, epsilons=[1], games=["linear-ball", "logistic-box"]), facts))
     ['T100-d2', 'T100-d2-logistic-box', 'T200-d2', 'T200-d2-logistic-box']
     """
-    by_label: dict[str, Point] = {}
+    by_label: dict[str, Point[ConvexPoint]] = {}
     for T, d, game in itertools.product(settings.n_rounds, settings.dimensions, settings.games):
         label = f"T{T}-d{d}" if game == LINEAR else f"T{T}-d{d}-{game}"
-        sizes = {"n_rounds": [T], "dimensions": [d], "games": [game]}
-        one = settings.model_copy(update=sizes).model_dump(mode="json")
-        by_label[label] = Point(settings={"convex": one}, seconds=3.0)
+        played = ConvexPoint(
+            n_rounds=T,
+            dimension=d,
+            game=game,
+            epsilons=tuple(settings.epsilons),
+            delta=settings.delta,
+            diameter=settings.diameter,
+            lipschitz=settings.lipschitz,
+            replicates=settings.replicates,
+        )
+        by_label[label] = Point(settings=played, seconds=3.0)
     return by_label
 
 

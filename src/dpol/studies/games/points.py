@@ -1,0 +1,29 @@
+"""A point of the main study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dpol.noise import MemoryChoice
+
+
+@dataclass(frozen=True, kw_only=True)
+class GamePoint:
+    """The games of a suite on a stream, with one noise and one level.
+
+    Args:
+        suite: its algorithms, as in the config.
+        noise: name of the noise.
+        mu: Gaussian-DP parameter; infinity without noise.
+        replicates: numbers of the replicates.
+        memory: memory of the noise `capacity-memory`.
+        keep_rounds: whether every round is kept.
+    """
+
+    suite: tuple[Any, ...]
+    noise: str
+    mu: float
+    replicates: tuple[int, ...]
+    memory: MemoryChoice
+    keep_rounds: bool
