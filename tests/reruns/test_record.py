@@ -94,7 +94,7 @@ def test_the_values_of_params_are_told_in_one_way() -> None:
 
 
 def test_other_processes_ask_the_same() -> None:
-    code = "from reruns.test_record import KINDS, asked; print(asked({'all': KINDS | {'x': 'y' * 99}}))"
+    code = "from reruns.test_record import *; print(asked({'all': KINDS | {'x': 'y' * 99}}))"
     folder = str(Path(__file__).parents[1])
     said = {
         succeed(run(sys.executable, "-c", code, PYTHONPATH=folder, PYTHONHASHSEED=seed))
