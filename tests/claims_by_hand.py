@@ -15,7 +15,7 @@ def claim_by_hand(
     """Return a claim; `more` sets other fields of its statement or finding."""
     words = {"paper": "One", "place": "Theorem 1", "statement": "is so", "computed": "by hand"}
     words |= {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}
-    about = Statement(relation=relation, found_by="z", **words)
+    about = Statement(relation=relation, **words)
     return Claim(about, Finding(name="x", claimed=claimed, measured=measured, **more))
 
 

@@ -6,13 +6,14 @@ import contextlib
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from dpol.core import randomness
 from dpol.studies.claims import compute as study
-from dpol.studies.claims.core import Finding
+from dpol.studies.claims.core import Check, Finding
 
 SEED = 1
 """Root seed of the ledger and of everything whose seeds are compared with it."""
@@ -39,17 +40,14 @@ def recording(uses: Uses, user: str) -> Iterator[None]:
         yield
 
 
-def compute() -> tuple[dict[str, list[Finding]], Uses]:
-    """Compute all findings by statement, and the uses of their seeds."""
-    checks = {
-        study.check_of(about)
-        for about in study.statements().values()
-        if not about.found_by.startswith("gains.")
-    }
+def compute() -> tuple[dict[str, list[Finding]], Uses, dict[str, set[Check]]]:
+    """Compute all findings by statement, the uses of their seeds, and what found them."""
     findings: dict[str, list[Finding]] = defaultdict(list)
     uses: Uses = defaultdict(list)
+    found_by: dict[str, set[Check]] = defaultdict(set)
     with recording(uses, "claims"):
-        for check in checks:
+        for check in chain.from_iterable(study.CHECKS.values()):
             for finding in check(SEED):
                 findings[finding.name].append(finding)
-    return findings, uses
+                found_by[finding.name].add(check)
+    return findings, uses, found_by

@@ -30,8 +30,8 @@ HEAD = (
     "# Where each exhibit of the papers is\n\nEvery figure, table, algorithm and statement of the"
     " three papers, and what the ledger checks of two predecessors: what computes it in dpol, and"
     " which figure, table or row of the [claims ledger](../explanation/ours.md#the-claims-ledger)"
-    " shows it. The entry of a row in `src/dpol/studies/claims/statements.yaml` names the function"
-    " that checks it. † marks rows of ours.\n\n"
+    " shows it. Rows are entries of `src/dpol/studies/claims/statements.yaml`; the modules beside"
+    " this file check them. † marks rows of ours.\n\n"
 )
 
 

@@ -24,7 +24,7 @@ from dpol.lazy.exact import dartboard_laws, output_laws, worst_epsilon
 from dpol.lazy.transform import LazyParameters
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.claims import compute as ledger
-from dpol.studies.claims import dartboard, labels, lazy, limit
+from dpol.studies.claims import dartboard, experts, labels, lazy, limit
 from dpol.studies.claims.core import (
     CONFIDENCE,
     Claim,
@@ -73,12 +73,18 @@ def findings(whole_ledger):
 
 
 @pytest.fixture(scope="module")
+def found_by(whole_ledger):
+    """The checks that have findings of each statement."""
+    return whole_ledger[2]
+
+
+@pytest.fixture(scope="module")
 def study(findings):
     """The ledger without a run's data, with the ids of its statements."""
-    without = {name: about for name, about in STATEMENTS.items() if "gains." not in about.found_by}
-    assert findings.keys() == without.keys()
     rows = [
-        {"id": name, **decided(about, findings[name]).as_row()} for name, about in without.items()
+        {"id": name, **decided(about, findings[name]).as_row()}
+        for name, about in STATEMENTS.items()
+        if not about.on_data
     ]
     return pd.DataFrame(rows).set_index("id")
 
@@ -211,7 +217,38 @@ def test_comparisons_share_the_error_and_a_sample_without_spread_has_no_interval
     assert of_mean("x", 1.0, np.zeros(5)).confidence == 1.0
 
 
-# ---- statements ----------------------------------------------------------------------------------
+# ---- statements and checks -----------------------------------------------------------------------
+
+
+def test_each_statement_has_one_check_of_its_paper_and_each_check_a_statement(found_by):
+    """Statements on data need a run: see test_gains.py."""
+    assert found_by.keys() == {name for name, about in STATEMENTS.items() if not about.on_data}
+    assert {len(checks) for checks in found_by.values()} == {1}
+    for paper, title in ledger.PAPERS.items():
+        of_paper = {name for name, about in STATEMENTS.items() if about.paper == title}
+        checks = [check for name in of_paper & found_by.keys() for check in found_by[name]]
+        assert set(checks) == {*ledger.CHECKS[paper]}
+
+
+def findings_of(*findings):
+    """Return a check with these findings."""
+    return lambda _: iter(findings)
+
+
+def test_a_finding_without_a_statement_or_the_reverse_is_an_error(monkeypatch):
+    """Coupling has six statements."""
+    theirs = [name for name, about in STATEMENTS.items() if about.paper == COUPLING]
+    found = [Finding(name, 1.0, 1.0, numbers=defaultdict(float)) for name in theirs]
+    monkeypatch.setitem(ledger.CHECKS, "coupling", [findings_of(*found)])
+    assert len(ledger.claims("coupling", seed=SEED)) == len(theirs) == 6
+    monkeypatch.setitem(ledger.CHECKS, "coupling", [findings_of(*found[1:])])
+    with pytest.raises(ValueError, match=f"coupling: no check decides {theirs[0]}"):
+        ledger.claims("coupling", seed=SEED)
+    for name in ("nothing", "gap-law", "headline-tree"):  # unknown, of another paper, on data
+        more = findings_of(*found, Finding(name, 1.0, 1.0))
+        monkeypatch.setitem(ledger.CHECKS, "coupling", [more])
+        with pytest.raises(KeyError, match=name):
+            ledger.claims("coupling", seed=SEED)
 
 
 def test_all_texts_have_their_numbers(findings):
@@ -289,14 +326,15 @@ def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured,
 
 def test_the_same_seed_gives_the_same_numbers(findings):
     for seed in (SEED, SEED + 1):
-        repeated = list(ledger.check_of(STATEMENTS["gap-law"])(seed))
+        repeated = list(experts.gap_law(seed))
         assert (repeated == findings["gap-law"]) == (seed == SEED)
 
 
 def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
-    found = {about: findings.get(name) for name, about in STATEMENTS.items()}
-    monkeypatch.setattr(ledger, "check_of", lambda about: lambda _: iter(found[about]))
-    expected = study[study["paper"] == LABELS].reset_index(drop=True)
+    expected = study[study["paper"] == LABELS]
+    checks = [findings_of(*findings[name]) for name in reversed(expected.index)]
+    monkeypatch.setitem(ledger.CHECKS, "labels", checks)
+    expected = expected.reset_index(drop=True)
     pd.testing.assert_frame_equal(
         compute(STUDY, Claims(papers=["labels"]), seed=SEED)["claims"], expected
     )
@@ -538,10 +576,12 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],
 )
-def test_another_computation_gets_another_verdict(monkeypatch, names, attribute, broken, expected):
+def test_another_computation_gets_another_verdict(
+    monkeypatch, found_by, names, attribute, broken, expected
+):
     """`attribute` belongs to the module of the function that decides the statements."""
     first, *_ = names = names.split()
-    check = ledger.check_of(STATEMENTS[first])
+    (check,) = found_by[first]
     sound = operator.attrgetter(attribute)(sys.modules[check.__module__])
     monkeypatch.setattr(f"{check.__module__}.{attribute}", broken(sound))
     undecided, by_name = set(names), defaultdict(list)
@@ -624,13 +664,13 @@ def test_remedies_put_slips_right():
     """`mend` of the rows whose remedy is a formula, at the settings of each row."""
     smaller = preset(part_of_eta(3))
     sixth = preset(lambda given: {"eta": given.eta / 6, "fake_switch": 4 / 6 * given.fake_switch})
-    for name, theorem, change in (
-        ("experts-value", "theorem_3_10", smaller),
-        ("convex-value", "theorem_3_12", sixth),
+    for name, check, theorem, change in (
+        ("experts-value", lazy.preset_of_experts, "theorem_3_10", smaller),
+        ("convex-value", lazy.preset_of_convex, "theorem_3_12", sixth),
     ):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(lazy, theorem, change(getattr(lazy, theorem)))
-            mended = [each for each in ledger.check_of(STATEMENTS[name])(SEED) if each.name == name]
+            mended = [each for each in check(SEED) if each.name == name]
         assert verdict(name, mended) in HELD
     # The temperature: 2 rate + sqrt(8 rate log(2 / δ0)) with rate = η² / (20 log(2 / δ0)).
     for eta, delta in itertools.product((1e-4, 0.1), (1e-9, 1e-3)):

@@ -393,7 +393,7 @@ def agrees(number: float, ball: arb, rounding: float) -> bool:
 
 
 @pytest.fixture(scope="module")
-def failing(whole_ledger: tuple[dict[str, list[Finding]], Any]) -> dict[str, Claim]:
+def failing(whole_ledger: tuple[dict[str, list[Finding]], Any, Any]) -> dict[str, Claim]:
     """The failing rows that are not sampled."""
     claims = {name: decided(STATEMENTS[name], found) for name, found in whole_ledger[0].items()}
     return {

@@ -68,6 +68,7 @@ ROWS = (
 
 
 def test_the_papers_findings_are_seen_in_a_table_like_its_own() -> None:
+    assert {*ROWS} == {name for name, about in ledger.statements().items() if about.on_data}
     seen = claims(summary())
     verdicts = {name: claim.verdict for name, claim in seen.items()}
     assert verdicts == dict.fromkeys(ROWS, Verdict.SEEN)

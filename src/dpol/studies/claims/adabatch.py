@@ -102,3 +102,6 @@ def tolerance_of_privacy(_: int) -> Findings:
         }
         case = f"n = {n}, μ = {mu:g}"
         yield Finding("alpha-privacy", LITTLE, fall, case, numbers=numbers)
+
+
+CHECKS = (heuristic, tolerance_of_actions, tolerance_of_privacy)

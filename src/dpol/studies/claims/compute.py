@@ -1,8 +1,8 @@
-"""The claims ledger: which function decides each statement, and all rows."""
+"""The claims ledger: the statements and checks of each paper, and all rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -42,19 +42,14 @@ PAPERS = {
 """Titles by label. Each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
-_MODULES = {
-    "experts": experts,
-    "adabatch": adabatch,
-    "gains": gains,
-    "limit": limit,
-    "lazy": lazy,
-    "dartboard": dartboard,
-    "coupling": coupling,
-    "lemmas": lemmas,
-    "labels": labels,
+CHECKS: Mapping[str, tuple[Check, ...]] = {
+    "experts": (*experts.CHECKS, *adabatch.CHECKS, *limit.CHECKS),
+    "lazy": (*lazy.CHECKS, *lemmas.CHECKS),
+    "dartboard": dartboard.CHECKS,
+    "coupling": coupling.CHECKS,
+    "labels": labels.CHECKS,
 }
-_OF_A_RUN = "gains."
-"""Module of the checks that need the main experiment of a run."""
+"""Checks of each paper, by label. Those of `gains` are apart: they need a run."""
 
 
 @cache
@@ -74,41 +69,46 @@ def statements() -> Mapping[str, Statement]:
     return TypeAdapter(dict[str, Statement]).validate_python(entries)
 
 
-def check_of(statement: Statement) -> Check:
-    """Return the function that decides a statement."""
-    module, _, name = statement.found_by.partition(".")
-    return cast(Check, getattr(_MODULES[module], name))
-
-
 def claims(paper: str, *, seed: int) -> list[Claim]:
-    """Return the claims of a paper, each at its worst setting."""
-    checks = dict.fromkeys(
-        check_of(statement)
-        for statement in statements().values()
-        if statement.paper == PAPERS[paper] and not statement.found_by.startswith(_OF_A_RUN)
-    )
-    found = (check(seed) for check in progress(list(checks), f"claims: {paper}"))
-    return _worst_of_each(chain.from_iterable(found))
+    """Return the claims of a paper, each at its worst setting, in the order of the ledger.
 
-
-def _worst_of_each(findings: Findings) -> list[Claim]:
-    """Return the worst claim of each statement, in the order of the ledger."""
-    by_statement: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_statement.setdefault(finding.name, []).append(finding)
-    return [
-        decided(statement, by_statement[name])
+    Raises:
+        KeyError: a check decides what is no statement of the paper.
+        ValueError: no check decides a statement of the paper.
+    """
+    theirs = {
+        name: statement
         for name, statement in statements().items()
-        if name in by_statement
-    ]
+        if statement.paper == PAPERS[paper] and not statement.on_data
+    }
+    checks = progress(CHECKS[paper], f"claims: {paper}")
+    found = _by_statement(theirs, chain.from_iterable(check(seed) for check in checks))
+    if undecided := theirs.keys() - found.keys():
+        raise ValueError(f"{paper}: no check decides {', '.join(sorted(undecided))}")
+    return [decided(theirs[name], findings) for name, findings in found.items()]
 
 
 def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
     """Return the claims about the main experiment of a run, each at its worst cell.
 
     Cells that the run does not play have no row.
+
+    Raises:
+        KeyError: a finding is on none of the statements on data.
     """
-    return _worst_of_each(gains.table_two(summary))
+    on_data = {name: statement for name, statement in statements().items() if statement.on_data}
+    found = _by_statement(on_data, gains.table_two(summary))
+    return [decided(on_data[name], findings) for name, findings in found.items()]
+
+
+def _by_statement(
+    asked: Mapping[str, Statement], findings: Findings
+) -> dict[str, Sequence[Finding]]:
+    """Return the findings of each statement that has some, in the order of the statements."""
+    found = {name: list[Finding]() for name in asked}
+    for finding in findings:
+        found[finding.name].append(finding)
+    return {name: its for name, its in found.items() if its}
 
 
 def run(point: ClaimsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:

@@ -74,7 +74,6 @@ class Statement(BaseModel):
         place: number of the statement in the paper, or where it stands.
         statement: the statement in one line.
         relation: how the measured number should compare with the claimed one.
-        found_by: "module.function" in this package of the `Check` that decides it.
         computed: what is computed, with its sizes.
         ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
             formulas, so every statement of that paper must say so; for the others it is the text.
@@ -84,8 +83,8 @@ class Statement(BaseModel):
         witness: the numbers of the worst case: the counterexample if the claim fails.
         note: what else a reader must know.
         ours: whether the statement is ours, not the paper's.
-        on_data: whether it is a finding on data, which other data need not show. It can be seen or
-            not seen, but never refuted.
+        on_data: whether it is a finding on the data of a run, which other data need not show. It
+            can be seen or not seen, but never refuted.
         kind: what is wrong with a statement that fails.
         root: the slip behind the failure, in words. Statements with the same slip share it.
         mend: what puts it right.
@@ -97,7 +96,6 @@ class Statement(BaseModel):
     place: str
     statement: str
     relation: Relation = "<="
-    found_by: str
     computed: str
     ground: Ground = "text"
     measured_is: MeasuredIs = "number"
@@ -157,7 +155,8 @@ class Finding:
 
 Findings = Iterator[Finding]
 Check = Callable[[int], Findings]
-"""A function that computes the findings of some statements from the root seed."""
+"""A function that computes the findings of some statements from the root seed. A module of checks
+ends with `CHECKS`, all that it has."""
 
 
 @dataclass(frozen=True)

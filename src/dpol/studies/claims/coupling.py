@@ -71,3 +71,6 @@ def privacy(_: int) -> Findings:
         budget = 3 * T * (T ** (-1 / 3) - math.expm1(-2 * log_phi))
         step = budget / (3 * T ** (2 / 3) + 2 * log_phi * T)
         yield Finding("ctrl-budget", 1.0, step, f"T = {T:,}, log Φ = {log_phi:g}")
+
+
+CHECKS = (played, privacy)

@@ -233,3 +233,6 @@ def successor(_: int) -> Findings:
         other = choose_parameters(game, epsilon=epsilon, n_experts=d).objective
         case = f"T = {T:,}, d = {d}, ε = {epsilon:g}"
         yield Finding("dartboard-over-l2p", 1.0, one / other, case)
+
+
+CHECKS = (regret, corollaries, privacy, pure, updates, private_blocks, successor)

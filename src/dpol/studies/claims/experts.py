@@ -540,3 +540,10 @@ def conversion(_: int) -> Findings:
     at = int(np.abs(by_curve / formula - 1).argmax())
     about: dict[str, Any] = {"case": f"ε = {epsilon[at]:.1f}", "settings": len(epsilon)}
     yield Finding("trade-off-curve", float(formula[at]), float(by_curve[at]), **about)
+
+
+CHECKS = (
+    local_noise, regrets, expected_maximum, tree, meta_of_two, meta_of_thirteen, special_case,
+    cliques, switching, longest_batches, gaps, gap_law, containing_batches, smaller_batches,
+    joint_concavity, conversion,
+)  # fmt: skip

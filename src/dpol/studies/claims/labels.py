@@ -366,3 +366,10 @@ def _membership(sets: np.ndarray, epsilon: float) -> Floats:
     keep = 1 / (1 + math.exp(-epsilon))
     inside = np.where(sets.T, keep, 1 - keep)
     return np.concatenate([inside, 1 - inside], axis=1) / len(sets)
+
+
+CHECKS = (
+    clipping, clipping_of_random_classes, composition, composition_theorem, response, majority,
+    sampled_majority, upper_bounds, response_risk, selection, design, risk_of_hard_class,
+    separation, contraction, differences_of_outputs,
+)  # fmt: skip

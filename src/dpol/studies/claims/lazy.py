@@ -503,3 +503,11 @@ def _distance(one: Floats, other: Floats, delta: float) -> float:
     """Return the largest epsilon at delta of pairs of distributions, in both orders."""
     both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
     return float(np.max(both))
+
+
+CHECKS = (
+    zcdp_conversion, log_ratios, keep_ratio, indicator, marginals, published_over_sound,
+    exact_privacy, batching, batched_bound, rate_of_experts, free_privacy, proven_rate,
+    rate_of_lower_bound, repeated_loss, preset_of_experts, experts_as_stated, preset_of_convex,
+    accounting_of_convex, redraw_of_convex,
+)  # fmt: skip

@@ -362,3 +362,9 @@ def adaptive(_: int) -> Findings:
             exact = adaptive_epsilon(law, 3)
             numbers = {"oblivious": worst_epsilon(2, 3, law, (0, 1), delta=DELTA), "own": exact}
             yield Finding("adaptive-games", claimed, exact, case, numbers=numbers)
+
+
+CHECKS = (
+    likelihood_ratios, groups, composition, coupling, conditional_composition, normalised_ratios,
+    switch_budget, adaptive,
+)  # fmt: skip

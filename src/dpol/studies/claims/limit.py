@@ -99,3 +99,6 @@ def _over(
     """Compare a factor in mu over independent noise with the factor of a chain."""
     numbers = {"factor": rounded(factor), "chain": _down(chain)}
     return Finding(name, claimed, rounded(factor / chain), case, numbers=numbers)
+
+
+CHECKS = (one_week, stays, once_a_stay)
