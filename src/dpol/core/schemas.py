@@ -57,11 +57,13 @@ class Schema:
         name: path of its file below results/<run>/, without suffix.
         about: what the table holds, and what a row is.
         columns: the columns, in the order of the file.
+        may_be_empty: whether it may have no row.
     """
 
     name: str
     about: str
     columns: Mapping[str, Column]
+    may_be_empty: bool = False
 
     def check(self, frame: pd.DataFrame, place: str) -> pd.DataFrame:
         """Check a table, and return it with its columns in order.
@@ -74,9 +76,20 @@ class Schema:
             DataError: the table has no row, a column is missing, unknown or of another kind, or a
                 required cell is empty.
         """
+        if frame.empty and self.may_be_empty:
+            return self._without_rows()
         if wrong := next(self._problems(frame), ""):
             raise DataError(f"{place}: {wrong}; delete it and run snakemake again")
         return frame[list(self.columns)]
+
+    def _without_rows(self) -> pd.DataFrame:
+        import pandas as pd
+
+        kinds = {name: KINDS[column.kind][1][0] for name, column in self.columns.items()}
+        types = {"M": "datetime64[ms]", "i": "int64", "f": "float64", "b": "bool"}
+        return pd.DataFrame(
+            {name: pd.Series(dtype=types.get(kind, "object")) for name, kind in kinds.items()}
+        )
 
     def _problems(self, frame: pd.DataFrame) -> Iterator[str]:
         if frame.empty:
@@ -107,7 +120,8 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
         for key, value in table["columns"].items():
             group = shared[key] if value is None else {key: value}
             columns |= {each: _column(path, each, parts) for each, parts in group.items()}
-        schemas[name] = Schema(name, table["about"].strip(), columns)
+        empty = table.get("may_be_empty", False)
+        schemas[name] = Schema(name, table["about"].strip(), columns, empty)
     return schemas
 
 

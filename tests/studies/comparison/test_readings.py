@@ -155,3 +155,8 @@ def test_a_run_says_ahead_at_this_reading_until_all_readings_agree(tmp_path: Pat
         succeed(snakemake(tmp_path, "results/towns/comparison.parquet"))
         assert pd.read_parquet(results / "readings.parquet")["verdict"].tolist() == [there]
         assert pd.read_parquet(results / "comparison.parquet")["verdict"].tolist() == [said]
+    config["dataset"]["cleaning"]["suppressed_value"] = 0.5  # then nothing hidden is the best
+    write_config(tmp_path, config)
+    succeed(snakemake(tmp_path, "results/towns/comparison.parquet"))
+    assert pd.read_parquet(results / "readings.parquet").empty
+    assert pd.read_parquet(results / "comparison.parquet")["verdict"].tolist() == ["equal"]
