@@ -65,10 +65,10 @@ from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import privatize
-from dpol.studies.batching.compute import analytic_mixture
 from dpol.studies.jobs import compute
-from dpol.studies.lazy.convex.settings import Convex
-from dpol.studies.lazy.convex.study import STUDY as CONVEX
+from dpol.studies.paper1.batching.compute import analytic_mixture
+from dpol.studies.paper2.convex.settings import Convex
+from dpol.studies.paper2.convex.study import STUDY as CONVEX
 from labels import time_labels
 
 SIMULATED = ROOT / "config" / "simulated.yaml"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.studies.claims.core import CLAIM_COLUMNS, Claim, Finding, Statement
+from dpol.studies.ledger.claims.core import CLAIM_COLUMNS, Claim, Finding, Statement
 
 
 def claim_by_hand(

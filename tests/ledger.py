@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from dpol.core import randomness
-from dpol.studies.claims import compute as study
-from dpol.studies.claims.core import Check, Finding
+from dpol.studies.ledger.claims import compute as study
+from dpol.studies.ledger.claims.core import Check, Finding
 
 SEED = 1
 """Root seed of the ledger and of everything whose seeds are compared with it."""

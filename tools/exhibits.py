@@ -15,8 +15,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from dpol.core.yaml_files import read_yaml
-from dpol.studies.claims.compute import PAPERS, statements
-from dpol.studies.claims.core import Statement
+from dpol.studies.ledger.claims.compute import PAPERS, statements
+from dpol.studies.ledger.claims.core import Statement
 from dpol.studies.registry import load_studies
 
 ROOT = Path(__file__).parents[1]
@@ -30,8 +30,8 @@ HEAD = (
     "# Where each exhibit of the papers is\n\nEvery figure, table, algorithm and statement of the"
     " three papers, and what the ledger checks of two predecessors: what computes it in dpol, and"
     " which figure, table or row of the [claims ledger](../explanation/ours.md#the-claims-ledger)"
-    " shows it. Rows are entries of `src/dpol/studies/claims/statements.yaml`; the modules beside"
-    " this file check them. † marks rows of ours.\n\n"
+    " shows it. Rows are entries of `src/dpol/studies/ledger/claims/statements.yaml`; the modules"
+    " beside this file check them. † marks rows of ours.\n\n"
 )
 
 

@@ -20,7 +20,7 @@ TESTS = (
     "tests/experts",
     "tests/noise",
     "tests/lazy",
-    "tests/studies/claims",
+    "tests/studies/ledger/claims",
 )
 """Tests whose results depend on sums, matrix products and searches."""
 PLAIN, WIDE = {"X86_V2"}, {"X86_V2", "X86_V3"}

@@ -20,10 +20,10 @@ from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.names import name_of
 from dpol.show.reported import BEST_LINEAR, FILLINGS
-from dpol.studies.claims.core import Kind
-from dpol.studies.claims.gains import reported_ratios
 from dpol.studies.games.paper import HEADERS
 from dpol.studies.games.settings import LINEAR, META, MIN_NOISE, MIN_REGRET, is_papers
+from dpol.studies.ledger.claims.core import Kind
+from dpol.studies.ledger.claims.gains import reported_ratios
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

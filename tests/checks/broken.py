@@ -12,9 +12,9 @@ import numpy as np
 import dpol
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.noises import CAPACITY, ISOTROPIC
-from dpol.studies.batching.study import STUDY
-from dpol.studies.labels.points import HospitalsPoint
-from dpol.studies.labels.study import STUDY as LABELS
+from dpol.studies.paper1.batching.study import STUDY
+from dpol.studies.paper3.points import HospitalsPoint
+from dpol.studies.paper3.study import STUDY as LABELS
 from dpol.studies.study import Point
 
 
@@ -209,7 +209,7 @@ UPSIDE_DOWN = dataclasses.replace(
 NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
 
 NO_FUNCTION = dataclasses.replace(STUDY, package="dpol.show")
-OF_ANOTHER = dataclasses.replace(STUDY, package="dpol.studies.labels")
+OF_ANOTHER = dataclasses.replace(STUDY, package="dpol.studies.paper3")
 NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
 NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"}})
 HOSPITALS = HospitalsPoint(patients_per_week=1, epsilons=(1.0,), delta=1e-6, replicates=2)

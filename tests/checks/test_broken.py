@@ -60,20 +60,20 @@ def test_a_sound_example_fails_no_check(name):
 @pytest.mark.parametrize(
     ("name", "function", "wrong"),
     [
-        ("run", None, "dpol.studies.batching.compute has no function run"),
+        ("run", None, "dpol.studies.paper1.batching.compute has no function run"),
         ("run", lambda point: {}, "takes point, but is given 2 arguments"),
         ("collect", lambda files: {}, "takes files, but is given 3 arguments"),
         ("collect", None, ""),
     ],
 )
 def test_a_function_that_a_job_cannot_call_is_told(monkeypatch, name, function, wrong):
-    monkeypatch.setattr(f"dpol.studies.batching.compute.{name}", function)
+    monkeypatch.setattr(f"dpol.studies.paper1.batching.compute.{name}", function)
     told = counterexample(dict(checks_of("batching"))["functions take what jobs give"])
     assert told.endswith(wrong)
     assert bool(told) == bool(wrong)
 
 
-REMEDY = "make them a frozen dataclass, POINT in dpol.studies.labels.compute, of text, numbers"
+REMEDY = "make them a frozen dataclass, POINT in dpol.studies.paper3.compute, of text, numbers"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_settings_of_a_point_that_do_not_reach_its_job_are_told(settings, got):
 )
 def test_without_a_class_of_its_points_a_study_has_mappings(monkeypatch, settings, got):
     """So older packages work as they are."""
-    monkeypatch.delattr("dpol.studies.labels.compute.POINT")
+    monkeypatch.delattr("dpol.studies.paper3.compute.POINT")
     study = with_point(settings=settings)
     told = counterexample(partial(points_are_plain, study, study.settings()))
     assert got in told
@@ -128,7 +128,9 @@ DRAWN = BATCHING.drawn
     ],
 )
 def test_a_section_that_its_job_cannot_show_is_told(monkeypatch, changes, told):
-    monkeypatch.setattr("dpol.studies.batching.show.SECTIONS", (replace(SECTION, **changes),))
+    monkeypatch.setattr(
+        "dpol.studies.paper1.batching.show.SECTIONS", (replace(SECTION, **changes),)
+    )
     found = counterexample(dict(checks_of("batching"))["sections show its results"])
     assert told in found
     assert bool(told) == bool(found)
@@ -138,18 +140,26 @@ def test_a_section_that_its_job_cannot_show_is_told(monkeypatch, changes, told):
     ("section", "drawn", "told"),
     [
         ({}, {}, ""),
-        ({"figures": ()}, {}, "DRAWN.figures of dpol.studies.batching.drawn do not both have"),
+        (
+            {"figures": ()},
+            {},
+            "DRAWN.figures of dpol.studies.paper1.batching.drawn do not both",
+        ),
         ({}, {"figures": {}}, "do not both have ['figure-1']; make them agree"),
         ({}, {"tables": DRAWN.tables | {"other": print}}, "do not both have ['other']; make"),
-        ({"widget": True}, {}, "DRAWN.widgets of dpol.studies.batching.drawn do not both have"),
+        (
+            {"widget": True},
+            {},
+            "DRAWN.widgets of dpol.studies.paper1.batching.drawn do not both",
+        ),
         ({}, {"widgets": {"batching": print}}, "do not both have ['batching']; make them agree"),
         ({}, {"figures": {"figure-1": lambda frames: None}}, "takes frames, but is given 3"),
     ],
 )
 def test_a_name_without_a_function_or_the_reverse_is_told(monkeypatch, section, drawn, told):
     shown = (replace(SECTION, **section),)
-    monkeypatch.setattr("dpol.studies.batching.show.SECTIONS", shown)
-    monkeypatch.setattr("dpol.studies.batching.drawn.DRAWN", replace(DRAWN, **drawn))
+    monkeypatch.setattr("dpol.studies.paper1.batching.show.SECTIONS", shown)
+    monkeypatch.setattr("dpol.studies.paper1.batching.drawn.DRAWN", replace(DRAWN, **drawn))
     found = counterexample(dict(checks_of("batching"))["every figure and table has its function"])
     assert told in found
     assert bool(told) == bool(found)

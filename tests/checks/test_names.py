@@ -15,7 +15,7 @@ from pipeline import Done, fail, run, succeed
 
 @pytest.mark.parametrize("name", ["my-study", "my_study"])
 def test_a_name_is_found_with_hyphens_and_with_underscores(monkeypatch, name):
-    theirs = {STUDY_GROUP: {"my_study": "dpol.studies.claims.study:STUDY"}}
+    theirs = {STUDY_GROUP: {"my_study": "dpol.studies.ledger.claims.study:STUDY"}}
     monkeypatch.setattr(check, "registered", lambda group: theirs.get(group, {}))
     monkeypatch.setattr("dpol.studies.registry.registered", lambda group: theirs.get(group, {}))
     assert all(verdict.holds for verdict in dpol.check(name))

@@ -8,7 +8,7 @@ from collections import defaultdict
 import exhibits
 import pytest
 
-from dpol.studies.claims.compute import PAPERS, statements
+from dpol.studies.ledger.claims.compute import PAPERS, statements
 
 PAGE = exhibits.PAGE.read_text(encoding="utf-8")
 

@@ -29,7 +29,7 @@ from dpol.experts.batches import BatchRule
 from dpol.experts.switching import BOUNDS
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.batching.compute import synthetic_gains
+from dpol.studies.paper1.batching.compute import synthetic_gains
 from grids import each_and_corners
 
 ERROR = 1e-6

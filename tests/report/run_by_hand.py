@@ -21,10 +21,10 @@ from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
-from dpol.studies.audits.drawn import audits_table
-from dpol.studies.claims.drawn import claims_table, open_claims_table
 from dpol.studies.games.privacy_utility import answer_table
 from dpol.studies.games.summary import rank_meta
+from dpol.studies.ledger.audits.drawn import audits_table
+from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_of
 from replays import replay_of, stream_of

@@ -71,7 +71,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
         ("labels/game.py", by('"""The game', '"""Other words. The game')),
         ("experts/cautious_mean.py", lambda text: f"# A comment.\n\n{text}"),
         ("noise/noises.py", by("return None", "return None  # no memory")),
-        ("studies/labels/figures.py", lambda text: text.replace('"""', '"""Other words. ', 1)),
+        ("studies/paper3/figures.py", lambda text: text.replace('"""', '"""Other words. ', 1)),
         ("studies/jobs.py", by("def together(", "\n\ndef together(")),
     ]
     assert planned(finished, *changes) == (set(), set())
@@ -101,10 +101,10 @@ def test_words_rerun_nothing(finished: Path) -> None:
             "noise",
         ),
         (
-            "studies/labels/figures.py",
+            "studies/paper3/figures.py",
             by('"alpha": 0.8', '"alpha": 0.7'),
             {"labels_shown"},
-            "studies.labels",
+            "studies.paper3",
         ),
         (
             "studies/games/summary.py",
@@ -113,10 +113,10 @@ def test_words_rerun_nothing(finished: Path) -> None:
             "studies.games",
         ),
         (
-            "studies/labels/show.py",
+            "studies/paper3/show.py",
             by("Selecting the true hypothesis", "Selection of the true hypothesis"),
             {"labels_shown"},
-            "studies.labels",
+            "studies.paper3",
         ),
         (
             "studies/games/results.yaml",

@@ -47,7 +47,7 @@ def settings_from(package: str, plain: Values) -> Any:
     Raises:
         ValidationError: a value is missing, or is not of the type that `POINT` says.
 
-    >>> settings_from("dpol.studies.claims", {"paper": "labels"})
+    >>> settings_from("dpol.studies.ledger.claims", {"paper": "labels"})
     ClaimsPoint(paper='labels')
     """
     kind = getattr(import_module(f"{package}.compute"), "POINT", dict[str, Any])
@@ -150,7 +150,7 @@ def compute(
         streams: labels of the gain streams.
         folder: folder with the input files of the points, laid out as results/<run>/.
 
-    >>> from dpol.studies.claims.study import STUDY
+    >>> from dpol.studies.ledger.claims.study import STUDY
     >>> ledger = compute(STUDY, STUDY.settings(papers=["labels"]), seed=1)["claims"]
     >>> "holds" in set(ledger["verdict"])
     True

@@ -1,4 +1,4 @@
-"""All studies of dpol. To add one, add its folder, and its name here.
+"""All studies of dpol. To add one, add its folder, and a line here.
 
 A config names studies of other packages by entry point or as `package.study:STUDY`.
 """
@@ -10,17 +10,16 @@ from importlib import import_module
 from dpol.core.plugins import load_named, registered
 from dpol.studies.study import Study
 
-_FOLDERS = (
-    "games",
-    "comparison",
-    "batching",
-    "lazy",
-    "lazy.convex",
-    "labels",
-    "audits",
-    "claims",
-)
-PACKAGES = {folder.rpartition(".")[2]: f"dpol.studies.{folder}" for folder in _FOLDERS}
+PACKAGES = {
+    "games": "dpol.studies.games",
+    "comparison": "dpol.studies.comparison",
+    "batching": "dpol.studies.paper1.batching",
+    "lazy": "dpol.studies.paper2.lazy",
+    "convex": "dpol.studies.paper2.convex",
+    "labels": "dpol.studies.paper3",
+    "audits": "dpol.studies.ledger.audits",
+    "claims": "dpol.studies.ledger.claims",
+}
 """Dotted package names of the studies, by study name."""
 STUDIES = tuple(PACKAGES)
 """Names of the studies, in the order of the report. Settings of the first, the main experiment, are

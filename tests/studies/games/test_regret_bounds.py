@@ -13,8 +13,8 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.play import RawGains, play_rounds
 from dpol.experts.registry import REGISTRY, make_members, regret_bounds
 from dpol.privacy.tree_noise import tree_levels
-from dpol.studies.batching.compute import synthetic_gains
-from dpol.studies.claims.compute import statements
+from dpol.studies.ledger.claims.compute import statements
+from dpol.studies.paper1.batching.compute import synthetic_gains
 
 T, N, MU, RUNS = 200, 5, 1.0, 200
 

@@ -1,0 +1,1 @@
+"""What the papers state and what is played, checked: claims and audits."""

@@ -1,0 +1,55 @@
+"""All audits of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import pandas as pd
+
+from dpol.studies.jobs import read_rows
+from dpol.studies.ledger.audits.adabatch import audit_adabatch, audit_reactions
+from dpol.studies.ledger.audits.core import Audited
+from dpol.studies.ledger.audits.experts import (
+    audit_noises,
+    audit_stays,
+    audit_streams,
+    audit_sums,
+    audit_trees,
+)
+from dpol.studies.ledger.audits.labels import audit_messages
+from dpol.studies.ledger.audits.lazy import audit_laws
+from dpol.studies.ledger.audits.points import AuditPoint
+from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.study import Facts, FileLists, Inputs
+
+POINT = AuditPoint
+AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
+    "noisy-gains": audit_noises,
+    "tree": audit_trees,
+    "sums": audit_sums,
+    "stays": audit_stays,
+    "streams": audit_streams,
+    "rw-adabatch": audit_adabatch,
+    "reactions": audit_reactions,
+    "l2p": audit_laws,
+    "labels": audit_messages,
+}
+"""Functions from settings and root seed to audits, by auditor."""
+SAMPLED = 58
+"""Number of sampled bounds of the study, which share the error that the settings allow."""
+
+
+def run(point: AuditPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return the rows of one auditor, a key of `AUDITS`."""
+    error = 1 - point.audits.confidence
+    each = point.audits.model_copy(update={"confidence": 1 - error / SAMPLED})
+    audits = AUDITS[point.auditor](each, inputs.seed)
+    return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
+
+
+def collect(files: FileLists, settings: Audits, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Return the table unchanged; its sampled bounds hold jointly with the settings' confidence."""
+    audits = read_rows(files["audits"])
+    sampled = int((audits["method"] != "exact").sum())
+    assert sampled == SAMPLED, f"{sampled} sampled bounds share the error of {SAMPLED}"
+    return {"audits": audits}

@@ -1,0 +1,169 @@
+"""Shared parts of audits: their subjects and their tests."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpol.core.randomness import Floats
+from dpol.privacy.auditing.bounds import (
+    AuditResult,
+    Parameter,
+    audit_runs,
+    exceeds,
+    with_fitted_direction,
+)
+from dpol.privacy.auditing.laws import audit_covariance, audit_fit
+from dpol.studies.ledger.audits.settings import Audits
+
+OUTSIDE = "outside the promise"
+"""The verdict on outputs that exceed a parameter that was not promised."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """The subject of an audit.
+
+    Args:
+        mechanism: name of the mechanism.
+        variant: its calibration, or which of its claims is audited.
+        code: the code that runs.
+        inputs: the inputs that it runs on.
+        adjacency: which inputs must be hard to tell apart.
+        unit: whose data differ between them.
+        asked: the parameter asked for, whatever the mechanism says.
+        recorded: the parameter that the mechanism's record promises.
+        promised: whether the promise covers these inputs. If not, outputs that exceed it break
+            nothing.
+    """
+
+    mechanism: str
+    variant: str
+    code: str
+    inputs: str
+    adjacency: str
+    unit: str
+    asked: float
+    recorded: float
+    promised: bool = True
+
+    @property
+    def claimed(self) -> float:
+        """The parameter that outputs must keep: the smaller of the asked and the recorded one."""
+        return min(self.asked, self.recorded)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """An audit: its subject, the statistic used, and the result."""
+
+    subject: Subject
+    statistic: str
+    result: AuditResult
+
+    @property
+    def verdict(self) -> str:
+        """`violated` if the outputs exceed the claim, or the record admits more than was asked.
+
+        `outside the promise` if outputs exceed the claim on inputs that the promise does not cover.
+        """
+        if exceeds(self.subject.recorded, self.subject.asked):
+            return "violated"
+        exceeded = self.result.verdict == "violated"
+        return self.result.verdict if self.subject.promised or not exceeded else OUTSIDE
+
+    def as_row(self) -> dict[str, Any]:
+        """Return the row of the table of audits (docs/reference/tables.md)."""
+        derived = {"statistic": self.statistic, "verdict": self.verdict}
+        row = vars(self.subject) | vars(self.result) | derived
+        del row["asked"], row["promised"]  # `claimed` and `verdict` follow from them
+        return row
+
+
+def replicates_of(settings: Audits) -> tuple[range, range]:
+    """Return the numbers of the replicates on the two inputs, which share no noise."""
+    return range(settings.runs), range(settings.runs, 2 * settings.runs)
+
+
+def by_computation(subject: Subject, epsilon: float) -> Audited:
+    """Audit by the exact epsilon of the worst pair of inputs."""
+    result = AuditResult(parameter="epsilon", claimed=subject.claimed, lower_bound=epsilon)
+    return Audited(subject, "epsilon of the worst pair", result)
+
+
+def by_event(
+    subject: Subject,
+    event: str,
+    statistics: Iterable[Sequence[Floats]],
+    settings: Audits,
+    parameter: Parameter = "mu",
+    delta: float = 0.0,
+) -> Audited:
+    """Audit by an event of statistics (R,) or (R, k) of the outputs on each of two inputs."""
+    first, second = (np.column_stack(columns) for columns in zip(*statistics, strict=True))
+    result = audit_runs(
+        first,
+        second,
+        parameter=parameter,
+        claimed=subject.claimed,
+        confidence=settings.confidence,
+        delta=delta,
+    )
+    return Audited(subject, event, result)
+
+
+def by_covariance(
+    subject: Subject, of: str, outputs: Sequence[Floats], changes: Floats, settings: Audits
+) -> Audited:
+    """Audit by the covariance of outputs (R, p) on each input, for `changes` (k, p)."""
+    result = audit_covariance(
+        outputs, changes, claimed=subject.claimed, confidence=settings.confidence
+    )
+    return Audited(subject, f"covariance of {of}, {len(changes)} changes", result)
+
+
+def by_fit(
+    subject: Subject, outcomes: Sequence[np.ndarray], law: Floats, settings: Audits
+) -> Audited:
+    """Audit the distance of outcomes, (R,) for each axis of `law`, from that distribution.
+
+    A distance of 0 is claimed.
+    """
+    subject = dataclasses.replace(subject, asked=0.0, recorded=0.0)
+    numbers = np.ravel_multi_index(tuple(outcomes), law.shape)
+    result = audit_fit(numbers, law.ravel(), confidence=settings.confidence)
+    event = "share of an event of all outcomes, against its probability by the law"
+    return Audited(subject, event, result)
+
+
+def gaussian_audits(
+    subject: Subject,
+    outputs: Sequence[Floats],
+    *,
+    direction: Floats,
+    changes: Floats,
+    settings: Audits,
+    actions: Sequence[Floats] | None = None,
+) -> Iterator[Audited]:
+    """Audit Gaussian outputs in two ways: by an event, and by their covariance.
+
+    Args:
+        subject: subject of the audit, with a claim about mu.
+        outputs: (R, ...) outputs on each of the two inputs.
+        direction: (...) direction of a linear statistic; another one is fitted.
+        changes: (k, ...) changes of the outputs by each change of the input.
+        settings: settings with the confidence.
+        actions: (R,) a statistic of the actions on each of the two inputs.
+    """
+    flat = [output.reshape(len(output), -1) for output in outputs]
+    statistics = [[output @ direction.ravel() for output in flat], with_fitted_direction(*flat)]
+    event = "an event of a linear combination of all outputs"
+    if actions is not None:
+        statistics.append(actions)
+        event += ", or of the actions"
+    yield by_event(subject, event, statistics, settings)
+    yield by_covariance(subject, "all outputs", flat, changes.reshape(len(changes), -1), settings)

@@ -1,0 +1,105 @@
+"""The tables of audits: the claims, and what the outputs prove."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from dpol.privacy.auditing.bounds import exceeds
+from dpol.show.marks import Mark
+from dpol.show.names import name_of
+from dpol.show.table import Column, Line, Table, TableCell, number, one_section
+from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
+from dpol.studies.ledger.audits.core import OUTSIDE
+from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.study import Drawn, Facts, Frames
+
+_VERDICTS = {
+    "violated": Mark("refuted", "bad"),
+    OUTSIDE: Mark("outside", "open"),
+    "consistent": Mark("stands", "good"),
+}
+_CLOSEST = 5
+"""Standing claims that the short table shows."""
+
+
+def closest_audits(frames: Frames, settings: Audits, facts: Facts) -> Table:
+    """Build the table of audits that refute, lie outside the promise, or come closest."""
+    audits = frames["audits"]
+    shares = audits.apply(share_of_claim, axis=1).sort_values(ascending=False, kind="stable")
+    ordered = audits.loc[shares.index]
+    of = {verdict: ordered[ordered["verdict"] == verdict] for verdict in _VERDICTS}
+    caption = (
+        f"{len(audits)} audits: {len(of['violated'])} refuted, {len(of[OUTSIDE])} outside the"
+        f" promise; and the {_CLOSEST} others closest to their claims"
+    )
+    shown = pd.concat([of["violated"], of[OUTSIDE], of["consistent"].head(_CLOSEST)])
+    return _table(audits, caption, shown)
+
+
+def audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
+    """Build the table of each mechanism's claim, what its outputs prove, and the verdict."""
+    audits = frames["audits"]
+    adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
+    ran = (
+        f"{row['mechanism']}, {row['method']}: {row['inputs']}. Code: {row['code']}. Statistic:"
+        f" {row['statistic']}."
+        for row in audits.to_dict("records")
+    )
+    footers = f"Adjacent: {adjacency}.", *dict.fromkeys(ran)
+    return _table(audits, "Audits", audits, footers)
+
+
+def _table(
+    audits: pd.DataFrame,
+    caption: str,
+    shown: pd.DataFrame,
+    footers: tuple[str, ...] = (),
+) -> Table:
+    return Table(
+        caption=caption,
+        corner=("mechanism",),
+        headers=(
+            *(Column("variant", prose=True), Column("unit", prose=True)),
+            *("claimed", "proved", "share"),
+            *(Column("how", prose=True), Column("verdict", prose=True)),
+        ),
+        sections=(one_section(map(_line, shown.to_dict("records"))),),
+        footers=(
+            "Claimed: the parameter asked for, or the mechanism’s record if that promises less.",
+            "Outside the promise: the outputs exceed a parameter that was not promised for these"
+            " inputs. This refutes nothing.",
+            "Proved: a lower bound on the parameter, or the parameter itself if it was computed."
+            f" All bounds hold together with {joint_confidence(audits['confidence'])} confidence."
+            " A claim that stands is not proved: an audit sees only its statistic, on its inputs.",
+            "Event: chosen on one half of the runs, counted on the other; nothing is assumed."
+            " Covariance: assumes Gaussian noise. Fit: the total variation distance (TV) between"
+            " the running code and the distribution whose loss is computed.",
+            *footers,
+        ),
+        numbers=shown,
+        filtered="audits",
+    )
+
+
+def _line(row: Mapping[Hashable, Any]) -> Line:
+    delta = f" (δ = {row['delta']:g})" if row["parameter"] == "epsilon" and row["delta"] else ""
+    admitted = exceeds(row["recorded"], row["claimed"])
+    record = f", recorded: {row['recorded']:.3g}" if admitted else ""
+    claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
+    runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
+    share = share_of_claim(row)
+    return row["mechanism"], (
+        TableCell(row["variant"]),
+        TableCell(row["unit"]),
+        number(row["claimed"], claim),
+        number(row["lower_bound"], proved(row)),
+        number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
+        TableCell(f"{name_of(row['method']).short}{runs}"),
+        TableCell(name_of(row["verdict"]).short, mark=_VERDICTS[row["verdict"]]),
+    )
+
+
+DRAWN = Drawn(tables={"audits-closest": closest_audits, "audits": audits_table})

@@ -1,0 +1,199 @@
+"""Audits of messages about labels: private EXP3, private WMA and yes-or-no responses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import laplace
+
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.labels.accounting import laplace_message_loss, scale_factor
+from dpol.labels.clients import (
+    LABEL_UNIT,
+    ONE_LABEL,
+    LabelClient,
+    MembershipClient,
+    Messages,
+    ResponseClient,
+    SampledClient,
+    VectorClient,
+)
+from dpol.labels.clipping import Clipping
+from dpol.labels.hypotheses import HypothesisClass, Ints
+from dpol.labels.scheffe import ScheffeClient
+from dpol.privacy.auditing.bounds import with_fitted_direction
+from dpol.studies.ledger.audits.core import Audited, Subject, by_computation, by_event, by_fit
+from dpol.studies.ledger.audits.settings import Audits
+
+_EPSILON = 1.0
+_N_LABELS = 4
+# Messages are cheap to draw.
+_MESSAGES_PER_RUN = 10
+# Larger values are cut, because infinite ones have no covariance.
+_LARGEST = 1e6
+# Bins of one coordinate, for the fit.
+_BINS = 12
+_APART = "labels 0 and 2 of 3, which the two hypotheses tell apart"
+
+
+def counterexample() -> HypothesisClass:
+    """Return the class whose log-likelihoods range beyond log(KT): N' = 7 > KM = 6."""
+    return HypothesisClass(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), "counterexample")
+
+
+def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
+    """Audit every kind of message; likelihoods with both sensitivities, at T = 300."""
+    exact = Clipping(counterexample(), 300, "exact")
+    published = Clipping(counterexample(), 300, "published")
+    for clipping in (exact, published):
+        yield audit_sampled_loss(SampledClient(clipping, _EPSILON))
+    yield from audit_sampled(settings, seed, SampledClient(exact, _EPSILON))
+    for clipping in (exact, published):
+        client = VectorClient(clipping, _EPSILON, settings.delta)
+        yield from audit_vector(settings, seed, client)
+    yield from audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
+    yield from audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
+    yield audit_scheffe(ScheffeClient(counterexample(), _EPSILON))
+
+
+# ---- private EXP3 --------------------------------------------------------------------------------
+
+
+def audit_sampled_loss(client: SampledClient) -> Audited:
+    """Audit the exact worst loss of one EXP3 message, from the client's own noise scales."""
+    clipping, code = client.clipping, "none: dpol.labels.accounting computes the law"
+    name, variant = "private EXP3, message", f"{clipping.rule} sensitivity"
+    subject = _subject(client, name, variant, "all pairs of 3 labels", code)
+    losses = laplace_message_loss(
+        clipping.log_cells[0], clipping.cells[0], keep=clipping.keep, scales=client.scales[0]
+    )
+    return by_computation(subject, float(losses.max()))
+
+
+def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audited]:
+    """Audit EXP3 messages about two labels, and their fit to the distribution of the exact loss."""
+    clipping, variant = client.clipping, f"{client.clipping.rule} sensitivity"
+    subject = _subject(client, "private EXP3, message", variant)
+    messages = _messages(settings, seed, client, (0, 2))
+    columns = []
+    for sent in messages:
+        chosen = sent.index[0][:, None] == np.arange(clipping.sensitivity.shape[1])
+        value = np.clip(sent.values[0], -_LARGEST, _LARGEST)[:, None]
+        # Above or below a threshold, for one index.
+        sides = [np.where(chosen, value, side) for side in (-2 * _LARGEST, 2 * _LARGEST)]
+        columns.append(np.concatenate(sides, axis=1))
+    yield by_event(subject, "an event of the index and the value", [columns], settings, "epsilon")
+
+    edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / _EPSILON)
+    law = np.einsum("z,jzb->jb", _blocks_of_label_0(clipping), bins) / len(bins)
+    index, value = messages[0].index[0], messages[0].values[0]
+    subject = _subject(client, "private EXP3, law of a message", variant, "messages about label 0")
+    yield by_fit(subject, (index, _bins_of(edges[index], value)), law, settings)
+
+
+# ---- private WMA ---------------------------------------------------------------------------------
+
+
+def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Audited]:
+    """Audit WMA messages about two labels, and their fit to the distribution they should have."""
+    clipping = client.clipping
+    variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
+    subject = _subject(client, "private WMA, message", variant)
+    values = [sent.values[0] for sent in _messages(settings, seed, client, (0, 2))]
+    fitted = with_fitted_direction(*(np.clip(value, -_LARGEST, _LARGEST) for value in values))
+    event = "an event of a linear combination of all values"
+    yield by_event(subject, event, [fitted], settings, "epsilon", client.delta)
+
+    n = clipping.sensitivity.shape[1]
+    factor = scale_factor(n, _EPSILON, client.delta, clipping.rule)
+    edges, bins = _bin_laws(clipping, factor * clipping.sensitivity[0])
+    # The values are independent, given the block.
+    given = [np.prod(factors, axis=0) for factors in itertools.product(*bins.transpose(0, 2, 1))]
+    law = np.array([_blocks_of_label_0(clipping) @ cell for cell in given]).reshape((_BINS,) * n)
+    subject = _subject(client, "private WMA, law of a message", variant, "messages about label 0")
+    yield by_fit(subject, list(_bins_of(edges, values[0]).T), law, settings)
+
+
+def _blocks_of_label_0(clipping: Clipping) -> Floats:
+    """Return the probabilities (M,) of the blocks for label 0."""
+    return clipping.masses_of_blocks(np.eye(clipping.hypotheses.n_labels)[0], 0)
+
+
+def _bin_laws(clipping: Clipping, scales: Floats) -> tuple[Floats, Floats]:
+    """Return edges (K, bins - 1), and probabilities (K, M, bins) of a value's bin by block."""
+    centres = clipping.log_cells[0]
+    low, high = centres.min(axis=1) - 2 * scales, centres.max(axis=1) + 2 * scales
+    edges = np.linspace(low, high, _BINS - 1, axis=1)
+    below = laplace.cdf(edges[:, None], centres[..., None], scales[:, None, None])
+    return edges, np.diff(below, axis=2, prepend=0.0, append=1.0)
+
+
+def _bins_of(edges: Floats, values: Floats) -> Ints:
+    """Return the bin numbers of values (...), with edges (..., bins - 1) for each."""
+    return np.asarray((values[..., None] >= edges).sum(axis=-1))
+
+
+# ---- responses -----------------------------------------------------------------------------------
+
+
+def audit_response(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
+    """Audit randomised response about the first and the last label."""
+    ends = 0, _N_LABELS - 1
+    inputs = f"the first and the last of {_N_LABELS} labels"
+    subject = _subject(client, "randomised response", f"{_N_LABELS} labels", inputs)
+    messages = _messages(settings, seed, client, ends)
+    columns = [(sent.values[0][:, None] == ends).astype(float) for sent in messages]
+    event = "whether the message is one of the two"
+    yield by_event(subject, event, [columns], settings, "epsilon")
+
+
+def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterator[Audited]:
+    """Audit answers about a label in one of two sets."""
+    subject = _subject(client, "membership response", "public random set")
+    messages = _messages(settings, seed, client, (0, 2))
+    columns = [(sent.values[0] == (sent.index[0] == 0)).astype(float) for sent in messages]
+    event = "whether the answer speaks for the first set"
+    yield by_event(subject, event, [columns], settings, "epsilon")
+
+
+def audit_scheffe(client: ScheffeClient) -> Audited:
+    """Audit the exact worst loss of one answer about a Scheffé set, from the client's own law."""
+    code, inputs = "none: ScheffeClient.chances computes the law", "all pairs of 3 labels"
+    subject = _subject(client, "membership response", "public random Scheffé set", inputs, code)
+    logs = np.log(client.chances(np.eye(client.hypotheses.n_labels)[None]))
+    return by_computation(subject, float(np.ptp(logs, axis=3).max()))
+
+
+# ---- shared parts --------------------------------------------------------------------------------
+
+
+def _subject(
+    client: LabelClient, mechanism: str, variant: str, inputs: str = _APART, code: str = ""
+) -> Subject:
+    recorded, _ = client.guarantee.epsilon_delta or (math.inf, 0.0)
+    return Subject(
+        mechanism=mechanism,
+        variant=variant,
+        code=code or f"{type(client).__name__}.privatize",
+        inputs=inputs,
+        adjacency=ONE_LABEL,
+        unit=LABEL_UNIT,
+        asked=_EPSILON,
+        recorded=recorded,
+    )
+
+
+def _messages(
+    settings: Audits, seed: int, client: LabelClient, labels: tuple[int, int]
+) -> list[Messages]:
+    """Draw independent messages (1, runs) about each of two labels."""
+    messages = []
+    features = np.zeros(_MESSAGES_PER_RUN * settings.runs, dtype=np.int64)
+    for label in labels:
+        key = ("audit: labels", type(client).__name__, repr(client.guarantee.as_dict()), label)
+        generators = replicate_generators(seed, key, [0], "messages")
+        messages.append(client.privatize(np.full((1, len(features)), label), features, generators))
+    return messages

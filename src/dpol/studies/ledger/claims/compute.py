@@ -1,0 +1,123 @@
+"""The claims ledger: the statements and checks of each paper, and all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+from pydantic import TypeAdapter
+
+from dpol.core.logs import progress
+from dpol.core.schemas import read_frame
+from dpol.core.yaml_files import read_yaml
+from dpol.show.papers import COUPLING, DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
+from dpol.studies.games.summary import schema
+from dpol.studies.ledger.claims import (
+    adabatch,
+    coupling,
+    dartboard,
+    experts,
+    gains,
+    labels,
+    lazy,
+    lemmas,
+    limit,
+)
+from dpol.studies.ledger.claims.core import Check, Claim, Finding, Findings, Statement, decided
+from dpol.studies.ledger.claims.points import ClaimsPoint
+from dpol.studies.study import Inputs
+
+POINT = ClaimsPoint
+PAPERS = {
+    "experts": EXPERTS,
+    "lazy": LAZY,
+    "dartboard": DARTBOARD,
+    "coupling": COUPLING,
+    "labels": DISTRIBUTIONS,
+}
+"""Titles by label. Each paper is a point of the study."""
+STATEMENTS = Path(__file__).with_name("statements.yaml")
+
+CHECKS: Mapping[str, tuple[Check, ...]] = {
+    "experts": (*experts.CHECKS, *adabatch.CHECKS, *limit.CHECKS),
+    "lazy": (*lazy.CHECKS, *lemmas.CHECKS),
+    "dartboard": dartboard.CHECKS,
+    "coupling": coupling.CHECKS,
+    "labels": labels.CHECKS,
+}
+"""Checks of each paper, by label. Those of `gains` are apart: they need a run."""
+
+
+@cache
+def statements() -> Mapping[str, Statement]:
+    """Return all statements by id, in the order of the ledger.
+
+    Raises:
+        ValidationError: a key of the file is unknown, missing or wrong.
+        ConfigError: the file is not YAML.
+    """
+    by_paper = cast(dict[str, dict[str, dict[str, Any]]], read_yaml(STATEMENTS))
+    entries = {
+        name: {"paper": PAPERS[paper], **fields}
+        for paper, of_paper in by_paper.items()
+        for name, fields in of_paper.items()
+    }
+    return TypeAdapter(dict[str, Statement]).validate_python(entries)
+
+
+def claims(paper: str, *, seed: int) -> list[Claim]:
+    """Return the claims of a paper, each at its worst setting, in the order of the ledger.
+
+    Raises:
+        KeyError: a check decides what is no statement of the paper.
+        ValueError: no check decides a statement of the paper.
+    """
+    theirs = {
+        name: statement
+        for name, statement in statements().items()
+        if statement.paper == PAPERS[paper] and not statement.on_data
+    }
+    checks = progress(CHECKS[paper], f"claims: {paper}")
+    found = _by_statement(theirs, chain.from_iterable(check(seed) for check in checks))
+    if undecided := theirs.keys() - found.keys():
+        raise ValueError(f"{paper}: no check decides {', '.join(sorted(undecided))}")
+    return [decided(theirs[name], findings) for name, findings in found.items()]
+
+
+def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
+    """Return the claims about the main experiment of a run, each at its worst cell.
+
+    Cells that the run does not play have no row.
+
+    Raises:
+        KeyError: a finding is on none of the statements on data.
+    """
+    on_data = {name: statement for name, statement in statements().items() if statement.on_data}
+    found = _by_statement(on_data, gains.table_two(summary))
+    return [decided(on_data[name], findings) for name, findings in found.items()]
+
+
+def _by_statement(
+    asked: Mapping[str, Statement], findings: Findings
+) -> dict[str, Sequence[Finding]]:
+    """Return the findings of each statement that has some, in the order of the statements."""
+    found = {name: list[Finding]() for name in asked}
+    for finding in findings:
+        found[finding.name].append(finding)
+    return {name: its for name, its in found.items() if its}
+
+
+def run(point: ClaimsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return one row per statement of a paper.
+
+    All papers take half a minute on one core.
+    """
+    if "summary" in inputs.files:
+        rows = claims_of_run(read_frame(inputs.files["summary"], schema("summary")))
+    else:
+        rows = claims(point.paper, seed=inputs.seed)
+    return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}

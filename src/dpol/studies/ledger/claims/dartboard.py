@@ -1,0 +1,238 @@
+"""Checks of "Private Online Prediction from Experts: Separations and Faster Rates".
+
+p, eta and K are the paper's: eta is for the mean loss of a batch, and K counts the first draw.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import special, stats
+
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.lazy.accounting import Accountant, LazyGame, composed_epsilon
+from dpol.lazy.adversaries import ExpertLosses
+from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraws, theorem_5_epsilon
+from dpol.lazy.exact import worst_epsilon
+from dpol.lazy.leaders import play_blocks
+from dpol.lazy.parameters import choose_parameters
+from dpol.lazy.transform import LazyParameters
+from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean
+from dpol.studies.ledger.claims.lazy import expected_loss, games_of_experts, mean_lead
+
+DELTA, LOG_TERM = 1e-6, math.log(1e6)
+GRID = ((10**3, 10**4, 10**6), (10, 300), (0.01, 0.1, 1.0))
+"""T, d and epsilon of the corollaries."""
+
+
+@dataclass(frozen=True)
+class Gap(ExpertLosses):
+    """Fair coins, except for expert 0, whose coin falls on 1 with probability 0.4."""
+
+    seed: int
+
+    @cached_property
+    def rounds(self) -> Floats:
+        """The (T, d) losses."""
+        rng = generator(self.seed, "losses with a gap", "limited updates", self.n_experts)
+        chances = 0.5 - 0.1 * (np.arange(self.n_experts) == 0)
+        return np.asarray(rng.random((self.n_rounds, self.n_experts)) < chances, dtype=float)
+
+    def _blocks(self) -> Iterator[Floats]:
+        yield self.rounds
+
+
+def bound(T: int, d: int, B: int, p: float, eta: float) -> float:
+    """Return the bound on regret of Theorem 5, or of Theorem 2 if B = 1."""
+    return eta * T + B * math.log(d) / eta + 2 * T * math.exp(-T * p / (3 * B))
+
+
+def regret(seed: int) -> Findings:
+    """Check the bound on regret where eta > p and where eta <= p.
+
+    Where eta > p: two experts lose in each of the first m rounds, so every redraw is uniform. Then
+    only expert 2 loses. An expert that was redrawn K - 1 times in these rounds never changes again.
+    Where eta <= p, and for our bound: the regret of the weights, and T times the probability of the
+    limit.
+    """
+    T, p, eta, m = 10**6, 1e-3, 0.01, 400_000
+    limit = math.ceil(4 * T * p) - 1
+    least = float(stats.binom.sf(limit - 1, m, p + (1 - p) * eta)) * (T - m) / 2
+    numbers = {"T": T, "p": p, "eta": eta, "m": m, "limit": limit}
+    yield Finding("dartboard-regret", bound(T, 2, 1, p, eta), least, numbers=numbers)
+    rng, T = generator(seed, "losses of the dartboard"), 400
+    for d, B, p, share in itertools.product((2, 10), (1, 4), (0.05, 0.3), (0.2, 1.0)):
+        eta, game = share * p, LazyGame(T, DELTA)
+        per_round, law = -math.log1p(-eta) / B, stats.binom(T // B - 1, p + (1 - p) * eta)
+        claims: dict[str, tuple[Accountant, float]] = {
+            "slower": ("published", bound(T, d, B, p, eta)),
+            "ours": ("sound", math.log(d) / per_round + per_round * T * B / 8 + 1),
+        }
+        for label, losses in games_of_experts(rng, T, d, B).items():
+            lost = expected_loss(losses, per_round, B) - float(losses.sum(axis=0).min())
+            case = f"{label}, d = {d}, B = {B}, p = {p:g}, η = {eta:g}"
+            for name, (rule, claim) in claims.items():
+                stop = T * float(law.sf(most_redraws(rule, game, B, per_round, p)))
+                yield Finding(f"dartboard-{name}", claim, lost + stop, case)
+
+
+def corollaries(_: int) -> Findings:
+    """Check the privacy of Corollaries 3, 4 and 6 by the theorems and by our accounting."""
+    for T, d, epsilon in itertools.product(*GRID):
+        case, least = f"T = {T:,}, d = {d}, ε = {epsilon:g}", LOG_TERM ** (1 / 3) / T ** (1 / 6)
+        p = (T * LOG_TERM) ** (-1 / 3)
+        parameters = {"3": (1, p, p * min(epsilon / 2, least * math.sqrt(math.log(d))) / 20)}
+        widest = LOG_TERM ** (2 / 3) * math.log(d)
+        if widest / T <= epsilon <= widest / T ** (1 / 3):
+            B = max(1, round(LOG_TERM**0.4 * math.log(d) ** 0.6 / (T**0.2 * epsilon**0.6)))
+            p = (B / (T * LOG_TERM)) ** (1 / 3)
+            parameters["6"] = (B, p, B * p * epsilon / 40)
+        for number, (B, p, eta) in parameters.items():
+            theorem, ours = both_epsilons(T, B, p, eta)
+            if number == "3" or B > 1:
+                yield Finding(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
+            yield Finding("dartboard-corollaries", 1.0, ours / epsilon, case)
+        own = exact_pure_epsilon(T, T**-0.5, T**-0.5 * epsilon / 20)
+        yield Finding("dartboard-corollary-4", 1.0, own / epsilon, case)
+
+
+def both_epsilons(T: int, B: int, p: float, eta: float) -> tuple[float, float]:
+    """Return epsilon of the theorems, and ours, at K = 4 T p / B."""
+    game, per_round = LazyGame(T, DELTA), -math.log1p(-eta) / B
+    rho = most_redraws("published", game, B, per_round, p) * per_round**2 / 2
+    return theorem_5_epsilon(game, B, per_round, p), composed_epsilon(p, per_round, rho, DELTA)
+
+
+def privacy(_: int) -> Findings:
+    """Check epsilon of Theorems 2 and 5 over ours, a step of their proofs, and small games."""
+    shares = np.geomspace(0.003, 0.99, 6).tolist()
+    for T, B, p, share in itertools.product(
+        (10**2, 10**4, 10**6), (1, 3, 30), (0.003, 0.03, 0.2, 0.499), shares
+    ):
+        eta, case = share * p, f"T = {T:,}, B = {B}, p = {p:g}, η = {share * p:.3g}"
+        theorem, ours = both_epsilons(T, B, p, eta)
+        yield Finding("dartboard-over-sound", 1.0, theorem / max(ours, 1e-9), case)
+        squares = (eta / (B * p)) ** 2 + 64 * T * p / B * (eta / B) ** 2
+        step = 1.5 * squares + math.sqrt(6 * squares * LOG_TERM)
+        yield Finding("dartboard-last-step", 1.0, step / theorem, case)
+    for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
+        game = LazyGame((6 - d) * B, DELTA)
+        law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
+        limit = int(most_redraws("sound", game, B, eta, p))
+        exact = worst_epsilon(d, 5 - d, law, range(B + 1), delta=DELTA, limit=limit)
+        case = f"d = {d}, B = {B}, η = {eta:g}, p = {p:g}"
+        yield Finding("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
+
+
+def pure(_: int) -> Findings:
+    """Check epsilon of Theorem 2 at delta = 0."""
+    for T, p, eta in itertools.product((10, 1000), (0.03, 0.1, 0.3), (0.001, 0.01, 0.1, 0.4)):
+        case = f"T = {T:,}, p = {p:g}, η = {eta:g}"
+        claimed, exact = eta / p + 16 * T * p * eta, exact_pure_epsilon(T, p, eta)
+        yield Finding("dartboard-pure", claimed, exact, case)
+
+
+def exact_pure_epsilon(T: int, p: float, eta: float) -> float:
+    """Return the exact epsilon at delta = 0 and K = 4 T p > 1: its limit for many experts.
+
+    In one world two experts lose round 1, in the other all others do; then nobody loses. Another
+    expert is drawn first, and then these two in turn: each draw costs nearly -2 log(1 - eta), and
+    no draw costs more. The first redraw costs the first term too, nothing more if p is at most
+    (1 - p)(1 - eta).
+    """
+    redraws = min(T, math.ceil(4 * T * p)) - 1
+    return math.log1p((1 - p) * eta / p) - 2 * redraws * math.log1p(-eta)
+
+
+def updates(seed: int) -> Findings:
+    """Check Theorem 7, its mend and Corollary 8 for the exponential mechanism."""
+    for k in (2, 6, 12, 16):
+        # No algorithm has excess loss, but one of two coins is ahead in hindsight.
+        case = f"two experts, fair coins, T = {2**k:,}"
+        yield Finding("updates-regret", 0.0, mean_lead(2**k, 2), case)
+    for k, epsilon in itertools.product((2, 6, 9), (0.1, 1.0, 4.0)):
+        # Round 1 is a guess.
+        stated, exact = (sum_of_phases(k, part, (0.0, 1.0), epsilon) for part in (1, 2))
+        case = f"two experts, one always loses, T = {2 ** (k + 1) - 1:,}, ε = {epsilon:g}"
+        yield Finding("updates-regret", stated, 1 / 2 + exact, case)
+    rng = generator(seed, "phases of limited updates")
+    for chances, epsilon in itertools.product(((0.5, 0.5), (0.4, 0.6)), (0.1, 1.0, 4.0)):
+        claimed = 1 + sum_of_phases(PHASES, 2, chances, epsilon)
+        regret = limited_updates(rng, chances, epsilon) - (2 ** (PHASES + 1) - 1) * chances[0]
+        case = f"two experts, coins with P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
+        yield of_mean("updates-half", claimed, regret, 6, case=case)
+    T = 10_000
+    for d in (10, 300):
+        losses = Gap(T, d, seed)
+        totals = losses.rounds.sum(axis=0)
+        for epsilon in (0.1, 1.0):
+            coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")
+            lost, _ = play_blocks(losses, epsilon, coins, "whole")
+            rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
+            about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
+            about["trivial"] = float(totals.mean() - totals.min())
+            yield of_mean("updates-rate", rate, lost - totals.min(), 4, **about)
+
+
+def private_blocks(_: int) -> Findings:
+    """Check 1000 (log K / gap + log K / eps) for `private-blocks` at T = 2^10,000.
+
+    The prefixes of a block are uniform on 1, ..., its length. So a block of 2^i rounds loses twice
+    the sum of `excess` over the lengths up to 2^(i - 1), which never falls with i.
+    """
+    for chances, epsilon in itertools.product(((0.0, 1.0), (0.3, 0.7)), (0.1, 1.0, 4.0)):
+        unit = math.log(2) * (1 / (chances[1] - chances[0]) + 1 / epsilon)
+        lost = np.array([excess(n, chances, epsilon) for n in range(2**8 + 1)]) / unit
+        blocks = [float(lost[0]), *(2 * float(lost[1 : 2**i + 1].sum()) for i in range(9))]
+        case = f"two experts, P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
+        numbers = {"each": blocks[-1], "whole": 2**9 * float(lost[-1])}
+        least = sum(blocks) + (10_000 - len(blocks)) * blocks[-1]
+        yield Finding("blocks-horizon", 1000.0, least, case, numbers=numbers)
+
+
+PHASES, RUNS = 6, 100_000
+"""Phases of 2, 4, ..., 2^PHASES rounds after round 1."""
+Chances = tuple[float, float]
+"""Chances with which two experts lose 1 in a round, independently; the lower one first."""
+
+
+def excess(n: int, chances: Chances, epsilon: float) -> float:
+    """Return the exponential mechanism's mean loss after n rounds, less the better expert's."""
+    ones = np.arange(n + 1)
+    better, worse = (stats.binom.pmf(ones, n, chance) for chance in chances)
+    mistaken = special.expit(epsilon / 2 * (ones[:, None] - ones))
+    return (chances[1] - chances[0]) * float(better @ mistaken @ worse)
+
+
+def sum_of_phases(k: int, part: int, chances: Chances, epsilon: float) -> float:
+    """Return the sum of 2^i times `excess` after 2^i / part rounds, i = 1, ..., k."""
+    return sum(2.0**i * excess(2**i // part, chances, epsilon) for i in range(1, k + 1))
+
+
+def limited_updates(rng: np.random.Generator, chances: Chances, epsilon: float) -> Floats:
+    """Return the (R,) total losses of limited updates in round 1 and all phases."""
+    losses, total = np.zeros((RUNS, 2)), np.zeros(RUNS)
+    for length in 2 ** np.arange(PHASES + 1):
+        chosen = (2 / epsilon * rng.gumbel(size=(RUNS, 2)) - losses).argmax(axis=1)
+        losses = rng.binomial(length, chances, (RUNS, 2)).astype(float)
+        total += losses[np.arange(RUNS), chosen]
+    return total
+
+
+def successor(_: int) -> Findings:
+    """Check our least bound for the dartboard over ours for L2P, at the same (epsilon, delta)."""
+    for T, d, epsilon in itertools.product((10**3, 10**4), (10, 300), (0.1, 1.0, 4.0)):
+        game = LazyGame(T, DELTA)
+        one = choose_dartboard(game, epsilon=epsilon, n_experts=d).objective
+        other = choose_parameters(game, epsilon=epsilon, n_experts=d).objective
+        case = f"T = {T:,}, d = {d}, ε = {epsilon:g}"
+        yield Finding("dartboard-over-l2p", 1.0, one / other, case)
+
+
+CHECKS = (regret, corollaries, privacy, pure, updates, private_blocks, successor)

@@ -1,0 +1,152 @@
+"""The claims ledger as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.words import counted
+from dpol.show.marks import Mark
+from dpol.show.names import marked
+from dpol.show.papers import EXPERTS, cited
+from dpol.show.table import Column, Line, Table, TableCell, one_section
+from dpol.studies.ledger.claims.core import OF_SUBSTANCE, Verdict
+from dpol.studies.ledger.claims.settings import Claims
+from dpol.studies.study import Drawn, Facts, Frames
+
+_SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
+_MARKS: Mapping[str, Mark] = {
+    Verdict.FAILS: Mark("does not hold", "bad"),
+    Verdict.NOT_SEEN: Mark("not seen", "open"),
+    Verdict.NOT_PROVED: Mark("open", "open"),
+    Verdict.UNDECIDED: Mark("open", "open"),
+    Verdict.HOLDS: Mark("holds", "good"),
+    Verdict.LOOSE: Mark("holds", "good"),
+    Verdict.SEEN: Mark("seen", "good"),
+    Verdict.VACUOUS: Mark("vacuous", "open"),
+}
+_SLIP = Mark("easily put right", "open")
+_OPEN = (Verdict.FAILS, Verdict.NOT_SEEN, Verdict.NOT_PROVED, Verdict.UNDECIDED)
+"""Verdicts of rows that fail or are open, worst first."""
+ON_DATA = "What the papers saw on their data, on the data of this run"
+OWN = "Our statements †"
+_FOOTERS = (
+    "Does not hold as stated: the number is on the wrong side, and so is its whole interval if it"
+    " was sampled. Not seen: a finding on other data that the data of this run do not show; this"
+    " refutes nothing.",
+    "Not proved: only a bound on the number was computed, and it is on the wrong side. This neither"
+    " proves nor refutes the claim. Undecided: part of the interval is on the wrong side.",
+    "Holds loosely: the two numbers differ by a factor of 2 or more, so an error of the claim by a"
+    " smaller factor would pass. Vacuous: the claim is no better than what is reached without it"
+    " (last line of the claimed number).",
+    "A row that does not hold gives its kind, its root, and what puts it right. Rows with the same"
+    f" root come from one slip. Rows marked “{'” or “'.join(OF_SUBSTANCE)}” are of substance; the"
+    " others are easily put right.",
+    f"Our copy of {cited(EXPERTS)} lost its formulas. Grounds of its rows: text, the words of the"
+    " paper; summary, a formula on which two third-party summaries of the paper agree; derived, by"
+    " us alone, so the row judges our reading. No summary gives its regressors. As we read it, they"
+    " are lines fitted to each expert's last noisy gains: rows on RW-Meta's learners and on linear"
+    " models judge these.",
+    "Slack: measured number over claimed number.",
+    "Below a sampled number: its interval, and its confidence is in the file (means: Student;"
+    " probabilities: Clopper-Pearson). It covers the randomness of the runs on the row's streams,"
+    " not other streams.",
+    "A verdict is about what was computed. A claim that holds here is not proved: it held in the"
+    " number of settings that its row gives.",
+    "†: ours, not in the paper.",
+)
+
+
+def claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
+    """Build the ledger: a section for each paper, one for findings on data, and one for ours.
+
+    Rows that fail or are open come first in their section.
+    """
+    return _ledger(frames["claims"], "All rows of the ledger", short=False)
+
+
+def open_claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
+    """Build the short ledger: rows that fail or are open, without notes on how they were computed.
+
+    A section still counts all its rows.
+    """
+    caption = "Rows of the ledger that fail or are open"
+    return _ledger(frames["claims"], caption, short=True)
+
+
+def _ledger(frame: pd.DataFrame, caption: str, *, short: bool) -> Table:
+    ours, on_data = frame["ours"].astype(bool), frame["on_data"].astype(bool)
+    theirs = frame[~ours & ~on_data].groupby("paper", sort=False)
+    parts = {cited(str(paper)): rows for paper, rows in theirs}
+    parts |= {ON_DATA: frame[~ours & on_data], OWN: frame[ours]}
+    sections = []
+    for title, rows in parts.items():
+        parted = [rows[rows["verdict"] == verdict] for verdict in _OPEN]
+        if not short:
+            parted.append(rows[~rows["verdict"].isin(_OPEN)])
+        lines = [_line(row, short=short) for part in parted for row in part.to_dict("records")]
+        if lines:
+            sections.append(one_section(lines, title, _counts(rows)))
+    return Table(
+        caption=caption,
+        corner=("paper", "statement"),
+        headers=(
+            Column("claim", prose=True),
+            *("claimed", "measured", "slack"),
+            Column("verdict", prose=True),
+        ),
+        sections=tuple(sections),
+        footers=_FOOTERS,
+        numbers=frame,
+        filtered="lines" if short else "statements",
+    )
+
+
+def _counts(rows: pd.DataFrame) -> str:
+    """Count the verdicts of a section, worst first, and the roots of its failures."""
+    counts = rows["verdict"].value_counts()
+    each = "; ".join(f"{verdict}: {counts[verdict]}" for verdict in Verdict if verdict in counts)
+    slips = rows.loc[rows["root"] != "", "root"].nunique()
+    roots = f"; roots of what does not hold: {slips}" if slips else ""
+    return f"{counted(len(rows), 'row')}: {each}{roots}"
+
+
+def _line(row: dict[Any, Any], *, short: bool) -> Line:
+    sampled = row["confidence"] < 1
+    below = [f"{_number(row['lower'])} to {_number(row['upper'])}"] if sampled else []
+    if row["measured_is"] != "number":
+        below.append(str(row["measured_is"]))
+    without = () if pd.isna(row["trivial"]) else (f"without it: {_number(row['trivial'])}",)
+    # Statements of the other papers all rest on their text.
+    about = {"Ground": row["ground"] if row["paper"] == EXPERTS else ""}
+    reasons = {"Counterexample": row["counterexample"], "Put right by": row["mend"]}
+    if not short:
+        about["Computed"] = row["computed"]
+        note = "" if row["note"] in row["counterexample"] else row["note"]
+        reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
+    slip = row["verdict"] == Verdict.FAILS and row["kind"] not in OF_SUBSTANCE
+    return marked(row["statement"], row["ours"]), (
+        TableCell(row["claim"], _notes(about)),
+        TableCell(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),
+        TableCell(_number(row["measured"]), tuple(below)),
+        TableCell(_number(row["slack"], 3) if row["claimed"] else "—"),
+        TableCell(
+            f"{row['verdict']}: {row['kind']}" if row["kind"] else row["verdict"],
+            _notes(reasons),
+            mark=_SLIP if slip else _MARKS[row["verdict"]],
+        ),
+    )
+
+
+def _notes(texts: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(f"{of}: {text}." for of, text in texts.items() if text)
+
+
+def _number(value: float, digits: int = 4) -> str:
+    """Format a number with four digits, and commas between thousands."""
+    return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"
+
+
+DRAWN = Drawn(tables={"claims-open": open_claims_table, "claims": claims_table})

@@ -1,0 +1,554 @@
+"""Checks of "Prediction with Expert Advice under Local Differential Privacy".
+
+Noise, regret (also of the central comparators), stability of leaders, amplification by batches, and
+the regret of RW-Meta. `gains` checks what the paper says of its Table 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from dpol.core.randomness import Floats, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.data.synthetic import synthetic_stream
+from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.experts.amplification import delta_of_trade_off, gap_survival
+from dpol.experts.batches import BatchRule
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
+from dpol.experts.learners.leader import LeaderBank
+from dpol.experts.learners.ridge import RidgeBank
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.meta import MetaState, RWMeta, centred, shared_noise
+from dpol.experts.play import RawGains, play_rounds, rounds, setup_of
+from dpol.experts.switching import BOUNDS
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.noise import noise_scale, privatize
+from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
+from dpol.privacy.mixtures import BatchMixture
+from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean, of_share
+from dpol.studies.paper1.batching.compute import (
+    NOISE,
+    analytic_mixture,
+    noisy_game,
+    synthetic_gains,
+)
+
+# ---- the local mechanism ---------------------------------------------------------------------
+
+
+def local_noise(seed: int) -> Findings:
+    """Check the Gaussian mechanism on gain vectors under moves of one person."""
+    rng, mu = generator(seed, "hospitals"), 0.5
+    capacity = rng.integers(5, 100, (20, 24)).astype(float)
+    capacity[0, :2] = 4.0  # the worst move is between two smallest hospitals of one size
+    stream = GainStream(
+        label="claims: hospitals",
+        gains=rng.random(capacity.shape),
+        capacity=capacity,
+        entities=tuple(f"hospital {i}" for i in range(24)),
+        periods=np.datetime64("2000-01-01") + np.arange(20),
+    )
+    for name in ("isotropic", "capacity"):
+        shift = 1 / (stream.capacities_for("the claim") * noise_scale(stream, name, mu))
+        # One person moves from hospital i to j: two coordinates shift, with independent noise.
+        moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
+        moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
+        largest = float(moves.max())
+        numbers = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds}
+        about: dict[str, Any] = {"numbers": numbers, "settings": moves.size}
+        yield Finding(f"{name}-noise", mu, _mu_of_shift(largest), **about)
+
+
+def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
+    """Integrate the delta between N(0, 1) and N(shift, 1) at `epsilon`, and return its mu."""
+    z = np.linspace(-10.0, 10.0 + shift, 200_001)
+    excess = np.exp(-((z - shift) ** 2) / 2) - np.exp(epsilon - z**2 / 2)
+    delta = float(np.maximum(excess, 0).sum() * (z[1] - z[0]) / math.sqrt(2 * math.pi))
+    return mu_of_epsilon(epsilon, delta)
+
+
+# ---- regret ----------------------------------------------------------------------------------
+
+_ROUNDS, _REPLICATES, _ALPHA = 1000, 100, 0.1
+
+
+def regrets(seed: int) -> Findings:
+    """Check the regret of RW-FTPL, RW-AdaBatch and factorised sums, and the cost of batching.
+
+    The trivial number is the regret of experts drawn uniformly at random.
+    """
+    for n in (2, 10):
+        games = game_streams(generator(seed, "gains", n), n)
+        for (label, gains), mu in itertools.product(games.items(), (0.5, 1.0)):
+            stream = synthetic_stream(f"claims: {label}, n = {n}", gains)
+            time, best = np.arange(_ROUNDS), gains.sum(axis=0).max()
+            random = float(best - gains.sum(axis=0).mean())
+            eta = math.sqrt(n) / mu
+            bound = (eta + 2 / eta) * math.sqrt(2 * _ROUNDS * math.log(n))
+            numbers = {"R": _REPLICATES, "T": _ROUNDS, "alpha": _ALPHA}
+            game = noisy_game(stream, mu, seed, range(_REPLICATES))
+            leaders = play_rounds(RandomWalkFTPL(), *game)
+            followed = play_batches(RWAdaBatch(_ALPHA), *game)[0]
+            plain, batched = (best - gains[time, each].sum(axis=1) for each in (leaders, followed))
+            numbers["differ"] = int((leaders != followed).any(axis=1).sum())
+            for name, factor, sample, trivial in (
+                ("ftpl", 1.0, plain, random),
+                ("adabatch", 1 + _ALPHA / 2, batched, random),
+                ("batches", _ALPHA / 2, batched - plain, random - float(plain.mean())),
+            ):
+                yield of_mean(
+                    f"regret-of-{name}",
+                    factor * bound,
+                    sample,
+                    comparisons=16,
+                    case=f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}",
+                    numbers=numbers,
+                    trivial=trivial,
+                )
+            source = RawGains(stream, mu, _REPLICATES)
+            coins = replicate_generators(seed, ("claims", label, n, mu), source.numbers, "matrix")
+            actions = play_rounds(MatrixFTPL(), source, coins)
+            mechanism = MatrixFTPL().mechanism(setup_of(source))
+            yield of_mean(
+                "regret-of-mf-ftpl",
+                _regret_bound(mechanism.scale[0] * mechanism.factorization.row_norms, n),
+                best - gains[time, actions].sum(axis=1),
+                comparisons=16,
+                case=f"{label}, n = {n}, μ = {mu:g}; a random expert has {random:.0f}",
+                numbers=numbers,
+                trivial=random,
+            )
+
+
+def _regret_bound(scales: Floats, n: int) -> float:
+    """Bound the regret of following the leader of sums with noise of these scales (T,)."""
+    grown = np.maximum(np.diff(scales[:-1]), 0.0).sum()
+    return 1 + math.sqrt(2 * math.log(n)) * float(scales[0] + grown + (1 / scales[:-1]).sum())
+
+
+def game_streams(rng: np.random.Generator, n: int) -> dict[str, Floats]:
+    """Return adversarial and random gains (T, n) of 1,000 rounds by label."""
+    adversarial = synthetic_gains(_ROUNDS, n)
+    return {
+        "one good expert": adversarial["one-good-expert"],
+        "two that alternate": adversarial["two-rivals"],
+        "fair coins": (rng.random((_ROUNDS, n)) < 0.5).astype(float),
+        "uniform with a gap": 0.8 * rng.random((_ROUNDS, n)) + np.where(np.arange(n) == 0, 0.2, 0),
+    }
+
+
+def expected_maximum(_: int) -> Findings:
+    """Check the mean of the largest of N standard normals."""
+    z = np.linspace(-12.0, 12.0, 24_001)
+    for N in (2, 3, 10, 100, 10**4, 10**6):
+        below = np.exp(N * scipy.special.log_ndtr(z))
+        mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
+        yield Finding("expected-maximum", math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
+
+
+# ---- the central comparator ------------------------------------------------------------------
+
+
+def tree(_: int) -> Findings:
+    """Check the privacy of one round over all nodes of the binary tree that it enters."""
+    mu = 0.5
+    for T in (2, 3, 5, 8, 9, 100, 148, 500):
+        setup = setup_of(RawGains(synthetic_stream("claims: tree", np.zeros((T, 2))), mu))
+        scale = TreeFTPL("min-noise").init(setup).node_scale
+        entered = np.zeros(T + 1, dtype=int)
+        for t in range(1, T):  # the node that round t closes
+            entered[t - (t & -t) + 1 : t + 1] += 1
+        measured = setup.sensitivity * math.sqrt(entered.max()) / scale
+        yield Finding("tree-noise", mu, measured, f"T = {T}")
+
+
+# ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
+
+_RUNS = 50
+
+
+@dataclass(frozen=True)
+class TurncoatBank(LearnerBank[tuple[Floats, Actions]]):
+    """Two learners: the leader by noisy gains takes action 1, the other takes 0."""
+
+    labels: ClassVar[tuple[str, ...]] = ("one", "two")
+
+    def init(self, setup: LocalSetup) -> tuple[Floats, Actions]:
+        zeros = np.zeros((setup.n_replicates, 2))
+        return zeros, zeros.astype(np.int32)
+
+    def step(
+        self, state: tuple[Floats, Actions], observation: Observation | None
+    ) -> tuple[Any, Actions]:
+        gains, actions = state
+        if observation is not None:
+            gains = gains + np.take_along_axis(observation.gains, actions, axis=1)
+        actions = (np.arange(2) == gains.argmax(axis=1)[:, None]).astype(np.int32)
+        return (gains, actions), actions
+
+
+@dataclass(frozen=True)
+class ConstantBank(LearnerBank[Actions]):
+    """A learner for each of n experts that always names it."""
+
+    n_experts: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"always {i}" for i in range(self.n_experts))
+
+    def init(self, setup: LocalSetup) -> Actions:
+        return np.tile(np.arange(self.n_experts, dtype=np.int32), (setup.n_replicates, 1))
+
+    def step(self, state: Actions, observation: Observation | None) -> tuple[Actions, Actions]:
+        return state, state
+
+
+def _play(
+    name: str,
+    algorithm: RWMeta,
+    raw: Floats,
+    mu: float,
+    seed: int,
+    *,
+    stream: str,
+    learners_are: str,
+) -> Finding:
+    """Play RW-Meta on gains (T, n), and compute the bound of Theorem 3 for each run."""
+    T, n = raw.shape
+    made = synthetic_stream(f"claims: {stream}", raw)
+    noisy = privatize(made, NOISE, mu, seed=seed, replicates=range(_RUNS))
+    generators = replicate_generators(seed, ("claims", learners_are), range(_RUNS), "RW-Meta")
+    gained, largest = np.zeros((2, _RUNS))
+    learners = np.zeros((_RUNS, algorithm.n_learners))
+    state: MetaState
+    for t, (state, chosen) in enumerate(rounds(algorithm, noisy, generators)):
+        gained += raw[t, chosen]
+        learners += raw[t, state.actions]
+        covariance = state.covariance + shared_noise(state.actions, noisy.noise_scale[t])
+        star = covariance - covariance.mean(axis=(1, 2))[:, None, None]
+        largest = np.maximum(largest, np.linalg.eigvalsh(star)[:, -1])
+    eta = np.sqrt(np.maximum(largest, 0.0) / T)
+    factor = np.maximum(math.sqrt(2), eta) + math.sqrt(2)
+    bound = factor * math.sqrt(2 * T * math.log(algorithm.n_learners))
+    best = learners.max(axis=1)
+    # Without learning: follow a random learner.
+    random = float((best - learners.mean(axis=1)).mean())
+    numbers = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
+    return of_mean(name, float(bound.mean()), best - gained, trivial=random, numbers=numbers)
+
+
+def meta_of_two(seed: int) -> Findings:
+    """Check two learners that see the noise, and two that do not; gains (1, 0), noise scale 2.
+
+    The proof needs learners that are independent of the noise.
+    """
+    raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
+    for name, bank in (
+        ("meta-of-turncoats", TurncoatBank()),
+        ("meta-of-constants", ConstantBank(2)),
+    ):
+        key, algorithm = type(bank).__name__, RWMeta(learners=(bank,))
+        yield _play(name, algorithm, raw, mu, seed, stream=key, learners_are=key)
+
+
+def meta_of_thirteen(seed: int) -> Findings:
+    """Check the paper's thirteen learners on gains that drift."""
+    rng, T, n = generator(seed, "drifting gains"), 150, 12
+    phase = 2 * math.pi * (np.arange(T)[:, None] / 60 + rng.random(n))
+    raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
+    algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
+    name, stream = "meta-of-thirteen", "drifting gains"
+    yield _play(name, algorithm, raw, 0.5, seed, stream=stream, learners_are="ridge")
+
+
+# ---- RW-Meta: its special case -----------------------------------------------------------------
+
+
+def special_case(seed: int) -> Findings:
+    """Check RW-Meta with a constant learner for each expert against RW-FTPL; one good expert.
+
+    All learners' noise is independent: Sigma = t eta^2 I. So fresh noise with tau = t eta^2 is the
+    same for all learners, and moves no leader. The floor makes tau at least 2 (t + 1): at
+    eta = sqrt(2) this is the variance of RW-FTPL's noise with z_0, and from eta = 2 on it is below
+    t eta^2.
+    """
+    T, runs = 20, 20_000
+    for name, n, eta in (("ftpl-in-law", 2, math.sqrt(2)), ("ftpl-by-path", 4, 2.0)):
+        raw = np.tile(np.where(np.arange(n) == 0, 1.0, 0.0), (T, 1))
+        stream = synthetic_stream(f"claims: {n} constant learners", raw)
+        game, _ = noisy_game(stream, math.sqrt(n) / eta, seed, range(runs))
+        coins = replicate_generators(seed, ("claims", name), range(runs), "RW-Meta")
+        actions = play_rounds(RWMeta(learners=(ConstantBank(n),)), game, coins)
+        about: dict[str, Any] = {"numbers": {"R": runs, "T": T, "n": n}}
+        if n == 2:
+            t = np.arange(T)
+            regret = float(scipy.special.ndtr(-t / (eta * np.sqrt(2 * (t + 1)))).sum())
+            yield of_mean(name, regret, actions.sum(axis=1), **about)
+        else:
+            sums = game.gains.cumsum(axis=1)[:, :-1]
+            taken = np.take_along_axis(sums, actions[:, 1:, None].astype(int), axis=2)[..., 0]
+            yield Finding(name, 1e-3, float((sums.max(axis=2) - taken).max()) / eta, **about)
+
+
+# ---- RW-Meta: who agrees with whom, and other losses -------------------------------------------
+
+_LEARNERS = 13
+
+
+def cliques(_: int) -> Findings:
+    """Check the largest centred variance of a round in which some learners agree.
+
+    Also the bound of Theorem 3 there, over the bound where all differ. The order of learners does
+    not matter, so the sizes of the cliques determine both.
+    """
+    alone = np.eye(_LEARNERS, dtype=np.int32)  # one learner dissents, each in turn
+    games = {"one learner alone, each in turn": alone}
+    for sizes in partitions(_LEARNERS, _LEARNERS):
+        of_learners = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+        games[f"cliques of {', '.join(map(str, sizes))}"] = of_learners[None]
+    for case, actions in games.items():
+        variance = largest_variance(actions)
+        yield Finding("two-cliques", _LEARNERS / 2, variance, case)
+        # If all agree there is nothing to choose.
+        for scale in SCALES if len(set(actions[0])) > 1 else ():
+            share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
+            numbers = {"m": _LEARNERS}
+            yield Finding("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", numbers=numbers)
+
+
+SCALES = (1.0, math.sqrt(2), 4.0)
+"""Scales of the noise. Up to the second one, the floor in Theorem 3 decides."""
+
+
+def factor_of_bound(scale: float, variance: float) -> float:
+    """Return the bound of Theorem 3 over sqrt(2 T log m); `variance` in units of the noise."""
+    return max(math.sqrt(2), scale * math.sqrt(variance)) + math.sqrt(2)
+
+
+def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write `total` as a falling sum of numbers up to `largest`."""
+    if not total:
+        yield ()
+    for first in range(min(total, largest), 0, -1):
+        for rest in partitions(total - first, first):
+            yield first, *rest
+
+
+def largest_variance(actions: Actions) -> float:
+    """Return lambda_max of the mean Sigma* over rounds with actions (T, m) and unit noise."""
+    shared = shared_noise(actions, np.ones(actions.shape[1])).mean(axis=0)
+    star, _ = centred(shared[None])
+    return float(np.linalg.eigvalsh(star)[0, -1])
+
+
+# ---- switching -------------------------------------------------------------------------------
+
+_WALKS = ((40, 20, 100, 1.0), (14, 2, 50, 1.0), (8, 2, 10, 1.0), (45, 50, 40, 2.0))
+"""Settings of Gaussian walks: gap of the leader, number of experts, steps, noise scale."""
+_WALKS_EACH = 10_000
+
+
+def switching(seed: int) -> Findings:
+    """Check bounds on changes of the leader, and on a gap of k + l that falls below l = k."""
+    for i, (gap, n, steps, eta) in enumerate(_WALKS):
+
+        def is_small(position: Floats, least: float = gap) -> NDArray[np.bool_]:
+            two = np.partition(position, -2, axis=1)
+            return np.asarray(two[:, -1] - two[:, -2] < least)
+
+        z, case = np.array(gap / (eta * math.sqrt(2 * steps))), f"n = {n}, B = {steps}, η = {eta:g}"
+        start, rng = _ahead(gap, n), generator(seed, "walk", i)
+        count = _count_walks(rng, start, steps, eta, lambda walks: walks.argmax(axis=1) != 0)
+        for name, bound in BOUNDS.items():
+            at = bound.tail(z, n)
+            yield _of_walks(f"switching-{name}", at, count, len(_WALKS), f"gap {gap:g}, {case}")
+        start, rng = _ahead(2 * gap, n), generator(seed, "dips", i)
+        count = _count_walks(rng, start, steps, eta, is_small)
+        at, case = BOUNDS["borell-tis"].tail(z, n), f"k = {gap:g}, l = {gap:g}, {case}"
+        yield _of_walks("dips-borell-tis", at, count, len(_WALKS), case)
+
+
+def _count_walks(
+    rng: np.random.Generator,
+    start: Floats,
+    steps: int,
+    eta: float,
+    event: Callable[[Floats], NDArray[np.bool_]],
+) -> int:
+    """Count walks from `start` (n,) for which `event` of positions (R, n) holds after some step."""
+    position = np.tile(start, (_WALKS_EACH, 1))
+    met = np.zeros(_WALKS_EACH, dtype=bool)
+    for _ in range(steps):
+        position += eta * rng.standard_normal(position.shape)
+        met |= event(position)
+    return int(met.sum())
+
+
+def _of_walks(name: str, bound: Floats, count: int, settings: int, case: str) -> Finding:
+    """Return the share of walks that were counted, in one of several settings, with its bound."""
+    about: dict[str, Any] = {"numbers": {"R": _WALKS_EACH, "settings": settings}, "trivial": 1.0}
+    return of_share(name, float(bound), count, _WALKS_EACH, settings, case=case, **about)
+
+
+def _ahead(lead: float, n: int) -> Floats:
+    """Return positions (n,) with the first one `lead` ahead of the others."""
+    return np.where(np.arange(n) == 0, lead, 0.0)
+
+
+def longest_batches(_: int) -> Findings:
+    """Check batch sizes by bit search against trying every size, under the bound of Theorem 1."""
+    gaps, longest, alpha = np.linspace(0.0, 150.0, 151), 400, 0.1
+    size = np.arange(1, longest + 1)
+    for n, eta, t in itertools.product((2, 10, 300), (0.5, 2.0, 8.0), (1, 20, 300)):
+        rule = BatchRule(
+            bound="borell-tis",
+            alpha=alpha,
+            n_experts=n,
+            longest=longest,
+            gain_range=1.0,
+            noise_scale=eta,
+        )
+        searched = rule.batch_sizes(gaps, t)
+        z = (gaps[:, None] - size) / (eta * np.sqrt(2.0 * size))
+        fits = BOUNDS["borell-tis"].tail(z, n) <= alpha * np.sqrt(math.log(n) / (t + size))
+        expected = np.maximum((fits * size).max(axis=1), 1)
+        at = int(np.abs(searched / expected - 1).argmax())
+        case = f"n = {n}, η = {eta:g}, t = {t}, gap {gaps[at]:g}"
+        here, there = float(expected[at]), float(searched[at])
+        yield Finding("longest-batch", here, there, case, settings=len(gaps))
+
+
+# ---- gaps ------------------------------------------------------------------------------------
+
+
+def gaps(seed: int) -> Findings:
+    """Check the gap between the leader and the runner-up of normals with random means."""
+    rng, count = generator(seed, "means"), 150
+    for n, x in itertools.product((2, 3, 5, 10), (0.2, 0.7, 1.5, 3.0)):
+        means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
+        least = float(survival(means, x).min())
+        equal = float(survival(np.zeros((1, n)), x)[0])
+        yield Finding("smallest-gap", equal, least, f"n = {n}, x = {x:g}", settings=count)
+
+
+def survival(means: Floats, x: float) -> Floats:
+    """Return P(leader - runner-up >= x) (N,) of independent unit normals with means (N, n).
+
+    Sums over the leader, at z.
+    """
+    step = 0.05
+    behind = np.arange(-14.0, 14.0, step)[:, None, None] - means
+    density = np.exp(-(behind**2) / 2) * step / math.sqrt(2 * math.pi)
+    below, total = scipy.special.ndtr(behind - x), np.zeros(len(means))
+    for leader in range(means.shape[1]):
+        others = np.delete(below, leader, axis=2).prod(axis=2)
+        total += (density[..., leader] * others).sum(axis=0)
+    return total
+
+
+def gap_law(seed: int) -> Findings:
+    """Check the distribution of the gap of ten equal means against drawn gaps."""
+    n, runs, points = 10, 200_000, (0.2, 0.5, 1.0)
+    two = np.partition(generator(seed, "gaps").standard_normal((runs, n)), -2, axis=1)[:, -2:]
+    sample = two[:, 1] - two[:, 0]
+    for x in points:
+        count, claimed = int((sample >= x).sum()), float(gap_survival(x, n))
+        case, numbers = f"x = {x:g}", {"R": runs, "n": n}
+        yield of_share("gap-law", claimed, count, runs, len(points), case=case, numbers=numbers)
+
+
+# ---- amplification ---------------------------------------------------------------------------
+
+
+def containing_batches(seed: int) -> Findings:
+    """Check the analytic bound on the batch that contains a round against runs."""
+    runs, T, mu, algorithm = 6000, 200, 0.25, RWAdaBatch(1.0)
+    numbers = {"R": runs, "T": T, "mu": mu}
+    for n in (2, 5):
+        zeros = synthetic_stream(f"claims: zeros, n = {n}", np.zeros((T, n)))
+        sizes = play_batches(algorithm, *noisy_game(zeros, mu, seed, range(runs)))[1]
+        for t, b in itertools.product((20, 100, 200), (2, 4, 8, 16)):
+            mixture = analytic_mixture(algorithm, (T, n), mu, t)
+            claimed = float(mixture.weights[mixture.sizes > b].sum())
+            if claimed > 0.02:
+                count = int((sizes[:, t - 1] > b).sum())
+                case = f"n = {n}, t = {t}: P(batch > {b})"
+                yield of_share(
+                    "containing-batch", claimed, count, runs, 24, case=case, numbers=numbers
+                )
+
+
+def smaller_batches(seed: int) -> Findings:
+    """Check delta(eps) of random batch sizes against stochastically smaller sizes."""
+    rng = generator(seed, "mixtures")
+    sizes, epsilon = np.arange(1, 31), np.linspace(0, 3, 31)
+    each = delta_of_epsilon(epsilon[:, None], 1 / np.sqrt(sizes))
+    large = rng.dirichlet(np.full(30, 0.2), 500)
+    kernel = np.tril(rng.random((500, 30, 30)) ** 8)
+    small = np.einsum("rb,rbc->rc", large, kernel / kernel.sum(axis=2, keepdims=True))
+    ratio = (small @ each.T) / (large @ each.T)
+    r, e = np.unravel_index(int(ratio.argmin()), ratio.shape)
+    about: dict[str, Any] = {"case": f"ε = {epsilon[e]:.2f}", "settings": ratio.size}
+    yield Finding("smaller-batch", 1.0, float(ratio[r, e]), **about)
+
+
+def joint_concavity(seed: int) -> Findings:
+    """Check trade-off functions of mixtures, by density, against testing known components.
+
+    A test that sees only the sum of shift and noise does not know which component was drawn.
+    """
+    rng, mu, sizes = generator(seed, "concavity"), 1.0, np.array([1, 3, 10, 40])
+    thresholds = np.linspace(-2.0, 2.0, 41)
+    for spread in (0.0, 1.0, 6.0):
+        ratio = np.inf
+        for _ in range(10):
+            mixture = BatchMixture(mu, sizes, rng.dirichlet(np.ones(len(sizes))))
+            shifts = rng.permutation(np.linspace(-spread, spread, len(sizes)))
+            false_positive, false_negative = mixture.trade_off_at(thresholds)
+            curve = hidden_trade_off(mixture.weights, shifts, shifts + mixture.mus)
+            mixed = np.interp(false_positive, *curve)
+            ratio = min(ratio, float((mixed / false_negative).min()))
+        case = f"components up to {spread:g} from 0"
+        yield Finding("joint-concavity", 1.0, ratio, case, settings=10 * len(thresholds))
+
+
+def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
+    """Integrate the trade-off function of two mixtures of unit normals with these centres.
+
+    Returns:
+        Increasing false positive rates, and the least false negative rate at each.
+    """
+    z = np.linspace(-20.0, 20.0, 8001)[:, None]
+    p, q = (np.exp(-((z - centres) ** 2) / 2) @ weights for centres in (ours, theirs))
+    order = np.argsort(-q / p)
+    false_positive, rejected = (density[order].cumsum() / density.sum() for density in (p, q))
+    return np.append(0.0, false_positive), np.append(1.0, 1 - rejected)
+
+
+def conversion(_: int) -> Findings:
+    """Check the (eps, delta) of a mixture from its curve against the formula."""
+    mixture = BatchMixture(1.0, np.array([1, 3, 10, 40]), np.array([0.3, 0.3, 0.2, 0.2]))
+    epsilon = np.linspace(0.0, 4.0, 41)
+    # An even number of points leaves none at a tangent point, where only rounding would differ.
+    curve = mixture.trade_off_at(np.linspace(-8, 8, 40_000))
+    by_curve, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
+    at = int(np.abs(by_curve / formula - 1).argmax())
+    about: dict[str, Any] = {"case": f"ε = {epsilon[at]:.1f}", "settings": len(epsilon)}
+    yield Finding("trade-off-curve", float(formula[at]), float(by_curve[at]), **about)
+
+
+CHECKS = (
+    local_noise, regrets, expected_maximum, tree, meta_of_two, meta_of_thirteen, special_case,
+    cliques, switching, longest_batches, gaps, gap_law, containing_batches, smaller_batches,
+    joint_concavity, conversion,
+)  # fmt: skip

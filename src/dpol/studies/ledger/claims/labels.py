@@ -1,0 +1,375 @@
+"""Checks of "Online Distribution Learning with Local Privacy Constraints".
+
+Messages, the regret of weights, and risks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy
+
+from dpol.core.randomness import Floats
+from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from dpol.labels.bounds import (
+    exp3_bound,
+    kept_by_design,
+    kept_by_response,
+    lower_bound,
+    lower_bound_of_tv,
+    posterior_risk,
+    posterior_tv,
+    rounds_of_selection,
+    wma_bound,
+)
+from dpol.labels.clients import ResponseClient, SampledClient
+from dpol.labels.clipping import Clipping
+from dpol.labels.design import DesignBayes
+from dpol.labels.game import (
+    LabelGame,
+    LabelRun,
+    label_generators,
+    play_adversary,
+    play_labels,
+    realisable,
+    total_variation,
+)
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import HypothesisClass, hard_class, random_class
+from dpol.labels.learners import LabelLearner, Terms
+from dpol.labels.registry import LEARNERS, make_learner
+from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean
+
+APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
+"""The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
+ALIKE = ((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
+"""A class within the claimed number of cells."""
+_LONGER = 300
+"""Rounds for the exact loss of a message of private EXP3."""
+# Classes of each size, as the features of one class.
+_DIFFERENT = 20
+
+
+# ---- clipping --------------------------------------------------------------------------------
+
+
+def clipping(_: int) -> Findings:
+    """Check the number of cells, and what follows: masses, sensitivity and Lemma 6."""
+    T, hypotheses = 10, HypothesisClass(np.array(APART))
+    clipped = Clipping(hypotheses, T)
+    K, M = hypotheses.n_hypotheses, hypotheses.n_labels
+    least, spread = float(clipped.log_cells.min()), float(clipped.ranges.max())
+    case = f"K = {K}, M = {M}, f1 = {APART[0]}, f2 = {APART[1]}"
+    numbers = {"inverse": math.exp(-least), "odds": math.exp(spread), "longer": _LONGER}
+    numbers |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
+    longer = Clipping(hypotheses, _LONGER, "published")
+    numbers["loss"] = laplace_message_loss(
+        longer.log_cells[0],
+        longer.cells[0],
+        keep=longer.keep,
+        scales=SampledClient(longer, 1.0).scales[0],
+    ).max()
+    yield Finding("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
+
+
+def sensitivity_bound(K: int, T: int) -> float:
+    """Return our bound on the range of a clipped log-likelihood."""
+    return math.log((K + 1) * T)
+
+
+def clipping_of_random_classes(seed: int) -> Findings:
+    """Check the upper side of equation (7), and our own sensitivity bound."""
+    grid = list(itertools.product(range(2, 6), (2, 3, 5, 11), (0.05, 0.2, 1.0), (2, 10, 49)))
+    numbers = {"pairs": _DIFFERENT * len(grid)}
+    for K, M, alpha, T in grid:
+        classes = random_class(K, M, seed=seed, concentration=alpha, n_features=_DIFFERENT)
+        clipped = Clipping(classes, T)
+        case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
+        largest = M * math.exp(float(clipped.log_cells.max()))
+        about: dict[str, Any] = {"numbers": numbers, "settings": _DIFFERENT}
+        yield Finding("largest-mass", 1.0, largest, case, **about)
+        share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
+        yield Finding("likelihood-range-ours", 1.0, share, case, **about)
+
+
+# ---- messages --------------------------------------------------------------------------------
+
+
+def composition(_: int) -> Findings:
+    """Check the Laplace scale of a WMA message."""
+    for K, delta in itertools.product((16, 1024), (1e-6, 1e-10)):
+        claimed, needed = (scale_factor(K, 1.0, delta, rule) for rule in ("published", "exact"))
+        case = f"K = {K:,}, δ = {delta:g}"
+        yield Finding("wma-scale", claimed, needed, case, numbers={"basic": K})
+
+
+def strong_composition(K: int, each: float, delta: float) -> float:
+    """Return epsilon by Lemma 2 for K mechanisms with epsilon' = `each`."""
+    return K * each**2 / 2 + math.sqrt(2 * math.log(1 / delta) * K) * each
+
+
+def composition_theorem(_: int) -> Findings:
+    """Check Lemma 2 for Laplace mechanisms."""
+    K, each, delta = 400, 0.05, 1e-6
+    together = strong_composition(K, each, delta)
+    yield Finding("composition", delta, composed_delta(K, 1 / each, together))
+
+
+def response(_: int) -> Findings:
+    """Check the exact privacy loss of randomised response on M labels."""
+    for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
+        keep = ResponseClient(M, epsilon).keep
+        loss = math.log(keep * (M - 1) / (1 - keep))
+        yield Finding("randomised-response", epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")
+
+
+_REPLICATES = 48
+
+
+# ---- weighted majority on noisy losses -------------------------------------------------------
+
+
+def majority(seed: int) -> Findings:
+    """Check the regret of WMA on losses in [0, 1]."""
+    rng = generator(seed, "losses")
+    for K, T in itertools.product((2, 8), (20, 500)):
+        for label, losses in _loss_sequences(rng, T, K).items():
+            regret = float(_regret(losses[None], math.sqrt(2 * math.log(K) / T))[0])
+            case = f"{label}, K = {K}, T = {T}"
+            yield Finding("majority", math.sqrt(2 * T * math.log(K)), regret, case)
+
+
+def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
+    return {
+        "uniform": rng.random((T, K)),
+        "coins": (rng.random((T, K)) < 0.5).astype(float),
+        "one good": np.tile(np.arange(K) > 0, (T, 1)).astype(float),
+        # Ties go to the first learner, so the learners lose in turn.
+        "heaviest loses": np.eye(K)[np.arange(T) % K],
+    }
+
+
+def _regret(losses: Floats, rate: float) -> Floats:
+    """Return the regrets (N,) of exponential weights on losses (N, T, K)."""
+    before = np.cumsum(losses, axis=1) - losses
+    expected = (scipy.special.softmax(-rate * before, axis=-1) * losses).sum(axis=(1, 2))
+    return np.asarray(expected - losses.sum(axis=1).min(axis=1))
+
+
+def sampled_majority(seed: int) -> Findings:
+    """Check Lemma 7 by enumerating all sequences of the random index."""
+    rng = generator(seed, "sampled losses")
+    for K, T in ((2, 10), (3, 7)):
+        for label, losses in _loss_sequences(rng, T, K).items():
+            regret = enumerated_regret(losses, math.sqrt(2 * K * math.log(K) / T))
+            case = f"{label}, K = {K}, T = {T}"
+            yield Finding("majority-of-samples", math.sqrt(2 * T * K * math.log(K)), regret, case)
+
+
+def enumerated_regret(losses: Floats, rate: float) -> float:
+    """Return the expected regret if only a uniform coordinate of each loss is seen."""
+    K = losses.shape[1]
+    seen, total = np.zeros((1, K)), 0.0
+    for loss in losses:
+        total += float((scipy.special.softmax(-rate * seen, axis=-1) @ loss).mean())
+        seen = (seen[:, None] + loss * np.eye(K)).reshape(-1, K)
+    return total - float(losses.sum(axis=0).min())
+
+
+# ---- the upper bounds ------------------------------------------------------------------------
+
+
+def _play(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> LabelRun:
+    """Play a learner on a class, each hypothesis being the truth in some replicates."""
+    features = np.zeros(terms.n_rounds, dtype=np.int64)
+    game = realisable(hypotheses, features, _REPLICATES)
+    return _play_game(make_learner(name, hypotheses, terms), game, seed, name)
+
+
+def _play_game(learner: LabelLearner, game: LabelGame, seed: int, name: str) -> LabelRun:
+    key = ("claims", game.hypotheses.label, game.hypotheses.n_hypotheses)
+    return play_labels(learner, game, label_generators(seed, key, game.n_replicates, name))
+
+
+def upper_bounds(seed: int) -> Findings:
+    """Check KL risks on far-apart hypotheses against the proofs' bounds, and Pinsker run by run."""
+    K, M, T = 4, 20, 2000
+    terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
+    bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
+    numbers = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
+    runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
+    for name, bound in bounds.items():
+        yield of_mean(
+            f"{name}-risk", bound, runs[name].kl, trivial=numbers["idle"], numbers=numbers
+        )
+    tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
+    at = int((tv / limit).argmax())
+    about: dict[str, Any] = {"numbers": numbers, "settings": len(tv), "trivial": 1.0}
+    yield Finding("pinsker", float(limit[at]), float(tv[at]), f"run {at}", **about)
+
+
+def response_risk(seed: int) -> Findings:
+    """Check KL risks of randomised response against the bound of posterior weights."""
+    T = 2000
+    terms = Terms(T, epsilon=1.0)
+    classes = [random_class(4, M, seed=seed) for M in (5, 20)]
+    # One rare label tells two hypotheses apart, about as rare as T noisy answers can see.
+    for times in (1, 3):
+        rare = times / (kept_by_response(3, terms.epsilon) * math.sqrt(T))
+        laws = np.array([[1 - rare, rare, 0.0], [1 - rare, 0.0, rare]])
+        classes.append(HypothesisClass(laws, f"rare labels, {rare:.3f}"))
+    for hypotheses in classes:
+        K, M = hypotheses.n_hypotheses, hypotheses.n_labels
+        case = f"{hypotheses.label}, K = {K}, M = {M}"
+        run = _play("randomised-response", replace(hypotheses, label=case), seed, terms)
+        bound = posterior_risk(K, T, kept_by_response(M, terms.epsilon))
+        about: dict[str, Any] = {"numbers": {"R": _REPLICATES, "T": T}, "trivial": T * math.log(K)}
+        yield of_mean("response-risk", bound, run.kl, len(classes), case=case, **about)
+
+
+def selection(seed: int) -> Findings:
+    """Check the average prediction of private EXP3 after T_alpha rounds."""
+    K, M, epsilon, alpha, R = 4, 20, 4.0, 0.5, 8
+    T = rounds_of_selection(K, epsilon, alpha)
+    hypotheses = random_class(K, M, seed=seed, concentration=0.05)
+    learner = make_learner("exp3", hypotheses, Terms(T, epsilon))
+    game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
+    estimates = _play_game(learner, game, seed, "selection").mean_weights @ learner.masses[0]
+    distances = total_variation(estimates, game.laws[game.law, 0])
+    masses = hypotheses.masses[0]
+    idle = float(total_variation(masses, masses.mean(axis=0)).mean())
+    numbers = {"R": R, "K": K, "M": M, "T": T, "times": T * epsilon**2 * alpha**4 / K}
+    yield of_mean("rounds-of-selection", alpha, distances, trivial=idle, numbers=numbers)
+
+
+# ---- the averaged total variation ------------------------------------------------------------
+
+
+def design(seed: int) -> Findings:
+    """Check membership of sets by the optimal design against an adversary that sets features."""
+    T, epsilon = 2000, 1.0
+    # Two coins that T rounds just fail to tell apart.
+    apart = 1 / (math.tanh(epsilon / 2) * math.sqrt(T))
+    coin = np.array([(1 + apart) / 2, (1 - apart) / 2])
+    random = random_class(4, 6, seed=seed, concentration=0.3, n_features=3)
+    for hypotheses in (HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random):
+        K = hypotheses.n_hypotheses
+        game = realisable(hypotheses, np.zeros(T, dtype=np.int64), _REPLICATES)
+        coins = label_generators(seed, ("claims", hypotheses.label), _REPLICATES, "design")
+        run = play_adversary(DesignBayes(hypotheses, Terms(T, epsilon)), game, coins)
+        about: dict[str, Any] = {
+            "comparisons": 2,
+            "case": f"{hypotheses.label}, K = {K}, M = {hypotheses.n_labels}",
+            "numbers": {"R": _REPLICATES, "T": T},
+        }
+        bound = posterior_tv(K, T, kept_by_design(K, epsilon))
+        yield of_mean("tv-of-design", bound, run.tv / T, **about)
+        bound = posterior_risk(K, T, kept_by_design(K, epsilon))
+        yield of_mean("risk-of-design", bound, run.kl, **about)
+
+
+# ---- the lower bound -------------------------------------------------------------------------
+
+
+def risk_of_hard_class(seed: int) -> Findings:
+    """Check our private learners on the hard class: risk and averaged total variation."""
+    pairs, cut, terms = 4, 20.0, Terms(1000, epsilon=1.0)
+    hypotheses = hard_class(pairs, hardness(pairs, terms.n_rounds, terms.epsilon))
+    made = {name: make_learner(name, hypotheses, terms) for name in LEARNERS}
+    exact = terms.epsilon, 0.0
+    pure = [n for n, each in made.items() if each.client.guarantee.epsilon_delta == exact]
+    first = first_round(hypotheses.masses[0])
+    claimed = lower_bound(pairs, terms.n_rounds, terms.epsilon)
+    numbers = {"R": _REPLICATES, "learners": len(pure), "K": pairs, "T": terms.n_rounds, "cut": cut}
+    numbers |= {"first": first}
+    least = lower_bound_of_tv(pairs, terms.n_rounds, terms.epsilon)
+    for name in pure:
+        run = _play(name, hypotheses, seed, terms)
+        # Cutting large risks only lowers the mean, and makes its interval sound.
+        risk = np.minimum(run.kl, cut)
+        yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)
+        about: dict[str, Any] = {"case": name, "comparisons": len(pure), "numbers": numbers}
+        yield of_mean("tv-of-hard-class", least, run.tv / terms.n_rounds, **about)
+
+
+def first_round(masses: Floats) -> float:
+    """Return a cost in round 1 that some hypothesis (rows) inflicts on every learner.
+
+    Before the first message the prediction is the same under all hypotheses, and the mean
+    divergence is least at the mean of the hypotheses.
+    """
+    middle = masses.mean(axis=0)[None]
+    return float(np.mean([_divergence(law, middle)[0] for law in masses]))
+
+
+def separation(_: int) -> Findings:
+    """Check the least loss of any prediction on the worse hypothesis of a pair."""
+    for K, a in itertools.product((1, 3, 8), (1e-3, 0.1, 0.5, 1.0)):
+        one, other = hard_class(K, a).masses[0, :2]
+        mix = np.linspace(0, 1, 2001)[1:-1, None]
+        # The worse of two divergences is least at a mixture of the two.
+        middle = (1 - mix) * one + mix * other
+        least = np.maximum(_divergence(one, middle), _divergence(other, middle)).min()
+        yield Finding("pairs-are-apart", a / 16, float(least), f"K = {K}, a = {a:g}")
+
+
+def _divergence(law: Floats, predictions: Floats) -> Floats:
+    inside = law > 0
+    return np.asarray((law[inside] * np.log(law[inside] / predictions[:, inside])).sum(axis=1))
+
+
+def contraction(seed: int) -> Findings:
+    """Check the distance between private messages about a pair, summed over pairs."""
+    rng = generator(seed, "mechanisms")
+    for K, epsilon, a in itertools.product((3, 8, 15), (0.1, 0.5, 1.0, 3.0), (0.1, 1.0)):
+        masses = hard_class(K, a).masses[0]
+        N = masses.shape[1]
+        other = 1 / (math.exp(epsilon) + N - 1)
+        mechanisms = {
+            "Hadamard sets": _membership((scipy.linalg.hadamard(N)[:, 1 : K + 1] < 0).T, epsilon),
+            "random sets": _membership(rng.random((20, N)) < 0.5, epsilon),
+            "randomised response": np.where(np.eye(N) == 1, math.exp(epsilon) * other, other),
+        }
+        growth = min(math.expm1(epsilon) ** 2, 1.0) * math.exp(epsilon)
+        for name, channel in mechanisms.items():
+            first, second = masses[::2] @ channel, masses[1::2] @ channel
+            total = float((first * np.log(first / second)).sum())
+            case = f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}"
+            yield Finding("pairs-under-privacy", a**2 / 2 * growth, total, case)
+
+
+LARGEST_FACTOR = 1.0
+"""The second argument of min((e^eps - 1)^2, 1) in step (c) of (23)."""
+
+
+def differences_of_outputs(_: int) -> Findings:
+    """Check step (c) of (23): squared differences of the probabilities of one output.
+
+    The mechanism is (eps, 0)-private: some of N labels give the output with probability q e^eps,
+    the others with q.
+    """
+    N = 16
+    for odds, more in itertools.product((1.5, 2.0, 8.0, 1000.0), range(1, N)):
+        chances = np.where(np.arange(N) < more, odds, 1.0)
+        differences = ((chances[:, None] - chances) ** 2).sum() / (2 * N**2)
+        allowed = min((odds - 1) ** 2, LARGEST_FACTOR) * (chances**2).sum() / (2 * N)
+        case = f"e^ε = {odds:g}, {more} of {N} labels"
+        yield Finding("differences-of-outputs", 1.0, float(differences / allowed), case)
+
+
+def _membership(sets: np.ndarray, epsilon: float) -> Floats:
+    """Return the channel (N, 2G): a uniform one of G public sets, and noisy membership in it."""
+    keep = 1 / (1 + math.exp(-epsilon))
+    inside = np.where(sets.T, keep, 1 - keep)
+    return np.concatenate([inside, 1 - inside], axis=1) / len(sets)
+
+
+CHECKS = (
+    clipping, clipping_of_random_classes, composition, composition_theorem, response, majority,
+    sampled_majority, upper_bounds, response_risk, selection, design, risk_of_hard_class,
+    separation, contraction, differences_of_outputs,
+)  # fmt: skip

@@ -1,0 +1,513 @@
+"""Checks of "Private Online Learning via Lazy Algorithms": L2P, its proofs, and its regret.
+
+L2P plays every batch by the measure at its start (Lemma 3.4), so its expected loss for experts is
+computed, not sampled. The paper's O-notation hides constants, so only rates of growth are checked.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import scipy
+
+from dpol.core.randomness import Floats
+from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
+from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
+from dpol.lazy.exact import exact_epsilon, output_laws, worst_epsilon
+from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
+from dpol.lazy.transform import LazyParameters
+from dpol.lazy.weights import WeightsMeasure
+from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
+from dpol.studies.ledger.claims.core import Finding, Findings, generator
+
+DELTA = 1e-6
+
+
+def zcdp_conversion(_: int) -> Findings:
+    """Check epsilon of a Gaussian mechanism, which is rho-zCDP, against the paper's conversion."""
+    for rho, delta in itertools.product(np.geomspace(1e-4, 1, 9), (0.249, 0.1, 1e-3, 1e-6, 1e-12)):
+        claimed = 3 * math.sqrt(rho * math.log(1 / delta))
+        exact = epsilon_of_delta(delta, math.sqrt(2 * rho))
+        yield Finding("zcdp-conversion", claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
+
+
+# ---- multiplicative weights ------------------------------------------------------------------
+
+
+def log_ratios(seed: int) -> Findings:
+    """Check log ratios of multiplicative weights: one more loss, another loss, two redraws."""
+    eta, rng = 0.1, generator(seed, "cumulative losses")
+    measure = WeightsMeasure(3, eta)
+    corners = np.array(list(itertools.product((0, 1), repeat=3)), dtype=float)
+    step, neighbour = 0.0, 0.0
+    for state in rng.uniform(0, 20 / eta, (400, 3)):
+        laws = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
+        step = max(step, float(np.abs(laws - np.log(measure.probabilities(state))).max()))
+        neighbour = max(neighbour, float(np.abs(laws[:, None] - laws[None]).max()))
+    yield Finding("one-more-loss", eta, step, settings=400)
+    yield Finding("another-loss", 2 * eta, neighbour, settings=400)
+    numbers = {"eta": eta, "each": neighbour}
+    yield Finding("later-batches", eta, 2 * neighbour, numbers=numbers, settings=400)
+
+
+def keep_ratio(seed: int) -> Findings:
+    """Check the ratio by which L2P keeps a point, from the measure before and after a batch."""
+    eta, d, rng = 0.1, 3, generator(seed, "kept points")
+    measure = WeightsMeasure(d, eta)
+    corners = np.array(list(itertools.product((0.0, 1.0), repeat=d)))
+    for B in (1, 5):
+        most = 0.0
+        for state, loss in itertools.product(rng.uniform(0, 20 / eta, (100, d)), B * corners):
+            after = measure.probabilities(measure.absorb(state, loss))
+            moved = np.log(after / measure.probabilities(state))
+            kept = measure.log_ratio(loss, np.arange(d, dtype=np.int32))
+            most = max(most, *(float(np.ptp(each)) / (B * eta) for each in (moved, kept)))
+        about: dict[str, Any] = {"numbers": {"d": d}, "settings": 100 * len(corners)}
+        yield Finding("keep-ratio", 2.0, round(most, 9), f"B = {B}", **about)
+        # One expert has all the weight and loses 1/2: a round moves the others by eta, up and down.
+        twice, state = WeightsMeasure(d, 2 * eta), np.array([0.0, 20 / eta, 20 / eta])
+        after = twice.probabilities(twice.absorb(state, B * np.array([0.5, 0.0, 1.0])))
+        most = float(np.ptp(np.log(after / twice.probabilities(state)))) / (B * eta)
+        case = f"B = {B}, weights at twice the rate"
+        yield Finding("keep-ratio", 2.0, round(most, 9), case, numbers={"d": d})
+
+
+def indicator(_: int) -> Findings:
+    """Check the log ratio of the one indicator that depends on the differing loss."""
+    for eta, p, B in itertools.product((1e-3, 0.01, 0.1), (0.01, 0.1, 0.5, 0.9), (1, 5)):
+        gap = np.linspace(-B, B, 2 * B + 1)
+        # Two losses of one round move the difference of two experts' losses by up to 2.
+        kept = (1 - p) ** 2 * np.minimum(1, np.exp(-2 * B * eta - eta * gap))
+        one, other = kept[:, None], kept[None]
+        allowed = np.abs(gap[:, None] - gap[None]) <= 2
+        loss = np.maximum(np.log(one / other), np.log1p(-one) - np.log1p(-other))
+        case = f"η = {eta:g}, p = {p:g}, B = {B}"
+        yield Finding("differing-batch", 2 * eta / p, float(loss[allowed].max()), case)
+
+
+# ---- the transformation ----------------------------------------------------------------------
+
+
+def marginals(_: int) -> Findings:
+    """Check the enumerated distribution of x_s against the measure."""
+    d, rest, law = 3, 3, LazyParameters(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
+    batches = np.array(list(itertools.product((0.0, 2.0), repeat=d)))
+    index = np.array(list(itertools.product(range(len(batches)), repeat=rest)))
+    sums = batches[index]
+    laws = output_laws(sums, law).reshape(-1, *([d] * (rest + 1)))
+    off = 0.0
+    for s in range(rest + 1):
+        others = tuple(1 + r for r in range(rest + 1) if r != s)
+        nu = np.exp(-law.eta * sums[:, :s].sum(axis=1))
+        nu /= nu.sum(axis=1, keepdims=True)
+        off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
+    numbers = {"d": d, "batches": rest + 1, "sequences": len(sums), "law": law}
+    yield Finding("marginal", 0.0, off, numbers=numbers, settings=len(sums))
+
+
+# ---- privacy ---------------------------------------------------------------------------------
+
+
+def published_over_sound(_: int) -> Findings:
+    """Check epsilon of Theorem 3.2 over a sound epsilon, on a grid within its preconditions."""
+    ratios = {}
+    for T, delta, B in itertools.product((10**3, 10**4, 10**6), (1e-3, 1e-6), (1, 3, 10, 30)):
+        game = LazyGame(T, delta, normaliser=2.0)
+        for eta, p in itertools.product(np.geomspace(1e-5, 0.1, 9), (0.003, 0.03, 0.2, 0.5, 0.9)):
+            published = published_epsilon(game, B, float(eta), p)
+            if published < math.inf:
+                # The conversion gives 0 if delta alone covers the loss.
+                sound = max(sound_epsilon(game, B, float(eta), p), 1e-9)
+                case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
+                ratios[case] = published / sound
+    case = min(ratios, key=lambda point: ratios[point])
+    about: dict[str, Any] = {"numbers": {"points": len(ratios)}, "settings": len(ratios)}
+    yield Finding("published-over-sound", 1.0, ratios[case], case, **about)
+
+
+def exact_privacy(_: int) -> Findings:
+    """Check the exact epsilon of small games against the accountants."""
+    edge = 0.499 / math.log(2 * 4 / 1e-6)  # of Theorem 3.2's preconditions, for p = 1/2
+    switches = (1e-3, 0.05, 0.5)
+    games = {
+        "published": [((2, 1), share * edge, share / 2) for share in (0.5, 1.0, 1.5)],
+        "sound": list(itertools.product(((2, 1), (2, 2), (3, 1)), (0.01, 0.1, 0.5), switches)),
+    }
+    for name, settings in games.items():
+        for (d, B), eta, p in settings:
+            batches, whole = (4, range(B + 1)) if d == 2 else (3, (0, B))
+            game = LazyGame(batches * B, DELTA, normaliser=2.0 if name == "published" else 1.0)
+            law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
+            exact = worst_epsilon(d, batches - 1, law, whole, delta=DELTA)
+            case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
+            claimed = ACCOUNTANTS[name](game, B, eta, p)
+            yield Finding(
+                f"{name}-games", claimed, exact, case, numbers={"settings": len(settings)}
+            )
+
+
+# ---- batches ---------------------------------------------------------------------------------
+
+
+def expected_loss(losses: Floats, eta: float, batch_size: int) -> float:
+    """Return the exact expected loss of L2P over multiplicative weights on losses (T, d)."""
+    measure = WeightsMeasure(losses.shape[1], eta)
+    state, total = measure.initial(), 0.0
+    for start in range(0, len(losses), batch_size):
+        batch = losses[start : start + batch_size].sum(axis=0)
+        total += float(measure.probabilities(state) @ batch)
+        state = measure.absorb(state, batch)
+    return total
+
+
+def batching(_: int) -> Findings:
+    """Check how the regret that batches add grows with eta; the paper claims a power of 2.
+
+    Proposition 3.3 claims it, and the regret clause of Theorem 3.2 repeats it. At p = 1/2 and
+    delta_1 = 1/4 the conditions of both are met.
+    """
+    T, B, etas = 10_000, 10, np.geomspace(1e-5, 1e-2, 7)
+    # One expert loses a whole batch, the other the next one. Then the weights are back.
+    two = np.repeat(np.eye(2), B, axis=0)
+    each = [expected_loss(two, eta, B) - expected_loss(two, eta, 1) for eta in etas.tolist()]
+    added = T / (2 * B) * np.array(each)
+    exponents = np.diff(np.log(added)) / np.diff(np.log(etas))
+    at = int(np.abs(etas - 1e-3).argmin())
+    over = added / (T * (B * etas) ** 2)
+    numbers = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
+    numbers |= {"first_eta": etas[0], "first_over": over[0]}
+    numbers["needed"] = float(etas[-1]) * B * math.log(4) / 0.5
+    for name in ("cost-of-batches", "regret-of-transformation"):
+        least = float(exponents.min())
+        yield Finding(name, 2.0, least, numbers=numbers, settings=len(etas))
+
+
+def batched_bound(seed: int) -> Findings:
+    """Check the regret of L2P for experts against log(d)/eta + eta T B / 8."""
+    rng, T = generator(seed, "losses of experts"), 400
+    for d, B, eta in itertools.product((2, 10), (1, 4, 20), (0.01, 0.1, 0.5)):
+        bound = math.log(d) / eta + eta * T * B / 8
+        for label, losses in games_of_experts(rng, T, d, B).items():
+            regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
+            case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
+            yield Finding("batched-regret", bound, regret, case, numbers={"T": T})
+
+
+def games_of_experts(rng: np.random.Generator, T: int, d: int, B: int) -> dict[str, Floats]:
+    """Return the (T, d) losses of three games: in turn, by coins, and one good expert."""
+    in_turn = np.zeros((T, d))
+    in_turn[:, :2] = np.tile(np.repeat(np.eye(2), B, axis=0), (T // B, 1))[:T]
+    return {
+        "in turn": in_turn,
+        "coins": (rng.random((T, d)) < np.linspace(0.1, 0.9, d)).astype(float),
+        "one good": np.tile(np.arange(d) > 0, (T, 1)).astype(float),
+    }
+
+
+_ORDERS_OF_T = 16, 24
+"""Powers of ten between which the growth of regret over rate is computed."""
+
+
+def rate_of_experts(_: int) -> Findings:
+    """Check the growth of regret over the rate of Theorem 3.10 at eps = T^(-a), logarithms apart.
+
+    By hand: two experts that take turns to lose, batch by batch, cost eta T B / 8. With the
+    theorem's B = 1/eps and eta this is T^((1 - a)/3) / (8 log 2 log^2(T / delta)) times the rate,
+    for 1/4 <= a < 1.
+    """
+    low, high = (10.0**k for k in _ORDERS_OF_T)
+    for a in (1 / 4, 1 / 2, 3 / 4):
+        growth = _over_rate(high, a) / _over_rate(low, a)
+        growth *= (math.log(high / DELTA) / math.log(low / DELTA)) ** 2
+        numbers = {"a": a, "low": low, "high": high, "at_low": _over_rate(low, a)}
+        numbers |= {"at_high": _over_rate(high, a), "order": _passes_one(a)}
+        power = round(math.log(growth) / math.log(high / low), 2)  # logarithms still move it
+        yield Finding("rate-of-experts", 0.0, power, f"ε = T^(-{a:g})", numbers=numbers)
+
+
+def _over_rate(T: float, a: float) -> float:
+    """Return exact regret over the rate of Theorem 3.10 with constant 1."""
+    epsilon = T**-a
+    private = math.pow(T, 1 / 3) * math.log(2) * math.log(T / DELTA) / math.pow(epsilon, 2 / 3)
+    return in_turn(T, epsilon, 2) / (math.sqrt(T * math.log(2)) + private)
+
+
+def in_turn(T: float, epsilon: float, n_experts: int, delta: float = DELTA) -> float:
+    """Return the exact regret of Theorem 3.10's parameters if halves of the experts lose in turn.
+
+    The first batch has moved the weights of the second half to e^(-eta B) and 1.
+    """
+    game = LazyGame(int(T), delta, normaliser=2.0)
+    parameters = theorem_3_10(game, epsilon=epsilon, n_experts=n_experts)
+    return T / 4 * math.tanh(parameters.eta * parameters.batch_size / 2)
+
+
+def _passes_one(a: float) -> float:
+    """Return the least power of ten, to 0.1, at which regret exceeds the rate; inf above 24."""
+    return next((k / 10 for k in range(80, 241) if _over_rate(10 ** (k / 10), a) > 1), math.inf)
+
+
+def free_privacy(_: int) -> Findings:
+    """Check the growth of regret over sqrt(T log d) at eps = T^(-1/4), d = T, logarithms apart.
+
+    Once for one instance, and once for each of K = sqrt(T) instances that are (1, delta)-DP
+    together by advanced composition: 1 = K eps^2 / 2 + sqrt(2 K log(2 / delta)) eps.
+    """
+    log_term = math.log(2 / DELTA)
+    each = math.sqrt(2 * log_term + 2) - math.sqrt(2 * log_term)
+    for name, share, power in (("free-epsilon", 1.0, 0.0), ("free-instances", each, 0.5)):
+        over, free = [], []
+        for T in (10.0**k for k in _ORDERS_OF_T):
+            delta = DELTA / (2 * T**power)
+            over.append(in_turn(T, share * T**-0.25, int(T), delta) / math.sqrt(T * math.log(T)))
+            free.append(over[-1] * math.log(T / delta) * math.sqrt(math.log(T)))
+        grown = math.log10(free[1] / free[0]) / (_ORDERS_OF_T[1] - _ORDERS_OF_T[0])
+        numbers = {"share": share, "at_low": over[0], "at_high": over[1]}
+        yield Finding(name, 0.0, round(grown, 2), numbers=numbers)
+
+
+def proven_rate(_: int) -> Findings:
+    """Check the powers of T and epsilon in the least proven regret if privacy costs over sqrt(T).
+
+    By hand: the redraws cost eta^2 T p / B with p = eta / epsilon, so eta = epsilon (B / T)^(1/3)
+    apart from logarithms. Then 1/eta + eta T B is least at B = epsilon^(-6/5) T^(-1/5).
+    """
+    rounds, epsilons = [10**k for k in range(8, 13)], np.geomspace(1e-5, 1e-2, 5)
+    games = {
+        "proven-rate-rounds": [(LazyGame(T, DELTA), 1e-2) for T in rounds],
+        # At a larger delta the smallest epsilon would be nearly free.
+        "proven-rate-epsilon": [(LazyGame(10**12, 1e-12), float(each)) for each in epsilons],
+        "free-proven": [(LazyGame(T, DELTA), T ** (-1 / 6)) for T in rounds],
+    }
+    powers = {"proven-rate-rounds": 2 / 5, "proven-rate-epsilon": -3 / 5, "free-proven": 1 / 2}
+    for name, power in powers.items():
+        bounds = [
+            choose_parameters(game, epsilon=epsilon, n_experts=10).objective
+            for game, epsilon in games[name]
+        ]
+        x, y = np.log(epsilons if name == "proven-rate-epsilon" else rounds), np.log(bounds)
+        slope, start = np.polyfit(x, y, 1)
+        numbers = {"off": math.expm1(np.abs(y - start - slope * x).max())}
+        yield Finding(name, power, float(slope), numbers=numbers, settings=len(x))
+
+
+# ---- lower bound -----------------------------------------------------------------------------
+
+EPOCHS_POWER = 4 / 3
+"""The adversary of Theorem 4.2 changes the best expert (T epsilon)^(4/3) times."""
+
+
+def rate_of_lower_bound(_: int) -> Findings:
+    """Check the growth of the best expert's advantage in games of Theorem 4.2's adversary."""
+    d, horizons, advantages = 10, [10**4, 10**5, 10**6, 10**7], []
+    for T in horizons:
+        epsilon = T**-0.5
+        epochs = round((T * epsilon) ** EPOCHS_POWER)
+        advantages.append(T / epochs * mean_lead(epochs, d))
+    slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
+    ratio = advantages[-1] / (horizons[-1] ** (1 / 3) * horizons[-1] ** (1 / 3))
+    about: dict[str, Any] = {"numbers": {"over": ratio}, "settings": len(horizons)}
+    yield Finding("rate-of-lower-bound", 1 / 3 + 1 / 3, float(slope), **about)
+
+
+def mean_lead(epochs: int, d: int) -> float:
+    """Return E[epochs / 2 - the smallest of d binomials(epochs, 1/2)]."""
+    reach = math.ceil(10 * math.sqrt(epochs))
+    k = np.arange(max(0, epochs // 2 - reach), min(epochs, epochs // 2 + reach) + 1)
+    above = scipy.special.bdtrc(k, epochs, 0.5)  # P(binomial > k)
+    return float(epochs / 2 - (k[0] + (above**d).sum()))
+
+
+SHARPNESS = 0.5
+"""The exponential mechanism with exp(-SHARPNESS epsilon loss) is epsilon-DP up to 1/2."""
+
+
+def repeated_loss(_: int) -> Findings:
+    """Check Lemma 4.4 for the exponential mechanism."""
+    for d, T, share in itertools.product((2, 10, 1000), (1, 10, 100), (0.01, 0.1, 1.0)):
+        epsilon = share / T
+        zeros = np.arange(d + 1)
+        log_binomial = scipy.special.gammaln(d + 1) - scipy.special.gammaln(zeros + 1)
+        chance = np.exp(log_binomial - scipy.special.gammaln(d - zeros + 1)) / 2.0**d
+        decay = math.exp(-SHARPNESS * epsilon * T)
+        lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
+        gain = T / 2 - T * float(chance @ lost)
+        case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
+        yield Finding("repeated-loss", T * T * epsilon / 2, gain, case, trivial=T / 2)
+
+
+EPSILONS = (0.1, 0.25, 1.0)
+
+
+def formula(T: int, delta: float, B: float, eta: float, p: float) -> float:
+    """Return epsilon by Theorem 3.2 with delta_0 = 0, whether or not its preconditions hold."""
+    log_term = math.log(2 * T / delta)
+    spread = T * eta**2 * p / B
+    return 2 * eta / p + eta + 1.5 * spread * log_term + log_term * math.sqrt(6 * spread)
+
+
+def by_theorem_3_2(
+    name: str,
+    parameters: AccountedParameters,
+    *,
+    B: float,
+    T: int,
+    delta: float,
+    epsilon: float,
+    case: str,
+) -> Findings:
+    """Check Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
+    eta, p = parameters.eta, parameters.fake_switch
+    needed = eta * B * math.log(2 * T / delta) / p
+    value, first = formula(T, delta, B, eta, p), 2 * eta / p
+    yield Finding(f"{name}-precondition", 1.0, needed, case)
+    numbers = {"own": value, "first": first / epsilon}
+    yield Finding(f"{name}-value", 1.0, value / epsilon, case, numbers=numbers)
+
+
+# ---- experts ---------------------------------------------------------------------------------
+
+
+def preset_of_experts(_: int) -> Findings:
+    """Check the parameters of Theorem 3.10 on a grid."""
+    for T, epsilon, d in itertools.product((10**3, 10**4, 10**6), EPSILONS, (10, 300, 10_000)):
+        yield from of_theorem_3_10(T, epsilon, d, DELTA)
+
+
+def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
+    """Check Theorem 3.2 and our own accounting on the parameters of Theorem 3.10."""
+    parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
+    case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
+    of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "case": case}
+    yield from by_theorem_3_2("experts", parameters, B=parameters.batch_size, **of)
+    yield Finding("experts-privacy", 1.0, parameters.epsilon / epsilon, case)
+
+
+# Probabilities p of a fake switch; 0 is the limit of small p.
+_SWITCHES = (0.0, 0.01, 0.05, 0.1, 0.2, 0.5, 0.99)
+
+
+def experts_as_stated(_: int) -> Findings:
+    """Check Theorem 3.10 with the eta of its statement, which lacks a factor of its proof.
+
+    The statement names no p, so the p most favourable to it counts. The losses of two experts
+    differ in round 1 only. The number of plays of the second expert after the first batch is a
+    function of the outputs, so its exact epsilon is at most theirs.
+    """
+    T, delta = 10**4, DELTA
+    for epsilon in EPSILONS:
+        parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=2)
+        B, eta = parameters.batch_size, parameters.eta * math.log(T / delta)
+        of_proof = min(10 * eta / epsilon, 1.0)
+        lowers = {}
+        for p in (*_SWITCHES, of_proof):
+            one, other = (times_played(T // B, B, eta, p, loser)[None] for loser in (0, 1))
+            lowers[p] = _distance(one, other, delta)
+        p = min(lowers, key=lambda switch: lowers[switch])
+        numbers = {
+            "delta": delta,
+            "lower": lowers[p],
+            "p": p,
+            "switches": len(lowers),
+            "at": ", ".join(f"{lowers[switch]:.3g} at p = {switch:g}" for switch in _SWITCHES),
+            "at_proof": f"{lowers[of_proof]:.3g} at p = 10η/ε = {of_proof:.3f}",
+        }
+        case = f"ε = {epsilon:g}, B = {B}, η = {eta:.4f}"
+        yield Finding("experts-as-stated", 1.0, lowers[p] / epsilon, case, numbers=numbers)
+
+
+def times_played(batches: int, B: int, eta: float, p: float, loser: int) -> Floats:
+    """Return the distribution of plays of expert 1 in batches 2, 3, ... if `loser` lost round 1."""
+    weights = np.exp(-eta * (np.arange(2) == loser))
+    fresh = weights / weights.sum()
+    # The shadow point is uniform in batch 1. Later losses are equal, so it does not matter.
+    kept = (1 - p) * math.exp(-2 * B * eta) * weights * (1 / weights).mean()
+    start = kept / 2 + (1 - kept).mean() * fresh
+    keep = (1 - p) * math.exp(-2 * B * eta)
+    first, second = (1 - keep) * fresh
+    # Index: number of plays of expert 1. The last expert played was 0, or 1.
+    last_0, last_1 = np.zeros(batches), np.zeros(batches)
+    last_0[0], last_1[1] = start
+    for t in range(2, batches):
+        both = last_0[:t] + last_1[:t]
+        last_0[:t] = keep * last_0[:t] + first * both
+        last_1[1 : t + 1] = keep * last_1[:t] + second * both
+        last_1[0] = 0.0
+    return last_0 + last_1
+
+
+# ---- convex losses ---------------------------------------------------------------------------
+
+
+def preset_of_convex(_: int) -> Findings:
+    """Check the parameters of Theorem 3.12 by Theorem 3.2 and Lemma 3.11.
+
+    Uses B = 1/(2 eps log(1/delta)) as printed, where B is at least 1 and 2 T <= 1/delta.
+    Elsewhere there is no such batch, or delta_1 is smaller than delta^2.
+    """
+    for T, epsilon in itertools.product((10**3, 10**4, 10**5), (0.001, 0.01, 0.03)):
+        game = ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA)
+        parameters = theorem_3_12(game, epsilon=epsilon)
+        printed = 1 / (2 * epsilon * math.log(1 / DELTA))
+        case = f"T = {T:,}, ε = {epsilon:g}, B = {printed:.3g}"
+        of: dict[str, Any] = {"T": T, "delta": DELTA, "epsilon": epsilon, "case": case}
+        yield from by_theorem_3_2("convex", parameters, B=printed, **of)
+        rate = parameters.beta / parameters.regulariser
+        # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
+        smallest = 2 * math.exp(-(max(parameters.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
+        yield Finding("convex-temperature", DELTA, smallest, case)
+
+
+def accounting_of_convex(_: int) -> Findings:
+    """Check Theorem 3.12 by our own accounting, for balls of two dimensions d."""
+    for d, T in itertools.product((10, 50), (10**3, 10**4, 10**5)):
+        parameters = theorem_3_12(
+            ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA),
+            epsilon=1.0,
+        )
+        yield Finding(f"convex-privacy-{d}", 1.0, parameters.epsilon, f"T = {T:,}")
+
+
+def redraw_of_convex(seed: int) -> Findings:
+    """Check densities on an interval with one more loss, or with another loss."""
+    rng = generator(seed, "convex losses")
+    for _ in range(30):
+        beta, weight = math.exp(rng.uniform(-2, 1)), math.exp(rng.uniform(-1, 3))
+        half = float(math.exp(rng.uniform(-1, 2)))
+        x = np.linspace(-half, half, 4001)
+        base = beta * (_convex(rng, x) + weight * x**2)
+        losses = [_convex(rng, x), x, -x]
+        laws = scipy.special.softmax(
+            -np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1
+        )
+        rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
+        for delta in (1e-2, 1e-5):
+            limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
+            added = _distance(laws[:1].repeat(3, axis=0), laws[1:], delta)
+            yield Finding("convex-one-more-loss", limit, added, f"{case}, δ0 = {delta:g}")
+            replaced = _distance(laws[[1, 2]], laws[[2, 3]], delta)
+            mu = mu_of_epsilon(replaced, delta) if replaced > 0 else 0.0
+            yield Finding("convex-redraw", math.sqrt(2 * rate), mu, case)
+
+
+def _convex(rng: np.random.Generator, x: Floats) -> Floats:
+    """Draw a convex loss with Lipschitz constant at most 1: the largest of three lines."""
+    slopes, offsets = rng.uniform(-1, 1, 3), rng.uniform(-1, 1, 3)
+    return np.asarray((slopes[:, None] * x + offsets[:, None]).max(axis=0))
+
+
+def _distance(one: Floats, other: Floats, delta: float) -> float:
+    """Return the largest epsilon at delta of pairs of distributions, in both orders."""
+    both = exact_epsilon(one, other, delta), exact_epsilon(other, one, delta)
+    return float(np.max(both))
+
+
+CHECKS = (
+    zcdp_conversion, log_ratios, keep_ratio, indicator, marginals, published_over_sound,
+    exact_privacy, batching, batched_bound, rate_of_experts, free_privacy, proven_rate,
+    rate_of_lower_bound, repeated_loss, preset_of_experts, experts_as_stated, preset_of_convex,
+    accounting_of_convex, redraw_of_convex,
+)  # fmt: skip

@@ -1,0 +1,370 @@
+"""Checks of the definitions and lemmas behind L2P, on distributions with few outcomes.
+
+Source: "Private Online Learning via Lazy Algorithms", sections 2 to 4 and appendix A. Distributions
+are (N, outcomes) or (outcomes,). All numbers are computed; randomness only chooses distributions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from dpol.core.randomness import Floats
+from dpol.lazy.accounting import ACCOUNTANTS, LazyGame
+from dpol.lazy.exact import (
+    exact_delta,
+    exact_epsilon,
+    neighbours,
+    output_laws,
+    worst_epsilon,
+)
+from dpol.lazy.transform import LazyParameters
+from dpol.studies.ledger.claims.core import Finding, Findings, generator
+
+DELTA = 1e-6
+
+
+def random_laws(seed: int, purpose: str, n: int, outcomes: int) -> Floats:
+    """Draw random distributions (2, n, outcomes)."""
+    return generator(seed, purpose).dirichlet(np.ones(outcomes), (2, n))
+
+
+def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
+    """Return the least delta (N,) at `epsilon` of pairs (N, outcomes), in both orders."""
+    level = np.broadcast_to(epsilon, len(one))
+    return np.maximum(exact_delta(one, other, level), exact_delta(other, one, level))
+
+
+# ---- tools from differential privacy -------------------------------------------------------------
+
+
+def likelihood_ratios(seed: int) -> Findings:
+    """Check Lemma 2.4: mass with a likelihood ratio beyond e^epsilon, for the least delta."""
+    moves = generator(seed, "moves of log laws").standard_normal((300, 4))
+    one = random_laws(seed, "likelihood ratios", 300, 4)[0]
+    for epsilon, mass in itertools.product((0.1, 0.01), (0.3, 0.01)):
+        other = one * np.exp(epsilon * moves)
+        other /= other.sum(axis=1, keepdims=True)
+        # The mass beyond exceeds the bound by the least margin, in both orders.
+        small = mass * math.exp(-epsilon * (1 + 1e-9))
+        edge = np.array([[mass, small, 1 - mass - small]])
+        pairs = {"random laws": (one, other), "three outcomes": (edge, edge[:, [1, 0, 2]])}
+        for label, laws in pairs.items():
+            delta = either_way(*laws, epsilon / 2)
+            beyond = np.abs(np.log(laws[0] / laws[1])) > epsilon
+            outside = np.max([(law * beyond).sum(axis=1) for law in laws], axis=0)
+            share = np.divide(outside, delta, out=np.zeros_like(delta), where=delta > 0)
+            at = int(share.argmax())
+            claimed, measured = 6 * float(delta[at]) / epsilon, float(outside[at])
+            case = f"{label}, ε = {epsilon:g}, δ = {delta[at]:.3g}"
+            yield Finding("likelihood-ratios", claimed, measured, case, settings=len(delta))
+
+
+def groups(_: int) -> Findings:
+    """Check Lemma 2.5 for the outputs of small games of L2P, and for the worst distributions."""
+    law = LazyParameters(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=1.0)
+    sequences, pairs = neighbours(2, 3, law, (0, 1))
+    laws = output_laws(sequences, law)
+    apart = (sequences[:, None] != sequences).any(axis=3).sum(axis=2)
+    for epsilon in (0.02, 0.1, 0.4):
+        delta = max(float(either_way(laws[a], laws[b], epsilon).max()) for a, b in pairs)
+        for k in (2, 3):
+            one, other = (laws[rows] for rows in np.nonzero(apart == k))
+            measured = float(either_way(one, other, k * epsilon).max())
+            claimed = k * math.exp((k - 1) * epsilon) * delta
+            case = f"L2P, k = {k}, ε = {epsilon:g}"
+            yield Finding("groups", claimed, measured, case, settings=len(one))
+        chances = [0.0]
+        for _k in range(5):
+            chances.append(math.exp(epsilon) * chances[-1] + 1e-3)
+        chain = np.array([[chance, 1 - chance] for chance in chances])
+        least = float(either_way(chain[1:], chain[:-1], epsilon).max())
+        for k in (2, 5):
+            measured = float(either_way(chain[k:], chain[:-k], k * epsilon).max())
+            claimed = k * math.exp((k - 1) * epsilon) * least
+            yield Finding("groups", claimed, measured, f"two outcomes, k = {k}, ε = {epsilon:g}")
+
+
+def composed_epsilon(epsilons: Sequence[float], slack: float, first: float) -> float:
+    """Return epsilon by equation (1) with another first term; `slack` is its delta."""
+    squares = float(np.square(epsilons).sum())
+    logs = math.log(math.e + math.sqrt(squares) / slack), math.log(1 / slack)
+    return first + math.sqrt(2 * squares * min(logs))
+
+
+def responses(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[Floats, Floats]:
+    """Return the joint distributions of randomised responses, the worst (eps, delta)-DP mechanisms.
+
+    Source: Kairouz, Oh and Viswanath, "The Composition Theorem for Differential Privacy".
+    """
+    laws = np.ones((2, 1))
+    for epsilon, delta in zip(epsilons, deltas, strict=True):
+        right = (1 - delta) / (1 + math.exp(-epsilon))
+        one = np.array([delta, right, 1 - delta - right, 0.0])
+        laws = np.array(
+            [np.kron(law, response) for law, response in zip(laws, (one, one[::-1]), strict=True)]
+        )
+    return laws[:1], laws[1:]
+
+
+def equal_responses(epsilon: float, k: int) -> tuple[Floats, Floats]:
+    """Return the distributions of the number of true answers in k randomised responses, delta 0."""
+    i = np.arange(k + 1)
+    ways = gammaln(k + 1) - gammaln(i + 1) - gammaln(k - i + 1)
+    law = np.exp(ways + i * epsilon - k * math.log1p(math.exp(epsilon)))[None]
+    return law, law[:, ::-1]
+
+
+def composition(_: int) -> Findings:
+    """Check Lemma 2.6, as stated and with its source's first term, against exact compositions."""
+    unlike = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8]
+    games = {
+        "ε from 0.02 to 0.8, δ = 0": (unlike, 0.0, responses(unlike, [0.0] * 6)),
+        "ε from 0.02 to 0.8, δ = 0.001": (unlike, 1e-3, responses(unlike, [1e-3] * 6)),
+        **{
+            f"{k} of ε = {epsilon:g}": ([epsilon] * k, 0.0, equal_responses(epsilon, k))
+            for epsilon, k in itertools.product((0.01, 0.1, 0.5), (10, 100, 1000))
+        },
+    }
+    for (label, (epsilons, delta, laws)), slack in itertools.product(games.items(), (1e-6, 0.01)):
+        total = 1 - (1 - slack) * (1 - delta) ** len(epsilons)
+        exact = float(exact_epsilon(*laws, total)[0])
+        basic = math.fsum(epsilons)
+        case = f"{label}, δ̃ = {slack:g}"
+        claimed = composed_epsilon(epsilons, slack, basic)
+        yield Finding("composition-as-stated", claimed, exact, case, trivial=basic)
+        first = math.fsum(each * math.tanh(each / 2) for each in epsilons)
+        sourced = min(basic, composed_epsilon(epsilons, slack, first))
+        yield Finding("composition-of-source", sourced, exact, case)
+
+
+# ---- lemmas on the way to Theorem 3.2 ------------------------------------------------------------
+
+
+def disagreement(one: Floats, other: Floats) -> float:
+    """Return P(X != Y) if X and Y win one exponential race, each at its distribution's rates."""
+    both = (one > 0) & (other > 0)
+    faster = np.maximum(one / one[both][:, None], other / other[both][:, None]).sum(axis=1)
+    return 1 - float((1 / faster).sum())
+
+
+def coupling(seed: int) -> Findings:
+    """Check Lemma 3.5: one race couples all distributions of a collection, pair by pair."""
+    near = np.exp(-0.1 * np.arange(8.0))
+    pairs = {
+        "random laws": random_laws(seed, "coupling", 200, 5).swapaxes(0, 1),
+        "weights of one loss": np.array([[np.ones(8) / 8, near / near.sum()]]),
+        "three of four outcomes each": np.array([[[1, 1, 1, 0], [0, 1, 1, 1]]]) / 3,
+    }
+    for case, some in pairs.items():
+        for one, other in some:
+            distance = float(np.abs(one - other).sum() / 2)
+            claimed = 2 * distance / (1 + distance)
+            yield Finding("coupling", claimed, disagreement(one, other), case)
+
+
+ADVANTAGE = 4.0
+"""Ratio of the probabilities of a bad first answer in the two worlds."""
+
+
+def conditional_composition(seed: int) -> Findings:
+    """Check Lemma 3.8 as stated, and if the good sets are likely in both worlds."""
+    often, slack = 0.01, DELTA
+    # The first answer is bad or good. After a bad one, the second reveals the world.
+    one = np.array([[ADVANTAGE * often, 0.0, 1 - ADVANTAGE * often]])
+    other = np.array([[0.0, often, 1 - often]])
+    epsilon = composed_epsilon([math.log(ADVANTAGE)], slack, math.log(ADVANTAGE))
+    measured = float(either_way(one, other, epsilon)[0])
+    numbers = {"often": often, "more": ADVANTAGE * often, "epsilon": epsilon, "slack": slack}
+    yield Finding("conditional-composition", 2 * often + slack, measured, numbers=numbers)
+    first = random_laws(seed, "first answers", 200, 3) + np.array([0.0, 1.0, 1.0])
+    first /= first.sum(axis=2, keepdims=True)
+    second = random_laws(seed, "second answers", 400, 3).reshape(2, 200, 2, 3)
+    tells = np.broadcast_to(np.eye(3)[:2, None, None], (2, 200, 1, 3))
+    answers = np.concatenate([tells, second], axis=2)
+    joint = (first[..., None] * answers).reshape(2, 200, 9)
+    epsilons = np.abs(np.log(first[0] / first[1])).max(axis=1)
+    epsilons += np.abs(np.log(second[0] / second[1])).max(axis=(1, 2))
+    exact, bad = either_way(joint[0], joint[1], epsilons), first[..., 0].max(axis=0)
+    for claimed, measured in zip(bad.tolist(), exact.tolist(), strict=True):
+        yield Finding("conditional-composition-both", claimed, measured)
+
+
+RANGE = 2.0
+"""The ratio of Lemmas A.1 and 3.7 lies within e^(-RANGE B eta) and e^(RANGE B eta)."""
+BEYOND = 1.1
+"""The counterexample's log ratio over the lemmas' bound: a tenth beyond it."""
+
+
+def normalised_ratios(_: int) -> Findings:
+    """Check Lemmas A.1 and 3.7 for delta_0 > 0: one round, two points, batches of one round."""
+    eta, p, delta_1 = 0.04, 0.5, 0.01
+    move = math.tanh(BEYOND * eta)
+    now, following = np.array([[0.5, 0.5]]), np.array([[1 + move, 1 - move]]) / 2
+    delta_0 = float(either_way(now, following, eta)[0])
+    ratios = np.log(following / now)[0]
+    outside = np.abs(ratios[:, None] - ratios) > RANGE * eta
+    measured = float(now[0] @ outside @ now[0])
+    allowed = 6 * math.exp(eta) * delta_0 / eta
+    of_lemma = (2 / eta + math.log(1 / delta_1) / p) * math.e * delta_0 + delta_1
+    numbers = {"eta": eta, "delta_0": delta_0, "move": move / 2, "beyond": BEYOND - 1}
+    numbers |= {"allowed": allowed, "p": p, "delta_1": delta_1, "of_lemma": of_lemma}
+    yield Finding("normalised-ratio", max(allowed, of_lemma), measured, numbers=numbers)
+
+
+# ---- the lower bound -----------------------------------------------------------------------------
+
+RESAMPLES = (1.0, 0.0)
+"""Probability of a second draw after each of the two points of the first."""
+_ORDERS = np.geomspace(1.0, 100.0, 400)
+
+
+def renyi(one: Floats, other: Floats, orders: Floats = _ORDERS) -> Floats:
+    """Return Rényi divergences (orders,) of (outcomes,) with one support; order 1 is KL."""
+    one, other = one[one > 0], other[one > 0]
+    ratio = np.log(one) - np.log(other)
+    above = np.maximum(orders - 1, 1e-300)
+    moments = np.log((one * np.exp((orders - 1)[:, None] * ratio)).sum(axis=1)) / above
+    return np.where(orders == 1, float(one @ ratio), moments)
+
+
+def concentrated(one: Floats, other: Floats) -> float:
+    """Bound the least rho with D_alpha <= alpha rho for all alpha >= 1, in both orders.
+
+    D_alpha rises with alpha, so between two orders the value at the larger one is an upper bound.
+    """
+    most = 0.0
+    for p, q in ((one, other), (other, one)):
+        largest = float(np.log(p[p > 0] / q[p > 0]).max())
+        after = np.append(renyi(p, q)[1:], largest)
+        most = max(most, float((after / _ORDERS).max()))
+    return most
+
+
+def two_draws(first: Floats, second: Floats, again: Sequence[float]) -> Floats:
+    """Return the joint distribution of a point and, if drawn, a second; first (2,), second (2,)."""
+    rows = [
+        [chance * (1 - more), *(chance * more * second)]
+        for chance, more in zip(first, again, strict=True)
+    ]
+    return np.concatenate(rows)
+
+
+EXPONENTS = (0.1, 1.0, 5.0)
+"""(alpha - 1) alpha rho of normal models, of which a public coin chooses one."""
+
+
+def over_a_coin(exponent: float) -> float:
+    """Return a sum of two divergences over the alpha rho of all outputs.
+
+    A public coin chooses which of two normal models depends on the data: D_alpha = alpha rho.
+    Each model and the coin together have log((1 + e^exponent) / 2) / (alpha - 1).
+    """
+    return 2 * math.log((1 + math.exp(exponent)) / 2) / exponent
+
+
+def switch_budget(seed: int) -> Findings:
+    """Check Lemma 4.3, with conditional divergences that are means over the resampling rounds.
+
+    The divergence of round and model together is at least that mean. With it, a public coin refutes
+    the lemma even where no model moves a round; the first finding says by how much.
+    """
+    firsts = np.array([[0.96, 0.04], [0.99, 0.01]])
+    seconds = np.array([[0.04, 0.96], [0.012, 0.988]])
+    laws = [two_draws(*draws, RESAMPLES) for draws in zip(firsts, seconds, strict=True)]
+    rho = concentrated(*laws)
+    parts = renyi(*firsts) + float(firsts[0] @ RESAMPLES) * renyi(*seconds)
+    at = int((parts / _ORDERS).argmax())
+    order = float(_ORDERS[at])
+    drawn = float(firsts[0] @ RESAMPLES)
+    with_round = (np.append(1 - drawn, drawn * law) for law in seconds)
+    numbers: dict[str, Any] = {"rho": rho, "order": order, "parts": float(parts[at])}
+    numbers["together"] = float((renyi(*firsts) + renyi(*with_round))[at])
+    numbers["coins"] = ", ".join(f"{over_a_coin(exponent):.2f}" for exponent in EXPONENTS)
+    numbers["exponents"] = ", ".join(f"{exponent:g}" for exponent in EXPONENTS)
+    yield Finding("switch-budget", 1.0, float(parts[at]) / (order * rho), numbers=numbers)
+    rng = generator(seed, "draws")
+    for case in range(100):
+        p, q, u, v, *more = rng.uniform(0.02, 0.98, 6)
+        if case % 2:
+            more = [1.0, 1.0]  # the second draw is certain
+        firsts, seconds = np.array([[p, 1 - p], [q, 1 - q]]), np.array([[u, 1 - u], [v, 1 - v]])
+        laws = [
+            two_draws(first, second, [chance] * 2)
+            for first, second, chance in zip(firsts, seconds, more, strict=True)
+        ]
+        parts = renyi(*firsts) + more[0] * renyi(*seconds)
+        ratio = float((parts / renyi(*laws)).max())
+        yield Finding("switch-budget-blind", 1.0, ratio)
+
+
+# ---- adaptive adversaries ------------------------------------------------------------------------
+
+
+def adaptive_delta(laws: Floats, epsilon: float) -> float:
+    """Return the largest delta at `epsilon` over adversaries that see each play before a loss.
+
+    For each batch an adversary chooses a loss, or once in a game a pair of different losses, one
+    for each world. L2P reads only the past, so a path has the same probability as under the fixed
+    sequence that the adversary plays on it. So the worst choice is found from the last batch
+    backwards.
+
+    Args:
+        laws: (c, ..., c, outcomes) distributions for the sequences of S - 1 losses, each one of c;
+            outcomes are (x_1, ..., x_S) of two experts, x_S fastest.
+        epsilon: epsilon of the guarantee.
+    """
+    rest, c = laws.ndim - 1, laws.shape[0]
+    choices = [(a, b) for a in range(c) for b in range(c)]
+    worlds = [[pair[world] for pair in choices] for world in (0, 1)]
+    one, other = (laws[np.ix_(*[world] * rest)] for world in worlds)
+    excess = np.maximum(one - math.exp(epsilon) * other, 0.0)
+    unlike = np.array([a != b for a, b in choices], dtype=int)
+    changes = sum(np.ix_(*[unlike] * rest))
+    excess[changes > 1] = 0.0  # so the maximum never takes them
+    value = excess.reshape([len(choices)] * rest + [2] * (rest + 1))
+    for batch in range(rest, 0, -1):
+        # After x_batch the adversary chooses; then x_(batch + 1) is drawn.
+        value = value.sum(axis=-1).max(axis=batch - 1)
+    return float(value.sum())
+
+
+def adaptive_epsilon(law: LazyParameters, rest: int) -> float:
+    """Return the least epsilon at `DELTA` for `rest` + 1 batches of two experts."""
+    sequences, _ = neighbours(2, rest, law, range(law.batch_size + 1))
+    cells = round(len(sequences) ** (1 / rest))
+    laws = output_laws(sequences, law).reshape([cells] * rest + [-1])
+    low, high = 0.0, 50.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if adaptive_delta(laws, middle) <= DELTA else (middle, high)
+    return high
+
+
+def adaptive(_: int) -> Findings:
+    """Check footnote 2: exact epsilon of small games against adversaries that see the plays."""
+    edge = 0.499 / math.log(2 * 4 / DELTA)  # of Theorem 3.2's preconditions, for p = 1/2
+    games = {
+        "published": [(share * edge, share / 2) for share in (0.5, 1.0, 1.5)],
+        "sound": [(0.01, 0.05), (0.1, 0.05), (0.1, 0.5), (0.5, 0.5)],
+    }
+    for name, settings in games.items():
+        for eta, p in settings:
+            game = LazyGame(4, DELTA, normaliser=2.0 if name == "published" else 1.0)
+            law = LazyParameters(batch_size=1, eta=eta, fake_switch=p, normaliser=game.normaliser)
+            claimed = ACCOUNTANTS[name](game, 1, eta, p)
+            case = f"{name} accountant, η = {eta:.3g}, p = {p:g}"
+            exact = adaptive_epsilon(law, 3)
+            numbers = {"oblivious": worst_epsilon(2, 3, law, (0, 1), delta=DELTA), "own": exact}
+            yield Finding("adaptive-games", claimed, exact, case, numbers=numbers)
+
+
+CHECKS = (
+    likelihood_ratios, groups, composition, coupling, conditional_composition, normalised_ratios,
+    switch_budget, adaptive,
+)  # fmt: skip

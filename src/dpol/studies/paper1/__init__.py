@@ -1,0 +1,1 @@
+"""Exhibits of "Prediction with Expert Advice under Local Differential Privacy"."""

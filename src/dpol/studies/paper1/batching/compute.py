@@ -1,0 +1,212 @@
+"""Privacy gained and regret added by batching: also the data of the paper's Figure 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import add_intervals, standard_error
+from dpol.core.randomness import Floats, ReplicateGenerators, replicate_generators
+from dpol.data.stream import GainStream
+from dpol.data.synthetic import synthetic_stream
+from dpol.experts.adabatch import RWAdaBatch, play_batches
+from dpol.experts.amplification import containing_batch, heuristic_batch, observed_batches
+from dpol.experts.batches import BatchRule
+from dpol.experts.ftpl import RandomWalkFTPL
+from dpol.experts.play import play_rounds, setup_of
+from dpol.noise import CONSTANT, NoisyGains, privatize
+from dpol.privacy.mixtures import BatchMixture
+from dpol.studies.jobs import read_rows
+from dpol.studies.paper1.batching.points import BatchingPoint
+from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.study import Facts, FileLists, Inputs
+
+POINT = BatchingPoint
+UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
+HEURISTIC = "heuristic"
+NOISE = CONSTANT.name
+# Most runs times rounds times experts in memory at once.
+_LARGEST_BLOCK = 25_000_000
+# Log likelihood ratios of the curves, in units of mu, far into both tails.
+_THRESHOLDS = np.linspace(-6.0, 6.0, 241)
+_BATCHING_MEANS = ("ftpl", "adabatch", "extra")
+
+
+def synthetic_gains(n_rounds: int, n_experts: int) -> dict[str, Floats]:
+    """Return the (T, n) gains by name: no expert, one expert, or two experts stand out."""
+    zero = np.zeros((n_rounds, n_experts))
+    one_good, rivals = zero.copy(), zero.copy()
+    one_good[:, 0] = rivals[::2, 0] = rivals[1::2, 1] = 1.0
+    return {"all-zero": zero, "one-good-expert": one_good, "two-rivals": rivals}
+
+
+def noisy_game(
+    stream: GainStream, mu: float, seed: int, replicates: range
+) -> tuple[NoisyGains, ReplicateGenerators]:
+    """Return a stream with the study's noise, and generators for algorithms that draw nothing."""
+    noisy = privatize(stream, NOISE, mu, seed=seed, replicates=replicates)
+    return noisy, replicate_generators(seed, ("unused",), replicates, "none")
+
+
+def run(point: BatchingPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
+    """Return the rows of both tables for one number of experts, at every mu."""
+    curves, regrets = [], []
+    for mu in point.mus:
+        played = {
+            label: _play(synthetic_stream(label, gains), mu, point, inputs.seed)
+            for label, gains in synthetic_gains(point.n_rounds, point.n_experts).items()
+        }
+        curves.append(amplified_curves(point, mu, played["all-zero"]))
+        regrets.append(batching_regrets(point, mu, played))
+    return {
+        "amplification": pd.concat(curves, ignore_index=True),
+        "batching": pd.concat(regrets, ignore_index=True),
+    }
+
+
+def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Return the tables, with joint intervals of the regrets."""
+    frames = {name: read_rows(paths) for name, paths in files.items()}
+    errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
+    return {**frames, "batching": add_intervals(frames["batching"], errors, facts.confidence)}
+
+
+def _play(
+    stream: GainStream, mu: float, point: BatchingPoint, seed: int
+) -> dict[RWAdaBatch, pd.DataFrame]:
+    """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise.
+
+    Returns:
+        By algorithm a row per run: the total gains of both (`plain`, `batched`), the mean size of
+        the batch that contains a round (`mean_batch`), and by t its size for each of the point's
+        rounds.
+    """
+    time = np.arange(stream.n_rounds)
+    blocks: dict[RWAdaBatch, list[pd.DataFrame]] = {
+        RWAdaBatch(point.alpha, bound): [] for bound in point.bounds
+    }
+    for game in _blocks(stream, mu, point.replicates, seed):
+        plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
+        for algorithm, parts in blocks.items():
+            actions, planned = play_batches(algorithm, *game)
+            batched, mean_batch = stream.gains[time, actions].sum(axis=1), planned.mean(axis=1)
+            totals = {"plain": plain, "batched": batched, "mean_batch": mean_batch}
+            parts.append(pd.DataFrame(totals | {t: planned[:, t - 1] for t in point.rounds}))
+    return {algorithm: pd.concat(parts, ignore_index=True) for algorithm, parts in blocks.items()}
+
+
+def amplified_curves(
+    point: BatchingPoint, mu: float, played: Mapping[RWAdaBatch, pd.DataFrame]
+) -> pd.DataFrame:
+    """Return trade-off curves and (eps, delta) of RW-AdaBatch on all-zero gains, the worst case.
+
+    There is a row per bound, round, kind and test, with `threshold` (log likelihood ratio,
+    and also epsilon if not negative), `false_positive`, `false_negative`, `epsilon`, `delta` at
+    that epsilon, `epsilon_at_delta` at the point's delta, and `mean_batch`.
+
+    Args:
+        point: the point.
+        mu: Gaussian-DP parameter of one round.
+        played: runs on all-zero gains.
+    """
+    frames = []
+    alone = BatchMixture(mu, np.array([1]), np.array([1.0]))
+    for algorithm, games in played.items():
+        rule = rule_of(algorithm, (point.n_rounds, point.n_experts), mu)
+        for t in point.rounds:
+            kinds = {
+                UNAMPLIFIED: alone,
+                ANALYTIC: containing_batch(t, rule, mu),
+                MONTE_CARLO: observed_batches(games[t].to_numpy(), mu),
+            }
+            if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
+                kinds[HEURISTIC] = heuristic_batch(t, rule, mu)
+            setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
+            for kind, mixture in kinds.items():
+                frames.append(_curve(mixture, point.delta).assign(**setting, kind=kind))
+    return pd.concat(frames, ignore_index=True).assign(T=point.n_rounds, n=point.n_experts, mu=mu)
+
+
+def _blocks(
+    stream: GainStream, mu: float, replicates: int, seed: int
+) -> Iterator[tuple[NoisyGains, ReplicateGenerators]]:
+    size = max(1, _LARGEST_BLOCK // stream.gains.size)
+    for start in range(0, replicates, size):
+        yield noisy_game(stream, mu, seed, range(start, min(start + size, replicates)))
+
+
+def analytic_mixture(
+    algorithm: RWAdaBatch, shape: tuple[int, int], mu: float, t: int
+) -> BatchMixture:
+    """Return the lower bound on the batch that contains round t of a game of `shape`, (T, n)."""
+    return containing_batch(t, rule_of(algorithm, shape, mu), mu)
+
+
+def rule_of(algorithm: RWAdaBatch, shape: tuple[int, int], mu: float) -> BatchRule:
+    """Return the rule by which the algorithm chooses its batches in a game of `shape`, (T, n)."""
+    stream = synthetic_stream("all-zero", np.zeros(shape))
+    return algorithm.rule(setup_of(privatize(stream, NOISE, mu, seed=0, replicates=[0])))
+
+
+def _curve(mixture: BatchMixture, delta: float) -> pd.DataFrame:
+    threshold = _THRESHOLDS * mixture.mu
+    false_positive, false_negative = mixture.trade_off_at(threshold)
+    reported = threshold >= 0
+    return pd.DataFrame(
+        {
+            "threshold": threshold,
+            "false_positive": false_positive,
+            "false_negative": false_negative,
+            "epsilon": np.where(reported, threshold, np.nan),
+            "delta": np.where(reported, mixture.delta(np.maximum(threshold, 0.0)), np.nan),
+            "delta_reported": delta,
+            "epsilon_at_delta": mixture.epsilon(delta),
+            "mean_batch": mixture.mean(),
+        }
+    )
+
+
+def batching_regrets(
+    point: BatchingPoint, mu: float, played: Mapping[str, Mapping[RWAdaBatch, pd.DataFrame]]
+) -> pd.DataFrame:
+    """Return the regret of RW-AdaBatch and RW-FTPL on synthetic streams, with the same noise.
+
+    There is a row per stream and bound, with mean regrets and the mean of their paired
+    difference, standard errors, the factor 1 + alpha/2 of Corollary 2, the bounds
+    (eta + 2/eta) sqrt(2 T log n) without and with that factor, and the mean batch size.
+
+    Args:
+        point: the point.
+        mu: Gaussian-DP parameter of one round.
+        played: runs on each synthetic stream.
+    """
+    rows = []
+    T, n = point.n_rounds, point.n_experts
+    eta = math.sqrt(n) / mu
+    limit = (eta + 2 / eta) * math.sqrt(2 * T * math.log(n))
+    factor = 1 + point.alpha / 2
+    for label in played:
+        best = synthetic_gains(T, n)[label].sum(axis=0).max()
+        for bound in point.bounds:
+            games = played[label][RWAdaBatch(point.alpha, bound)]
+            plain, batched = (games[name].to_numpy() for name in ("plain", "batched"))
+            extra = plain - batched
+            row = {
+                "stream": label,
+                "alpha": point.alpha,
+                "bound": bound,
+                "mean_batch": float(games["mean_batch"].to_numpy().mean()),
+                "ftpl_regret": best - plain.mean(),
+                "adabatch_regret": best - batched.mean(),
+                "extra_regret": extra.mean(),
+                "factor": factor,
+                "adabatch_bound": factor * limit,
+            }
+            for name, sample in zip(_BATCHING_MEANS, (plain, batched, extra), strict=True):
+                row[f"{name}_standard_error"] = float(standard_error(sample))
+            rows.append(row)
+    setting = {"n": n, "T": T, "mu": mu, "replicates": point.replicates}
+    return pd.DataFrame(rows).assign(**setting, ftpl_bound=limit)

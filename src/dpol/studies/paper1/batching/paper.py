@@ -1,0 +1,203 @@
+"""Figure 1 and Table 1 of "Prediction with Expert Advice under Local Differential Privacy"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+import pandas as pd
+import scipy
+from matplotlib.figure import Figure
+
+from dpol.experts.registry import regret_bounds
+from dpol.show import panels
+from dpol.show.looks import ALGORITHMS, DASHED, REFERENCES, Look
+from dpol.show.names import name_of
+from dpol.show.papers import EXPERTS, LAZY
+from dpol.show.table import Column, Line, Table, TableCell, one_section
+from dpol.show.words import mu_title
+from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.study import Facts, Frames
+
+_COLOUR = ALGORITHMS["rw-adabatch"].colour
+_CURVES: Mapping[str, Look] = {
+    "un-amplified": REFERENCES["not-amplified"],
+    "analytic": Look(_COLOUR),
+    "monte-carlo": Look(_COLOUR, DASHED),
+}
+
+
+def draw_figure_1(frames: Frames, settings: Batching, facts: Facts) -> Figure:
+    """Draw trade-off curves of the actions, a panel for each number of experts and mu.
+
+    The figure shows the first round and the first bound of the study.
+    """
+    curves = frames["amplification"]
+    first = curves.iloc[0]
+    shown = curves[(curves["t"] == first["t"]) & (curves["bound"] == first["bound"])]
+    cells = list(shown.groupby(["n", "mu"]))
+    columns, rises = shown["mu"].nunique(), dict[str, float]()
+    size = panels.WIDTH / max(columns, 2), 2.1
+    with panels.panels(
+        len(cells), columns, size, "rate of false negatives", sharex=True, sharey=True
+    ) as drawn:
+        for ax, ((n, mu), rows) in zip(drawn.axes, cells, strict=True):
+            panels.name_panel(ax, name := f"n = {n}, {mu_title(mu)}")
+            for kind, curve in rows.groupby("kind"):
+                if kind in _CURVES:
+                    errors = curve["false_positive"], curve["false_negative"]
+                    ax.plot(*errors, **_CURVES[str(kind)].line, label=str(kind))
+            rises[name] = _rise(rows[rows["kind"] == "analytic"])
+            ax.set(xlim=(0, 1), ylim=(0, 1))
+        for ax in drawn.grid[-1]:
+            ax.set_xlabel("rate of false positives")
+        names = {kind: name_of(kind).long or name_of(kind).short for kind in _CURVES}
+        drawn.legend([panels.key(names[kind], **look.line) for kind, look in _CURVES.items()])
+        drawn.title(
+            f"Tests for the gains of round t = {first['t']:,} of T = {first['T']:,}",
+            f"α = {first['alpha']:g}",
+            "all-zero gains (the worst case)",
+            name_of(first["bound"]).full,
+            f"Monte Carlo: {settings.replicates:,} runs",
+            "higher is more private",
+        )
+        most = max(rises, key=lambda name: rises[name])
+        drawn.find(
+            "At the same rate of false positives, batches raise an attacker’s"
+            f" false negatives by up to {100 * rises[most]:.0f} percentage points ({most}, by the"
+            " analytic lower bound)."
+        )
+    return drawn.figure
+
+
+def _rise(curve: pd.DataFrame) -> float:
+    """Return how far a trade-off curve is at most above that of its mu without batches."""
+    # G_mu(x) = Phi(-(Phi^-1(x) + mu)).
+    plain = scipy.special.ndtr(-scipy.special.ndtri(curve["false_positive"]) - curve["mu"])
+    return float((curve["false_negative"] - plain).max())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A row of Table 1.
+
+    Args:
+        algorithm: the algorithm.
+        family: its registered name in dpol, if it is played.
+        privacy: model and kind of its guarantee.
+        regret: its rate; if empty, the bound that dpol has for the algorithm.
+        against: what the regret is measured against.
+        ground: where we have the rate from.
+        ledger: statements of the ledger that check it.
+        played: name of the columns of its regret and bound in the games of the study, if any.
+        remark: what else was checked, or why nothing was.
+    """
+
+    algorithm: str
+    family: str = ""
+    privacy: str
+    regret: str = ""
+    against: str
+    ground: str
+    ledger: tuple[str, ...] = ()
+    played: str = ""
+    remark: str = ""
+
+
+_FIXED, _LOCAL = "best fixed action", "μ-Gaussian, local"
+_SUMMARY = "third-party summaries"
+TABLE_1 = (
+    Entry(
+        algorithm="sums in a tree (Agarwal and Singh, 2017)",
+        family="tree-ftpl-min-noise",
+        privacy="central",
+        regret="not in our copy",
+        against=_FIXED,
+        ground=f"Table 1 of “{LAZY}” has sqrt(T log n) + sqrt(n) log(n)/ε",
+        ledger=("section 4, tree baseline",),
+        remark="its noise is checked, its rate is not",
+    ),
+    Entry(
+        algorithm="RW-FTPL",
+        family="rw-ftpl",
+        privacy=_LOCAL,
+        against=_FIXED,
+        ground=_SUMMARY,
+        ledger=("section 3, regret of RW-FTPL",),
+        played="ftpl",
+    ),
+    Entry(
+        algorithm="“Tracking the Best Expert Privately” (Asi, Raman and Saha, 2025)",
+        privacy="central",
+        regret="O(sqrt(S T log(n T)) + S T^(1/3) log(T/δ) log(n T) / ε^(2/3))",
+        against="best sequence with at most S switches",
+        ground="abstract of that paper, for oblivious adversaries",
+        remark="not played: text not at hand",
+    ),
+    Entry(
+        algorithm="RW-AdaBatch with tolerance α",
+        family="rw-adabatch",
+        privacy=f"{_LOCAL}; amplified, central",
+        against=_FIXED,
+        ground=_SUMMARY,
+        ledger=("Corollary 2", "Corollary 2, factor", "section 3.1.2, Figure 1"),
+        played="adabatch",
+    ),
+    Entry(
+        algorithm="RW-Meta with m learners",
+        family="rw-meta",
+        privacy=_LOCAL,
+        against="best learner",
+        ground=_SUMMARY,
+        ledger=("Theorem 3", "section 3.2.1, worst case", "section 3.2.1, best case"),
+        remark="Theorem 3 has a row for each kind of learners",
+    ),
+)
+"""Rows of Table 1, in the paper's order."""
+
+
+def table_1(frames: Frames, settings: Batching, facts: Facts) -> Table:
+    """Build the table of rates, with the share of a bound that regret reached in the games."""
+    games = frames["batching"]
+    first = games.iloc[0]
+    return Table(
+        caption="The paper’s Table 1: regret of five algorithms",
+        corner=("algorithm",),
+        headers=tuple(
+            Column(header, prose=True)
+            for header in ("privacy", "regret, at most", "against", "source of the rate", "checked")
+        ),
+        sections=(one_section(_line(entry, games) for entry in TABLE_1),),
+        footers=(
+            "Our copy of the paper has the rows of its table, but lost the rates. Third-party"
+            " summaries: two of the published version, not independent of each other, print it.",
+            "n experts or m learners, T rounds of gains in [0, 1]; η: standard deviation of the"
+            " noise. O: without constants.",
+            "Ledger: the statements that judge the row in claims.parquet, if the run has it."
+            f" Games: the largest mean regret over {first['replicates']:,} runs of"
+            f" T = {first['T']:,} rounds, all streams of “What batching costs”. A game can refute a"
+            " rate; it cannot prove one.",
+            f"“{EXPERTS}”, Table 1. The authors name, and do not play, “Tracking the Best Expert"
+            " Privately” (arXiv 2503.09889).",
+        ),
+        numbers=pd.DataFrame(map(asdict, TABLE_1)),
+    )
+
+
+def _line(entry: Entry, games: pd.DataFrame) -> Line:
+    bound, _ = regret_bounds().get(entry.family, ("", ""))
+    ours = (f"the tree that we play: {bound}",) if entry.regret and bound else ()
+    rest = entry.against, entry.ground, "; ".join(_checks(entry, games))
+    rate = TableCell(entry.regret or bound, ours)
+    return entry.algorithm, (TableCell(entry.privacy), rate, *map(TableCell, rest))
+
+
+def _checks(entry: Entry, games: pd.DataFrame) -> Iterator[str]:
+    """Yield what was checked of a row."""
+    if entry.ledger:
+        yield f"ledger: {', '.join(f'“{statement}”' for statement in entry.ledger)}"
+    if entry.played:
+        share = (games[f"{entry.played}_regret"] / games[f"{entry.played}_bound"]).max()
+        yield f"games: at most {share:.0%} of it"
+    if entry.remark:
+        yield entry.remark

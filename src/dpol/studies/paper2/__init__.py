@@ -1,0 +1,1 @@
+"""Studies of "Private Online Learning via Lazy Algorithms": experts, and convex losses."""

@@ -1,0 +1,32 @@
+"""A point of the study of L2P for convex losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpol.studies.paper2.convex.settings import GameName
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvexPoint:
+    """Games of T rounds in d dimensions on one sequence of losses, at several epsilons.
+
+    Args:
+        n_rounds: number of rounds T.
+        dimension: dimension d.
+        game: kind of losses and body.
+        epsilons: privacy epsilon for a change of one round's loss.
+        delta: privacy delta.
+        diameter: diameter D of the body.
+        lipschitz: Lipschitz constant L of the losses.
+        replicates: runs of every setting.
+    """
+
+    n_rounds: int
+    dimension: int
+    game: GameName
+    epsilons: tuple[float, ...]
+    delta: float
+    diameter: float
+    lipschitz: float
+    replicates: int

@@ -1,0 +1,203 @@
+"""Rates stated in "Private Online Learning via Lazy Algorithms": Table 1 and Figure 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from dpol.core.randomness import Floats
+from dpol.core.settings import Settings
+from dpol.show import panels
+from dpol.show.looks import BAND, REFERENCES
+from dpol.show.papers import LAZY
+from dpol.show.table import Column, Group, Section, Table, TableCell
+from dpol.studies.paper2.lazy.regrets_shown import by_rounds
+from dpol.studies.paper2.lazy.settings import Lazy
+from dpol.studies.study import Facts, Frames
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """A product of powers of T, d, log d and 1/ε."""
+
+    T: float
+    d: float = 0.0
+    log_d: float = 0.0
+    privacy: float = 0.0
+
+    def value(self, T: float, d: float, epsilon: float) -> float:
+        """Return the product."""
+        powers = math.pow(T, self.T) * math.pow(d, self.d) * math.pow(math.log(d), self.log_d)
+        return powers / math.pow(epsilon, self.privacy)
+
+    def exponent(self, a: Floats, power_of_d: float) -> Floats:
+        """Return b of T^b, the term without logarithms if ε = T^-a and d is a power of T."""
+        return self.T + self.d * power_of_d + self.privacy * a
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """A rate from Table 1 or footnote 1, without constants and logarithms of T and 1/delta.
+
+    Args:
+        of: algorithm of the rate.
+        formula: formula in the paper.
+        ways: the rate is the smallest of these sums of terms.
+    """
+
+    of: str
+    formula: str
+    ways: tuple[tuple[Term, ...], ...]
+
+    def value(self, T: float, d: float, epsilon: float) -> float:
+        """Return the rate."""
+        return min(sum(term.value(T, d, epsilon) for term in way) for way in self.ways)
+
+
+LOSSES = {"lazy": "experts", "convex": "convex losses"}
+"""What is played, by result table."""
+_EXPERTS, _CONVEX = Term(T=1 / 2, log_d=1 / 2), Term(T=1 / 2)
+"""The rates without privacy."""
+RATES: Mapping[str, tuple[Rate, ...]] = {
+    "lazy": (
+        Rate(
+            of="L2P",
+            formula="sqrt(T log d) + T^(1/3) log(d) / ε^(2/3)",
+            ways=((_EXPERTS, Term(T=1 / 3, log_d=1, privacy=2 / 3)),),
+        ),
+        Rate(
+            of="prior work",
+            formula="sqrt(T log d) + min(sqrt(d), T^(1/3)) log(d) / ε",
+            ways=(
+                (_EXPERTS, Term(T=0, d=1 / 2, log_d=1, privacy=1)),
+                (_EXPERTS, Term(T=1 / 3, log_d=1, privacy=1)),
+            ),
+        ),
+        Rate(
+            of="prior work, footnote 1",
+            formula="T^(2/5) / ε^(4/5)",
+            ways=((Term(T=2 / 5, privacy=4 / 5),),),
+        ),
+    ),
+    "convex": (
+        Rate(
+            of="L2P",
+            formula="sqrt(T) + T^(1/3) sqrt(d) / ε^(2/3)",
+            ways=((_CONVEX, Term(T=1 / 3, d=1 / 2, privacy=2 / 3)),),
+        ),
+        Rate(
+            of="prior work",
+            formula="min(d^(1/4) sqrt(T) / sqrt(ε), sqrt(T) + T^(1/3) sqrt(d) / ε"
+            " + T^(3/8) sqrt(d) / ε^(3/4))",
+            ways=(
+                (Term(T=1 / 2, d=1 / 4, privacy=1 / 2),),
+                (
+                    _CONVEX,
+                    Term(T=1 / 3, d=1 / 2, privacy=1),
+                    Term(T=3 / 8, d=1 / 2, privacy=3 / 4),
+                ),
+            ),
+        ),
+    ),
+}
+"""Rates of Table 1, by result table; L2P is the first."""
+
+
+def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
+    """Build the paper's Table 1 for one kind of losses: formulas, and values at the run's sizes."""
+    ((name, regrets),) = frames.items()
+    rates = RATES[name]
+    sizes = regrets[["d", "T", "epsilon"]].drop_duplicates().sort_values(["d", "T", "epsilon"])
+    places = list(sizes.itertuples(index=False, name=None))
+    for rate in rates:
+        sizes[rate.of] = [rate.value(T, d, epsilon) for d, T, epsilon in places]
+    cells = (*(TableCell(rate.formula) for rate in rates), TableCell("—"))
+    formulas = Group("any", (("any", cells),))
+    return Table(
+        caption=f"The paper’s Table 1: rates for {LOSSES[name]}",
+        corner=("rate", "T", "privacy"),
+        headers=(*(Column(rate.of, prose=True) for rate in rates), "prior work over L2P"),
+        sections=(
+            Section("formula", "", (formulas,)),
+            *(Section(f"d = {d}", "", by_rounds(rows, _values)) for d, rows in sizes.groupby("d")),
+        ),
+        footers=(
+            "Not measured. Constants, and logarithms of T and 1/δ, are left out: the values compare"
+            " rates, they are not bounds.",
+            *(
+                ["Footnote 1 also leaves out d and the rate without privacy."]
+                if name == "lazy"
+                else []
+            ),
+            f"“{LAZY}”, Table 1.",
+        ),
+        numbers=sizes,
+    )
+
+
+def _values(of_line: pd.DataFrame) -> tuple[TableCell, ...]:
+    """Return the rates at one size, and the rate of prior work over that of L2P."""
+    ((_, _, _, *values),) = of_line.itertuples(index=False, name=None)
+    cells = (TableCell(f"{value:,.0f}") for value in values)
+    return (*cells, TableCell(f"{values[1] / values[0]:.2f}"))
+
+
+_NEW, _PRIOR = REFERENCES["l2p-rate"], REFERENCES["prior-rate"]
+_LOWER_BOUND = REFERENCES["switches-lower-bound"]
+
+
+RATE_PANELS = {
+    "convex losses, d = polylog T": ("convex", 0),
+    "convex losses, d = ∛T": ("convex", 1 / 3),
+    "experts, d = T": ("lazy", 1),
+}
+"""Rates of each panel of the paper's Figure 1 and the power of T that d is, by title."""
+
+
+def exponent(rates: Sequence[Rate], a: Floats, power_of_d: float) -> Floats:
+    """Return b <= 1, where T^b is the smallest of some rates and ε = T^-a.
+
+    Logarithms are left out, and no rate is below T^(1/2), the rate without privacy.
+    """
+    sums = [
+        np.max([term.exponent(a, power_of_d) for term in way], axis=0)
+        for rate in rates
+        for way in rate.ways
+    ]
+    return np.asarray(np.clip(np.min(sums, axis=0), 1 / 2, 1))
+
+
+def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
+    """Draw the paper's Figure 1: rates of L2P, of prior work, and the lower bound if known.
+
+    The figure is the same for all results.
+    """
+    a, findings = np.linspace(0, 1, 401), []
+    with panels.panels(3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", sharey=True) as drawn:
+        for ax, (title, (name, power)) in zip(drawn.axes, RATE_PANELS.items(), strict=True):
+            new, prior = (exponent(rates, a, power) for rates in (RATES[name][:1], RATES[name][1:]))
+            ax.plot(a, prior, **_PRIOR.line)
+            ax.plot(a, new, **_NEW.line)
+            worse = a[new > prior + 1e-9]
+            if len(worse):
+                ax.axvspan(worse[0], worse[-1], color=BAND, linewidth=0, zorder=0)
+                note = "L2P is worse\nthan prior\nwork here"
+                ax.text(worse.mean(), 0.6, note, ha="center", fontsize=7)
+                findings.append(f"for {title}, where a is {worse[0]:.2f} to {worse[-1]:.2f}")
+            if name == "lazy":
+                ax.plot(a, new, **_LOWER_BOUND.line)
+            ax.set(title=title, xlabel="a, where ε = T⁻ᵃ", xlim=(0, 1), ylim=(0.45, 1.02))
+        names = {"L2P": _NEW, "prior work": _PRIOR, "lower bound for few switches": _LOWER_BOUND}
+        drawn.legend([panels.key(name, **look.line) for name, look in names.items()])
+        stated = "Rates stated in the paper, without logarithms"
+        drawn.title(stated, "lower is better", "nothing is measured, so there are no intervals")
+        drawn.find(
+            "The stated rate of L2P is at most that of prior work, except"
+            f" {' and '.join(findings)}."
+        )
+    return drawn.figure

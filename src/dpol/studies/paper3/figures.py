@@ -1,0 +1,240 @@
+"""Figures of learning a distribution from locally private labels: risk and selection."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpol.labels.registry import LEARNERS, SELECTORS, title_of
+from dpol.show import panels
+from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
+from dpol.show.names import OURS
+from dpol.show.words import SYMBOLS, power
+from dpol.studies.paper3.settings import COLUMN_OF, SIZES, Labels
+from dpol.studies.paper3.table import fixed
+from dpol.studies.study import Facts, Frames
+
+_MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
+_PALE: dict[str, Any] = {"ls": "--", "lw": 0.9, "ms": 2.5, "mew": 0, "zorder": 1.7, "alpha": 0.65}
+_DOTS: dict[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alpha": 0.8}
+_SPREAD = 0.02  # dots of one x spread over this share of the panel's width, to both sides
+_SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins the means
+_RISK = "mean_kl_risk"
+_RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
+_LOOKS = looks_of([*LEARNERS, *SELECTORS], LABEL_LEARNERS)
+_THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
+_RATE = Look(BLACK, SHORT, width=1.6)
+_SELECTORS = {
+    "tv_average": "TV of the average prediction",
+    "tv_median": "TV of the median of groups",
+}
+
+
+def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
+    """Draw KL risk against T, M, K and epsilon beside Theorem 5, a panel per sweep that was run."""
+    sweeps = _sweeps(frames["labels"], {_RISK: "KL risk (nats)"}, SIZES)
+    with _drawn_sweeps(sweeps, 2) as drawn:
+        for ax, sweep in zip(drawn.axes, sweeps, strict=True):
+            _draw_bounds(drawn, ax, sweep)
+            _draw_rate(ax, sweep)
+        drawn.legend(_marks())
+        what = "KL risk over all T rounds of learning from locally private labels."
+        how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
+        drawn.describe(_title(sweeps[0].rows, what, how))
+        random = [sweep for sweep in sweeps if sweep.kind == "random"]
+        changes = [_change(sweep) for sweep in random if sweep.rows[sweep.x].nunique() > 1]
+        if changes:
+            drawn.find(f"Theorem 5: the risk of private EXP3 is multiplied {'; '.join(changes)}.")
+    return drawn.figure
+
+
+def _change(sweep: _Sweep) -> str:
+    """Compare the risk of private EXP3 at the ends of a sweep with its bound."""
+    ends = sweep.of("exp3").iloc[[0, -1]]
+    first, last = (power(end) for end in ends[sweep.x])
+    risk, bound = (ends[name].iloc[1] / ends[name].iloc[0] for name in (_RISK, "upper_bound"))
+    sign = SYMBOLS.get(sweep.x, sweep.x)
+    return f"by {risk:.2g} (its bound by {bound:.2g}) from {sign} = {first} to {last}"
+
+
+def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
+    """Draw the TV distance of the batch selector against T: average (above), median (below)."""
+    sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
+    with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps})) as drawn:
+        for ax, sweep in zip(drawn.axes, sweeps, strict=True):
+            _draw_slopes(drawn, ax, sweep)
+        what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
+        what += " between estimate and truth."
+        how = "Exact sensitivity (ours). Black lines show slopes, not bounds."
+        drawn.describe(_title(sweeps[0].rows, what, how))
+        rows = sweeps[0].rows
+        private = (rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")
+        last = rows.loc[private & (rows["T"] == rows["T"].max()), "tv_average"]
+        drawn.find(
+            f"After {power(rows['T'].max())} rounds the TV distance between estimate and"
+            f" truth is {last.min():.2f} to {last.max():.2f}, by algorithm."
+        )
+    return drawn.figure
+
+
+def _title(rows: pd.DataFrame, what: str, how: str) -> str:
+    """Return the title, which explains how the runs are drawn."""
+    runs = rows["replicates"].iloc[0]
+    means = f"Large markers: means over {runs} runs; dots: single runs, not an interval."
+    return f"{what} {means} {how} {OURS}."
+
+
+# ---- panels of sweeps ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sweep:
+    """Rows of one sweep of one class, and the column `y` to draw, with its label."""
+
+    rows: pd.DataFrame
+    sweep: str
+    kind: str
+    y: str
+    y_label: str
+
+    @property
+    def x(self) -> str:
+        return COLUMN_OF[self.sweep]
+
+    def of(self, learner: str, rule: str = "exact") -> pd.DataFrame:
+        """Return the rows of a learner that a logarithmic axis can show."""
+        rows = self.rows
+        asked = (rows["algorithm"] == learner) & (rows["sensitivity_rule"] == rule)
+        return rows[asked & (rows[self.y] > 0)].sort_values(self.x)
+
+
+def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str]) -> list[_Sweep]:
+    """Return the sweeps that have something to show."""
+    sweeps = []
+    for (y, y_label), name, kind in itertools.product(columns.items(), names, ("random", "hard")):
+        rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == kind)]
+        rows = rows[rows[y].notna()]
+        if len(rows):
+            sweeps.append(_Sweep(rows=rows, sweep=name, kind=kind, y=y, y_label=y_label))
+    return sweeps
+
+
+@contextmanager
+def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Panels]:
+    """Draw a panel for each sweep; the caller adds bounds and guides."""
+    with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
+        for ax, sweep in zip(drawn.axes, sweeps, strict=True):
+            _draw_sweep(drawn, ax, sweep)
+        # Panels of random classes share limits, so that risks can be compared.
+        pairs = zip(drawn.axes, sweeps, strict=True)
+        shared = [ax for ax, sweep in pairs if sweep.y != _RISK or sweep.kind == "random"]
+        limits = [limit for ax in shared for limit in ax.get_ylim()]
+        for ax in shared:
+            ax.set_ylim(min(limits), max(limits))
+        yield drawn
+
+
+def _marks() -> list[Line2D]:
+    """Return the legend of the marks of the risk."""
+    return [
+        panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
+        panels.key("mean, published sensitivity", color=BLACK, **_PALE),
+        panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
+        panels.key("bound of the paper", **_THEOREM.line),
+        panels.key("Theorem 5, scaled to EXP3 on the left", **_RATE.line),
+    ]
+
+
+def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
+    """Draw lines of the means (published sensitivity pale and dashed) and a dot for every run."""
+    x, y, rows = sweep.x, sweep.y, sweep.rows
+    values = sorted(set(rows[x]))
+    few = {"ls": "none"} if len(values) <= panels.FEW else {}
+    # A few values are set apart, each with room for its learners side by side.
+    margin = (values[-1] / values[0]) ** (0.5 if few else 0.05) if len(values) > 1 else 1.5
+    name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
+    ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
+    ax.set_title(f"{sweep.kind} class: {fixed(rows.iloc[0], x, power)}", loc="left")
+    panels.set_ticks(ax.xaxis, values, power)
+    panels.set_powers(ax.yaxis)
+    ax.set_xlim(values[0] / margin, values[-1] * margin)
+    shown = {name: look for name, look in _LOOKS.items() if name in set(rows["algorithm"])}
+    spread = _SPREAD_OF_FEW if few else _SPREAD
+    steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-spread, spread, len(shown))
+    for (name, look), step in zip(shown.items(), steps.tolist(), strict=True):
+        ours, published, colour = sweep.of(name), sweep.of(name, "published"), look.colour
+        if few:
+            ours, published = (means.assign(**{x: step * means[x]}) for means in (ours, published))
+        if y == _RISK:
+            pale = _PALE | few | {"marker": look.marker if few else ""}
+            ax.plot(published[x], published[y], color=colour, **pale)
+        ax.plot(ours[x], ours[y], color=colour, marker=look.marker, **_MAIN | few)
+        runs = ours.explode(_RUNS[y])
+        runs = runs[runs[_RUNS[y]] > 0]
+        ax.plot(runs[x] * (1 if few else step), runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
+        title = "\n".join(textwrap.wrap(title_of(name), 17))
+        for end in ours[[x, y]].tail(1).to_numpy():
+            drawn.name_line(ax, end, title, colour)
+    if y == _RISK:
+        exact = rows[rows["sensitivity_rule"] == "exact"]
+        heights = np.concatenate([rows[_RISK], *exact["kl_runs"]])
+        heights = heights[heights > 0]
+        ax.set_ylim(heights.min() / 2.5, heights.max() * 2.5)
+
+
+def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
+    """Draw Theorem 5 and where bounds are vacuous (random class), or Theorem 3 (hard class)."""
+    exp3 = sweep.of("exp3")
+    if sweep.sweep != "rounds" or exp3.empty:
+        return
+    T, trivial = exp3["T"], exp3["T"] * np.log(exp3["K"])
+    guides = [
+        (exp3["upper_bound"], _THEOREM, "upper bound of\nEXP3, Theorem 5"),
+        (trivial, _GUIDE, "T log K: higher\nbounds are vacuous"),
+    ]
+    if sweep.kind == "hard":
+        guides = [(exp3["lower_bound"], _THEOREM, "lower bound,\nTheorem 3")]
+    values = pd.concat([y for y, _, _ in guides])
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, values.min() / 2.5), max(high, values.max() * 2.5))
+    if sweep.kind == "random":
+        ax.fill_between(T, trivial, ax.get_ylim()[1], color=BAND, linewidth=0, zorder=0)
+    for y, look, name in guides:
+        _draw_guide(drawn, ax, T, y, look, name)
+
+
+def _draw_rate(ax: Axes, sweep: _Sweep) -> None:
+    """Draw the bound of Theorem 5, scaled to the mean of private EXP3 at the smallest value."""
+    exp3 = sweep.of("exp3")
+    scale = exp3[_RISK].iloc[0] / exp3["upper_bound"].iloc[0]
+    ax.plot(exp3[sweep.x], scale * exp3["upper_bound"], **_RATE.line)
+
+
+def _draw_slopes(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
+    """Draw the slopes T^(-1/4) (Theorem 6) and T^(-1/2), from the top left of the lines."""
+    T = sweep.rows["T"].drop_duplicates().sort_values()
+    low, high = ax.get_ylim()
+    start = min(high * 2, 0.9)  # TV is at most 1
+    ax.set_ylim(low, max(high, start * 1.5))
+    for slope, look, name in (
+        (1 / 4, _THEOREM, "slope −1/4,\nTheorem 6"),
+        (1 / 2, _GUIDE, "slope −1/2"),
+    ):
+        _draw_guide(drawn, ax, T, start * (T / T.iloc[0]) ** -slope, look, name)
+
+
+def _draw_guide(
+    drawn: panels.Panels, ax: Axes, x: pd.Series, y: pd.Series, look: Look, name: str
+) -> None:
+    ax.plot(x, y, **look.line)
+    drawn.name_line(ax, (x.iloc[-1], y.iloc[-1]), name, look.colour)

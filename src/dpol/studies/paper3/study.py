@@ -1,0 +1,92 @@
+"""The study of learning a distribution from locally private labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from dpol.labels.hard_pairs import hardness
+from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
+from dpol.studies.paper3.settings import COLUMN_OF, SIZES, Labels
+from dpol.studies.study import Facts, Point, Study
+
+
+def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
+    """Return a point for each number of rounds, for each other sweep, and for each stream.
+
+    >>> facts = Facts({}, simulated=True, confidence=0.95)
+    >>> list(points(Labels(sweeps={"labels": [10, 100], "rounds": [1000, 3000]}), facts))
+    ['rounds-0', 'rounds-1', 'labels']
+    """
+    classes: dict[str, list[Setting]] = {}
+    for label, setting in _settings_of(settings):
+        classes.setdefault(label, []).append(setting)
+    by_label: dict[str, Point[LabelsPoint]] = {
+        label: Point(
+            settings=ClassesPoint(
+                classes=tuple(own),
+                n_features=settings.n_features,
+                delta=settings.delta,
+                concentration=settings.concentration,
+                groups=settings.groups,
+                replicates=settings.replicates,
+            ),
+            seconds=4.0,
+        )
+        for label, own in classes.items()
+    }
+    if settings.patients_per_week is not None:
+        hospitals = HospitalsPoint(
+            patients_per_week=settings.patients_per_week,
+            epsilons=tuple(settings.sweeps.epsilons or [settings.epsilon]),
+            delta=settings.delta,
+            replicates=settings.replicates,
+        )
+        for label in facts.streams:
+            files = {"stream": f"streams/{label}.parquet"}
+            by_label[f"hospitals-{label}"] = Point(settings=hospitals, inputs=files, seconds=4.0)
+    return by_label
+
+
+def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
+    """Yield all settings in the order of the rows, each with the label of its point."""
+    base = Setting(
+        sweep="",
+        kind="random",
+        K=study.n_hypotheses,
+        M=study.n_labels,
+        T=study.n_rounds,
+        epsilon=study.epsilon,
+    )
+    for sweep, field in COLUMN_OF.items():
+        for position, value in enumerate(getattr(study.sweeps, sweep)):
+            changed: dict[str, Any] = {"sweep": sweep, field: value}
+            setting = replace(base, **changed)
+            # Only long games are worth a job each; other jobs would mostly spend time starting.
+            label = f"{sweep}-{position}" if sweep == "rounds" else sweep
+            yield label, setting
+            pairs = setting.K // 2
+            if sweep == "rounds" and hardness(pairs, setting.T, setting.epsilon) <= 1:
+                hard = replace(setting, kind="hard", K=2 * pairs, M=1 << pairs.bit_length())
+                yield label, hard
+
+
+def not_asked(settings: Labels, facts: Facts) -> frozenset[str]:
+    """Return the names of the figures and tables that these settings do not ask for."""
+    asked = {
+        "labels-risk": any(getattr(settings.sweeps, name) for name in SIZES),
+        "labels-selection": bool(settings.sweeps.rounds),
+    }
+    return frozenset(name for name, is_asked in asked.items() if not is_asked)
+
+
+STUDY = Study(
+    name="labels",
+    title="Distributions from private labels",
+    settings=Labels,
+    package="dpol.studies.paper3",
+    results=("labels",),
+    optional=not_asked,
+    points=points,
+)

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpol.noise import NOISES, noise_scale
+from dpol.noise.noisy_gains import achieved_mu
+from dpol.privacy.auditing.bounds import AuditResult
+from dpol.studies.jobs import compute
+from dpol.studies.ledger.audits import experts
+from dpol.studies.ledger.audits.compute import SAMPLED
+from dpol.studies.ledger.audits.core import OUTSIDE, Audited, Subject
+from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.ledger.audits.study import STUDY
+from dpol.studies.study import schemas_of
+
+# Confidence of each bound of the study with the default settings.
+EACH = 1 - 0.05 / SAMPLED
+
+
+@pytest.fixture(scope="module")
+def study(once):
+    """The audits with the seed of the shipped configs, and as many runs as the bounds need."""
+    settings = Audits(runs=13_000)
+    return once("audits", lambda: compute(STUDY, settings, seed=20200809)["audits"])
+
+
+# ---- the study -----------------------------------------------------------------------------------
+
+
+def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
+    """Amplification promises nothing for streams that are not fixed beforehand."""
+    assert set(NOISES) < set(study.variant.str.removesuffix(", stays of 3 rounds"))
+    violated = study[study.verdict == "violated"]
+    columns = ["mechanism", "variant", "method"]
+    assert violated[columns].to_numpy().tolist() == [
+        ["private EXP3, message", "published sensitivity", "exact"],
+    ]
+    assert violated.lower_bound.iloc[0] == pytest.approx(1.02, abs=0.001)
+    outside = study[study.verdict == OUTSIDE]
+    reacts = "amplified by batches of random size, adversary that reacts"
+    assert outside[columns].to_numpy().tolist() == [["RW-AdaBatch, actions", reacts, "event"]]
+    assert (outside.lower_bound > outside.claimed).all()
+    schemas_of(STUDY)["audits"].check(study, "audits")
+    exact = study.method == "exact"
+    assert (study.runs[exact] == 0).all()
+    assert (study.confidence[~exact] == EACH).all()
+
+
+def test_claims_are_the_parameters_asked_for(study):
+    """All rows of mu and epsilon claim 1; none takes its claim from the mechanism's own scale."""
+    asked = study[(study.parameter == "mu") & (study.mechanism != "RW-AdaBatch, sum of a batch")]
+    # Chains are made for any length, so in 9 rounds their mu is a little smaller.
+    chains = asked.variant.str.contains("capacity-memory")
+    assert chains.sum() == 4
+    assert asked.claimed[chains].between(0.995, 1).all()
+    assert asked.claimed[~chains].to_numpy() == pytest.approx(np.ones(len(asked) - 4))
+    messages = study[study.unit.str.contains("label") & (study.parameter == "epsilon")]
+    assert len(messages) == 8
+    assert (messages.claimed == 1).all()
+
+
+GAUSSIAN = ["Gaussian noise on gains", "tree-aggregated prefix sums", "factorised sums"]
+
+
+def test_bounds_come_near_the_claims_that_they_can_reach(study):
+    share = study.lower_bound / study.claimed
+    gaussian = study.mechanism.isin(GAUSSIAN)
+    assert (share[gaussian & (study.method == "event")] >= 0.8).all()
+    stays = study.variant.str.contains("stays")
+    assert (share[(study.method == "covariance") & ~stays] >= 0.96).all()
+    assert (share[(study.method == "covariance") & stays] >= 0.93).all()
+    # Actions show only the leader.
+    assert 0.6 < share[study.mechanism == "RW-AdaBatch, actions"].iloc[0] < 0.9
+
+
+def test_results_depend_only_on_the_seed():
+    few = Audits(runs=300)
+    one, same, other = (compute(STUDY, few, seed=seed)["audits"] for seed in (1, 1, 2))
+    assert one.equals(same)
+    sampled = one.method.isin(["event", "covariance"])
+    assert (one.lower_bound != other.lower_bound)[sampled].sum() >= 10
+    assert (one.runs[sampled] <= 10 * few.runs).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "recorded", "loss", "claimed", "verdict"),
+    [
+        (1.0, 1.0, 0.9, 1.0, "consistent"),
+        (1.0, 0.8, 0.9, 0.8, "violated"),  # the record promises too much privacy
+        (1.0, 1.2, 0.9, 1.0, "violated"),  # the record promises less than was asked for
+        (1.0, 1.2, 1.1, 1.0, "violated"),
+    ],
+)
+def test_the_claim_is_the_smaller_of_asked_and_recorded(asked, recorded, loss, claimed, verdict):
+    subject = Subject(
+        mechanism="m",
+        variant="v",
+        code="c",
+        inputs="i",
+        adjacency="a",
+        unit="u",
+        asked=asked,
+        recorded=recorded,
+    )
+    result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
+    row = Audited(subject, "s", result).as_row()
+    assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
+
+
+def test_outputs_that_exceed_an_unpromised_parameter_break_no_claim():
+    words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
+    subject = Subject(**words, asked=1.0, recorded=1.0, promised=False)
+    for loss, verdict in ((1.2, OUTSIDE), (0.9, "consistent")):
+        result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
+        assert Audited(subject, "s", result).verdict == verdict
+
+
+# ---- inputs and outputs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [name for name in NOISES if NOISES[name].mechanism is None])
+def test_the_two_streams_of_hospitals_differ_as_much_as_one_person_can_cause(noise):
+    one, other = experts.hospitals()
+    gap = other.gains - one.gains
+    assert (np.abs(gap) * one.capacity).tolist() == [[4, 0, 0, 0, 0, 4], [0] * 6, [0] * 6]
+    scale = noise_scale(one, noise, 1.0)
+    assert np.linalg.norm(gap / scale) == pytest.approx(achieved_mu(one, scale), rel=1e-12)
+    for hospital in range(6):  # none has a tenth of its noise to spare
+        assert achieved_mu(one, scale * np.where(np.arange(6) == hospital, 0.9, 1)) > 1.05

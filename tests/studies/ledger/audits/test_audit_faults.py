@@ -1,0 +1,398 @@
+"""Audits of mechanisms broken on purpose, and of sound mechanisms."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+
+import numpy as np
+import pytest
+
+from dpol.data.stream import GainStream
+from dpol.experts.adabatch import RWAdaBatch
+from dpol.experts.matrix_ftpl import MatrixFTPL
+from dpol.experts.tree_ftpl import TreeFTPL
+from dpol.labels.clients import (
+    MembershipClient,
+    Messages,
+    ResponseClient,
+    SampledClient,
+    VectorClient,
+)
+from dpol.labels.clipping import Clipping
+from dpol.labels.scheffe import ScheffeClient
+from dpol.lazy.transform import LazyParameters, advance
+from dpol.lazy.weights import WeightsMeasure
+from dpol.noise import NOISES, noisy_gains, privatize
+from dpol.noise.noises import memory_of
+from dpol.privacy.chains import Chains
+from dpol.privacy.factorizations import Factorization
+from dpol.privacy.stays import stay_norm
+from dpol.studies.ledger.audits import adabatch, experts, labels, lazy
+from dpol.studies.ledger.audits.compute import SAMPLED
+from dpol.studies.ledger.audits.settings import Audits
+from dpol.studies.paper1.batching import compute as batching
+
+# Confidence of each bound of the study with the default settings.
+EACH = 1 - 0.05 / SAMPLED
+SEED = 1
+SMALL, LARGER = (Audits(runs=runs, confidence=EACH) for runs in (3000, 10_000))
+
+
+def on_noise(change):
+    """Return `privatize` with a change of z_0 and the noise of all rounds, (R, 1 + T, n)."""
+
+    def mechanism(stream, noise, mu, *, seed, replicates):
+        noisy = privatize(stream, noise, mu, seed=seed, replicates=replicates)
+        noise = np.concatenate([noisy.initial[:, None], noisy.gains - stream.gains], axis=1)
+        noise = change(noise)
+        return dataclasses.replace(noisy, initial=noise[:, 0], gains=stream.gains + noise[:, 1:])
+
+    return mechanism
+
+
+def sums_with(change):
+    """Return `MatrixFTPL` with a changed mechanism."""
+
+    class Changed(MatrixFTPL):
+        def mechanism(self, setup):
+            return change(super().mechanism(setup))
+
+    return Changed()
+
+
+def longer_columns(mechanism):
+    """Columns of C with norm 1.1, but noise for norm 1."""
+    sound = mechanism.factorization
+    longer = Factorization(sound.name, sound.left / 1.1, 1.1 * sound.right)
+    return dataclasses.replace(mechanism, factorization=longer)
+
+
+def less_noise(mechanism):
+    return dataclasses.replace(mechanism, scale=0.9 * mechanism.scale)
+
+
+def for_one_round(mechanism):
+    """N_1 instead of N_w."""
+    norm = stay_norm(mechanism.factorization.right, mechanism.stay)
+    return dataclasses.replace(mechanism, scale=mechanism.scale / norm)
+
+
+SUM_FAULTS = {
+    "columns of norm 1.1": sums_with(longer_columns),
+    "noise x 0.9": sums_with(less_noise),
+}
+
+
+class WeakNodes(TreeFTPL):
+    def init(self, setup):
+        state = super().init(setup)
+        return dataclasses.replace(state, node_scale=0.9 * state.node_scale)
+
+
+class RawLeader(TreeFTPL):
+    def step(self, state, observation, generators):
+        state, _ = super().step(state, observation, generators)
+        return state, state.prefix.argmax(axis=1)
+
+
+class ActsInside(RWAdaBatch):
+    """Also follows the noisy leader within a batch."""
+
+    def step(self, state, observation, generators):
+        state, _ = super().step(state, observation, generators)
+        return state, state.cumulative.argmax(axis=1).astype(np.int32)
+
+
+class RecordsLonger(RWAdaBatch):
+    """Records a round more than the batch has."""
+
+    def step(self, state, observation, generators):
+        following, actions = super().step(state, observation, generators)
+        return dataclasses.replace(
+            following, planned=following.planned + (state.left == 0)
+        ), actions
+
+
+def no_fake_switch(measure, parameters, state, batch, generators):
+    parameters = dataclasses.replace(parameters, fake_switch=0.0)
+    return advance(measure, parameters, state, batch, generators)
+
+
+def frozen_shadow(measure, parameters, state, batch, generators):
+    following = advance(measure, parameters, state, batch, generators)
+    return dataclasses.replace(following, shadow=state.shadow)
+
+
+def old_measure(measure, parameters, state, batch, generators):
+    class Old(WeightsMeasure):
+        def sample(self, current, generators):
+            return super().sample(current - batch, generators)
+
+    return advance(Old(measure.n_experts, measure.eta), parameters, state, batch, generators)
+
+
+CLASS = labels.counterexample()
+CLIPPING = Clipping(CLASS, 300)
+EXP3, WMA = SampledClient(CLIPPING, 1.0), VectorClient(CLIPPING, 1.0)
+FLIPS, ANSWERS = ResponseClient(4, 1.0), MembershipClient(CLASS, 1.0)
+
+
+def altered(client, name, value):
+    """Return a client that differs in one number."""
+    broken = type("Altered", (type(client),), {name: value})
+    return broken(*(getattr(client, field.name) for field in dataclasses.fields(client)))
+
+
+class Unclipped(SampledClient):
+    """Sends log masses of the label itself; -inf for mass 0."""
+
+    def privatize(self, labels, features, generators):
+        sound = super().privatize(labels, features, generators)
+        clipping = self.clipping
+        with np.errstate(divide="ignore"):
+            raw = np.log(clipping.hypotheses.masses[features, sound.index, labels])
+        clipped = clipping.log_cells[features, sound.index, labels]
+        return Messages(sound.values - clipped + raw, sound.index)
+
+
+class OneNoise(VectorClient):
+    """Adds the same noise to all values."""
+
+    def privatize(self, labels, features, generators):
+        sound = super().privatize(labels, features, generators)
+        clean = self.clipping.log_cells[features, :, labels]
+        return Messages(clean + (sound.values - clean)[..., :1], sound.index)
+
+
+def with_another(module, name, audit):
+    """Return an audit with another object under a module's name."""
+
+    def audited(seed, another):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, name, another)
+            return list(audit(seed))
+
+    return audited
+
+
+def noise_of(kind, settings=SMALL, stay=1):
+    return with_another(
+        experts, "privatize", lambda seed: experts.audit_noise(settings, seed, kind, stay)
+    )
+
+
+def on_chains(change):
+    """Return `privatize` with changed memory, but the record of the sound memory."""
+
+    def mechanism(stream, noise, mu, **drawn):
+        def changed(*facts):
+            return change(memory_of(*facts))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(noisy_gains, "memory_of", changed)
+            broken = privatize(stream, noise, mu, **drawn)
+        sound = privatize(stream, noise, mu, seed=1, replicates=1)
+        return dataclasses.replace(broken, guarantee=sound.guarantee)
+
+    return mechanism
+
+
+class LongColumns(Chains):
+    """Columns of C with norm 1.1."""
+
+    def norm(self, stay):
+        return super().norm(stay) / 1.1
+
+
+class OneWeek(Chains):
+    """N_1 instead of N_w."""
+
+    def norm(self, stay):
+        return super().norm(1)
+
+
+def as_chains(kind):
+    return on_chains(lambda sound: kind(sound.a, sound.b))
+
+
+def with_state(stream, noise, mu, **drawn):
+    """Return noisy gains with the memory u instead of z_0."""
+    noisy = privatize(stream, noise, mu, **drawn)
+    first = noisy.gains[:, 0] - stream.gains[0]
+    return dataclasses.replace(noisy, initial=-noisy.memory.b * first)
+
+
+MEMORY_FAULTS = {
+    "columns of norm 1.1": as_chains(LongColumns),
+    "a learner that is given the state": with_state,
+}
+
+
+def window_of_one(stream, noise, mu, **drawn):
+    """A window of one round, with the record of stays."""
+    broken = privatize(dataclasses.replace(stream, stay=1), noise, mu, **drawn)
+    sound = privatize(stream, noise, mu, seed=1, replicates=1)
+    return dataclasses.replace(broken, guarantee=sound.guarantee)
+
+
+def releases_of(noise):
+    return with_another(
+        experts, "privatize", lambda seed: experts.audit_releases(LARGER, seed, noise)
+    )
+
+
+audit_batches = partial(adabatch.audit_adabatch, SMALL)
+
+
+def audit_l2p(seed):
+    parameters = LazyParameters(2, 0.7, 0.5, normaliser=1.0)
+    return [lazy.audit_law(LARGER, seed, "tight", parameters)]
+
+
+NOISE_FAULTS = {
+    "x 0.9": on_noise(lambda noise: 0.9 * noise),
+    "z_0 twice": on_noise(lambda noise: noise[:, [0, 0, *range(2, noise.shape[1])]]),
+    "the same for all hospitals": on_noise(lambda z: np.broadcast_to(z[..., :1], z.shape)),
+    "none of hospital 2": on_noise(lambda noise: noise * (np.arange(6) != 2)),
+}
+AUDITS = {
+    "isotropic noise": (noise_of("isotropic"), privatize, NOISE_FAULTS),
+    "capacity noise": (noise_of("capacity"), privatize, NOISE_FAULTS),
+    "correlated noise": (noise_of("capacity-memory"), privatize, MEMORY_FAULTS),
+    "correlated noise, stays of 3 rounds": (
+        *(noise_of("capacity-memory", stay=3), privatize),
+        {"noise for one round": as_chains(OneWeek)},
+    ),
+    "noise for prefix sums": (
+        *(noise_of("capacity-prefix-sums"), privatize),
+        {"x 0.9": NOISE_FAULTS["x 0.9"]},
+    ),
+    "sums": (*(partial(experts.audit_released, SMALL), MatrixFTPL()), SUM_FAULTS),
+    "sums, stays of 3 rounds": (
+        *(partial(experts.audit_released, SMALL, stay=3), MatrixFTPL()),
+        {"noise for one round": sums_with(for_one_round)},
+    ),
+    "tree": (
+        *(partial(experts.audit_tree, SMALL), TreeFTPL()),
+        {"node noise x 0.9": WeakNodes(), "leader by raw sums": RawLeader()},
+    ),
+    **{
+        f"releases of {noise}": (
+            releases_of(noise),
+            privatize,
+            {"too short": window_of_one},
+        )
+        for noise in ("laplace-uniform", "laplace-sample")
+    },
+    "RW-AdaBatch": (
+        *(with_another(adabatch, "ALGORITHM", audit_batches), adabatch.ALGORITHM),
+        {
+            "acts inside a batch": ActsInside(3.0),
+            "records a round more": RecordsLonger(3.0),
+        },
+    ),
+    "noise of RW-AdaBatch": (
+        *(with_another(batching, "privatize", audit_batches), privatize),
+        {"x 0.9": NOISE_FAULTS["x 0.9"]},
+    ),
+    "L2P": (
+        *(with_another(lazy, "advance", audit_l2p), advance),
+        {
+            "without fake switches": no_fake_switch,
+            "with a frozen shadow": frozen_shadow,
+            "redraws from the old measure": old_measure,
+        },
+    ),
+    "EXP3": (
+        *(partial(labels.audit_sampled, SMALL), EXP3),
+        {
+            "unclipped": Unclipped(CLIPPING, 1.0),
+            "noise halved": altered(EXP3, "scales", 0.5 * EXP3.scales),
+            "noise x 0.9": altered(EXP3, "scales", 0.9 * EXP3.scales),
+        },
+    ),
+    "WMA": (
+        *(partial(labels.audit_vector, SMALL), WMA),
+        {
+            "noise x 0.9": altered(WMA, "factor", 0.9 * WMA.factor),
+            "one noise": OneNoise(CLIPPING, 1.0),
+        },
+    ),
+    "response": (
+        *(partial(labels.audit_response, SMALL), FLIPS),
+        {"wrong rate": altered(FLIPS, "keep", ResponseClient(4, 1.3).keep)},
+    ),
+    "membership": (
+        *(partial(labels.audit_membership, SMALL), ANSWERS),
+        {"wrong rate": altered(ANSWERS, "keep", MembershipClient(CLASS, 1.3).keep)},
+    ),
+}
+"""An audit, a sound mechanism, and broken ones that keep its record."""
+FAULTS = [(name, fault) for name, (_, _, faults) in AUDITS.items() for fault in faults]
+
+
+@pytest.mark.parametrize(("epsilon", "verdict"), [(1.0, "consistent"), (1.01, "violated")])
+def test_answers_about_scheffe_sets_are_held_to_their_record(epsilon, verdict):
+    """The coin is that of `epsilon`, the record claims 1."""
+    client = ScheffeClient(CLASS, 1.0)
+    audited = labels.audit_scheffe(altered(client, "keep", ScheffeClient(CLASS, epsilon).keep))
+    assert (audited.verdict, audited.subject.recorded) == (verdict, 1.0)
+    assert audited.result.lower_bound == pytest.approx(epsilon)
+
+
+def refuted(audits):
+    """Return whether the outputs, not the record, refute a claim."""
+    return any(audited.result.verdict == "violated" for audited in audits)
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_a_sound_mechanism_is_not_violated(name):
+    """The error on a seed is at most 3 * 0.05 / `SAMPLED`: no audit has more than three bounds."""
+    audit, sound, _ = AUDITS[name]
+    assert not refuted(audit(SEED, sound))
+
+
+@pytest.mark.parametrize(("name", "fault"), FAULTS)
+def test_a_broken_mechanism_is_violated(name, fault):
+    """The power is above 0.99: on 25 further seeds the bound was always beyond the claim.
+
+    Its mean was at least 4.8 of its standard deviations beyond (EXP3 noise x 0.9; releases
+    5.3 or more, all others 7.8 or more), with 3,000 runs (10,000 for L2P and releases). The study
+    has 20,000.
+    """
+    audit, _, faults = AUDITS[name]
+    assert refuted(audit(SEED, faults[fault]))
+
+
+def test_too_small_a_scale_does_not_change_its_claim(monkeypatch):
+    """Capacity noise x 0.9: the record admits mu = 1.11, but the claim stays as asked."""
+    sound = NOISES["capacity"]
+    small = dataclasses.replace(sound, scale=lambda stream, mu: 0.9 * sound.scale(stream, mu))
+    monkeypatch.setitem(NOISES, "capacity", small)
+    audits = list(experts.audit_noise(SMALL, SEED, "capacity"))
+    assert audits[0].subject.recorded == pytest.approx(1 / 0.9)
+    assert [audited.result.claimed for audited in audits] == [1.0, 1.0]
+    assert refuted(audits)
+    assert {audited.verdict for audited in audits} == {"violated"}  # the record alone is enough
+
+
+@pytest.mark.parametrize("audit", ["isotropic", "isotropic-constant", "tree"])
+def test_a_sensitivity_without_its_root_of_two_is_violated(audit, monkeypatch):
+    """The tree still records mu = 1."""
+    of_tree = partial(experts.audit_tree, algorithm=TreeFTPL())
+    run = of_tree if audit == "tree" else partial(experts.audit_noise, noise=audit)
+    assert not refuted(run(SMALL, SEED))
+    one_hospital = property(lambda stream: stream.count_sensitivity / stream.capacity.min(axis=1))
+    monkeypatch.setattr(GainStream, "sensitivity", one_hospital)
+    assert refuted(run(SMALL, SEED))
+
+
+def test_worst_case_noise_is_held_to_the_smaller_mu_in_its_record():
+    """At mu = 4 its scale is sqrt(2), as at mu = 1, so it promises more than was asked."""
+    settings = Audits(runs=3000, mu=4.0, confidence=EACH)
+    audit = noise_of("isotropic-worst-case", settings)
+    sound = audit(1, privatize)
+    assert [audited.subject.claimed for audited in sound] == pytest.approx([1.0, 1.0])
+    assert not refuted(sound)
+    assert refuted(audit(1, NOISE_FAULTS["x 0.9"]))

@@ -1,0 +1,97 @@
+"""Numbers of the rows of the experts' paper, by closed forms and by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+from dpol.experts.meta import decorrelating_noise
+from dpol.studies.ledger.claims import experts
+
+SEED = 2
+
+
+def test_dips_of_one_step_by_the_normal_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The 99.99% interval holds the truth, but not 1.2 times it.
+
+    Two experts differ by a normal with twice the variance, and a swap may jump over the dip.
+    """
+    k, eta = 2.0, 1.5
+    monkeypatch.setattr(experts, "_WALKS", ((k, 2, 1, eta),))
+    (finding,) = (each for each in experts.switching(SEED) if each.name == "dips-borell-tis")
+    low, high = -3 * k / (math.sqrt(2) * eta), -k / (math.sqrt(2) * eta)
+    expected = stats.norm.cdf(high) - stats.norm.cdf(low)
+    assert finding.bounds[0] < expected < finding.bounds[1]
+    assert not finding.bounds[0] < 1.2 * expected < finding.bounds[1]
+
+
+def test_gaps_by_quadrature() -> None:
+    means, x = np.random.default_rng(SEED).normal(size=4), 0.7
+
+    def leads(z: float, i: int) -> float:
+        """Density of the leader i at z, with all others x behind."""
+        others = stats.norm.cdf(z - x - np.delete(means, i))
+        return float(stats.norm.pdf(z - means[i]) * others.prod())
+
+    expected = sum(quad(leads, -12, 12, args=(i,))[0] for i in range(4))
+    assert experts.survival(means[None], x)[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_cliques_give_the_variances_of_all_actions() -> None:
+    """All 4^4 actions of four learners, by eigenvalues of the explicit matrix."""
+    variances = set()
+    for actions in itertools.product(range(4), repeat=4):
+        chosen = np.eye(4)[list(actions)]
+        star = chosen @ chosen.T - (chosen.sum(axis=0) ** 2).sum() / 16
+        variances.add(round(float(np.linalg.eigvalsh(star).max()), 9))
+    by_clique = {
+        round(experts.largest_variance(np.repeat(np.arange(len(sizes)), sizes)[None]), 9)
+        for sizes in experts.partitions(4, 4)
+    }
+    assert variances == by_clique
+    assert max(variances) == 2.0  # two cliques of two
+    assert len(list(experts.partitions(13, 13))) == 101
+
+
+@pytest.mark.parametrize("m", [2, 5, 13])
+def test_a_dissenter_in_turn_leaves_little_variance(m: int) -> None:
+    """2 / m by hand: the mean over rounds has 1 - 2/m off its diagonal."""
+    assert experts.largest_variance(np.eye(m, dtype=np.int32)) == pytest.approx(2 / m)
+    assert experts.largest_variance(np.arange(m)[None]) == pytest.approx(1.0)
+
+
+def test_a_mixture_of_one_component_has_the_gaussian_trade_off() -> None:
+    rates, missed = experts.hidden_trade_off(np.ones(1), np.array([0.3]), np.array([1.1]))
+    alpha = np.linspace(0.01, 0.99, 50)
+    expected = stats.norm.cdf(stats.norm.isf(alpha) - 0.8)
+    np.testing.assert_allclose(np.interp(alpha, rates, missed), expected, atol=1e-5)
+
+
+def test_lemma_2_is_exact_for_components_far_apart() -> None:
+    """Both components are tested at one log likelihood ratio c."""
+    weights, mus, c = np.array([0.3, 0.7]), np.array([1.0, 0.5]), np.linspace(-1, 1, 9)[:, None]
+    centres = np.array([-8.0, 8.0])
+    curve = experts.hidden_trade_off(weights, centres, centres + mus)
+    alpha = stats.norm.sf(c / mus + mus / 2) @ weights
+    beta = stats.norm.cdf(c / mus - mus / 2) @ weights
+    np.testing.assert_allclose(np.interp(alpha, *curve), beta, atol=1e-4)
+
+
+def test_scores_of_constant_learners_have_the_noise_of_rw_ftpl() -> None:
+    """Variances of all differences of two scores in rounds 2 to 20, at η = sqrt(2) and η = 2.
+
+    Unit normals for the draws give a factor of the covariance of the fresh noise.
+    """
+    n = 4
+    for t in range(1, 20):
+        for eta, expected in ((math.sqrt(2), 2 * (t + 1)), (2.0, 4 * t)):
+            covariance = np.tile(eta**2 * t * np.eye(n), (n, 1, 1))
+            factor = decorrelating_noise(covariance, 2.0 * (t + 1), np.eye(n))
+            total = covariance[0] + factor.T @ factor
+            apart = np.diag(total)[:, None] + np.diag(total) - 2 * total
+            np.testing.assert_allclose(apart, 2 * expected * (1 - np.eye(n)), atol=1e-8)

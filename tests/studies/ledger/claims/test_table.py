@@ -1,0 +1,132 @@
+"""The claims ledger as a table: its sections and cells."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from claims_by_hand import claim_by_hand, ledger_of
+from dpol.show.marks import Mark
+from dpol.show.papers import EXPERTS
+from dpol.show.table import Table, TableCell
+from dpol.studies.ledger.claims.core import Claim
+from dpol.studies.ledger.claims.drawn import ON_DATA, OWN, claims_table, open_claims_table
+
+FAILS, HOLDS = Mark("does not hold", "bad"), Mark("holds", "good")
+SAMPLED = {"interval": (511.06, 541.02), "confidence": 0.9999}
+FALSE = {"kind": "false", "root": "Theorem 4", "mend": "n = 1"}
+CONSTANT = {"kind": "constant", "root": "equation (2)", "mend": "1 for 0"}
+CLAIMS = (
+    claim_by_hand(2.0, "<=", 1.5, note="n = 2"),
+    claim_by_hand(12345.6, ">=", 30000.0, place="Lemma 2", ours=True),
+    claim_by_hand(0.0, "<=", 0.25, paper="Two", witness="x = 1", note="why", **CONSTANT),
+    claim_by_hand(
+        *(127.1, "<=", 526.04),
+        **SAMPLED,
+        place="Theorem 4",
+        witness="n = 2: mean 526",
+        note="n = 2",
+        **FALSE,
+    ),
+)
+
+
+def table_of(*claims: Claim) -> Table:
+    return claims_table({"claims": ledger_of(*claims)}, None, None)
+
+
+def lines(table: Table, section: int = 0) -> dict[str, tuple[TableCell, ...]]:
+    (group,) = table.sections[section].groups
+    return dict(group.lines)
+
+
+def test_papers_are_sections_and_failures_come_first() -> None:
+    table = table_of(*CLAIMS)
+    assert [(section.title, section.note) for section in table.sections] == [
+        ("“One”", "2 rows: does not hold as stated: 1; holds: 1; roots of what does not hold: 1"),
+        ("“Two”", "1 row: does not hold as stated: 1; roots of what does not hold: 1"),
+        (OWN, "1 row: holds loosely: 1"),
+    ]
+    assert list(lines(table)) == ["Theorem 4", "Theorem 1"]
+    pd.testing.assert_frame_equal(table.numbers, ledger_of(*CLAIMS))
+
+
+def test_the_short_ledger_has_what_fails_or_is_open_and_counts_all() -> None:
+    short = open_claims_table({"claims": ledger_of(*CLAIMS)}, None, None)
+    sections = table_of(*CLAIMS).sections[:2]
+    assert [section.note for section in short.sections] == [each.note for each in sections]
+    (failed,) = lines(short).values()
+    assert failed[-1].notes == ("Counterexample: n = 2: mean 526.", "Put right by: n = 1.")
+
+
+def test_every_cell() -> None:
+    table = table_of(*CLAIMS)
+    assert lines(table)["Theorem 1"] == (
+        TableCell("is so", ("Computed: by hand.",)),
+        TableCell("≤ 2"),
+        TableCell("1.5"),
+        TableCell("0.75"),
+        TableCell("holds", ("Note: n = 2.", "Settings: 1."), mark=HOLDS),
+    )
+    texts = [cell.text for cell in lines(table, 2)["Lemma 2 †"]]
+    assert texts == ["is so", "≥ 12,346", "30,000", "2.43", "holds loosely"]
+    assert lines(table, 1)["Theorem 1"][1:] == (
+        TableCell("≤ 0"),
+        TableCell("0.25"),
+        TableCell("—"),
+        TableCell(
+            "does not hold as stated: constant",
+            (
+                *("Counterexample: x = 1.", "Put right by: 1 for 0.", "Root: equation (2)."),
+                *("Note: why.", "Settings: 1."),
+            ),
+            mark=Mark("easily put right", "open"),
+        ),
+    )
+    # A sampled number has its interval. The counterexample repeats the note, which is left out.
+    assert lines(table)["Theorem 4"][2:] == (
+        TableCell("526", ("511.1 to 541",)),
+        TableCell("4.14"),
+        TableCell(
+            "does not hold as stated: false",
+            (
+                *("Counterexample: n = 2: mean 526.", "Put right by: n = 1."),
+                *("Root: Theorem 4.", "Settings: 1."),
+            ),
+            mark=FAILS,
+        ),
+    )
+
+
+def test_findings_on_data_and_our_statements_stand_apart_and_are_never_red() -> None:
+    table = table_of(
+        CLAIMS[2],
+        claim_by_hand(1.5, ">=", 1.2, place="abstract", on_data=True),
+        claim_by_hand(0.8, ">=", 1.2, place="section 4", on_data=True),
+        claim_by_hand(1.5, ">=", 1.2, place="against mf-ftpl", on_data=True, ours=True),
+    )
+    assert [section.title for section in table.sections] == ["“Two”", ON_DATA, OWN]
+    verdicts = {label: cells[-1] for n in (1, 2) for label, cells in lines(table, n).items()}
+    assert {label: cell.text for label, cell in verdicts.items()} == {
+        "abstract": "not seen on these data",
+        "section 4": "seen on these data",
+        "against mf-ftpl †": "not seen on these data",
+    }
+    assert {cell.mark.tone for cell in verdicts.values() if cell.mark} == {"open", "good"}
+
+
+def test_rows_of_the_experts_paper_say_their_grounds() -> None:
+    table = table_of(
+        claim_by_hand(place="Lemma 5", paper=EXPERTS, ground="derived"),
+        claim_by_hand(place="Theorem 2", paper=EXPERTS, ours=True),
+    )
+    notes = [line[0].notes[0] for n in range(2) for line in lines(table, n).values()]
+    assert notes == ["Ground: derived.", "Computed: by hand."]
+
+
+def test_a_bound_and_the_trivial_number_are_shown() -> None:
+    silent = claim_by_hand(91739.0, "<=", 1190.0, trivial=2773.0)
+    table = table_of(silent, claim_by_hand(1.0, "<=", 1.247, measured_is="upper bound"))
+    assert lines(table_of(silent))["Theorem 1"][1] == TableCell("≤ 91,739", ("without it: 2773",))
+    (group,) = table.sections[0].groups
+    (_, first), _ = group.lines  # open rows come first
+    assert (first[2], first[-1].text) == (TableCell("1.247", ("upper bound",)), "not proved")

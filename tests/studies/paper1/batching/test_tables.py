@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+import pytest
+
+from dpol.show.papers import EXPERTS
+from dpol.show.table import Table
+from dpol.studies.ledger.claims.compute import statements
+from dpol.studies.paper1.batching.drawn import amplification, batching
+from dpol.studies.paper1.batching.paper import TABLE_1, table_1
+
+BOUNDS = ("borell-tis", "reflection")
+KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
+
+
+def epsilon(n: int, t: int, mu: float, bound: str, kind: str) -> float:
+    """Return a different number for every setting."""
+    best = KINDS.index(kind) + 3 * BOUNDS.index(bound) * (kind != KINDS[0])
+    return n + t / 100 + best / 10 + mu / 25
+
+
+def curves(rounds: tuple[int, ...] = (50, 9), mus: tuple[float, ...] = (1.0, 0.25)) -> pd.DataFrame:
+    """Return two points of each curve, with falling mu."""
+    rows = []
+    settings = itertools.product((2, 10), mus, BOUNDS, rounds, KINDS, (0.1, 0.2))
+    for n, mu, bound, t, kind, threshold in settings:
+        if (bound, kind) == ("reflection", "heuristic"):
+            continue
+        number = epsilon(n, t, mu, bound, kind)
+        facts = {"t": t, "T": 60, "n": n, "mu": mu, "alpha": 0.1, "bound": bound, "kind": kind}
+        facts |= {"threshold": threshold, "delta_reported": 1e-6}
+        rows.append({**facts, "epsilon_at_delta": number, "mean_batch": 10 * number})
+    return pd.DataFrame(rows)
+
+
+def costs(alpha: float = 0.2) -> pd.DataFrame:
+    rows = []
+    for n, mu, shift, bound in itertools.product((2, 10), (1.0, 0.1), (0, 100), BOUNDS):
+        base = n + 10 * mu + shift
+        facts = {"stream": "two-rivals" if shift else "all-zero", "n": n, "mu": mu, "bound": bound}
+        numbers = {
+            "ftpl_regret": base,
+            "ftpl_half_width": base / 100,
+            "extra_regret": (base / 10) * (1 if bound == "reflection" else -1),
+            "extra_half_width": base / 1000,
+            "ftpl_bound": 10 * base,
+            "mean_batch": base / 2,
+        }
+        rows.append(facts | numbers)
+    constant = {"T": 60, "alpha": alpha, "replicates": 500, "factor": 1.1, "confidence": 0.9}
+    return pd.DataFrame(rows).assign(**constant, ci_comparisons=36)
+
+
+def cells(table: Table) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Return the texts of each line with their notes, by section, group and label, in order."""
+    return {
+        (section.title, group.title, label): tuple(cell.with_notes(" ") for cell in line)
+        for section in table.sections
+        for group in section.groups
+        for label, line in group.lines
+    }
+
+
+def test_the_amplification_table() -> None:
+    """Sections and groups keep their order, lines are sorted by mu; each cell has its number."""
+    table = amplification({"amplification": curves()}, None, None)
+    shown = list(itertools.product(BOUNDS, KINDS[1:]))[:-1]
+    expected = {}
+    for n, t, mu in itertools.product((2, 10), (50, 9), (0.25, 1.0)):
+        numbers = [epsilon(n, t, mu, *at) for at in shown]
+        texts = (f"{number:.5g} mean batch {10 * number:.1f}" for number in numbers)
+        plain = f"{epsilon(n, t, mu, BOUNDS[0], KINDS[0]):.5g}"
+        expected[f"n = {n}", f"t = {t}", f"μ = {mu:g}"] = (plain, *texts)
+    assert cells(table) == expected
+    assert list(cells(table)) == list(expected)
+
+
+def test_the_batching_table() -> None:
+    """Regret is n + 10 mu, and 100 more for the second stream; what is added is a tenth of it."""
+    table = batching({"batching": costs()}, None, None)
+    found = cells(table)
+    assert list(found)[:2] == [("n = 2", "all-zero", f"μ = {mu}") for mu in ("0.1", "1")]
+    assert found["n = 2", "all-zero", "μ = 0.1"] == (
+        *("3.0 ± <0.1", "-0.300 ± 0.003 mean batch 1.5", "+0.300 ± 0.003 mean batch 1.5"),
+        "30 × 1.1",
+    )
+    assert found["n = 10", "two-rivals", "μ = 1"] == (
+        *("120.0 ± 1.2", "-12.000 ± 0.120 mean batch 60.0", "+12.000 ± 0.120 mean batch 60.0"),
+        "1200 × 1.1",
+    )
+    assert len(found) == 2 * 2 * 2
+    assert any("over 36 regrets" in footer for footer in table.footers)
+
+
+def test_table_1_gives_the_largest_share_of_a_bound_that_games_reached() -> None:
+    games = costs().assign(ftpl_bound=400.0, adabatch_bound=440.0, adabatch_regret=66.0)
+    table = table_1({"batching": games}, None, None)
+    ((lines,),) = [[group.lines for group in section.groups] for section in table.sections]
+    rows = {name: [cell.text for cell in cells] for name, cells in lines}
+    _, leader, _, batches, _ = rows.values()
+    # The largest regret of RW-FTPL is 120, for n = 10, mu = 1 and the second stream.
+    assert leader[-1].endswith("games: at most 30% of it")
+    assert batches[-1].endswith("games: at most 15% of it")
+    assert all(all(cells) for cells in rows.values()), "every rate has a source and a check"
+    assert "500 runs of T = 60" in table.footers[2]
+
+
+@pytest.mark.parametrize("entry", TABLE_1, ids=lambda entry: entry.algorithm)
+def test_table_1_names_statements_of_the_ledger(entry) -> None:
+    """A statement that is renamed or leaves the ledger must leave this table too."""
+    ledger = {each.place for each in statements().values() if each.paper == EXPERTS}
+    assert set(entry.ledger) <= ledger
+    assert entry.ledger or entry.remark

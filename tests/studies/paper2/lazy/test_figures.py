@@ -1,0 +1,127 @@
+"""Figures of measured regret, and of the rates stated in the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpol.show.looks import BLACK, GREY, looks_of
+from dpol.studies.paper2.lazy.rates import draw_rates
+from dpol.studies.paper2.lazy.regrets_shown import TITLES, draw_learned
+from dpol.studies.paper2.lazy.study import STUDY
+from dpol.studies.study import Facts
+from legible import assert_legible, legend_texts, points
+
+SETTINGS = STUDY.settings.model_construct()
+FACTS = Facts({}, False, 0.9)
+
+
+# ---- what is learned -----------------------------------------------------------------------------
+
+
+def longest(best: str, free: str) -> pd.DataFrame:
+    """Return regrets, without privacy 200 (d = 10) and 600 (d = 300)."""
+    regrets = {
+        ("l2p-sound", 10): 400.0,  # 600 of 800
+        ("l2p-sound", 300): 800.0,  # 200 of 400
+        (best, 10): 200.0,  # all
+        (best, 300): 700.0,  # 300 of 400
+        (free, 10): 200.0,
+        (free, 300): 600.0,
+    }
+    rows = [{"algorithm": name, "d": d, "mean_regret": it} for (name, d), it in regrets.items()]
+    runs = {"replicates": 20, "confidence": 0.9, "ci_comparisons": 6}
+    return pd.DataFrame(rows).assign(T=1000, epsilon=1.0, ci_half_width=80.0, **runs)
+
+
+EXPERTS = longest("mf-ftpl", "multiplicative-weights").assign(
+    adversary="stochastic", uniform_regret=1000.0
+)
+BALL = longest("mf-dp-ftrl", "gradient-descent").assign(
+    loss="linear", body="ball", still_regret=1000.0
+)
+
+
+@pytest.mark.parametrize(
+    ("frames", "best", "words"),
+    [
+        (
+            {"lazy": pd.concat([EXPERTS.assign(adversary="lower-bound"), EXPERTS])},
+            "mf-ftpl",
+            ["stochastic losses", "uniform random", "multiplicative weights"],
+        ),
+        (
+            {"convex": BALL},
+            "mf-dp-ftrl",
+            ["linear losses, ball", "a point that never moves", "gradient descent"],
+        ),
+    ],
+)
+def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
+    frames: dict[str, pd.DataFrame], best: str, words: list[str]
+) -> None:
+    ((name, rows),) = frames.items()
+    shorter = rows.assign(T=100, mean_regret=0.0)
+    figure = draw_learned({name: pd.concat([shorter, rows])}, SETTINGS, FACTS)
+    assert_legible(figure)
+    (ax,) = figure.axes
+    game, idle, free = words
+    assert ax.get_title(loc="left") == f"{game}, ε = 1"
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [TITLES["l2p-sound"], TITLES[best]]  # the best on top
+    marks = [line for line in ax.lines if line.get_marker() not in ("", "None")]
+    shares = {(round(float(y)), mark.get_markerfacecolor() == "white"): float(x)
+              for mark in marks for x, y in points(mark)}  # fmt: skip
+    assert shares == pytest.approx(
+        {(0, False): 0.75, (0, True): 0.5, (1, False): 1.0, (1, True): 0.75}
+    )
+    bars = {tuple(np.round(np.asarray(line.get_xdata(), dtype=float), 9)) for line in ax.lines}
+    assert {(0.65, 0.85), (0.3, 0.7)} <= bars  # 80 of 800 and of 400
+    assert legend_texts(figure) == ["d = 10", "d = 300"]
+    shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
+    assert f"0%: {idle}; 100%: {free}, no privacy" in shown
+    assert figure.get_label() == (
+        f"Learns most: {TITLES[best]} in 2 of 2 cases (losses, d and ε). That is 75% to 100% of"
+        " what is learned without privacy."
+    )
+
+
+# ---- the rates of the paper ----------------------------------------------------------------------
+
+RATES = [
+    # new and prior at a = 0, 1/4, 1/2, 1
+    ([1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 3 / 4, 1]),
+    ([1 / 2, 2 / 3, 5 / 6, 1], [13 / 24, 17 / 24, 5 / 6, 1]),
+    ([1 / 2, 1 / 2, 2 / 3, 1], [1 / 2, 7 / 12, 4 / 5, 1]),
+]
+"""Rates by hand. Prior of the first at 1/4: min(5/8, max(1/2, 7/12, 9/16)) = 7/12; at 1/2: min(3/4,
+max(5/6, 3/4)) = 3/4. Of the second at 0: min(7/12, max(1/2, 1/2, 13/24)); at 1/4: min(17/24,
+max(3/4, 35/48)); at 1/2: min(5/6, max(1, 11/12)). Of the third at 1/4: min(3/4, 7/12, 3/5); at 1/2:
+min(1, 5/6, 4/5). At 1 all are capped.
+"""
+POINTS = np.array([0.0, 0.25, 0.5, 1.0])
+
+
+def test_the_figure_of_rates_shows_them() -> None:
+    figure = draw_rates({}, SETTINGS, FACTS)
+    row = figure.axes
+    for ax, (new, prior) in zip(row, RATES, strict=True):
+        for colour, expected in ((looks_of(["l2p"])["l2p"].colour, new), (GREY, prior)):
+            (line,) = [line for line in ax.lines if line.get_color() == colour]
+            ys = np.interp(POINTS, np.asarray(line.get_xdata()), np.asarray(line.get_ydata()))
+            np.testing.assert_allclose(ys, expected, rtol=1e-9)
+    # Where L2P is worse, and only there, the panel says so.
+    assert [len(ax.texts) for ax in row] == [0, 1, 0]
+    (shade,) = row[1].patches
+    assert shade.get_extents().transformed(row[1].transData.inverted()).intervalx == pytest.approx(
+        [0.5, 5 / 6], abs=0.01
+    )
+    assert_legible(figure)
+    assert "except for convex losses, d = ∛T, where a is 0.50 to 0.83." in figure.get_label()
+    # The lower bound, where it is known, is the new rate.
+    bounds = [[line for line in ax.lines if line.get_color() == BLACK] for ax in row]
+    assert [len(lines) for lines in bounds] == [0, 0, 1]
+    np.testing.assert_allclose(
+        np.interp(POINTS, *np.asarray(bounds[2][0].get_xydata()).T), RATES[2][0], rtol=1e-9
+    )

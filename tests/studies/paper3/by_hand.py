@@ -1,0 +1,103 @@
+"""A table of risks made by hand: every sweep, class, stream and learner, unsorted."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from dpol.labels.registry import SELECTORS, variants
+from dpol.studies.paper3.compute import COLUMNS
+from dpol.studies.study import Facts
+
+VARIANTS = list(variants())
+STREAMS = {"PA": 146, "NM": 24}
+SETTINGS = [  # sweep, class, K, M, T, epsilon, features
+    *(
+        ("rounds", kind, 4, M, T, 4.0, "constant")
+        for T in (10_000, 1000, 30_000)
+        for kind, M in (("random", 100), ("hard", 8))
+    ),
+    *(("labels", "random", 4, M, 30_000, 4.0, "constant") for M in (100, 10, 10_000)),
+    *(("hypotheses", "random", K, 100, 30_000, 4.0, "constant") for K in (16, 2, 8)),
+    *(("epsilons", "random", 4, 100, 30_000, epsilon, "constant") for epsilon in (4.0, 0.5, 1.0)),
+    *(("features", "random", 4, 100, 30_000, 4.0, kind) for kind in ("cyclic", "adversarial")),
+    *(("hospitals", at, 5, M, 1000, e, "weeks") for e in (4.0, 0.25) for at, M in STREAMS.items()),
+]
+FACTS, SIMULATED = (
+    Facts({at: f"State of {at}" for at in STREAMS}, simulated, 0.95) for simulated in (False, True)
+)
+
+
+def risk(setting: int, learner: int) -> float:
+    """Return a different number for every row."""
+    return float(round(10 ** (1 + learner / 4), 1)) * (1 + setting / 50)
+
+
+def of_runs(mean: float) -> list[float]:
+    """Return three runs; a logarithmic axis cannot show the last one."""
+    return [0.75 * mean, 2.25 * mean, 0.0]
+
+
+def row(setting: int, learner: int) -> dict[str, object]:
+    mean, (algorithm, rule) = risk(setting, learner), VARIANTS[learner]
+    sweep, hypotheses, K, M, T, epsilon, features = SETTINGS[setting]
+    swept, mine = sweep == "rounds", algorithm in ("wma", "exp3") and sweep != "hospitals"
+    return {
+        "sweep": sweep,
+        "hypotheses": hypotheses,
+        "algorithm": algorithm,
+        "sensitivity_rule": rule,
+        "K": K,
+        "M": M,
+        "T": T,
+        "epsilon": epsilon,
+        "delta": 1e-5 if algorithm == "wma" else 0.0,
+        "guaranteed_epsilon": math.inf if algorithm == "bayes" else epsilon,
+        "features": features,
+        "replicates": 7,
+        "mean_kl_risk": mean,
+        "kl_runs": of_runs(mean),
+        "mean_log_loss": 2 + mean / T,
+        "upper_bound": 3 * T**0.9 if algorithm == "exp3" else 1.5,
+        "informative_from": 1.25e5 * K / epsilon + (rule == "published") * 3e7 if mine else None,
+        "lower_bound": T / 1e5 if hypotheses == "hard" else None,
+        "tv_average": mean / 1e5,
+        "tv_average_runs": of_runs(mean / 1e5),
+        "tv_median": mean / 7e4 if swept else None,
+        "tv_median_runs": of_runs(mean / 7e4) if swept else None,
+        "best_kl": 50.0 if sweep == "hospitals" else None,
+    }
+
+
+def selected(setting: int, place: int, name: str) -> dict[str, object]:
+    """Return the row of a selector, which has no risk."""
+    kept = {"sweep", "hypotheses", "K", "M", "T", "epsilon", "delta", "features", "replicates"}
+    learner = len(VARIANTS) - 1  # without privacy, so its delta is 0
+    of_learner = row(setting, learner)
+    tv = risk(setting, len(VARIANTS) + place) / 1e5
+    return {
+        **{column: value for column, value in of_learner.items() if column in kept},
+        "algorithm": name,
+        "sensitivity_rule": "exact",
+        "guaranteed_epsilon": of_learner["epsilon"],
+        "lower_bound": of_learner["lower_bound"],
+        "tv_average": tv,
+        "tv_average_runs": of_runs(tv),
+        "tv_median": 1.5 * tv,
+        "tv_median_runs": of_runs(1.5 * tv),
+    }
+
+
+def table(*without: str) -> pd.DataFrame:
+    """Return the rows of all sweeps except some."""
+    every = [
+        row(setting, learner)
+        for setting in range(len(SETTINGS))
+        for learner in range(len(VARIANTS))
+    ]
+    rounds = [number for number, facts in enumerate(SETTINGS) if facts[0] == "rounds"]
+    every += [selected(n, place, name) for n in rounds for place, name in enumerate(SELECTORS)]
+    rows = [made for made in every if made["sweep"] not in without]
+    numbers = dict.fromkeys(("informative_from", "lower_bound", "tv_median", "best_kl"), float)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)

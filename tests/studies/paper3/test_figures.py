@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from dpol.labels.registry import LEARNERS
+from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
+from dpol.studies.paper3 import figures
+from dpol.studies.paper3.settings import COLUMN_OF, Labels
+from legible import points
+from studies.paper3.by_hand import FACTS, SIMULATED, of_runs, table
+
+LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
+THEOREM, GUIDE = (REFERENCES[name].dashes for name in ("labels-theorem", "labels-guide"))
+SWEEPS = [
+    *(("rounds", "random"), ("rounds", "hard")),
+    *((sweep, "random") for sweep in ("labels", "hypotheses", "epsilons")),
+]
+PANELS = {
+    "risk": [(*sweep, "mean_kl_risk") for sweep in SWEEPS],
+    "selection": [(*sweep, y) for y in ("tv_average", "tv_median") for sweep in SWEEPS[:2]],
+}
+RISK = "mean_kl_risk"
+RISKS = table()
+swept_figures = pytest.mark.parametrize("name", PANELS)
+Points = list[tuple[float, float]]
+
+
+def draw(name: str, risks: pd.DataFrame, *, simulated: bool = False) -> Figure:
+    drawing: Callable[..., Figure] = getattr(figures, name)
+    return drawing({"labels": risks}, Labels(), SIMULATED if simulated else FACTS)
+
+
+@functools.cache
+def drawn(name: str) -> Figure:
+    """Return the figure of the whole table, for reading only."""
+    return draw(name, RISKS)
+
+
+def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk") -> Points:
+    """Return the swept values in order with the numbers of their rows."""
+    setting = {"sweep": sweep, "hypotheses": kind, "algorithm": name, "sensitivity_rule": rule}
+    rows = RISKS[(RISKS[list(setting)] == list(setting.values())).all(axis=1)]
+    x = COLUMN_OF.get(sweep, "epsilon")
+    return [(float(a), float(b)) for a, b in rows.sort_values(x)[[x, y]].to_numpy()]
+
+
+def lines(ax: Axes, colour: str, linestyle: str, marker: str | None = None) -> list[Line2D]:
+    alike = [line for line in ax.lines if line.get_color() == colour]
+    alike = [line for line in alike if line.get_linestyle() == linestyle]
+    return [line for line in alike if marker in (None, line.get_marker())]
+
+
+def guides_of(ax: Axes) -> dict[Dashes, Points]:
+    """Return the points of the black lines by their dashes, which `get_linestyle` does not give."""
+    black = [line for line in ax.lines if line.get_color() == BLACK]
+    return {line._unscaled_dash_pattern[1]: points(line) for line in black}
+
+
+def dots(ax: Axes, colour: str) -> Points:
+    """Return the points of single runs."""
+    return [point for line in lines(ax, colour, "None", ".") for point in points(line)]
+
+
+@swept_figures
+def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> None:
+    for (sweep, kind, y), ax in zip(PANELS[name], drawn(name).axes, strict=True):
+        low, high = ax.get_xlim()
+        looks = {key: LOOKS[key] for key in LOOKS if name == "selection" or key in LEARNERS}
+        for learner, (colour, _) in looks.items():
+            (line,) = lines(ax, colour, "-")
+            means = expected(sweep, kind, learner, "exact", y)
+            np.testing.assert_allclose(points(line), means)
+            assert ax.get_xticks().tolist() == [x for x, _ in means]
+            runs = [(x, run) for x, mean in means for run in of_runs(mean)[:2]]
+            for (x, run), (value, expected_run) in zip(dots(ax, colour), runs, strict=True):
+                assert run == pytest.approx(expected_run)
+                assert abs(math.log(x / value)) < 0.03 * math.log(high / low)
+            published = [points(line) for line in lines(ax, colour, "--")]
+            wanted = expected(sweep, kind, learner, "published", y)
+            assert len(published) == (name != "selection")
+            assert all(line == [pytest.approx(point) for point in wanted] for line in published)
+        places = {dots(ax, colour)[0][0] for colour, _ in looks.values()}
+        assert len(places) == len(looks)  # side by side
+        hidden = {colour for key, (colour, _) in LOOKS.items() if key not in looks}
+        assert not hidden & {line.get_color() for line in ax.lines}
+
+
+def test_bounds_are_in_the_panels_of_rounds_only() -> None:
+    rounds = (1000, 10_000, 30_000)
+    easy = {THEOREM: [(T, 3 * T**0.9) for T in rounds]}
+    easy[GUIDE] = [(T, T * math.log(4)) for T in rounds]
+    guides = {SWEEPS[0]: easy, SWEEPS[1]: {THEOREM: [(T, T / 1e5) for T in rounds]}}
+    for key, ax in zip(SWEEPS, drawn("risk").axes, strict=True):
+        wanted, found = guides.get(key, {}), guides_of(ax)
+        del found[SHORT]
+        assert found == {
+            dashes: [pytest.approx(point) for point in line] for dashes, line in wanted.items()
+        }
+
+
+def test_the_rate_of_theorem_5_starts_at_the_mean_of_exp3_and_changes_as_its_bound() -> None:
+    for (sweep, kind), ax in zip(SWEEPS, drawn("risk").axes, strict=True):
+        rate = guides_of(ax)[SHORT]
+        means, bounds = (expected(sweep, kind, "exp3", "exact", y) for y in (RISK, "upper_bound"))
+        assert rate[0] == pytest.approx(means[0])
+        for (x, y), (value, bound) in zip(rate, bounds, strict=True):
+            assert x == value
+            assert y / rate[0][1] == pytest.approx(bound / bounds[0][1])
+
+
+def test_the_finding_compares_the_ends_of_each_sweep_with_the_bound() -> None:
+    """With 1,000 and 30,000 rounds, a bound of 3 T^0.9 is multiplied by 30^0.9 = 21."""
+    first, *_, last = expected("rounds", "random", "exp3", "exact")
+    finding = drawn("risk").get_label()
+    assert f"by {last[1] / first[1]:.2g} (its bound by 21) from T = 10³ to 3·10⁴" in finding
+    assert finding.startswith("Theorem 5: ")
+    assert [part.split(" = ")[0][-1] for part in finding.split("; ")] == ["T", "M", "K", "ε"]

@@ -1,0 +1,338 @@
+"""Tables of risks: every row compared with a run by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.core.intervals import half_width
+from dpol.core.schemas import write_frame
+from dpol.data.stream import write_stream
+from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
+from dpol.labels.game import label_generators, play_adversary, play_labels
+from dpol.labels.hard_pairs import hardness
+from dpol.labels.hypotheses import hard_class, random_class
+from dpol.labels.registry import SELECTORS, variants
+from dpol.studies.paper3 import compute as module
+from dpol.studies.paper3.compute import COLUMNS, collect, run
+from dpol.studies.paper3.points import ClassesPoint, Setting
+from dpol.studies.paper3.settings import Labels
+from dpol.studies.paper3.study import points
+from dpol.studies.study import Facts, Inputs
+from labels import plain
+
+FACTS = Facts({"PA": "Pennsylvania"}, simulated=False, confidence=0.95)
+
+MEMBERS = tuple(variants())
+CHOSEN = tuple((name, "exact") for name in SELECTORS)
+RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
+HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
+LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
+CYCLIC = Setting(sweep="features", kind="random", K=3, M=5, T=60, epsilon=2.0, features="cyclic")
+ADVERSARIAL = dataclasses.replace(CYCLIC, features="adversarial")
+SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
+
+
+def rows_of(study, setting, seed, stream=None):
+    """Return the rows of the point of a stream, or of a single setting."""
+    if isinstance(setting, Setting):
+        shared = ("n_features", "delta", "concentration", "groups", "replicates")
+        values = {name: getattr(study, name) for name in shared}
+        point = ClassesPoint(classes=(setting,), **values)
+    else:
+        point = points(study, FACTS)["hospitals-PA"].settings
+    with tempfile.TemporaryDirectory() as folder:
+        files = {} if stream is None else {"stream": Path(folder, "stream.parquet")}
+        for path in files.values():
+            write_stream(stream, path)
+        inputs = Inputs(seed=seed, memory_mb=1000, files=files)
+        return run(point, inputs)["labels"]
+
+
+def config(**fields):
+    facts = {"n_hypotheses": 4, "n_labels": 6, "n_rounds": 60, "replicates": 5, "groups": 3}
+    return Labels.model_validate({**facts, **fields})
+
+
+class Played:
+    """Rows of a point, and the games played for them in order."""
+
+    def __init__(self, *point):
+        self.runs, self.seeds = [], []
+        with pytest.MonkeyPatch.context() as patch:
+            for play in (play_labels, play_adversary):
+                patch.setattr(module, play.__name__, functools.partial(self.play, play))
+            self.frame = rows_of(*point)
+
+    def play(self, play, learner, game, generators):
+        self.seeds.append([seed_of(part) for part in vars(generators).values()])
+        run = play(learner, game, generators)
+        self.runs.append((learner, game, run))
+        return run
+
+
+def seed_of(generators):
+    """Return the seed of the first replicate."""
+    return generators.generators[0].bit_generator.state["state"]["state"]
+
+
+@functools.cache
+def played(setting):
+    return Played(config(), setting, 5)
+
+
+@functools.cache
+def hospitals(make_stream, seed=5, equal=False):
+    rng = np.random.default_rng(0)
+    capacity = np.full((8, 3), 20.0) if equal else rng.integers(10, 60, size=(8, 3))
+    gains = np.round(rng.random((8, 3)) * capacity) / capacity
+    gains[2] = 0.0  # a week without a patient
+    stream = make_stream(gains, capacity, label="beds")
+    study = config(patients_per_week=5, sweeps={"epsilons": [0.5, 2.0]})
+    return stream, Played(study, None, seed, stream)
+
+
+# ---- points --------------------------------------------------------------------------------------
+
+
+def test_points_change_one_number_each():
+    study = config(
+        epsilon=2,
+        patients_per_week=1,
+        sweeps={
+            "rounds": [10, 20],
+            "labels": [7],
+            "hypotheses": [8],
+            "epsilons": [0.5, 4],
+            "features": ["cyclic"],
+        },
+    )
+    by_label = points(study, FACTS)
+    hospitals = by_label.pop("hospitals-PA")
+    assert hospitals.inputs == {"stream": "streams/PA.parquet"}
+    assert hospitals.settings.epsilons == (0.5, 4)
+    points_of = {label: point.settings.classes for label, point in by_label.items()}
+    values = {
+        label: [dataclasses.astuple(each) for each in classes]
+        for label, classes in points_of.items()
+    }
+    one = "constant"
+    assert values == {
+        "rounds-0": [("rounds", "random", 4, 6, 10, 2, one), ("rounds", "hard", 4, 4, 10, 2, one)],
+        "rounds-1": [("rounds", "random", 4, 6, 20, 2, one), ("rounds", "hard", 4, 4, 20, 2, one)],
+        "labels": [("labels", "random", 4, 7, 60, 2, one)],
+        "hypotheses": [("hypotheses", "random", 8, 6, 60, 2, one)],
+        "epsilons": [("epsilons", "random", 4, 6, 60, epsilon, one) for epsilon in (0.5, 4)],
+        "features": [("features", "random", 4, 6, 60, 2, "cyclic")],
+    }
+    assert not points(config(), FACTS)
+
+
+def first_classes(study):
+    return points(study, FACTS)["rounds-0"].settings.classes
+
+
+def test_the_hard_class_is_even_and_needs_enough_rounds():
+    study = config(n_hypotheses=5, epsilon=1.0, sweeps={"rounds": [60]})
+    assert [each.K for each in first_classes(study)] == [5, 4]
+    study = config(epsilon=0.1, sweeps={"rounds": [8]})
+    assert hardness(2, 8, 0.1) > 1
+    assert [each.kind for each in first_classes(study)] == ["random"]
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_every_learner_has_its_row(setting):
+    table = played(setting).frame
+    members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
+    assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "features", "replicates"]]
+    assert (facts == [*vars(setting).values(), 5]).all(axis=None)
+    assert set(table["origin"]) == {"paper", "standard", "ours"}
+
+
+def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
+    parts = [*(played(setting).frame for setting in SETTINGS), hospitals(make_stream)[1].frame]
+    files = [tmp_path / f"{number}.parquet" for number in range(len(parts))]
+    for frame, file in zip(parts, files, strict=True):
+        write_frame(frame, file)
+    whole = collect({"labels": files}, config(), Facts({}, False, 0.9))["labels"]
+    assert tuple(whole.columns) == COLUMNS
+    assert set().union(*parts) | {"ci_half_width", "confidence", "ci_comparisons"} == set(COLUMNS)
+    assert (whole[["ci_comparisons", "confidence"]] == [len(whole), 0.9]).all(axis=None)
+    risks = ["mean_kl_risk", "standard_error", "ci_half_width", "mean_tv", "kl_runs"]
+    unplayed = whole["algorithm"].isin(SELECTORS)
+    assert unplayed.sum() == 2
+    assert whole.loc[unplayed, risks].isna().all(axis=None)
+    for row in whole[~unplayed].itertuples():
+        assert row.ci_half_width == float(half_width(np.array(row.kl_runs), 0.9, len(whole)))
+    write_frame(whole, tmp_path / "rows.parquet")
+    again = pd.read_parquet(tmp_path / "rows.parquet")
+    runs = [[list(each) for each in table["kl_runs"].dropna()] for table in (again, whole)]
+    assert runs[0] == runs[1]
+    assert (again["tv_median_runs"].notna() == (again["sweep"] == "rounds")).all()
+
+
+def rows_and_runs(record, n_rounds):
+    """Yield each row with its run; runs of the median selector have other lengths."""
+    runs = [parts for parts in record.runs if parts[1].n_rounds == n_rounds]
+    learners = ~record.frame["algorithm"].isin(SELECTORS)
+    return zip(record.frame[learners].itertuples(), runs, strict=True)
+
+
+def entropies(game):
+    """Return the mean entropy of a label, by replicate."""
+    laws = game.laws[game.law]
+    each = [[-sum(p * math.log(p) for p in law if p > 0) for law in by_x] for by_x in laws]
+    return np.array(each)[:, game.features].mean()
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_row_is_what_its_run_gives(setting):
+    """The average of predictions is at least as near to the truth as the predictions on average."""
+    T = setting.T
+    for row, (learner, game, outcome) in rows_and_runs(played(setting), T):
+        assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
+        assert row.kl_runs == outcome.kl.tolist()
+        assert row.mean_tv == pytest.approx(outcome.tv.mean() / T, rel=1e-12)
+        assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
+        adversary = setting is ADVERSARIAL
+        expected = math.nan if adversary else row.mean_kl_risk / T + entropies(game)
+        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9, nan_ok=True)
+        assert set(game.features) == ({0, 1, 2, 3} if setting is CYCLIC else {0})
+        weights = [outcome.final_weights[r, r % row.K] for r in range(5)]
+        assert row.truth_weight == pytest.approx(np.mean(weights), rel=1e-12)
+        assert game.hypotheses.masses.shape[1:] == (row.K, row.M)
+        assert row.origin == learner.origin
+        pair = learner.client.guarantee.epsilon_delta or (math.inf, 0.0)
+        assert (row.guaranteed_epsilon, row.delta) == pair
+        assert row.sensitivity_rule == "exact" or learner.client.clipping.rule == "published"
+        if setting.sweep == "features":
+            assert row.features == setting.features
+            continue
+        average = outcome.mean_weights @ learner.masses[0]
+        truth = game.laws[game.law, 0]
+        distances = [plain.tv(p, q) for p, q in zip(truth, average, strict=True)]
+        assert row.tv_average == pytest.approx(np.mean(distances), rel=1e-9)
+        assert row.tv_average_runs == pytest.approx(distances, rel=1e-9)
+        assert row.tv_average <= row.mean_tv + 1e-12
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_bounds_of_the_rows(setting):
+    K, T, epsilon = setting.K, setting.T, setting.epsilon
+    every = 4 if setting.sweep == "features" else 1
+    expected, lowest = random_class(K, setting.M, seed=5, n_features=every), math.nan
+    if setting is HARD:
+        expected, lowest = hard_class(2, hardness(2, 90, 1.0)), lower_bound(2, 90, 1.0)
+    for row, (_, game, _) in rows_and_runs(played(setting), T):
+        bounds = {
+            "wma": lambda T, rule=row.sensitivity_rule: wma_bound(K, T, epsilon, 1e-6, rule),
+            "exp3": lambda T: exp3_bound(K, T, epsilon),
+            "bayes": lambda T: math.log(K),
+        }
+        bound = bounds.get(row.algorithm, lambda T: math.nan)
+        np.testing.assert_equal(row.upper_bound, bound(T))
+        np.testing.assert_equal(row.lower_bound, lowest)
+        np.testing.assert_array_equal(game.hypotheses.masses, expected.masses)
+        first = row.informative_from
+        assert math.isnan(first) == (row.algorithm not in ("wma", "exp3"))
+        assert math.isnan(first) or bound(round(first)) < round(first) * math.log(K)
+        assert math.isnan(first) or bound(round(0.98 * first)) > round(0.98 * first) * math.log(K)
+
+
+@pytest.mark.parametrize("setting", [RANDOM, HARD])
+def test_the_median_selector_has_its_own_shorter_runs(setting):
+    """It has three learners of 30 rounds each, only in the sweep of rounds."""
+    assert "tv_median" not in played(LABELS).frame
+    for row, (learner, game, outcome) in rows_and_runs(played(setting), 30):
+        truths = [r % row.K for r in range(5)]
+        assert game.law.tolist() == [law for law in truths for _ in range(3)]
+        distances = []
+        for r, law in enumerate(truths):
+            each = [outcome.mean_weights[3 * r + g] @ learner.masses[0] for g in range(3)]
+            between = [sorted(np.abs(p - q).sum() for q in each)[1] for p in each]
+            truth = game.hypotheses.masses[0, law]
+            distances.append(plain.tv(truth, each[int(np.argmin(between))]))
+        assert row.tv_median == pytest.approx(np.mean(distances), rel=1e-9)
+        assert learner.terms.n_rounds == 30
+
+
+@pytest.mark.parametrize("setting", [RANDOM, HARD])
+def test_the_row_of_a_selector_is_its_selection(setting):
+    """Of all messages, and of three groups of 30 with the median selector."""
+    rows = played(setting).frame.set_index("algorithm")
+    learner, game, _ = played(setting).runs[0]
+    for name, kind in SELECTORS.items():
+        row, selector = rows.loc[name], kind(game.hypotheses, learner.terms)
+        for column, size, T in (("tv_average", 1, 90), ("tv_median", 3, 30)):
+            part = dataclasses.replace(
+                game, features=game.features[:T], law=np.repeat(game.law, size)
+            )
+            key = ("labels", setting.kind, 4, setting.M, T, 1.0)
+            coins = label_generators(5, key, 5 * size, f"{name} {column}")
+            masses = game.hypotheses.masses[0]
+            each = masses[selector.play(part, coins)].reshape(5, size, -1)
+            distances = []
+            for r, laws in enumerate(each):
+                between = [np.median([plain.tv(p, q) for q in laws]) for p in laws]
+                distances.append(plain.tv(masses[r % 4], laws[int(np.argmin(between))]))
+            assert row[f"{column}_runs"] == pytest.approx(distances, rel=1e-9)
+            assert row[column] == pytest.approx(np.mean(distances), rel=1e-9)
+        assert (row["model"], row["guaranteed_epsilon"], row["delta"]) == ("local", 1.0, 0.0)
+
+
+def test_all_learners_meet_the_same_labels_with_their_own_coins():
+    """Labels agree within a class and length; the median selector has other labels."""
+    runs = [*played(RANDOM).runs, *played(HARD).runs]
+    seeds = [*played(RANDOM).seeds, *played(HARD).seeds]
+    labels = {}
+    for (_, game, _), (nature, _) in zip(runs, seeds, strict=True):
+        labels.setdefault((game.hypotheses.label, game.n_rounds), set()).add(nature)
+    assert {key: len(natures) for key, natures in labels.items()} == dict.fromkeys(labels, 1)
+    assert len(set.union(*labels.values())) == len(labels) == 4
+    coins = [client for _, client in seeds]
+    assert len(set(coins)) == len(coins) == 4 * len(MEMBERS)
+
+
+# ---- hospitals -----------------------------------------------------------------------------------
+
+
+def test_hospital_rows_are_what_their_runs_give(make_stream):
+    stream, record = hospitals(make_stream)
+    table = record.frame
+    order = table[["epsilon", "algorithm", "sensitivity_rule"]].itertuples(index=False, name=None)
+    assert list(order) == [(epsilon, *member) for epsilon in (0.5, 2.0) for member in MEMBERS]
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "replicates"]]
+    assert (facts == ["hospitals", "beds", 5, 3, 35, 5]).all(axis=None)
+    counts = stream.gains * stream.capacity
+    weeks = [week for week in range(8) if week != 2]
+    truths = {week: counts[week] / counts[week].sum() for week in weeks}
+    for row, (_, game, outcome) in zip(record.frame.itertuples(), record.runs, strict=True):
+        assert game.features.tolist() == [week for week in weeks for _ in range(5)]
+        for week in weeks:
+            np.testing.assert_allclose(game.laws[0, week], truths[week], rtol=1e-12)
+        assert game.law.tolist() == [0] * 5
+        masses = game.hypotheses.masses
+        each = [[plain.kl(truths[week], law) for law in masses[week]] for week in weeks]
+        costs = 5 * np.sum(each, axis=0)
+        assert row.best_kl == pytest.approx(min(costs), rel=1e-9)
+        assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
+        expected = row.mean_kl_risk / 35 + entropies(game)
+        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9)
+
+
+def test_hospitals_need_patients(make_stream):
+    empty = make_stream(np.zeros((3, 2)), 10.0)
+    with pytest.raises(DataError, match="has no patient in any week"):
+        rows_of(config(patients_per_week=2), {"stream": empty.label}, 5, empty)
