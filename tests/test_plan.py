@@ -224,12 +224,13 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     assert imported.isdisjoint({"pandas", "matplotlib", "pyarrow", "scipy.stats", "requests"})
     packages = {load_study(name).package for name in STUDIES}
     of_studies = {name for name in imported if name.startswith("dpol.studies.")}
-    shared = {f"dpol.studies.{name}" for name in ("registry", "study")}
+    rooms = "registry", "study", "paper1", "paper2", "ledger"
+    shared = {f"dpol.studies.{name}" for name in rooms}
     files = "", ".study", ".settings", ".points"
     expected = {f"{it}{file}" for it in packages for file in files}
     expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
-    assert len([name for name in imported if name.startswith("dpol")]) <= 106
+    assert len([name for name in imported if name.startswith("dpol")]) <= 110
 
 
 def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:
