@@ -25,7 +25,7 @@ from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, name_of
 from dpol.noise import NOISES
 from dpol.studies.registry import load_studies
-from dpol.studies.study import schemas_of
+from dpol.studies.study import schemas_in
 
 JsonSchema = dict[str, Any]
 """A JSON schema, or a part of one."""
@@ -223,7 +223,7 @@ def results() -> str:
     """
     tables = [*DATA_SCHEMAS.values()]
     for study in load_studies().values():
-        tables += schemas_of(study).values()
+        tables += schemas_in(study.package).values()
     seen = Counter(column for table in tables for column in table.columns.items())
     shared: dict[str, Column] = {}
     for (name, column), times in seen.most_common():

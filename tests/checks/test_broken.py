@@ -115,7 +115,7 @@ def test_without_a_class_of_its_points_a_study_has_mappings(monkeypatch, setting
 BATCHING = load_study("batching")
 SECTION, *_ = BATCHING.sections
 FIGURE, *_ = SECTION.figures
-DRAWN = BATCHING.drawn
+DRAWN = drawn_in(BATCHING.package)
 
 
 @pytest.mark.parametrize(

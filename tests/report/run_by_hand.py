@@ -26,7 +26,7 @@ from dpol.studies.games.summary import rank_meta
 from dpol.studies.ledger.audits.drawn import audits_table
 from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
 from dpol.studies.registry import load_studies
-from dpol.studies.study import schemas_of
+from dpol.studies.study import schemas_in
 from replays import replay_of, stream_of
 from tables_by_hand import LEVELS, STREAM, build, cumulative, summary
 
@@ -198,7 +198,7 @@ def write_run(folder: Path) -> None:
         "audits": audits(),
     }
     for study in load_studies().values():
-        for name, schema in schemas_of(study).items():
+        for name, schema in schemas_in(study.package).items():
             if name in frames:
                 write_frame(complete(frames[name], schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from dpol.report.page import page_facts
 from dpol.studies.games.replay import replay_data, replay_intro, replay_widget
-from dpol.studies.page import PageFacts, Widget
+from dpol.studies.drawing import PageFacts, Widget
 from replays import games, replay_of, stream_of
 from report.run_by_hand import ODD, config, page, replay
 from tables_by_hand import summary

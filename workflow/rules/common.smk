@@ -8,6 +8,7 @@ from dpol.core.files import write_text
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.studies.registry import load_studies
+from dpol.studies.study import as_plain
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

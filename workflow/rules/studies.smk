@@ -2,7 +2,7 @@
 # each section that shows them.
 facts = settings.facts
 # Figures of every study may show results of the main one.
-MAIN = plan.studies[0][0].module
+MAIN = plan.studies[0][0].showing
 # What points write, and result tables with their figures and tables.
 PLAYED, SHOWN = [], []
 
@@ -126,17 +126,10 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
-                code=plan.code(
-                    "study_shown",
-                    study.module,
-                    study.showing,
-                    study.drawing,
-                    MAIN,
-                    *code_of(points),
-                ),
+                code=plan.code("study_shown", study.showing, study.drawing, MAIN),
                 study=study.package,
                 section=section.name,
-                settings=block.model_dump(mode="json"),
+                settings=as_plain(study.shown(block)),
                 facts=vars(facts),
                 about=section.about,
             message:

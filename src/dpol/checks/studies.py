@@ -11,9 +11,10 @@ from typing import Any
 
 from dpol.checks import CheckError
 from dpol.core.errors import in_one_line
+from dpol.studies.drawing import drawn_in
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import MAIN, load_study, study_in
-from dpol.studies.study import Facts, Point, Study, schemas_of
+from dpol.studies.study import Facts, Point, Study, schemas_in
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
@@ -23,7 +24,7 @@ def results_have_columns(study: Study) -> None:
 
     Tables that points write may come before them, named as their files.
     """
-    described = tuple(name for name in schemas_of(study) if not name.startswith("points/"))
+    described = tuple(name for name in schemas_in(study.package) if not name.startswith("points/"))
     if study.results != described:
         raise CheckError(
             f"its results are {study.results}, but results.yaml has {described}; make them agree"
@@ -69,7 +70,7 @@ def sections_are_drawn(study: Study) -> None:
         "widgets": {section.name for section in study.sections if section.widget},
     }
     for kind, names in named.items():
-        functions: Mapping[str, Callable[..., object]] = getattr(study.drawn, kind)
+        functions: Mapping[str, Callable[..., object]] = getattr(drawn_in(study.package), kind)
         if odd := sorted(names ^ functions.keys()):
             raise CheckError(
                 f"{study.showing} and DRAWN.{kind} of {study.drawing} do not both have {odd}; make"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
@@ -18,7 +18,9 @@ from dpol.core.settings import Label, Settings
 from dpol.core.shipped import place_of
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
+from dpol.experts.registry import make_members
 from dpol.privacy.settings import Mu
+from dpol.studies.games.exhibits import plays_all
 from dpol.studies.games.settings import Games, MemoryName, Report, Suite
 from dpol.studies.registry import find_study, load_studies
 from dpol.studies.study import Facts, Study, reading_label
@@ -208,6 +210,10 @@ class Config(Settings):
             block_replicates=self.block_replicates,
             keep_rounds=self.keep_rounds,
             report=self.report,
+            plays_the_papers=plays_all(
+                ([*chain(*map(make_members, suite.algorithms))], suite.noises)
+                for suite in self.suites.values()
+            ),
             roles=compared.pairs if compared else {},
             chosen_on=compared.chosen_on if compared else "",
         )

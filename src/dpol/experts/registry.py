@@ -125,13 +125,9 @@ def regret_bounds() -> dict[str, tuple[str, str]]:
     return {name: (entry.regret, entry.against) for name, entry in REGISTRY.items() if entry.regret}
 
 
-def central_rivals() -> dict[str, list[str]]:
-    """Return the kinds of central rivals of RW-Meta, with the registered names of each."""
-    kinds: dict[str, list[str]] = {}
-    for name, entry in REGISTRY.items():
-        if entry.rival:
-            kinds.setdefault(entry.rival, []).append(name)
-    return kinds
+def rival_of(name: str) -> str:
+    """Return the kind of central rival of RW-Meta that a registered name is; empty for none."""
+    return REGISTRY[name].rival if name in REGISTRY else ""
 
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:

@@ -11,7 +11,7 @@ from dpol.data.panel import IDLE, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.part import Part
 from dpol.report.reading import reading
-from dpol.studies.page import PageFacts
+from dpol.studies.drawing import PageFacts
 
 
 def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:

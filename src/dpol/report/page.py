@@ -25,10 +25,10 @@ from dpol.report.provenance import Params, Provenance, provenance_of, provenance
 from dpol.report.reading import read_fragment, read_image
 from dpol.reruns.record import CONFIG, CRATE, checksums, jobs_of, misread_files, read_notes
 from dpol.show.pages import load_template
-from dpol.studies.games.answer import first_level, leads_of
-from dpol.studies.page import PageFacts, Widget
+from dpol.studies.answer.lead import first_level, leads_of
+from dpol.studies.drawing import PageFacts, Widget, drawn_in
 from dpol.studies.registry import MAIN
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_of
+from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_in
 
 
 def write_report(
@@ -89,11 +89,12 @@ def build_page(
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
         if study.name == MAIN:
-            leads = leads_of(results["summary"], settings, facts)
+            leads = leads_of(results["summary"], study.shown(settings), facts)
         for section in study.sections_of(settings, facts):
             part = _part(folder, replace(section, title=section.title or study.title))
             if section.widget:
-                widget = study.drawn.widgets[section.name](results, settings, facts)
+                draw = drawn_in(study.package).widgets[section.name]
+                widget = draw(results, study.shown(settings), facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
@@ -160,7 +161,7 @@ def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Fr
     """Read the result tables of the main study by name, for the lead, or those of a widget."""
     if study.name != MAIN and not any(it.widget for it in study.sections):
         return {}
-    schemas = schemas_of(study)
+    schemas = schemas_in(study.package)
     names = study.results_of(settings, facts)
     return {name: read_frame(folder / f"{name}.parquet", schemas[name]) for name in names}
 

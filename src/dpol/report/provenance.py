@@ -11,7 +11,7 @@ from pathlib import Path
 from dpol.core.versions import Versions, recorded_versions
 from dpol.report.part import Part
 from dpol.reruns.record import Note
-from dpol.studies.page import PageFacts
+from dpol.studies.drawing import PageFacts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,6 @@ PAPER_STATES: Mapping[str, tuple[str, int]] = {
     "CA": ("California", 293),
 }
 """Name and number of hospitals of each state in the paper, by label."""
-BEST_LINEAR = "best-linear-model"
 PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, pd.Timestamp("2020-08-09"), pd.Timestamp("2023-06-04")
 """Number of the paper's weeks, and the Sundays on which the first and the last begin."""
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.registry import study_in
-from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, schemas_of
+from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, schemas_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ def collect(study: Study, settings: Any, facts: Facts, files: FileLists) -> dict
         frames = own(files, settings, facts)
     else:
         frames = {name: read_rows(files[name]) for name in study.results_of(settings, facts)}
-    schemas = schemas_of(study)
+    schemas = schemas_in(study.package)
     return {
         name: schemas[name].check(frame, f"{study.name}: {name}") for name, frame in frames.items()
     }

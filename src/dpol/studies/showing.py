@@ -1,22 +1,27 @@
-"""The job of a section of the page: draw its figures, render its tables."""
+"""The job of a section of the page: draw its figures, render its tables.
+
+It imports `show.py` and `drawn.py` of a study, not its plan, which may name algorithms.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from dpol.core.schemas import read_frame
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
-from dpol.studies.registry import MAIN, load_study, study_in
-from dpol.studies.study import Facts, schemas_of
+from dpol.studies.drawing import drawn_in
+from dpol.studies.registry import MAIN, PACKAGES
+from dpol.studies.study import Facts, Values, schemas_in, sections_in
 
 
 def write_shown(
     package: str,
     name: str,
-    settings: Mapping[str, Any],
+    settings: Values,
     facts: Facts,
     *,
     results: Mapping[str, str],
@@ -27,7 +32,7 @@ def write_shown(
     Args:
         package: dotted name of the package of the study.
         name: name of the section.
-        settings: the study's block of the config.
+        settings: what the study shows of its block of the config, as plain values.
         facts: facts about the run.
         results: file of each result table.
         files: output files: figures/<name>.* and tables/<name>.*.
@@ -35,17 +40,17 @@ def write_shown(
     Raises:
         DataError: a result table is missing, or does not fit its schema.
     """
-    study = study_in(package)
-    block = study.settings.model_validate(settings)
-    (section,) = (section for section in study.sections if section.name == name)
-    schemas = {**schemas_of(load_study(MAIN)), **schemas_of(study)}
+    drawn = drawn_in(package)
+    block = TypeAdapter(drawn.settings).validate_python(settings)
+    (section,) = (section for section in sections_in(package) if section.name == name)
+    schemas = {**schemas_in(PACKAGES[MAIN]), **schemas_in(package)}
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures:
         if paths := _files_of("figures", figure.name, files):
-            save_figure(study.drawn.figures[figure.name](frames, block, facts), paths)
+            save_figure(drawn.figures[figure.name](frames, block, facts), paths)
     for table in section.tables:
         if paths := _files_of("tables", table.name, files):
-            write_table(study.drawn.tables[table.name](frames, block, facts), *paths)
+            write_table(drawn.tables[table.name](frames, block, facts), *paths)
 
 
 def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:

@@ -6,7 +6,8 @@ perhaps `collect`, which makes the result tables of all points; `show.py` has `S
 and words of its figures and tables; `drawn.py` has `DRAWN`, the functions that make them, by name.
 `results.yaml` has the columns of its result tables. A `collect` that needs much that `run` does not
 is in a file of its own, `collect.py`, so that its changes recompute no point. A plan imports
-`study.py` and `show.py`, so these import neither tables nor figures.
+`study.py` and `show.py`, so these import neither tables nor figures. A job that draws imports
+`show.py` and `drawn.py`, so these import no algorithm: tables have all that they show.
 
 The settings of a point are a frozen dataclass, which `compute.py` names as `POINT`: a plan writes
 them as plain values, and a job reads them back. In dpol the class is in `points.py`, which both
@@ -31,11 +32,8 @@ from dpol.core.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from dpol.noise import MemoryChoice
-    from dpol.show.table import Table
-    from dpol.studies.page import PageFacts, Widget
 
 Frames = Mapping[str, "pd.DataFrame"]
 """Result tables, by name."""
@@ -68,9 +66,14 @@ class Point(Generic[PointSettings]):
 
     @property
     def plain(self) -> Values:
-        """The settings as Snakemake hands them to a job: as JSON has them, but with infinity."""
-        plain: Values = to_jsonable_python(self.settings)
-        return plain
+        """The settings as a job gets them."""
+        return as_plain(self.settings)
+
+
+def as_plain(settings: Any) -> Values:
+    """Return settings as Snakemake hands them to a job: as JSON has them, but with infinity."""
+    plain: Values = to_jsonable_python(settings)
+    return plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +148,7 @@ def reading_label(stream: str, reading: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class FigureSpec:
-    """A figure of a study, in words; `Drawn` has the function that draws it.
+    """A figure of a study, in words; `DRAWN` has the function that draws it.
 
     Args:
         name: its files below figures/, without suffix.
@@ -162,7 +165,7 @@ class FigureSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class TableSpec:
-    """A table of a study, in words; `Drawn` has the function that builds it.
+    """A table of a study, in words; `DRAWN` has the function that builds it.
 
     Args:
         name: its files below tables/, without suffix.
@@ -195,7 +198,7 @@ class Section:
             (`dpol.studies.games`). The section is left out if the run does not make one of them.
         figures: its figures.
         tables: its tables.
-        widget: whether the page has an interactive figure of it (`dpol.studies.page`).
+        widget: whether the page has an interactive figure of it (`dpol.studies.drawing`).
         chapter: chapter of the page.
     """
 
@@ -215,22 +218,6 @@ class Section:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """The functions of a study's sections; each takes (frames, settings, facts).
-
-    Args:
-        figures: by name of a figure, what draws it; the label of the figure is its finding in a
-            sentence.
-        tables: by name of a table, what builds it.
-        widgets: by name of a section, what makes its interactive figure.
-    """
-
-    figures: Mapping[str, Callable[[Frames, Any, Facts], Figure]] = field(default_factory=dict)
-    tables: Mapping[str, Callable[[Frames, Any, Facts], Table]] = field(default_factory=dict)
-    widgets: Mapping[str, Callable[[Frames, Any, PageFacts], Widget]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Study:
     """A study, as a plan needs it.
 
@@ -243,6 +230,8 @@ class Study:
         optional: takes (settings, facts) and returns the names of result tables, figures and tables
             that the run does not ask for.
         points: takes (settings, facts) and returns the points, by label.
+        shown: takes the settings and returns what its figures and tables need of them, as `DRAWN`
+            says; by default the settings themselves.
         written: names of the tables that a point writes; by default those of the result tables.
     """
 
@@ -253,6 +242,7 @@ class Study:
     results: tuple[str, ...]
     optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
     points: Callable[[Any, Facts], Mapping[str, Point[Any]]]
+    shown: Callable[[Any], Any] = lambda settings: settings
     written: tuple[str, ...] = ()
 
     @property
@@ -284,19 +274,7 @@ class Study:
     @property
     def sections(self) -> tuple[Section, ...]:
         """Sections that show its results, in their order on the page."""
-        sections: tuple[Section, ...] = import_module(self.showing).SECTIONS
-        return sections
-
-    @property
-    def drawn(self) -> Drawn:
-        """Functions of its sections. Their modules import what draws; no plan asks for them."""
-        drawn: Drawn = import_module(self.drawing).DRAWN
-        return drawn
-
-    @property
-    def columns(self) -> Path:
-        """File of the columns of its result tables."""
-        return Path(str(import_module(self.module).__file__)).with_name("results.yaml")
+        return sections_in(self.package)
 
     def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
         """Return the names of the result tables that a run asks for."""
@@ -320,6 +298,12 @@ class Study:
         return tuple(shown)
 
 
-def schemas_of(study: Study) -> Mapping[str, Schema]:
-    """Return the schemas of a study's result tables, by name."""
-    return read_schemas(study.columns)
+def sections_in(package: str) -> tuple[Section, ...]:
+    """Return the sections of the study in a package, in their order on the page."""
+    sections: tuple[Section, ...] = import_module(f"{package}.show").SECTIONS
+    return sections
+
+
+def schemas_in(package: str) -> Mapping[str, Schema]:
+    """Return the schemas of the result tables of the study in a package, by name."""
+    return read_schemas(Path(str(import_module(package).__file__)).with_name("results.yaml"))

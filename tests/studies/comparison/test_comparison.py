@@ -23,12 +23,12 @@ from dpol.core.intervals import student_factor
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.comparison.study import STUDY
-from dpol.studies.study import schemas_of
+from dpol.studies.study import schemas_in
 
 
 def table(runs=None, comparison=COMPARISON, levels=LEVELS):
     frame = compare(cells() if runs is None else runs, comparison, levels, CONFIDENCE)
-    return schemas_of(STUDY)["comparison"].check(frame, "here")
+    return schemas_in(STUDY.package)["comparison"].check(frame, "here")
 
 
 def pair(frame, kind, mu, other="", noise=""):

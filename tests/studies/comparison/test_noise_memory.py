@@ -33,7 +33,7 @@ from dpol.studies.comparison.noise_memory import (
 from dpol.studies.comparison.points import MemoryPoint
 from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import STUDY, games_with_memory, points
-from dpol.studies.study import Facts, schemas_of
+from dpol.studies.study import Facts, schemas_in
 from small_config import GAINS, problems
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
@@ -55,7 +55,7 @@ def compared(
         for weeks in asked.weeks
     ]
     table = compare_memories(pd.concat(played), asked, delta=1e-6, confidence=confidence)
-    return schemas_of(STUDY)["memory"].check(table, "memory")
+    return schemas_in(STUDY.package)["memory"].check(table, "memory")
 
 
 @pytest.fixture(scope="module")

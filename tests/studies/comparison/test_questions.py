@@ -15,7 +15,7 @@ from dpol.studies.comparison.questions import compare_questions
 from dpol.studies.comparison.questions_shown import best_of_roles, draw_questions, questions_table
 from dpol.studies.comparison.settings import Comparison, Rival, System
 from dpol.studies.comparison.study import STUDY
-from dpol.studies.study import Facts, schemas_of
+from dpol.studies.study import Facts, schemas_in
 from legible import assert_legible, lines, points
 from tables_by_hand import texts
 
@@ -72,7 +72,7 @@ def tables_of(played, settings):
     )
     questions = compare_questions(played, summary, settings, LEVELS, ASKED, CONFIDENCE)
     comparison = compare(played, settings, LEVELS, CONFIDENCE)
-    return schemas_of(STUDY)["questions"].check(questions, "questions"), comparison
+    return schemas_in(STUDY.package)["questions"].check(questions, "questions"), comparison
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from dpol.report.page import page_facts
 from dpol.studies.games.answer import answer_widget, first_level, leads_of
 from dpol.studies.games.summary import conclude
-from dpol.studies.page import PageFacts
+from dpol.studies.drawing import PageFacts
 from report.run_by_hand import config
 from tables_by_hand import INF, run
 

@@ -98,11 +98,11 @@ def texts_of(
     texts = {"lead": " ".join(leads_of(frames["summary"], main, facts))}
     for section in STUDY.sections_of(main, facts):
         for spec in section.figures:
-            figure = STUDY.drawn.figures[spec.name](frames, main, facts)
+            figure = drawn_in(STUDY.package).figures[spec.name](frames, main, facts)
             texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
             pyplot.close(figure)
         for table in section.tables:
-            texts[table.name] = str(STUDY.drawn.tables[table.name](frames, main, facts))
+            texts[table.name] = str(drawn_in(STUDY.package).tables[table.name](frames, main, facts))
     return texts
 
 

@@ -20,7 +20,8 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.studies.comparison.points import Game, MemoryPoint
-from dpol.studies.comparison.settings import SAME, NoiseMemories
+from dpol.studies.comparison.promises import SAME
+from dpol.studies.comparison.settings import NoiseMemories
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 from dpol.studies.study import Inputs
@@ -93,9 +94,10 @@ def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
 
 
 def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
-    memory = memory_of(find_noise(played.noise), stream, played.mu, "designed")
+    noise, mu = find_noise(played.noise), played.guarantee.mu
+    memory = memory_of(noise, stream, played.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
-    mechanism, mu = find_noise(played.noise).mechanism, played.guarantee.mu
+    mechanism = noise.mechanism
     return {
         "n_experts": stream.n_experts,
         "n_rounds": stream.n_rounds,
@@ -103,6 +105,8 @@ def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
         "unmeasured_share": unmeasured_of(stream)["share"],
         "algorithm": played.label,
         "noise": played.noise,
+        "gaussian": mechanism is None,
+        "every_week": noise.memory != "releases",
         "mu": played.mu,
         "smallest_b": float(b.min()),
         "largest_b": float(b.max()),

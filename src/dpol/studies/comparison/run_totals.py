@@ -11,7 +11,6 @@ import pandas as pd
 from dpol.core.randomness import Floats
 from dpol.core.schemas import shared_columns
 from dpol.studies.comparison.settings import System
-from dpol.studies.games.systems import keeps_level
 
 _KEY = ["stream", "algorithm", "noise", "mu"]
 
@@ -49,15 +48,14 @@ def run_totals(summary: pd.DataFrame, totals: pd.DataFrame) -> list[RunTotals]:
         key: own.sort_values("replicate")["total_gain"].to_numpy()
         for key, own in totals.groupby(_KEY, sort=False, observed=True)
     }
-    facts = ("stream", "algorithm", "noise", "level", "mu", "ours")
-    rows = summary.assign(keeps_level=keeps_level(summary)).to_dict("records")
+    facts = ("stream", "algorithm", "noise", "level", "mu", "ours", "keeps_level")
     return [
         RunTotals(
-            **{name: row[name] for name in (*facts, "keeps_level")},
+            **{name: row[name] for name in facts},
             privacy={name: row[name] for name in shared_columns()["guarantee"]},
             totals=by_run[tuple(row[name] for name in _KEY)],
         )
-        for row in rows
+        for row in summary.to_dict("records")
     ]
 
 

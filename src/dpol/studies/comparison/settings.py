@@ -8,13 +8,10 @@ from pydantic import AfterValidator, Field
 
 from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
 from dpol.noise import find_noise
-from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta
-from dpol.privacy.noise_laws import Promise
 from dpol.privacy.settings import FiniteMu
-from dpol.studies.games.settings import BASELINE, OURS, NoiseName
-
-SAME, GUESS, EPSILON, PURE = "mu", "guess", "epsilon", "pure"
-"""Promises: mu-GDP; its best guess of an attacker, its epsilon at delta, or this with delta = 0."""
+from dpol.studies.comparison.promises import SAME, promises_of
+from dpol.studies.games.names import BASELINE, OURS, Roles
+from dpol.studies.games.settings import NoiseName
 
 
 class System(Settings):
@@ -39,17 +36,6 @@ class Rival(Settings):
     """Name in sentences, such as `the tuned baseline`."""
     systems: Annotated[list[System], Field(min_length=1), AfterValidator(all_different)]
     """The system, or several; ours must be above all of them to be above the rival."""
-
-
-def promises_of(mu: float, delta: float) -> dict[str, Promise]:
-    """Return the promises of Gaussian noise at mu, and the one that no Gaussian noise keeps."""
-    epsilon = epsilon_of_delta(delta, mu)
-    return {
-        SAME: Promise(mu=mu),
-        GUESS: Promise(delta=float(delta_of_epsilon(0.0, mu))),
-        EPSILON: Promise(epsilon=epsilon, delta=delta),
-        PURE: Promise(epsilon=epsilon),
-    }
 
 
 class NoiseRead(Settings):
@@ -120,9 +106,9 @@ class Comparison(Settings):
         return {BASELINE: [self.baseline], **rivals, OURS: [self.ours]}
 
     @property
-    def pairs(self) -> dict[str, list[tuple[str, str]]]:
+    def pairs(self) -> Roles:
         """Algorithm and noise of the systems of each role."""
         return {
-            role: [(system.algorithm, system.noise) for system in systems]
+            role: tuple((system.algorithm, system.noise) for system in systems)
             for role, systems in self.roles.items()
         }

@@ -109,4 +109,5 @@ STUDY = Study(
     results=("comparison", "readings", "memory", "questions"),
     optional=not_asked,
     points=points,
+    shown=lambda settings: settings.pairs,
 )

@@ -20,11 +20,12 @@ from dpol.experts.play import (
     guarantee_of,
     play_rounds,
 )
-from dpol.experts.registry import make_members
-from dpol.noise import MemoryChoice, privatize
+from dpol.experts.registry import make_members, rival_of
+from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
+from dpol.studies.games.exhibits import exhibits_of
 from dpol.studies.games.points import GamePoint
-from dpol.studies.games.scores import Played, RunBlock, rounds_of, tables_of
+from dpol.studies.games.scores import Played, RunBlock, rounds_of, score_tables
 from dpol.studies.study import Inputs
 
 POINT = GamePoint
@@ -44,7 +45,7 @@ def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
         memory_mb=inputs.memory_mb,
         noise_memory=game.memory,
     )
-    tables = tables_of(block)
+    tables = score_tables(block)
     if game.keep_rounds:
         tables["rounds"] = rounds_of(block)
     return tables
@@ -71,6 +72,8 @@ def play_suite(
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
+    exhibits = exhibits_of(members, noise)
+    count_noise = _count_noise(stream, noise, mu) if model == "local" else math.nan
 
     def play(part: Sequence[int]) -> list[Played]:
         """Play some replicates; their data are freed before the next part is played."""
@@ -89,7 +92,7 @@ def play_suite(
             replicates=tuple(part),
         )
         played = []
-        for member in members:
+        for member, exhibit in zip(members, exhibits, strict=True):
             with _named_if_it_fails(member):
                 algorithm, generators = member.algorithm, seeds.algorithm(member.label)
                 actions = play_rounds(algorithm, source, generators, name=member.label)
@@ -105,6 +108,9 @@ def play_suite(
                         actions=actions,
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
                         amplification=amplification_of(algorithm, source),
+                        exhibit=exhibit,
+                        rival=rival_of(member.family),
+                        count_noise=count_noise,
                     )
                 )
         return played
@@ -115,6 +121,13 @@ def play_suite(
         played=tuple(join_played(own) for own in zip(*played, strict=True)),
         best=stream.gains.max(axis=1),
     )
+
+
+def _count_noise(stream: GainStream, noise: str, mu: float) -> float:
+    """Return the median standard deviation of independent noise on a count; nan without any."""
+    if mu == math.inf or stream.capacity is None or find_noise(noise).memory != "none":
+        return math.nan
+    return float(np.median(noise_scale(stream, noise, mu) * stream.capacity))
 
 
 @contextmanager

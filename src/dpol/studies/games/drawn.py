@@ -1,14 +1,17 @@
 """What draws the figures and makes the tables of the main study."""
 
-from dpol.studies.games.answer import answer_widget
-from dpol.studies.games.gains import average_gain_table
-from dpol.studies.games.paper import draw_figure_2, table_2
-from dpol.studies.games.privacy import privacy_table
-from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility
-from dpol.studies.games.replay import replay_widget
-from dpol.studies.study import Drawn
+from dpol.studies.answer.gains import average_gain_table
+from dpol.studies.answer.privacy import privacy_table
+from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
+from dpol.studies.answer.replay import replay_widget
+from dpol.studies.answer.slider import answer_widget
+from dpol.studies.drawing import Drawn
+from dpol.studies.games.names import Shown
+from dpol.studies.paper1.figure_2 import draw_figure_2
+from dpol.studies.paper1.table_2 import table_2
 
 DRAWN = Drawn(
+    settings=Shown,
     figures={"figure-2": draw_figure_2, "privacy-utility": draw_privacy_utility},
     tables={
         "table-2": table_2,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence, Sized
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,18 +23,24 @@ from dpol.privacy.mixtures import BatchMixture
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One algorithm on one stream at one privacy level: a cell of the table.
+class Played:
+    """Runs of one algorithm on one stream, with one noise at one privacy level.
 
     Args:
         stream: label of the stream.
-        noise: scaling of the local noise.
+        noise: name of the noise.
         mu: requested privacy level.
         label: name of the algorithm in tables and figures.
         family: registered name of the algorithm.
         origin: `paper`, `standard`, `ours` or `other`.
         guarantee: privacy of the actions.
+        actions: (R, T) experts, counted from 0.
+        gains: (R, T) raw gains of the actions.
         amplification: batch sizes behind an amplified central guarantee, if any.
+        exhibit: exhibit of a paper that the runs belong to; empty for none.
+        rival: kind of central rival that RW-Meta is compared with; empty for none.
+        count_noise: median standard deviation of independent local noise on a count; not a number
+            where there is none.
     """
 
     stream: str
@@ -44,33 +50,35 @@ class Cell:
     family: str
     origin: Origin
     guarantee: Guarantee
-    amplification: BatchMixture | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Played(Cell):
-    """Runs of a cell.
-
-    Args:
-        stream: label of the stream.
-        noise: scaling of the local noise.
-        mu: requested privacy level.
-        label: name of the algorithm in tables and figures.
-        family: registered name of the algorithm.
-        origin: `paper`, `standard`, `ours` or `other`.
-        guarantee: privacy of the actions.
-        amplification: batch sizes behind an amplified central guarantee, if any.
-        actions: (R, T) experts, counted from 0.
-        gains: (R, T) raw gains of the actions.
-    """
-
     actions: Actions
     gains: Floats
+    amplification: BatchMixture | None = None
+    exhibit: str = ""
+    rival: str = ""
+    count_noise: float = math.nan
 
     @property
     def totals(self) -> Floats:
         """(R,) total gains."""
         return np.asarray(self.gains.sum(axis=1))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What one game tells of its system: the columns of `curves` before the gains."""
+        return {
+            "stream": self.stream,
+            "algorithm": self.label,
+            "family": self.family,
+            "origin": self.origin,
+            "ours": self.origin == "ours" or is_ours(self.noise),
+            "exhibit": self.exhibit,
+            "rival": self.rival,
+            "noise": self.noise,
+            "mu": self.mu,
+            "sees": "noisy" if self.guarantee.model == "local" else "raw",
+            **self.guarantee.as_row(),
+            "count_noise": self.count_noise,
+        }
 
 
 @dataclass(frozen=True)
@@ -88,124 +96,6 @@ class RunBlock:
     best: Floats
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scores(Cell):
-    """Scores of a cell.
-
-    Args:
-        stream: label of the stream.
-        noise: scaling of the local noise.
-        mu: requested privacy level.
-        label: name of the algorithm in tables and figures.
-        family: registered name of the algorithm.
-        origin: `paper`, `standard`, `ours` or `other`.
-        guarantee: privacy of the actions.
-        amplification: batch sizes behind an amplified central guarantee, if any.
-        replicates: (R,) numbers of the replicates, increasing.
-        totals: (R,) total gain of each replicate.
-        hits: (R,) number of rounds in which it named an expert with the largest gain.
-        mean: (T,) cumulative gain by round, mean over the replicates.
-        squares: (T,) sum over the replicates of squared deviations from `mean`.
-        equal: whether all replicates have equal gains in every round.
-        first: (T,) actions of the first replicate: experts, counted from 0.
-        first_gains: (T,) raw gains of these actions.
-    """
-
-    replicates: NDArray[np.int32]
-    totals: Floats
-    hits: NDArray[np.int32]
-    mean: Floats
-    squares: Floats
-    equal: bool
-    first: NDArray[np.int32]
-    first_gains: Floats
-
-    @property
-    def ours(self) -> bool:
-        """Whether the algorithm or its noise is not in the papers."""
-        return self.origin == "ours" or is_ours(self.noise)
-
-    @property
-    def unmoved(self) -> bool:
-        """Whether all replicates have equal gains although their noise differs."""
-        noisy = self.guarantee.model != "none" and self.mu < math.inf
-        return noisy and len(self.totals) > 1 and self.equal
-
-
-def scores_of(played: Played, replicates: Sequence[int], best: Floats) -> Scores:
-    """Score an algorithm's runs.
-
-    Args:
-        played: the runs.
-        replicates: numbers of the replicates.
-        best: (T,) largest raw gain of each round.
-    """
-    gains = played.gains
-    running = gains.cumsum(axis=1)
-    # The mean of equal numbers may have a rounding error; their deviations must be exactly 0.
-    same = (running == running[0]).all(axis=0)
-    mean = np.where(same, running[0], running.mean(axis=0))
-    cell = {part.name: getattr(played, part.name) for part in fields(Cell)}
-    if played.amplification:
-        cell["amplification"] = played.amplification.without_empty()
-    return Scores(
-        **cell,
-        replicates=np.asarray(replicates, dtype=np.int32),
-        totals=np.asarray(gains.sum(axis=1)),
-        hits=(gains == best).sum(axis=1, dtype=np.int32),
-        mean=mean,
-        squares=np.where(same, 0.0, ((running - mean) ** 2).sum(axis=0)),
-        equal=bool((gains == gains[0]).all()),
-        first=np.asarray(played.actions[0], dtype=np.int32),
-        first_gains=np.asarray(gains[0]),
-    )
-
-
-def join_scores(parts: Sequence[Scores]) -> Scores:
-    """Join the scores of several blocks of replicates.
-
-    Source: Chan, Golub and LeVeque, Algorithms for computing the sample variance (1983).
-
-    Raises:
-        ValueError: the replicates are not 0, 1, 2, ...
-    """
-    first, *others = sorted(parts, key=lambda part: int(part.replicates[0]))
-    whole = first
-    for part in others:
-        n, more = len(whole.totals), len(part.totals)
-        apart = part.mean - whole.mean
-        whole = replace(
-            whole,
-            replicates=np.concatenate([whole.replicates, part.replicates]),
-            totals=np.concatenate([whole.totals, part.totals]),
-            hits=np.concatenate([whole.hits, part.hits]),
-            mean=whole.mean + apart * (more / (n + more)),
-            squares=whole.squares + part.squares + apart**2 * (n * more / (n + more)),
-            equal=bool(
-                whole.equal and part.equal and (whole.first_gains == part.first_gains).all()
-            ),
-        )
-    numbers = whole.replicates
-    if not np.array_equal(numbers, np.arange(len(numbers))):
-        raise ValueError(
-            f"{whole.stream}, {whole.label}, mu {whole.mu}: replicates {numbers.tolist()} are not"
-            " 0, 1, 2, ..."
-        )
-    return whole
-
-
-def collect_cells(parts: Iterable[Scores]) -> list[Scores]:
-    """Join the scores of every cell of the table, with all its replicates.
-
-    Raises:
-        ValueError: a replicate is missing or occurs twice.
-    """
-    cells: dict[tuple[str, str, float, str], list[Scores]] = {}
-    for part in parts:
-        cells.setdefault((part.stream, part.noise, part.mu, part.label), []).append(part)
-    return [join_scores(own) for own in cells.values()]
-
-
 # ---- tables --------------------------------------------------------------------------------------
 
 
@@ -213,49 +103,51 @@ KEY = ("stream", "algorithm", "noise", "mu")
 """Columns of both tables by which a row of `curves` has its rows of `scores`."""
 
 
-def tables_of(block: RunBlock) -> dict[str, pa.Table]:
+def score_tables(block: RunBlock) -> dict[str, pa.Table]:
     """Tabulate the scores of a block (docs/reference/tables.md).
 
     Returns:
         `scores`, one row per algorithm and replicate, and `curves`, one row per algorithm.
     """
-    every = [scores_of(played, block.replicates, block.best) for played in block.played]
-    curves = [_curves(own) for own in every]
+    curves = [{**played.facts, **_curves(played)} for played in block.played]
     size = len(block.replicates)
     scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in KEY}
+    hits = [(it.gains == block.best).sum(axis=1, dtype=np.int32) for it in block.played]
+    replicates = np.tile(np.asarray(block.replicates, dtype=np.int32), len(block.played))
     return {
         "scores": pa.table(
             {
                 **scores,
-                "replicate": column(np.concatenate([own.replicates for own in every])),
-                "total_gain": column(np.concatenate([own.totals for own in every])),
-                "hits": column(np.concatenate([own.hits for own in every])),
+                "replicate": column(replicates),
+                "total_gain": column(np.concatenate([it.totals for it in block.played])),
+                "hits": column(np.concatenate(hits)),
             }
         ),
         "curves": pa.table({name: column([row[name] for row in curves]) for name in curves[0]}),
     }
 
 
-def _curves(own: Scores) -> dict[str, Any]:
-    """Return a row of the table of curves."""
-    mixture = own.amplification
+def _curves(played: Played) -> dict[str, Any]:
+    """Return the columns of `curves` about the gains of runs."""
+    gains, mixture = played.gains, played.amplification
+    sizes, weights = np.array([], dtype=np.int64), np.array([])
+    if mixture:
+        held = mixture.without_empty()
+        sizes, weights = held.sizes, held.weights
+    running = gains.cumsum(axis=1)
+    # The mean of equal numbers may have a rounding error; their deviations must be exactly 0.
+    same = (running == running[0]).all(axis=0)
+    mean = np.where(same, running[0], running.mean(axis=0))
     return {
-        "stream": own.stream,
-        "algorithm": own.label,
-        "family": own.family,
-        "origin": own.origin,
-        "noise": own.noise,
-        "mu": own.mu,
-        "replicates": len(own.replicates),
-        "equal": own.equal,
-        **own.guarantee.as_row(),
+        "replicates": len(gains),
+        "equal": bool((gains == gains[0]).all()),
         "batch_mu": mixture.mu if mixture else math.nan,
-        "batch_sizes": mixture.sizes if mixture else np.array([], dtype=np.int64),
-        "batch_weights": mixture.weights if mixture else np.array([]),
-        "mean_cumulative_gain": own.mean,
-        "squared_deviations": own.squares,
-        "first_actions": own.first,
-        "first_gains": own.first_gains,
+        "batch_sizes": sizes,
+        "batch_weights": weights,
+        "mean_cumulative_gain": mean,
+        "squared_deviations": np.where(same, 0.0, ((running - mean) ** 2).sum(axis=0)),
+        "first_actions": np.asarray(played.actions[0], dtype=np.int32),
+        "first_gains": np.asarray(gains[0]),
     }
 
 

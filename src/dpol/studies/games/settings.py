@@ -1,44 +1,21 @@
-"""Settings of the main experiment: which algorithms play, and what the report shows.
-
-Also the algorithms of the first paper's experiment, and whether a run plays them.
-"""
+"""Settings of the main experiment: which algorithms play, and what the report shows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
 from dpol.experts.interface import Member
-from dpol.experts.registry import make_members
-from dpol.noise import ISOTROPIC, NOISES, find_noise
+from dpol.noise import ISOTROPIC, NOISES, find_noise, in_order
 from dpol.noise.noises import known_memory
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dpol.studies.study import Facts
+from dpol.studies.games.names import NO_NOISE, Shown
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
-PAPER_NOISE = ISOTROPIC.name
-"""Noise behind the paper's numbers."""
-META, MIN_NOISE, MIN_REGRET = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
-TITLES = {META: "RW-Meta", MIN_NOISE: "Min Noise", MIN_REGRET: "Min Regret"}
-"""The paper's names for single algorithms, by label."""
-LINEAR = "ridge"
-"""The family of the paper's linear models."""
-BEST_FIXED = "best-fixed-expert"
-"""Label of the best fixed expert in hindsight, in the curves of cumulative gain."""
-UNIFORM = "uniform-random"
-"""Label of an expert drawn uniformly in every round, in the same curves."""
-ORACLE = "oracle"
-"""Label of the best expert of every round, in the same curves."""
-BASELINE, OURS = "the baseline", "ours"
-"""Roles of the two systems that a comparison is about; rivals have names of their own."""
 
 
 def known_noise(name: object) -> object:
@@ -126,34 +103,22 @@ class Games(Settings):
     keep_rounds: bool = False
     """Whether every round of every run is kept."""
     report: Report
+    plays_the_papers: bool = False
+    """Whether the suites play all of the first paper's algorithms with its noise."""
     roles: dict[str, list[tuple[Label, NoiseName]]] = {}
     """Algorithm and noise of the compared systems by role: the baseline, each rival, and ours."""
     chosen_on: str = ""
     """Data on which ours was chosen, in words."""
 
-
-def papers_members() -> tuple[Member, ...]:
-    """Return RW-Meta, both trees, and the linear models."""
-    return tuple(member for name in (*TITLES, LINEAR) for member in make_members(name))
-
-
-def papers_labels() -> frozenset[str]:
-    """Return the labels of `papers_members`."""
-    return frozenset(member.label for member in papers_members())
-
-
-def is_papers(rows: pd.DataFrame) -> pd.Series:
-    """Return a mask of the rows of the paper's algorithms with its noise."""
-    return rows["algorithm"].isin(papers_labels()) & (rows["noise"] == PAPER_NOISE)
-
-
-def plays_the_papers(settings: Games, facts: Facts) -> bool:
-    """Return whether a run plays the paper's algorithms with its noise, under one question."""
-    played = [
-        member
-        for suite in settings.suites.values()
-        if PAPER_NOISE in suite.noises
-        for spec in suite.algorithms
-        for member in make_members(spec)
-    ]
-    return not facts.asks_several and all(member in played for member in papers_members())
+    @property
+    def shown(self) -> Shown:
+        """What figures and tables need."""
+        noises = {noise for suite in self.suites.values() for noise in suite.noises}
+        return Shown(
+            algorithms=tuple(self.report.algorithms),
+            envelope=self.report.envelope,
+            noises=tuple(in_order(noises - {NO_NOISE})),
+            confidence=self.report.confidence,
+            roles={role: tuple(systems) for role, systems in self.roles.items()},
+            chosen_on=self.chosen_on,
+        )

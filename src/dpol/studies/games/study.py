@@ -7,7 +7,7 @@ import itertools
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.points import GamePoint
-from dpol.studies.games.settings import Games, Suite, plays_the_papers
+from dpol.studies.games.settings import Games, Suite
 from dpol.studies.study import Facts, Point, Study
 
 _SECONDS_OF_REPLICATE = 0.002
@@ -72,7 +72,7 @@ def replicates(settings: Games, facts: Facts, block: int) -> list[int]:
 
 def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     """Return the names of the tables and figures that the settings do not ask for."""
-    paper = plays_the_papers(settings, facts)
+    paper = settings.plays_the_papers and not facts.asks_several
     asked = {
         "rounds": settings.keep_rounds,
         "table-2": paper,
@@ -95,5 +95,6 @@ STUDY = Study(
     results=("summary", "totals", "ranking", "cumulative", "replay"),
     optional=not_asked,
     points=points,
+    shown=lambda settings: settings.shown,
     written=("scores", "curves", "rounds"),
 )

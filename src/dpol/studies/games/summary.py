@@ -1,14 +1,16 @@
-"""Summary and curves: one row per cell from the scores of all games, and cumulative gains.
+"""Summary and curves: a row per cell, which is an algorithm on a stream with a noise at a level.
 
-Also what follows from the summary: shares, costs, and RW-Meta beside its central rivals. The
-half-width of a difference is the sum of two half-widths, so the intervals of differences hold
-jointly wherever the intervals of the summary do.
+The rows of all games are joined over blocks of replicates. Also what follows from the summary:
+shares, costs, and RW-Meta beside its central rivals. The half-width of a difference is the sum of
+two half-widths, so the intervals of differences hold jointly wherever the intervals of the summary
+do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,116 +18,210 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpol.core.errors import DataError
 from dpol.core.intervals import at_this_reading, half_width, half_width_of, verdict_on
 from dpol.core.randomness import Floats
-from dpol.core.schemas import Schema, read_schemas
+from dpol.core.schemas import Schema, read_frame
 from dpol.data.stream import MANY_UNMEASURED, GainStream, unmeasured_of
-from dpol.experts.registry import central_rivals
-from dpol.noise import find_noise, noise_scale
+from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.mixtures import BatchMixture
 from dpol.show.reported import load_reported
-from dpol.studies.games.scores import Scores
-from dpol.studies.games.settings import (
+from dpol.studies.games.levels import keeps_level, promised
+from dpol.studies.games.names import (
     BEST_FIXED,
     META,
+    MIN_NOISE,
+    MIN_REGRET,
     ORACLE,
     PAPER_NOISE,
+    REFERENCE_TOTALS,
     UNIFORM,
-    Games,
-    papers_labels,
-    plays_the_papers,
 )
-from dpol.studies.games.systems import REFERENCE_TOTALS, promised
-from dpol.studies.study import Facts
+from dpol.studies.games.settings import Games
+from dpol.studies.study import Facts, schemas_in
 
 SCORES, CURVES, ROUNDS = (
     f"points/games/STREAM/SUITE/NOISE/LEVEL/block-K/{name}"
     for name in ("scores", "curves", "rounds")
 )
 """Names in `results.yaml` of the tables that points write."""
+CELL = ["stream", "algorithm", "noise", "mu"]
+"""Columns that tell a cell."""
+_SETTING = ["algorithm", "family", "noise", "level", "mu"]
 
 
 def schema(name: str) -> Schema:
     """Return the schema of a table of the main study."""
-    return read_schemas(Path(__file__).with_name("results.yaml"))[name]
+    return schemas_in(__package__)[name]
 
 
-def count_comparisons(cells: Sequence[Scores], main: Games, facts: Facts) -> int:
-    """Count the cells that the tables show or choose from, for the Bonferroni correction.
+# ---- from the rows of jobs to cells --------------------------------------------------------------
 
-    A table shows the best member of the envelope family, so all its members count. If the run plays
-    the paper's algorithms, the cells of its Table 2 count too.
+
+def read_scores(
+    scores: Path, curves: Path, streams: Mapping[str, GainStream]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the two tables of a job.
+
+    Args:
+        scores: file of its table `scores`.
+        curves: file of its table `curves`.
+        streams: streams that were played, by label.
+
+    Raises:
+        DataError: a file is damaged, they are not of the same job, or a total gain is one that no
+            choices have.
     """
-    report = main.report
-    paper = papers_labels() if plays_the_papers(main, facts) else frozenset[str]()
-    return sum(
-        cell.label in report.algorithms
-        or cell.family == report.envelope
-        or (cell.label in paper and cell.noise == PAPER_NOISE)
-        for cell in cells
+    every, rows = read_frame(scores, schema(SCORES)), read_frame(curves, schema(CURVES))
+    expected = np.repeat(rows[CELL].to_numpy(), rows["replicates"], axis=0)
+    if not np.array_equal(expected, every[CELL].to_numpy()):
+        raise DataError(f"{scores} and {curves} differ; delete both and run snakemake again")
+    for key, own in every.groupby(["stream", "algorithm"])["total_gain"]:
+        label, algorithm = map(str, key)
+        gains = streams[label].gains
+        least, most = float(gains.min(axis=1).sum()), float(gains.max(axis=1).sum())
+        rounding = 1e-9 * max(abs(least), abs(most))
+        fits = (own >= least - rounding) & (own <= most + rounding)
+        if not fits.all():
+            raise DataError(
+                f"{scores}: {algorithm} has a total gain of {own[~fits].iloc[0]:.10g}, but choices"
+                f" on {label} have {least:.10g} to {most:.10g}; delete the file and run snakemake"
+                " again"
+            )
+    return every, rows
+
+
+def join_blocks(
+    jobs: Iterable[tuple[pd.DataFrame, pd.DataFrame]],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Join the blocks of replicates of each cell.
+
+    Args:
+        jobs: tables `scores` and `curves` of each job.
+
+    Returns:
+        `scores` with a row per cell and replicate, without the columns `CELL`; and a row per cell,
+        in the order of the jobs: `curves` of all its replicates.
+
+    Raises:
+        ValueError: the replicates of a cell are not 0, 1, 2, ...
+    """
+    taken = [(own[["replicate", "total_gain", "hits"]], rows) for own, rows in jobs]
+    scores, curves = (pd.concat(parts, ignore_index=True) for parts in zip(*taken, strict=True))
+    sizes, cell = curves["replicates"], curves.groupby(CELL, sort=False).ngroup()
+    begins = scores["replicate"].to_numpy()[sizes.cumsum() - sizes]
+    scores = scores.assign(cell=np.repeat(cell.to_numpy(), sizes))
+    scores = scores.sort_values(["cell", "replicate"], ignore_index=True)
+    curves = curves.assign(cell=cell, begins=begins).sort_values(["cell", "begins"])
+    cells = curves.drop_duplicates("cell").set_index("cell")
+    wrong = scores["replicate"] != scores.groupby("cell").cumcount()
+    for number in scores.loc[wrong, "cell"].head(1):
+        own, numbers = cells.loc[number], scores.loc[scores["cell"] == number, "replicate"]
+        raise ValueError(
+            f"{own['stream']}, {own['algorithm']}, mu {own['mu']}: replicates {numbers.tolist()}"
+            " are not 0, 1, 2, ..."
+        )
+    several = curves[curves.duplicated("cell", keep=False)]
+    for number, blocks in several.groupby("cell"):
+        for name, value in _joined(blocks).items():
+            cells.at[number, name] = value
+    return scores, cells
+
+
+def _joined(blocks: pd.DataFrame) -> dict[str, Any]:
+    """Return the columns of a cell that several blocks of replicates change.
+
+    Source: Chan, Golub and LeVeque, Algorithms for computing the sample variance (1983), for any
+    number of blocks at once.
+    """
+    n = blocks["replicates"].to_numpy()[:, None]
+    means, squares, gains = (
+        np.array(blocks[name].tolist())
+        for name in ("mean_cumulative_gain", "squared_deviations", "first_gains")
     )
+    # From the first block on: if all means are equal, so is theirs, without a rounding error.
+    mean = means[0] + (n * (means - means[0])).sum(axis=0) / n.sum()
+    return {
+        "replicates": int(n.sum()),
+        "equal": bool(blocks["equal"].all() and (gains == gains[0]).all()),
+        "mean_cumulative_gain": mean,
+        "squared_deviations": (squares + n * (means - mean) ** 2).sum(axis=0),
+    }
+
+
+# ---- summary, totals and curves ------------------------------------------------------------------
 
 
 def summarize(
-    cells: Sequence[Scores], streams: Mapping[str, GainStream], main: Games, facts: Facts
+    cells: pd.DataFrame,
+    scores: pd.DataFrame,
+    streams: Mapping[str, GainStream],
+    main: Games,
+    facts: Facts,
 ) -> pd.DataFrame:
-    """Build one row per stream, algorithm, noise and mu (columns: docs/reference/tables.md).
+    """Build one row per cell (columns: docs/reference/tables.md).
+
+    The intervals of all cells that tables show or choose from hold jointly. A table shows the best
+    member of the envelope family, so all its members count. If the run plays all of the first
+    paper's algorithms, the cells of its Table 2 count too.
 
     Args:
-        cells: scores of all games.
+        cells: a row per cell, of `join_blocks`.
+        scores: its rows per cell and replicate.
         streams: streams they were played on, by label.
         main: the report, whose intervals hold jointly.
         facts: privacy levels, and the delta at which epsilon is reported.
     """
-    confidence, comparisons = main.report.confidence, count_comparisons(cells, main, facts)
-    rows = []
-    for cell in cells:
-        totals, mixture = cell.totals, cell.amplification
-        named_right = cell.hits / streams[cell.stream].n_rounds
-        rows.append(
-            {
-                **_stream_facts(streams[cell.stream]),
-                **_setting(cell, facts),
-                "replicates": len(totals),
-                "mean_gain": float(totals.mean()),
-                "ci_half_width": float(half_width(totals, confidence, comparisons)),
-                "std_gain": float(totals.std(ddof=1)) if len(totals) > 1 else math.nan,
-                "named_right": float(named_right.mean()),
-                "named_right_half_width": float(half_width(named_right, confidence, comparisons)),
-                "unmoved": cell.unmoved,
-                "count_noise": _count_noise(cell, streams[cell.stream]),
-                "ours": cell.ours,
-                **cell.guarantee.as_columns(),
-                **cell.guarantee.stay_columns(),
-                "epsilon": cell.guarantee.epsilon(facts.delta),
-                "amplified_epsilon": mixture.epsilon(facts.delta) if mixture else math.nan,
-            }
-        )
-    frame = pd.DataFrame(rows)
-    regret = frame["best_fixed_gain"] - frame["mean_gain"]
-    together = {"confidence": confidence, "ci_comparisons": comparisons}
-    return frame.assign(delta=facts.delta, static_regret=regret, **together)
+    report, paper = main.report, main.plays_the_papers and not facts.asks_several
+    counted = cells["algorithm"].isin(report.algorithms) | (cells["family"] == report.envelope)
+    comparisons = int((counted | (paper & cells["exhibit"].ne(""))).sum())
+    half = partial(half_width, confidence=report.confidence, comparisons=comparisons)
+    about = pd.DataFrame([_stream_facts(stream) for stream in streams.values()])
+    rows = cells.merge(about, how="left", on="stream", validate="many_to_one")
+    ends = rows["replicates"].cumsum().to_numpy()[:-1]
+    totals = np.split(scores["total_gain"].to_numpy(), ends)
+    hits = np.split(scores["hits"].to_numpy(), ends)
+    right = [own / n_rounds for own, n_rounds in zip(hits, rows["n_rounds"], strict=True)]
+    noisy = (rows["model"] != "none") & (rows["mu"] < math.inf)
+    rows = rows.assign(
+        level=rows["mu"].map(facts.labels),
+        mean_gain=[float(own.mean()) for own in totals],
+        ci_half_width=[float(half(own)) for own in totals],
+        std_gain=[float(own.std(ddof=1)) if len(own) > 1 else math.nan for own in totals],
+        named_right=[float(own.mean()) for own in right],
+        named_right_half_width=[float(half(own)) for own in right],
+        unmoved=noisy & (rows["replicates"] > 1) & rows["equal"],
+        epsilon=[_epsilon(row, facts.delta) for row in rows.to_dict("records")],
+        amplified_epsilon=[_amplified(row, facts.delta) for row in rows.to_dict("records")],
+        delta=facts.delta,
+        confidence=report.confidence,
+        ci_comparisons=comparisons,
+    )
+    regret = rows["best_fixed_gain"] - rows["mean_gain"]
+    return rows.assign(static_regret=regret, keeps_level=keeps_level(rows))
 
 
-def _count_noise(cell: Scores, stream: GainStream) -> float:
-    """Return the median standard deviation of independent local noise on a count."""
-    noisy = cell.guarantee.model == "local" and cell.mu < math.inf
-    if not noisy or stream.capacity is None or find_noise(cell.noise).memory != "none":
+def _epsilon(row: Mapping[Any, Any], delta: float) -> float:
+    """Return the epsilon at `delta` that a guarantee implies; inf if it implies none."""
+    if math.isnan(row["guaranteed_epsilon"]):
+        return epsilon_of_delta(delta, row["guaranteed_mu"])
+    return row["guaranteed_epsilon"] if delta >= row["guaranteed_delta"] else math.inf
+
+
+def _amplified(row: Mapping[Any, Any], delta: float) -> float:
+    """Return the epsilon of actions that batches amplify; not a number without batches."""
+    if math.isnan(row["batch_mu"]):
         return math.nan
-    return float(np.median(noise_scale(stream, cell.noise, cell.mu) * stream.capacity))
+    return BatchMixture(row["batch_mu"], row["batch_sizes"], row["batch_weights"]).epsilon(delta)
 
 
-def totals_of(cells: Sequence[Scores], facts: Facts) -> pd.DataFrame:
+def totals_of(cells: pd.DataFrame, scores: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Build one row per cell and replicate: its total gain (docs/reference/tables.md)."""
-    sizes = [len(cell.totals) for cell in cells]
-    settings = pd.DataFrame([{"stream": cell.stream, **_setting(cell, facts)} for cell in cells])
+    settings = cells.assign(level=cells["mu"].map(facts.labels))
     # Categories, since there are many rows: texts would take ten times the memory.
     texts = settings[["stream", "algorithm", "noise", "level"]].astype("category")
-    rows = texts.assign(mu=settings["mu"]).loc[np.repeat(settings.index, sizes)]
-    return rows.reset_index(drop=True).assign(
-        replicate=np.concatenate([cell.replicates for cell in cells]),
-        total_gain=np.concatenate([cell.totals for cell in cells]),
-        hits=np.concatenate([cell.hits for cell in cells]),
-    )
+    rows = texts.assign(mu=settings["mu"]).loc[scores["cell"]].reset_index(drop=True)
+    return rows.join(scores[["replicate", "total_gain", "hits"]])
 
 
 def _stream_facts(stream: GainStream) -> dict[str, Any]:
@@ -162,34 +258,28 @@ def bound_totals(stream: GainStream) -> dict[str, float]:
     return {REFERENCE_TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
-def _setting(cell: Scores, facts: Facts) -> dict[str, Any]:
-    return {
-        "algorithm": cell.label,
-        "family": cell.family,
-        "noise": cell.noise,
-        "level": facts.labels[cell.mu],
-        "mu": cell.mu,
-    }
-
-
 def cumulative_curves(
-    cells: Sequence[Scores], streams: Mapping[str, GainStream], main: Games, facts: Facts
+    cells: pd.DataFrame, streams: Mapping[str, GainStream], summary: pd.DataFrame, facts: Facts
 ) -> pd.DataFrame:
     """Compute the mean cumulative gain by round with half-widths, and for the three references.
 
-    In each round the intervals of all cells that the report shows hold jointly, as in `summarize`.
-    Columns: docs/reference/tables.md.
+    In each round the intervals of all cells hold jointly, as in the summary. Columns:
+    docs/reference/tables.md.
     """
-    confidence, comparisons = main.report.confidence, count_comparisons(cells, main, facts)
+    confidence, comparisons = summary[["confidence", "ci_comparisons"]].iloc[0]
     frames = []
     for stream in streams.values():
         for label, gains in _bounds(stream).items():
             bound: dict[str, Any] = {"algorithm": label, "family": label}
-            bound |= {"noise": "none", "level": "", "mu": math.nan}
+            bound |= {"exhibit": "", "noise": "none", "level": "", "mu": math.nan}
             frames.append(_curve(stream, bound, gains.cumsum(), 0.0))
-    for cell in cells:
-        half = half_width_of(cell.squares, len(cell.totals), confidence, comparisons)
-        frames.append(_curve(streams[cell.stream], _setting(cell, facts), cell.mean, half))
+    for cell in cells.assign(level=cells["mu"].map(facts.labels)).to_dict("records"):
+        half = half_width_of(
+            cell["squared_deviations"], cell["replicates"], confidence, int(comparisons)
+        )
+        setting = {str(name): cell[name] for name in (*_SETTING, "exhibit")}
+        mean = cell["mean_cumulative_gain"]
+        frames.append(_curve(streams[cell["stream"]], setting, mean, half))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -259,22 +349,19 @@ def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
     paper's table (`source`). If a rival has several algorithms, the best in hindsight counts.
     """
     paper = load_reported().assign(source="paper", noise=PAPER_NOISE, confidence=0.95)
-    paper["family"] = paper["algorithm"]
+    paper["rival"] = paper["algorithm"].isin([MIN_NOISE, MIN_REGRET]).map({True: "tree", False: ""})
     both = pd.concat([promised(summary).assign(source="run"), paper])
     key = ["source", "stream", "noise", "mu"]
-    columns = [*key, "family", "algorithm", "confidence", "mean_gain", "ci_half_width"]
-    columns += ["unmeasured_share"]
+    columns = [*key, "algorithm", "confidence", "mean_gain", "ci_half_width"]
+    columns += ["unmeasured_share", "rival"]
     both = both.loc[both["mu"] < math.inf, columns]
     both = both.fillna({"ci_half_width": 0.0})
-    meta = both[both["algorithm"] == META].drop(columns="family")
-    parts = []
-    for rival, families in central_rivals().items():
-        own = both[both["family"].isin(families)]
-        own = own.drop(columns=["family", "confidence", "unmeasured_share"])
-        best = own.sort_values("mean_gain", kind="stable").drop_duplicates(key, keep="last")
-        rows = meta.join(best.set_index(key).add_prefix("other_"), on=key, how="inner")
-        parts.append(rows.assign(rival=rival))
-    rows = pd.concat(parts, ignore_index=True)
+    meta = both[both["algorithm"] == META].drop(columns="rival")
+    others = both[both["rival"] != ""].drop(columns=["confidence", "unmeasured_share"])
+    others = others.sort_values("mean_gain", kind="stable")
+    best = others.drop_duplicates([*key, "rival"], keep="last").set_index(key)
+    rows = meta.join(best.add_prefix("other_"), on=key, how="inner")
+    rows = rows.rename(columns={"other_rival": "rival"}).reset_index(drop=True)
     mean, half = rows["mean_gain"], rows["ci_half_width"]
     other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
     difference, reach = mean - other, half + other_half

@@ -12,7 +12,7 @@ from dpol.studies.ledger.audits.compute import SAMPLED
 from dpol.studies.ledger.audits.core import OUTSIDE, Audited, Subject
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.ledger.audits.study import STUDY
-from dpol.studies.study import schemas_of
+from dpol.studies.study import schemas_in
 
 # Confidence of each bound of the study with the default settings.
 EACH = 1 - 0.05 / SAMPLED
@@ -41,7 +41,7 @@ def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
     reacts = "amplified by batches of random size, adversary that reacts"
     assert outside[columns].to_numpy().tolist() == [["RW-AdaBatch, actions", reacts, "event"]]
     assert (outside.lower_bound > outside.claimed).all()
-    schemas_of(STUDY)["audits"].check(study, "audits")
+    schemas_in(STUDY.package)["audits"].check(study, "audits")
     exact = study.method == "exact"
     assert (study.runs[exact] == 0).all()
     assert (study.confidence[~exact] == EACH).all()

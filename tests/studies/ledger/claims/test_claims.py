@@ -39,7 +39,7 @@ from dpol.studies.ledger.claims.core import (
 from dpol.studies.ledger.claims.experts import TurncoatBank
 from dpol.studies.ledger.claims.settings import Claims
 from dpol.studies.ledger.claims.study import STUDY
-from dpol.studies.study import schemas_of
+from dpol.studies.study import schemas_in
 from ledger import SEED
 
 FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = Verdict
@@ -277,7 +277,7 @@ def test_a_claim_counts_the_settings_in_which_it_was_tested():
 
 
 def test_the_ledger_fits_its_schema_and_has_no_row_twice(study):
-    schemas_of(STUDY)["claims"].check(study.reset_index(drop=True), "the ledger")
+    schemas_in(STUDY.package)["claims"].check(study.reset_index(drop=True), "the ledger")
     assert (study.groupby("paper").size().loc[[EXPERTS, LAZY, LABELS]] >= 15).all()
     assert not study.duplicated(["paper", "statement", "claim"]).any()
     assert set(study["measured_is"]) == {"number", "upper bound", "lower bound"}

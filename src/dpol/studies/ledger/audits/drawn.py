@@ -12,9 +12,10 @@ from dpol.show.marks import Mark
 from dpol.show.names import name_of
 from dpol.show.table import Column, Line, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
+from dpol.studies.drawing import Drawn
 from dpol.studies.ledger.audits.core import OUTSIDE
 from dpol.studies.ledger.audits.settings import Audits
-from dpol.studies.study import Drawn, Facts, Frames
+from dpol.studies.study import Facts, Frames
 
 _VERDICTS = {
     "violated": Mark("refuted", "bad"),
@@ -102,4 +103,4 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     )
 
 
-DRAWN = Drawn(tables={"audits-closest": closest_audits, "audits": audits_table})
+DRAWN = Drawn(settings=Audits, tables={"audits-closest": closest_audits, "audits": audits_table})

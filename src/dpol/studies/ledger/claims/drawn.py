@@ -12,9 +12,10 @@ from dpol.show.marks import Mark
 from dpol.show.names import marked
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Table, TableCell, one_section
+from dpol.studies.drawing import Drawn
 from dpol.studies.ledger.claims.core import OF_SUBSTANCE, Verdict
 from dpol.studies.ledger.claims.settings import Claims
-from dpol.studies.study import Drawn, Facts, Frames
+from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
 _MARKS: Mapping[str, Mark] = {
@@ -149,4 +150,4 @@ def _number(value: float, digits: int = 4) -> str:
     return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"
 
 
-DRAWN = Drawn(tables={"claims-open": open_claims_table, "claims": claims_table})
+DRAWN = Drawn(settings=Claims, tables={"claims-open": open_claims_table, "claims": claims_table})

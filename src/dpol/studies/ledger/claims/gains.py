@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.show.reported import BEST_LINEAR, load_reported
+from dpol.show.reported import load_reported
 from dpol.show.words import mu_title
-from dpol.studies.games.settings import LINEAR, META, MIN_NOISE, MIN_REGRET, PAPER_NOISE
+from dpol.studies.games.names import (
+    BEST_LINEAR,
+    LINEAR,
+    META,
+    MIN_NOISE,
+    MIN_REGRET,
+    PAPER_NOISE,
+)
 from dpol.studies.ledger.claims.core import Finding, Findings
 
 LOW_AND_MODERATE = (1.0, 0.5)

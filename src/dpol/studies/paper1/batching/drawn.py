@@ -12,9 +12,11 @@ from dpol.show.names import OURS, name_of
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.show.words import mu_title
-from dpol.studies.paper1.batching.paper import draw_figure_1, table_1
-from dpol.studies.paper1.batching.settings import Batching
-from dpol.studies.study import Drawn, Facts, Frames
+from dpol.studies.drawing import Drawn
+from dpol.studies.paper1.batching.settings import Batching, Shown
+from dpol.studies.paper1.figure_1 import draw_figure_1
+from dpol.studies.paper1.table_1 import table_1
+from dpol.studies.study import Facts, Frames
 
 PAPER = f"“{EXPERTS}”"
 _COVERS = "The intervals cover the randomness of the runs on these streams, not other streams."
@@ -127,6 +129,7 @@ def _sections(
 
 
 DRAWN = Drawn(
+    settings=Shown,
     figures={"figure-1": draw_figure_1},
     tables={"table-1": table_1, "amplification": amplification, "batching": batching},
 )

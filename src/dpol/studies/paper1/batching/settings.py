@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, model_validator
@@ -48,3 +50,16 @@ class Batching(Settings):
         if max(self.rounds) > self.n_rounds:
             raise ValueError(f"rounds must be at most n_rounds ({self.n_rounds})")
         return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What Figure 1 and Table 1 show besides results.
+
+    Args:
+        replicates: Monte Carlo runs.
+        regret_bounds: bound on the expected regret of each algorithm that has one, by name.
+    """
+
+    replicates: int
+    regret_bounds: Mapping[str, str]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dpol.experts.registry import regret_bounds
 from dpol.studies.paper1.batching.points import BatchingPoint
-from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.paper1.batching.settings import Batching, Shown
 from dpol.studies.study import Facts, Point, Study
 
 
@@ -26,6 +27,12 @@ def points(settings: Batching, facts: Facts) -> dict[str, Point[BatchingPoint]]:
     }
 
 
+def shown(settings: Batching) -> Shown:
+    """Return what the exhibits show besides results."""
+    bounds = {name: bound for name, (bound, _) in regret_bounds().items()}
+    return Shown(replicates=settings.replicates, regret_bounds=bounds)
+
+
 STUDY = Study(
     name="batching",
     title="Privacy amplified by batches",
@@ -33,4 +40,5 @@ STUDY = Study(
     package="dpol.studies.paper1.batching",
     results=("amplification", "batching"),
     points=points,
+    shown=shown,
 )

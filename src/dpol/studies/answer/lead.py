@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
 from dpol.core.words import unmeasured_in_words
 from dpol.data.stream import MANY_UNMEASURED
 from dpol.privacy.account import best_guess
-from dpol.show.looks import Look
-from dpol.show.style import text_colour
 from dpol.show.words import each, privacy_title
-from dpol.studies.games.privacy_utility import groups_of, level_title, shares_of
-from dpol.studies.games.settings import BASELINE, META, OURS, PAPER_NOISE, Games
-from dpol.studies.games.systems import (
-    Line,
-    headline_level,
-    lines_of,
-    mean_share,
-    ordered_levels,
-    system_title,
-)
-from dpol.studies.page import PageFacts, Widget
-from dpol.studies.study import Facts, Frames
+from dpol.studies.answer.systems import Line, lines_of, mean_share, system_title
+from dpol.studies.drawing import PageFacts
+from dpol.studies.games.levels import headline_level, ordered_levels
+from dpol.studies.games.names import BASELINE, META, OURS, PAPER_NOISE, Shown
+from dpol.studies.study import Facts
 
 
 def first_level(facts: Facts, *, compared: bool) -> int:
@@ -34,7 +24,7 @@ def first_level(facts: Facts, *, compared: bool) -> int:
     return levels.index(headline_level(facts.levels)) if compared else len(levels) - 1
 
 
-def leads_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> list[str]:
+def leads_of(summary: pd.DataFrame, settings: Shown, facts: PageFacts) -> list[str]:
     """Say what is decided, and what three systems keep of the possible gain, at each level.
 
     Where systems are compared, they are the baseline, the strongest of its rivals, and ours, for
@@ -62,7 +52,7 @@ def leads_of(summary: pd.DataFrame, settings: Games, facts: PageFacts) -> list[s
     for mu in ordered_levels(facts.levels):
         played = [line for line in private if not math.isnan(mean_share(line.rows, mu)[0])]
         if settings.roles:
-            kept = _compared(played, mu)
+            kept = _of_roles(played, mu)
         else:
             kept = _best_two(played, mu, own.iloc[0], facts) if played else []
         if not kept:
@@ -105,7 +95,7 @@ def _attacked(mu: float, line: Line, facts: PageFacts) -> str:
     )
 
 
-def _compared(lines: Sequence[Line], mu: float) -> list[tuple[str, int]]:
+def _of_roles(lines: Sequence[Line], mu: float) -> list[tuple[str, int]]:
     """Return what the baseline, the strongest of its rivals, and ours keep, if they play."""
     named = {line.name: line for line in lines}
     rivals = [line for line in lines if line.name not in (BASELINE, OURS) and line.model == "local"]
@@ -155,72 +145,3 @@ def _decided(facts: PageFacts) -> str:
         f"Each {facts.period} an algorithm picks one {entity}{among} from noisy numbers, and scores"
         f" {scored}."
     )
-
-
-# ---- the figure to ask ---------------------------------------------------------------------------
-
-
-def answer_widget(frames: Frames, settings: Games, facts: PageFacts) -> Widget:
-    """Build the figure of the systems of a run."""
-    looks = {line.explained: line.look for line in lines_of(frames["summary"], settings, facts)}
-    numbers = shares_of(frames["summary"], settings, facts)
-    return widget_of(numbers, looks, first_level(facts, compared=bool(settings.roles)), facts)
-
-
-def widget_of(
-    numbers: pd.DataFrame, looks: Mapping[str, Look], start: int, facts: PageFacts
-) -> Widget:
-    """Build the figure of shares with a slider of levels, for the script `answer.js`.
-
-    Args:
-        numbers: rows with `dpol.studies.games.privacy_utility.COLUMNS`.
-        looks: look of each system.
-        start: place of the level shown at first.
-        facts: the levels, streams and questions.
-    """
-    levels = ordered_levels(facts.levels)
-    data = {
-        "start": start,
-        "levels": [
-            {"title": privacy_title(mu), "head": level_title(mu), "guesses": best_guess(mu)}
-            for mu in levels
-        ],
-        "panels": [
-            {"title": title, **_panel(rows, looks, levels)}
-            for title, rows in groups_of(numbers, facts).items()
-        ],
-    }
-    return Widget(
-        name="answer", data=data, values={"kind": "question" if facts.asks_several else "stream"}
-    )
-
-
-def _panel(
-    rows: pd.DataFrame, looks: Mapping[str, Look], levels: Sequence[float]
-) -> dict[str, Any]:
-    lines = []
-    for system, own in rows.groupby("system", sort=False):
-        look, of_level = looks[str(system)], own.set_index("mu")
-        free = own["model"].iloc[0] == "none"  # one number for all levels
-        at = [own["mu"].iloc[0] if free else mu for mu in levels]
-        points = [_point(of_level.loc[mu]) if mu in of_level.index else None for mu in at]
-        lines.append(
-            {
-                "name": system,
-                "colour": text_colour(look.colour),
-                "dashes": " ".join(f"{look.width * dash:g}" for dash in look.dashes),
-                "width": look.width,
-                "points": points,
-            }
-        )
-    fixed = rows[["best_fixed", "best_fixed_share"]].iloc[0]
-    return {"lines": lines, "fixed": fixed["best_fixed"], "share": _number(fixed.iloc[1])}
-
-
-def _point(row: Any) -> list[float | None]:
-    return [_number(row["gain_share"]), _number(row["gain_share_half_width"])]
-
-
-def _number(value: float) -> float | None:
-    """Return a number that JSON knows, with four digits."""
-    return round(float(value), 4) if math.isfinite(value) else None

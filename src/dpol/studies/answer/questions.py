@@ -13,20 +13,13 @@ from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import REFERENCES
 from dpol.show.table import Table
-from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.answer import first_level, widget_of
-from dpol.studies.games.privacy_utility import COLUMNS, Y_LABEL, table_of_shares
-from dpol.studies.games.settings import BEST_FIXED, OURS
-from dpol.studies.games.systems import (
-    REFERENCE_NAMES,
-    attacked,
-    headline_level,
-    in_hindsight,
-    looks_of_roles,
-    ordered_levels,
-    share_text,
-)
-from dpol.studies.page import PageFacts, Widget
+from dpol.studies.answer.lead import first_level
+from dpol.studies.answer.privacy_utility import COLUMNS, Y_LABEL, table_of_shares
+from dpol.studies.answer.slider import widget_of
+from dpol.studies.answer.systems import attacked, in_hindsight, looks_of_roles, share_text
+from dpol.studies.drawing import PageFacts, Widget
+from dpol.studies.games.levels import headline_level, ordered_levels
+from dpol.studies.games.names import BEST_FIXED, OURS, REFERENCE_NAMES, Roles
 from dpol.studies.study import Facts, Frames
 
 _APART = 0.17
@@ -49,20 +42,20 @@ def systems_in_words(questions: pd.DataFrame) -> dict[str, str]:
     return words
 
 
-def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure:
+def draw_questions(frames: Frames, systems: Roles, facts: Facts) -> Figure:
     """Draw a panel per question: a line for the mean of each role, dots for those that are thick.
 
     Args:
         frames: the table of questions.
-        settings: settings of the comparison.
+        systems: the systems of each role.
         facts: the questions, the levels, and whether the streams are simulated.
     """
     every, mus = frames["questions"], ordered_levels(facts.levels)
     place = {mu: number for number, mu in enumerate(mus)}
     means = best_of_roles(every[every["stream"] == ""])
-    roles = list(settings.roles)
+    roles = list(systems)
     thick = [*roles[:2], OURS]
-    looks = looks_of_roles(settings.pairs)
+    looks = looks_of_roles(systems)
     shifts = dict(zip(roles, np.linspace(-_APART, _APART, len(roles)), strict=True))
     dots = every[(every["stream"] != "") & every["role"].isin(thick)]
     columns = min(3, len(facts.questions))
@@ -104,12 +97,12 @@ def draw_questions(frames: Frames, settings: Comparison, facts: Facts) -> Figure
     return drawn.figure
 
 
-def questions_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+def questions_table(frames: Frames, systems: Roles, facts: Facts) -> Table:
     """Build the first table: a section per question, a line per role, a column per level.
 
     Args:
         frames: the table of questions.
-        settings: settings of the comparison.
+        systems: the systems of each role.
         facts: the questions, the streams of each, and the levels.
     """
     numbers = _numbers(frames["questions"])
@@ -129,8 +122,8 @@ def _numbers(questions: pd.DataFrame) -> pd.DataFrame:
     )[COLUMNS]
 
 
-def questions_widget(frames: Frames, settings: Comparison, facts: PageFacts) -> Widget:
+def questions_widget(frames: Frames, systems: Roles, facts: PageFacts) -> Widget:
     """Build the figure of the roles, by question, with a slider of levels."""
-    words, looks = systems_in_words(frames["questions"]), looks_of_roles(settings.pairs)
+    words, looks = systems_in_words(frames["questions"]), looks_of_roles(systems)
     shown = {f"{role}: {words[role]}": look for role, look in looks.items()}
     return widget_of(_numbers(frames["questions"]), shown, first_level(facts, compared=True), facts)

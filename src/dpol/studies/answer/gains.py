@@ -9,16 +9,15 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import percent, rounded_up
-from dpol.noise import NO_NOISE, in_order
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
-from dpol.show.reported import BEST_LINEAR
 from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.show.words import privacy_title
-from dpol.studies.games.settings import LINEAR, Games
-from dpol.studies.games.systems import describe_stream, is_weaker
+from dpol.studies.answer.systems import describe_stream
+from dpol.studies.games.levels import is_weaker
+from dpol.studies.games.names import BEST_LINEAR, LINEAR, NO_NOISE, Shown
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = [
@@ -77,7 +76,7 @@ def best_of_columns(columns: Mapping[str, pd.DataFrame], *keys: str) -> pd.DataF
     return ordered.drop_duplicates(["column", "stream", "mu", *keys]).sort_index()
 
 
-def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
+def average_gain_table(frames: Frames, main: Shown, facts: Facts) -> Table:
     """Build the table of total gains, with a group for each noise; the numbers have `COLUMNS`.
 
     Args:
@@ -87,12 +86,13 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
     """
     summary, mus = frames["summary"], list(facts.levels.values())
     runs = summary[summary["stream"].isin(facts.streams) & summary["mu"].isin(mus)]
-    columns = {label: runs[runs["algorithm"] == label] for label in main.report.algorithms}
-    family = main.report.envelope
+    columns = {label: runs[runs["algorithm"] == label] for label in main.algorithms}
+    family = main.envelope
     best = name_of(BEST_LINEAR).short if family == LINEAR else f"best {family}"
     if len(members := runs[runs["family"] == family]):
         columns[best] = members
-    noises = in_order({*pd.concat(columns.values())["noise"]} - {NO_NOISE}) or [NO_NOISE]
+    shown = {*pd.concat(columns.values())["noise"]}
+    noises = [noise for noise in main.noises if noise in shown] or [NO_NOISE]
     # Algorithms without noise stand in the first group.
     for title, rows in columns.items():
         columns[title] = rows.assign(shown_at=rows["noise"].replace(NO_NOISE, noises[0]))
@@ -123,7 +123,7 @@ def average_gain_table(frames: Frames, main: Games, facts: Facts) -> Table:
         " is uniform random, 100% the oracle). —: not run.",
         "Uniform random: an expert drawn uniformly in every round. Best fixed expert: the best"
         " single expert in hindsight. Oracle: the best expert of every round.",
-        footers.describe_interval(main.report.confidence, summary["ci_comparisons"].iloc[0]),
+        footers.describe_interval(main.confidence, summary["ci_comparisons"].iloc[0]),
         *(text for note, text in _EXPLAINED.items() if note in noted),
         *([footers.describe_best(best, family)] if best in columns else []),
         footers.describe_data(facts.simulated),

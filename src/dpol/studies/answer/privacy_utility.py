@@ -23,20 +23,18 @@ from dpol.show.names import OURS
 from dpol.show.table import Line as TableLine
 from dpol.show.table import Table, TableCell, number, one_section
 from dpol.show.words import mu_title
-from dpol.studies.games.settings import BEST_FIXED, Games
-from dpol.studies.games.settings import OURS as OUR_ROLE
-from dpol.studies.games.systems import (
-    REFERENCE_NAMES,
+from dpol.studies.answer.systems import (
     Line,
     attacked,
-    keeps_level,
     lines_of,
     mean_share,
-    ordered_levels,
     share_text,
     sized_titles,
     system_title,
 )
+from dpol.studies.games.levels import ordered_levels
+from dpol.studies.games.names import BEST_FIXED, REFERENCE_NAMES, Shown
+from dpol.studies.games.names import OURS as OUR_ROLE
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
@@ -51,7 +49,7 @@ COLUMNS = [
 half-widths are means of half-widths. They are only there if systems or questions are compared."""
 
 
-def draw_privacy_utility(frames: Frames, main: Games, facts: Facts) -> Figure:
+def draw_privacy_utility(frames: Frames, main: Shown, facts: Facts) -> Figure:
     """Draw a panel per stream, with the systems of `lines_of` and the best fixed expert.
 
     Args:
@@ -160,7 +158,7 @@ def _finding(line: Line, where: str, facts: Facts, *, best: bool) -> str:
 # ---- table ---------------------------------------------------------------------------------------
 
 
-def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
+def answer_table(frames: Frames, settings: Shown, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a line per system, a column per level.
 
     Args:
@@ -170,8 +168,8 @@ def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     """
     summary = frames["summary"]
     table = table_of_shares(shares_of(summary, settings, facts), summary.iloc[0], facts)
-    shown = summary["algorithm"].isin(settings.report.algorithms)
-    weak = ~keeps_level(summary) & (shown | (summary["guaranteed_mu"] > summary["mu"]))
+    shown = summary["algorithm"].isin(settings.algorithms)
+    weak = ~summary["keeps_level"] & (shown | (summary["guaranteed_mu"] > summary["mu"]))
     weaker = summary.loc[weak, ["algorithm", "noise", "guaranteed_mu", "mu"]].drop_duplicates()
     left_out = [
         f"{system_title(*system)} at {mu_title(mu)}" + f" ({mu_title(own)})" * (own > 0)
@@ -183,7 +181,7 @@ def answer_table(frames: Frames, settings: Games, facts: Facts) -> Table:
     return replace(table, footers=(first, *others))
 
 
-def shares_of(summary: pd.DataFrame, settings: Games, facts: Facts) -> pd.DataFrame:
+def shares_of(summary: pd.DataFrame, settings: Shown, facts: Facts) -> pd.DataFrame:
     """Compute the shares of every system by stream, with `COLUMNS`.
 
     Also their means, if systems or questions are compared. Otherwise the streams may be a whole and

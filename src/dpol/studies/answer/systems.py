@@ -7,30 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dpol.core.rounding import percent
 from dpol.core.words import unmeasured_in_words
-from dpol.privacy.account import best_guess, best_guess_of_epsilon
+from dpol.privacy.account import best_guess
 from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
 from dpol.show.words import mu_title
-from dpol.studies.games.settings import BEST_FIXED, ORACLE, OURS, UNIFORM, Games
+from dpol.studies.games.levels import promised
+from dpol.studies.games.names import OURS, REFERENCE_NAMES, REFERENCE_TOTALS, Roles, Shown
 from dpol.studies.study import Facts
 
-Roles = Mapping[str, Sequence[tuple[str, str]]]
-"""Algorithm and noise of the systems of each role."""
 THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
 _CURATOR = "a curator"
-REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORACLE: "oracle_gain"}
-"""Columns of the summary with the total gain of each reference, by label."""
-REFERENCE_NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", ORACLE: "oracle"}
-"""Names that readers see."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +59,7 @@ class Line:
         return self.name if said else f"{self.name}: {which}"
 
 
-def ordered_levels(levels: Mapping[str, float]) -> list[float]:
-    """Return the privacy levels, from no privacy to the strictest."""
-    return sorted(levels.values(), reverse=True)
-
-
-def headline_level(levels: Mapping[str, float]) -> float:
-    """Return the level that headlines name: the middle one with noise, or `inf` without any."""
-    noisy = [mu for mu in ordered_levels(levels) if mu < math.inf] or [math.inf]
-    return noisy[len(noisy) // 2]
-
-
-def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
+def lines_of(summary: pd.DataFrame, main: Shown, facts: Facts) -> list[Line]:
     """Return the systems compared and the best with a curator, or all systems.
 
     The best of a rival's systems is chosen at each level, the best curator over all levels with
@@ -85,12 +67,12 @@ def lines_of(summary: pd.DataFrame, main: Games, facts: Facts) -> list[Line]:
     level, the best algorithm first. "Best" is in hindsight, by the mean over all streams.
     """
     rows = promised(summary[summary["stream"].isin(facts.streams)])
-    return list(_compared(rows, main) if main.roles else _all(rows, main, facts))
+    return list(_of_roles(rows, main) if main.roles else _all(rows, main, facts))
 
 
-def _compared(rows: pd.DataFrame, main: Games) -> Iterator[Line]:
+def _of_roles(rows: pd.DataFrame, main: Shown) -> Iterator[Line]:
     curator = _best(rows[(rows["model"] == "central") & (rows["mu"] < math.inf)])
-    systems = main.roles | ({_CURATOR: [curator]} if curator else {})
+    systems = {**main.roles, **({_CURATOR: (curator,)} if curator else {})}
     looks = looks_of_roles(systems)
     for name, own in systems.items():
         kept = _best_of(rows, own)
@@ -152,11 +134,11 @@ def attacked(mu: float, unit: str = "") -> str:
     return f"At {mu_title(mu)} an attacker is right{about} at most {guesses}."
 
 
-def _all(rows: pd.DataFrame, main: Games, facts: Facts) -> Iterator[Line]:
-    report, lines = main.report, list[tuple[float, Line]]()
-    shown = {label: rows["algorithm"] == label for label in report.algorithms}
-    if report.envelope:
-        shown.setdefault(report.envelope, rows["family"] == report.envelope)
+def _all(rows: pd.DataFrame, main: Shown, facts: Facts) -> Iterator[Line]:
+    lines = list[tuple[float, Line]]()
+    shown = {label: rows["algorithm"] == label for label in main.algorithms}
+    if main.envelope:
+        shown.setdefault(main.envelope, rows["family"] == main.envelope)
     looks = looks_of(shown)
     for label, of_label in shown.items():
         played = rows[of_label].dropna(subset="gain_share")
@@ -204,28 +186,6 @@ def _best(rows: pd.DataFrame) -> tuple[str, str] | None:
 
 def _of(rows: pd.DataFrame, algorithm: str, noise: str) -> pd.DataFrame:
     return rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
-
-
-def promised(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of the summary whose guarantee is as strong as their level."""
-    return rows[keeps_level(rows)]
-
-
-def keeps_level(rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return whether the guarantee of a row allows no more right guesses than its level.
-
-    An (epsilon, delta) guarantee bounds guesses less than a mu.
-    """
-    guesses = [
-        best_guess_of_epsilon(epsilon, delta) if pd.isna(mu) else best_guess(mu)
-        for mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].to_numpy(dtype=float)
-    ]
-    return np.array(guesses) <= rows["mu"].map(best_guess).to_numpy() + 1e-9
-
-
-def is_weaker(guaranteed: float, mu: float) -> bool:
-    """Return whether a guarantee of Gaussian DP is weaker than its level; False for other ones."""
-    return bool(guaranteed > mu * (1 + 1e-9))
 
 
 def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:

@@ -9,28 +9,28 @@ import pandas as pd
 
 from dpol.core.intervals import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 from dpol.show import footers
-from dpol.show.names import OURS
+from dpol.show.names import OURS as OURS_EXPLAINED
 from dpol.show.table import Table, TableCell, one_section
-from dpol.studies.comparison.settings import Comparison, System
-from dpol.studies.games.gains import gain_lines
-from dpol.studies.games.systems import describe_stream
+from dpol.studies.answer.gains import gain_lines
+from dpol.studies.answer.systems import describe_stream
+from dpol.studies.games.names import BASELINE, OURS, Roles, Systems
 from dpol.studies.study import Facts, Frames
 
-_OURS, _BASELINE = "ours †", "the baseline"
+_OURS = "ours †"
 _WORST_FIRST = BELOW, BEHIND, UNDECIDED, EQUAL, AHEAD, ABOVE
 
 
-def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Table:
+def comparison_table(frames: Frames, roles: Roles, facts: Facts) -> Table:
     """Build the table of ours, the baseline and its rivals at every level.
 
     Args:
         frames: the summary and the comparison.
-        settings: settings of the comparison.
+        roles: the systems of the baseline, of each rival, and of ours.
         facts: titles of the streams and levels, in the order of the table, and whether the data
             are simulated.
     """
     comparison, summary = frames["comparison"], frames["summary"]
-    columns = (_OURS, _BASELINE, *(rival.name for rival in settings.rivals))
+    columns = (_OURS, *(role for role in roles if role != OURS))
     cells = pd.DataFrame(_cells(comparison))
     sections = [
         one_section(
@@ -50,7 +50,7 @@ def comparison_table(frames: Frames, settings: Comparison, facts: Facts) -> Tabl
         corner=("stream", "privacy"),
         headers=columns,
         sections=tuple(sections),
-        footers=tuple(_footers(comparison, summary, settings, facts)),
+        footers=tuple(_footers(comparison, summary, roles, facts)),
         numbers=comparison,
     )
 
@@ -73,17 +73,16 @@ def _cells(comparison: pd.DataFrame) -> Iterator[dict[str, Any]]:
             text = footers.amount(best["other_mean_gain"], best["other_ci_half_width"])
             notes = [f"ours {footers.signed(best)}, {verdict}"]
             notes += [best["other_algorithm"]] * (len(own) > 1)
-            yield {**at, "column": rival or _BASELINE, "text": text, "notes": tuple(notes)}
+            yield {**at, "column": rival or BASELINE, "text": text, "notes": tuple(notes)}
 
 
 def _footers(
-    comparison: pd.DataFrame, summary: pd.DataFrame, settings: Comparison, facts: Facts
+    comparison: pd.DataFrame, summary: pd.DataFrame, roles: Roles, facts: Facts
 ) -> Iterator[str]:
     baseline = comparison[comparison["kind"] == "baseline"]
-    rivals = [(rival.name.capitalize(), rival.systems) for rival in settings.rivals]
-    named = [("Ours", [settings.ours]), ("The baseline", [settings.baseline]), *rivals]
+    named = {role.capitalize(): _in_words(roles[role]) for role in (OURS, *roles)}
     yield (
-        f"{' '.join(f'{name}: {_listed(systems)}.' for name, systems in named)} Gains are summed"
+        f"{' '.join(f'{name}: {systems}.' for name, systems in named.items())} Gains are summed"
         f" over all T rounds and averaged over {baseline['replicates'].iloc[0]} runs."
     )
     yield (
@@ -97,13 +96,13 @@ def _footers(
         " stream, noise and μ agree. The file comparison.csv has every other algorithm with noise."
     )
     yield footers.describe_data(facts.simulated)
-    compared = [(it.algorithm, it.noise) for it in (settings.baseline, settings.ours)]
+    compared = [*roles[BASELINE], *roles[OURS]]
     systems = summary.set_index(["algorithm", "noise"]).index
     yield from footers.describe_guarantee(
         summary[systems.isin(compared) | (summary["noise_memory"] != "")]
     )
-    yield f"{OURS}."
+    yield f"{OURS_EXPLAINED}."
 
 
-def _listed(systems: list[System]) -> str:
-    return "; ".join(f"{it.algorithm}, {it.noise} noise" for it in systems)
+def _in_words(systems: Systems) -> str:
+    return "; ".join(f"{algorithm}, {noise} noise" for algorithm, noise in systems)

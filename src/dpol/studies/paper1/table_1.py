@@ -1,4 +1,4 @@
-"""Figure 1 and Table 1 of "Prediction with Expert Advice under Local Differential Privacy"."""
+"""Table 1 of the first paper: rates of regret, each with its source and what was checked."""
 
 from __future__ import annotations
 
@@ -6,75 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 import pandas as pd
-import scipy
-from matplotlib.figure import Figure
 
-from dpol.experts.registry import regret_bounds
-from dpol.show import panels
-from dpol.show.looks import ALGORITHMS, DASHED, REFERENCES, Look
-from dpol.show.names import name_of
 from dpol.show.papers import EXPERTS, LAZY
 from dpol.show.table import Column, Line, Table, TableCell, one_section
-from dpol.show.words import mu_title
-from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.paper1.batching.settings import Shown
 from dpol.studies.study import Facts, Frames
-
-_COLOUR = ALGORITHMS["rw-adabatch"].colour
-_CURVES: Mapping[str, Look] = {
-    "un-amplified": REFERENCES["not-amplified"],
-    "analytic": Look(_COLOUR),
-    "monte-carlo": Look(_COLOUR, DASHED),
-}
-
-
-def draw_figure_1(frames: Frames, settings: Batching, facts: Facts) -> Figure:
-    """Draw trade-off curves of the actions, a panel for each number of experts and mu.
-
-    The figure shows the first round and the first bound of the study.
-    """
-    curves = frames["amplification"]
-    first = curves.iloc[0]
-    shown = curves[(curves["t"] == first["t"]) & (curves["bound"] == first["bound"])]
-    cells = list(shown.groupby(["n", "mu"]))
-    columns, rises = shown["mu"].nunique(), dict[str, float]()
-    size = panels.WIDTH / max(columns, 2), 2.1
-    with panels.panels(
-        len(cells), columns, size, "rate of false negatives", sharex=True, sharey=True
-    ) as drawn:
-        for ax, ((n, mu), rows) in zip(drawn.axes, cells, strict=True):
-            panels.name_panel(ax, name := f"n = {n}, {mu_title(mu)}")
-            for kind, curve in rows.groupby("kind"):
-                if kind in _CURVES:
-                    errors = curve["false_positive"], curve["false_negative"]
-                    ax.plot(*errors, **_CURVES[str(kind)].line, label=str(kind))
-            rises[name] = _rise(rows[rows["kind"] == "analytic"])
-            ax.set(xlim=(0, 1), ylim=(0, 1))
-        for ax in drawn.grid[-1]:
-            ax.set_xlabel("rate of false positives")
-        names = {kind: name_of(kind).long or name_of(kind).short for kind in _CURVES}
-        drawn.legend([panels.key(names[kind], **look.line) for kind, look in _CURVES.items()])
-        drawn.title(
-            f"Tests for the gains of round t = {first['t']:,} of T = {first['T']:,}",
-            f"α = {first['alpha']:g}",
-            "all-zero gains (the worst case)",
-            name_of(first["bound"]).full,
-            f"Monte Carlo: {settings.replicates:,} runs",
-            "higher is more private",
-        )
-        most = max(rises, key=lambda name: rises[name])
-        drawn.find(
-            "At the same rate of false positives, batches raise an attacker’s"
-            f" false negatives by up to {100 * rises[most]:.0f} percentage points ({most}, by the"
-            " analytic lower bound)."
-        )
-    return drawn.figure
-
-
-def _rise(curve: pd.DataFrame) -> float:
-    """Return how far a trade-off curve is at most above that of its mu without batches."""
-    # G_mu(x) = Phi(-(Phi^-1(x) + mu)).
-    plain = scipy.special.ndtr(-scipy.special.ndtri(curve["false_positive"]) - curve["mu"])
-    return float((curve["false_negative"] - plain).max())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +92,7 @@ TABLE_1 = (
 """Rows of Table 1, in the paper's order."""
 
 
-def table_1(frames: Frames, settings: Batching, facts: Facts) -> Table:
+def table_1(frames: Frames, settings: Shown, facts: Facts) -> Table:
     """Build the table of rates, with the share of a bound that regret reached in the games."""
     games = frames["batching"]
     first = games.iloc[0]
@@ -167,7 +103,7 @@ def table_1(frames: Frames, settings: Batching, facts: Facts) -> Table:
             Column(header, prose=True)
             for header in ("privacy", "regret, at most", "against", "source of the rate", "checked")
         ),
-        sections=(one_section(_line(entry, games) for entry in TABLE_1),),
+        sections=(one_section(_line(entry, games, settings.regret_bounds) for entry in TABLE_1),),
         footers=(
             "Our copy of the paper has the rows of its table, but lost the rates. Third-party"
             " summaries: two of the published version, not independent of each other, print it.",
@@ -184,8 +120,8 @@ def table_1(frames: Frames, settings: Batching, facts: Facts) -> Table:
     )
 
 
-def _line(entry: Entry, games: pd.DataFrame) -> Line:
-    bound, _ = regret_bounds().get(entry.family, ("", ""))
+def _line(entry: Entry, games: pd.DataFrame, bounds: Mapping[str, str]) -> Line:
+    bound = bounds.get(entry.family, "")
     ours = (f"the tree that we play: {bound}",) if entry.regret and bound else ()
     rest = entry.against, entry.ground, "; ".join(_checks(entry, games))
     rate = TableCell(entry.regret or bound, ours)

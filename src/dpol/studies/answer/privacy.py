@@ -16,8 +16,9 @@ from dpol.show.footers import AS_HARD_AS, SAMPLERS, describe_public
 from dpol.show.names import name_of
 from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
-from dpol.studies.games.settings import Games
-from dpol.studies.games.systems import lines_of, ordered_levels
+from dpol.studies.answer.systems import lines_of
+from dpol.studies.games.levels import ordered_levels
+from dpol.studies.games.names import Shown
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
@@ -27,7 +28,7 @@ _NAMED = 3
 """Most systems that a line names."""
 
 
-def privacy_table(frames: Frames, main: Games, facts: Facts) -> Table:
+def privacy_table(frames: Frames, main: Shown, facts: Facts) -> Table:
     """Build the table: a line per system of the page's first table, a column per level.
 
     Correlated noises have lines too. Systems with equal numbers share one. Every number is the

@@ -1,0 +1,200 @@
+"""Which noise for which promise: the share of the possible gain that each noise keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dpol.core.rounding import fixed
+from dpol.core.words import counted
+from dpol.privacy.account import best_guess
+from dpol.privacy.noise_laws import LAWS, Promise
+from dpol.show import footers, panels
+from dpol.show.looks import GREY, Look, looks_of
+from dpol.show.names import OURS, marked, name_of
+from dpol.show.table import Column, Group, Section, Table, TableCell
+from dpol.show.words import mu_title, power
+from dpol.studies.comparison.promises import PURE, SAME, promises_of
+from dpol.studies.games.names import Roles
+from dpol.studies.study import Facts, Frames
+
+_KEY = ["level", "same", "weeks", "noise", "algorithm"]
+_OF_NOISE = ["gaussian", "every_week"]
+_DRAWN = [name for name in LAWS if not name.startswith("discrete")]
+_LAW_OF = {"capacity": "Gaussian", "laplace-uniform": "Laplace", "staircase": "staircase"}
+"""Laws of noises; the marker of a noise has the colour of the curve of its law."""
+
+
+def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of the possible gain of each noise and reader, as its mean over the streams.
+
+    There is a row for each promise of `promises_of`, unit and noise that keeps it. Streams have
+    noise of their own, so the squares of their intervals add up.
+
+    Args:
+        memory: the table `memory`.
+        summary: the table `summary` of the same streams.
+    """
+    rows = memory[memory["same"].ne("") | memory["times"].eq(1)]
+    gaussian = rows["gaussian"]
+    # Gaussian noise keeps all promises of its mu but the pure one.
+    kept = [name for name in promises_of(1.0, 1e-6) if name != PURE]
+    copies = [rows[~gaussian], *(rows[gaussian].assign(same=name) for name in kept)]
+    of_stream = summary.groupby("stream")[["uniform_gain", "oracle_gain"]].first()
+    rows = pd.concat(copies, ignore_index=True).join(of_stream, on="stream")
+    possible = rows["oracle_gain"] - rows["uniform_gain"]
+    rows["share"] = (rows["mean_gain"] - rows["uniform_gain"]) / possible
+    rows["squared"] = (rows["ci_half_width"] / possible) ** 2
+    shares = rows.groupby([*_KEY, *_OF_NOISE], sort=False).agg(
+        share=("share", "mean"), half=("squared", "sum"), streams=("share", "size")
+    )
+    return shares.assign(half=shares["half"] ** 0.5 / shares["streams"]).reset_index()
+
+
+def _of_every_week(frames: Frames) -> pd.DataFrame:
+    """Return the shares of noises that release every week."""
+    shares = shares_kept(frames["memory"], frames["summary"])
+    return shares[shares["every_week"]]
+
+
+def promise_in_words(same: str, promise: Promise) -> str:
+    """Return what a promise limits, in a few words."""
+    if same == SAME and promise.mu is not None:
+        return f"the whole curve: {mu_title(promise.mu)}"
+    if promise.epsilon == 0:
+        return f"the best guess: right at most {50 * (1 + promise.delta):.1f}%"
+    return f"ε = {promise.epsilon:.3g}, δ = {power(promise.delta) if promise.delta else '0 (pure)'}"
+
+
+def promises_table(frames: Frames, roles: Roles, facts: Facts) -> Table:
+    """Build the table: a section per level, a group per promise, a line per noise."""
+    shares = _of_every_week(frames)
+    cells = {tuple(row[:5]): row[7:9] for row in shares.itertuples(index=False)}
+    noises, readers, levels, stays = (
+        list(dict.fromkeys(shares[name])) for name in ("noise", "algorithm", "level", "weeks")
+    )
+    gaussian = {*shares.loc[shares["gaussian"], "noise"]}
+    sections = []
+    for mu in levels:
+        groups = []
+        for same, promise in promises_of(mu, facts.delta).items():
+            lines = []
+            for noise in noises:
+                no = "cannot" if same == PURE and noise in gaussian else "—"
+                line = [
+                    _cell(cells, (mu, same, weeks, noise, reader), no)
+                    for weeks in stays
+                    for reader in readers
+                ]
+                name = name_of(noise)
+                lines.append((marked(name.long, name.ours), tuple(line)))
+            groups.append(Group(promise_in_words(same, promise), tuple(lines)))
+        size = f"best guess {100 * best_guess(mu):.1f}%"
+        sections.append(Section(mu_title(mu), size, tuple(groups)))
+    headers = [
+        Column(f"{counted(weeks, 'week')}, {reader}", "%") for weeks in stays for reader in readers
+    ]
+    return Table(
+        caption="Share of the possible gain kept, by promise, noise and stay",
+        corner=("level", "promise", "noise"),
+        headers=tuple(headers),
+        sections=tuple(sections),
+        footers=tuple(_footers(frames["memory"], facts)),
+        numbers=shares.drop(columns=_OF_NOISE),
+    )
+
+
+def _cell(cells: Mapping[Any, Any], key: tuple[Any, ...], no: str) -> TableCell:
+    if key in cells:
+        share, half = (100 * number for number in cells[key])
+        return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", order=share)
+    return TableCell(no)
+
+
+def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
+    yield (
+        "Each promise is to one person in the counts of at most two holders, in as many weeks in a"
+        " row as the column says. Every noise is the least that keeps it. Means over the streams of"
+        f" {frame['replicates'].iloc[0]} runs each. Cannot: no scale of this noise keeps the"
+        " promise. —: this reader takes noise as independent between weeks."
+    )
+    yield footers.describe_intervals_behind(frame)
+    yield footers.describe_data(facts.simulated)
+    yield f"{OURS}."
+
+
+def draw_promises(frames: Frames, roles: Roles, facts: Facts) -> Figure:
+    """Draw what an attacker gains from noises with one best guess, and shares kept, by stay."""
+    shares = _of_every_week(frames)
+    mu, weeks = shares["level"].min(), list(dict.fromkeys(shares["weeks"]))
+    promises = list(promises_of(mu, facts.delta))
+    shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
+    laws = {noise: _LAW_OF.get(noise, noise) for noise in dict.fromkeys(shares["noise"])}
+    looks = looks_of([*_DRAWN, *laws.values()])
+    with panels.panels(1 + len(weeks), 2, (3.3, 2.4)) as drawn:
+        guess = Promise(delta=2 * best_guess(mu) - 1)
+        _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), looks)
+        for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
+            panels.name_panel(ax, f"{counted(stay, 'week')}, {shares['algorithm'].iloc[0]}")
+            own = shares[shares["weeks"] == stay]
+            for place, (noise, law) in enumerate(laws.items()):
+                points = own[own["noise"] == noise]
+                beside = 0.12 * (place - (len(laws) - 1) / 2)
+                points = points.assign(x=points["same"].map(promises.index) + beside)
+                panels.add_bars(ax, points[["x", "share", "half"]], looks[law], noise, joined=False)
+            ax.set_xticks(range(len(promises)), ["curve", "guess", "(ε, δ)", "pure ε"])
+            ax.set_xlim(-0.5, len(promises) - 0.5)
+            low, high = ax.get_ylim()
+            more = max(0.1 - (high - low), 0) / 2  # ten points at least: ticks are whole percents
+            ax.set_ylim(low - more, high + more)
+            ax.set_ylabel("share kept")
+            panels.set_percent(ax.yaxis)
+        drawn.title(
+            f"{panels.data_title(facts.simulated)}, means over streams",
+            *(promise_in_words(*each) for each in promises_of(mu, facts.delta).items()),
+        )
+        drawn.find(_finding(shares))
+        drawn.legend(
+            [panels.key(name_of(noise).long, **looks[law].points) for noise, law in laws.items()]
+        )
+    return drawn.figure
+
+
+def _draw_curves(
+    drawn: panels.Panels, ax: Axes, guess: Promise, releases: int, looks: Mapping[str, Look]
+) -> None:
+    """Draw the least false negatives of any test against its false positives, for each law."""
+    panels.name_panel(ax, f"right at most {50 * (1 + guess.delta):.1f}%")
+    positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
+    ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
+    for name in _DRAWN:
+        e = LAWS[name].largest(guess, releases)
+        kept = 1 - np.array([LAWS[name].delta(epsilon, e, releases) for epsilon in epsilons])
+        odds = np.exp(epsilons)
+        lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
+        negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
+        ax.plot(positives, negatives, color=looks[name].colour, linewidth=1.1)
+        drawn.name_line(ax, (positives[20], negatives[20]), name, looks[name].colour)
+    ax.set(xlabel="false positives", ylabel="false negatives", xlim=(0, 0.2), ylim=(0.6, 1))
+    panels.set_ticks(ax.xaxis, (0, 0.05, 0.1, 0.15, 0.2), "{:.0%}".format)
+    panels.set_percent(ax.yaxis)
+
+
+def _finding(shares: pd.DataFrame) -> str:
+    """Name the best noise of each promise for the shortest and the longest stay."""
+    parts = []
+    for weeks in sorted({shares["weeks"].min(), shares["weeks"].max()}):
+        own = shares[shares["weeks"] == weeks]
+        best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
+        names = dict(
+            zip(best["same"], best["noise"].map(lambda noise: name_of(noise).short), strict=True)
+        )
+        parts.append(
+            f"{counted(weeks, 'week')}: " + ", ".join(f"{names[same]} ({same})" for same in names)
+        )
+    return "Best noise by promise. " + "; ".join(parts) + "."

@@ -1,0 +1,45 @@
+"""Privacy levels: their order, and which rows of the summary keep theirs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpol.privacy.account import best_guess, best_guess_of_epsilon
+
+
+def ordered_levels(levels: Mapping[str, float]) -> list[float]:
+    """Return the privacy levels, from no privacy to the strictest."""
+    return sorted(levels.values(), reverse=True)
+
+
+def headline_level(levels: Mapping[str, float]) -> float:
+    """Return the level that headlines name: the middle one with noise, or `inf` without any."""
+    noisy = [mu for mu in ordered_levels(levels) if mu < math.inf] or [math.inf]
+    return noisy[len(noisy) // 2]
+
+
+def keeps_level(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return whether the guarantee of a row allows no more right guesses than its level.
+
+    An (epsilon, delta) guarantee bounds guesses less than a mu.
+    """
+    guesses = [
+        best_guess_of_epsilon(epsilon, delta) if pd.isna(mu) else best_guess(mu)
+        for mu, epsilon, delta in rows[["guaranteed_mu", "epsilon", "delta"]].to_numpy(dtype=float)
+    ]
+    return np.array(guesses) <= rows["mu"].map(best_guess).to_numpy() + 1e-9
+
+
+def promised(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows of the summary whose guarantee is as strong as their level."""
+    return rows[rows["keeps_level"]]
+
+
+def is_weaker(guaranteed: float, mu: float) -> bool:
+    """Return whether a guarantee of Gaussian DP is weaker than its level; False for other ones."""
+    return bool(guaranteed > mu * (1 + 1e-9))

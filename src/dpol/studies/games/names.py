@@ -1,0 +1,59 @@
+"""Names in the games: the first paper's algorithms and exhibits, references, and roles.
+
+Jobs that draw read these and import no algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+PAPER_NOISE = "isotropic"
+"""Noise behind the first paper's numbers."""
+NO_NOISE = "none"
+"""Name of the noise of algorithms without privacy."""
+META, MIN_NOISE, MIN_REGRET = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
+TITLES = {META: "RW-Meta", MIN_NOISE: "Min Noise", MIN_REGRET: "Min Regret"}
+"""The paper's names for single algorithms, by label."""
+LINEAR, BEST_LINEAR = "ridge", "best-linear-model"
+"""The family of the paper's linear models, and the column of the best of them."""
+TABLE_2 = "paper 1, Table 2: "
+"""Beginning of the column `exhibit` in rows of Table 2, which Figure 2 draws too; the column of the
+table follows."""
+BEST_FIXED = "best-fixed-expert"
+"""Label of the best fixed expert in hindsight, in the curves of cumulative gain."""
+UNIFORM = "uniform-random"
+"""Label of an expert drawn uniformly in every round, in the same curves."""
+ORACLE = "oracle"
+"""Label of the best expert of every round, in the same curves."""
+REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORACLE: "oracle_gain"}
+"""Columns of the summary with the total gain of each reference, by label."""
+REFERENCE_NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", ORACLE: "oracle"}
+"""Names that readers see."""
+BASELINE, OURS = "the baseline", "ours"
+"""Roles of the two systems that a comparison is about; rivals have names of their own."""
+Systems = tuple[tuple[str, str], ...]
+"""Algorithm and noise of each system."""
+Roles = Mapping[str, Systems]
+"""The systems of each role."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What the figures and tables of the games show, resolved from the config.
+
+    Args:
+        algorithms: labels of the algorithms, in order.
+        envelope: family with a column for its best member; empty for none.
+        noises: names of the noises played, in order.
+        confidence: joint confidence of the intervals.
+        roles: the systems compared; empty if the run compares none.
+        chosen_on: data on which ours was chosen, in words.
+    """
+
+    algorithms: tuple[str, ...]
+    envelope: str
+    noises: tuple[str, ...]
+    confidence: float
+    roles: Roles
+    chosen_on: str

@@ -1,0 +1,73 @@
+"""Figure 1 of the first paper: privacy of one round, amplified by batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import scipy
+from matplotlib.figure import Figure
+
+from dpol.show import panels
+from dpol.show.looks import ALGORITHMS, DASHED, REFERENCES, Look
+from dpol.show.names import name_of
+from dpol.show.words import mu_title
+from dpol.studies.paper1.batching.settings import Shown
+from dpol.studies.study import Facts, Frames
+
+_COLOUR = ALGORITHMS["rw-adabatch"].colour
+_CURVES: Mapping[str, Look] = {
+    "un-amplified": REFERENCES["not-amplified"],
+    "analytic": Look(_COLOUR),
+    "monte-carlo": Look(_COLOUR, DASHED),
+}
+
+
+def draw_figure_1(frames: Frames, settings: Shown, facts: Facts) -> Figure:
+    """Draw trade-off curves of the actions, a panel for each number of experts and mu.
+
+    The figure shows the first round and the first bound of the study.
+    """
+    curves = frames["amplification"]
+    first = curves.iloc[0]
+    shown = curves[(curves["t"] == first["t"]) & (curves["bound"] == first["bound"])]
+    cells = list(shown.groupby(["n", "mu"]))
+    columns, rises = shown["mu"].nunique(), dict[str, float]()
+    size = panels.WIDTH / max(columns, 2), 2.1
+    with panels.panels(
+        len(cells), columns, size, "rate of false negatives", sharex=True, sharey=True
+    ) as drawn:
+        for ax, ((n, mu), rows) in zip(drawn.axes, cells, strict=True):
+            panels.name_panel(ax, name := f"n = {n}, {mu_title(mu)}")
+            for kind, curve in rows.groupby("kind"):
+                if kind in _CURVES:
+                    errors = curve["false_positive"], curve["false_negative"]
+                    ax.plot(*errors, **_CURVES[str(kind)].line, label=str(kind))
+            rises[name] = _rise(rows[rows["kind"] == "analytic"])
+            ax.set(xlim=(0, 1), ylim=(0, 1))
+        for ax in drawn.grid[-1]:
+            ax.set_xlabel("rate of false positives")
+        names = {kind: name_of(kind).long or name_of(kind).short for kind in _CURVES}
+        drawn.legend([panels.key(names[kind], **look.line) for kind, look in _CURVES.items()])
+        drawn.title(
+            f"Tests for the gains of round t = {first['t']:,} of T = {first['T']:,}",
+            f"α = {first['alpha']:g}",
+            "all-zero gains (the worst case)",
+            name_of(first["bound"]).full,
+            f"Monte Carlo: {settings.replicates:,} runs",
+            "higher is more private",
+        )
+        most = max(rises, key=lambda name: rises[name])
+        drawn.find(
+            "At the same rate of false positives, batches raise an attacker’s"
+            f" false negatives by up to {100 * rises[most]:.0f} percentage points ({most}, by the"
+            " analytic lower bound)."
+        )
+    return drawn.figure
+
+
+def _rise(curve: pd.DataFrame) -> float:
+    """Return how far a trade-off curve is at most above that of its mu without batches."""
+    # G_mu(x) = Phi(-(Phi^-1(x) + mu)).
+    plain = scipy.special.ndtr(-scipy.special.ndtri(curve["false_positive"]) - curve["mu"])
+    return float((curve["false_negative"] - plain).max())

@@ -1,0 +1,153 @@
+"""Figure 2 of the first paper on the streams of a run: cumulative gain over time."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import replace
+from itertools import product
+
+import pandas as pd
+from matplotlib import dates
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from dpol.core.intervals import ABOVE, BELOW, verdict_on
+from dpol.data.stream import MANY_UNMEASURED
+from dpol.show import panels
+from dpol.show.looks import ENVELOPE, GREY, REFERENCES, looks_of
+from dpol.show.words import privacy_title
+from dpol.studies.answer.systems import sized_titles
+from dpol.studies.games.levels import ordered_levels
+from dpol.studies.games.names import (
+    BEST_FIXED,
+    LINEAR,
+    META,
+    PAPER_NOISE,
+    REFERENCE_NAMES,
+    TITLES,
+    Shown,
+)
+from dpol.studies.study import Facts, Frames
+
+RANGE_LABEL = "linear models"
+_RANGE_ALPHA = 0.35
+_BOLD_CHARACTERS_PER_INCH = 12.5
+_MANY = 4
+"""Number of levels above which titles are wrapped and dates are fewer."""
+# Without markers, which would look like measured points.
+_LOOKS = {label: replace(look, marker="") for label, look in looks_of(TITLES).items()}
+
+
+def draw_figure_2(frames: Frames, main: Shown, facts: Facts) -> Figure:
+    """Draw mean cumulative gain over time: a row of panels per stream, a column per level.
+
+    Args:
+        frames: the summary; and `cumulative`, one row per stream, algorithm, noise, mu and round,
+            with the best fixed expert among the algorithms.
+        main: the confidence of the intervals.
+        facts: titles of the streams, levels, and whether the data are simulated.
+    """
+    levels = ordered_levels(facts.levels)
+    rows = _of_the_paper(frames["cumulative"], facts)
+    titles = sized_titles(facts.streams, frames["summary"])
+    width = {1: 4.2, 2: 2.7}.get(len(levels), panels.WIDTH / len(levels))
+    height = {1: 2.6, 2: 1.9}.get(len(facts.streams), 1.5)
+    cells, size = list(product(facts.streams, levels)), (width, height)
+    # All panels share both axes, as in the paper.
+    with panels.panels(
+        len(cells), len(levels), size, "cumulative gain", sharex=True, sharey=True
+    ) as drawn:
+        for ax, (stream, mu) in zip(drawn.axes, cells, strict=True):
+            own = rows[rows["stream"] == stream]
+            _draw_panel(ax, own[(own["mu"] == mu) | (own["algorithm"] == BEST_FIXED)])
+        for ax, mu in zip(drawn.grid[0], levels, strict=True):
+            text = privacy_title(mu)
+            ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
+        for ax, stream in zip(drawn.grid[:, 0], facts.streams, strict=True):
+            # A bracket such as (n = 24) stays on one line.
+            title = re.sub(r"\([^()]{,12}\)", lambda m: m[0].replace(" ", "\xa0"), titles[stream])
+            wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
+            ax.set_ylabel(wrapped, fontweight="bold", parse_math=False)
+        most = 4 if len(levels) > _MANY else 5
+        _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
+        drawn.legend(_legend_keys(rows))
+        drawn.title(*_subtitle(rows, main, facts))
+        depends = bool(frames["summary"]["unmeasured_share"].max() > MANY_UNMEASURED)
+        drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
+    return drawn.figure
+
+
+def _of_the_paper(cumulative: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+    """Return the paper's algorithms with its noise and the best fixed expert, with `x`."""
+    rows = cumulative[(cumulative["exhibit"] != "") | (cumulative["algorithm"] == BEST_FIXED)]
+    rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
+    dated = bool(rows["period"].notna().all())
+    return rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])
+
+
+def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
+    values = rows[rows["family"] == LINEAR].groupby("x")["mean_cumulative_gain"]
+    low, high = values.min(), values.max()
+    shade = ax.fill_between(low.index, low, high, color=ENVELOPE, linewidth=0, zorder=1)
+    shade.set(alpha=_RANGE_ALPHA, label=RANGE_LABEL)
+    for label, look in _LOOKS.items():
+        own = rows[rows["algorithm"] == label]
+        panels.add_band(ax, own[["x", "mean_cumulative_gain", "ci_half_width"]], look, label)
+    fixed, look = rows[rows["algorithm"] == BEST_FIXED], REFERENCES[BEST_FIXED]
+    ax.plot(fixed["x"], fixed["mean_cumulative_gain"], zorder=4, label=BEST_FIXED, **look.line)
+
+
+def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
+    """Set the scales that all panels share, with at most `most` dates or rounds."""
+    ax.margins(x=0.02)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10]))
+    if not dated:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=most - 1, steps=[1, 2, 5, 10], integer=True))
+        return
+    locator = dates.AutoDateLocator(minticks=2, maxticks=most)
+    ax.xaxis.set_major_locator(locator)
+    # The subtitle has the years: the formatter's own would overlap the next panel.
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
+
+
+def _legend_keys(rows: pd.DataFrame) -> list[Artist]:
+    fixed = panels.key(REFERENCE_NAMES[BEST_FIXED], **REFERENCES[BEST_FIXED].line)
+    linear = rows.loc[rows["family"] == LINEAR, "algorithm"].nunique()
+    range_name = f"range of the {linear} linear models"
+    band = "shade in a line's colour: its interval"
+    return [
+        *(panels.key(TITLES[label], **look.line) for label, look in _LOOKS.items()),
+        fixed,
+        Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
+        Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),
+    ]
+
+
+def _subtitle(rows: pd.DataFrame, main: Shown, facts: Facts) -> tuple[str, ...]:
+    when = f"rounds 1 to {rows['round'].max()}"
+    if rows["period"].notna().all():
+        when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
+    return (
+        f"{panels.data_title(facts.simulated)}, {when}",
+        f"{PAPER_NOISE} noise",
+        f"joint {100 * main.confidence:g}% intervals for the noise",
+    )
+
+
+def _finding(rows: pd.DataFrame, facts: Facts) -> str:
+    """Count the panels in which RW-Meta ends above or below the best fixed expert."""
+    last = rows[rows["round"] == rows["round"].max()]
+    fixed = last[last["algorithm"] == BEST_FIXED].set_index("stream")["mean_cumulative_gain"]
+    meta = last[(last["algorithm"] == META) & last["mu"].isin(facts.levels.values())]
+    lead = meta["mean_cumulative_gain"] - meta["stream"].map(fixed)
+    verdicts = list(map(verdict_on, lead, meta["ci_half_width"]))
+    return (
+        f"{TITLES[META]} ends above the best fixed expert in"
+        f" {verdicts.count(ABOVE)} of {len(verdicts)} panels, and below it in"
+        f" {verdicts.count(BELOW)}."
+    )

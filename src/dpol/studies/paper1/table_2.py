@@ -1,0 +1,193 @@
+"""Table 2 of the first paper on the streams of a run, with the paper's numbers in grey."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from dpol.show import footers
+from dpol.show.papers import EXPERTS, cited
+from dpol.show.reported import (
+    PAPER_FIRST,
+    PAPER_LAST,
+    PAPER_STATES,
+    PAPER_WEEKS,
+    describe_fillings,
+    has_papers_periods,
+    load_reported,
+)
+from dpol.show.table import Column, Table, TableCell, one_section
+from dpol.show.words import mu_title
+from dpol.studies.answer.gains import COLUMNS, best_of_columns, gain_lines
+from dpol.studies.answer.systems import describe_stream
+from dpol.studies.games.levels import ordered_levels
+from dpol.studies.games.names import (
+    BEST_LINEAR,
+    LINEAR,
+    META,
+    MIN_NOISE,
+    PAPER_NOISE,
+    TABLE_2,
+    TITLES,
+    Shown,
+)
+from dpol.studies.study import Facts, Frames
+
+RUN, PAPER = "run", "paper"
+"""Sources of the numbers."""
+HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
+"""Headers by column."""
+_REPRODUCED = "reproduced?"
+
+
+def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
+    """Build Table 2: a section per stream and per state of the paper, a line per level.
+
+    Of the linear models, only the best of each cell is there. The paper's numbers are there at the
+    levels of the run, if it asks the paper's question. The numbers have `source` and `COLUMNS`.
+
+    Args:
+        frames: the summary.
+        main: the confidence of the intervals.
+        facts: streams, levels, and the states of the paper among the streams.
+    """
+    summary, mus = frames["summary"], ordered_levels(facts.levels)
+    run = _of_run(summary[summary["stream"].isin(facts.streams)], facts)
+    paper = _of_paper()
+    paper = paper[paper["mu"].isin(mus) & facts.asks_the_papers]
+    marked = pd.concat([run, *_marks(run, paper, facts)])
+    columns = [*HEADERS, *([_REPRODUCED] if len(paper) else [])]
+    sections = [
+        one_section(
+            gain_lines(rows, columns, mus, _gain, name=mu_title),
+            title,
+            describe_stream(rows.iloc[0]),
+        )
+        for stream, title in facts.streams.items()
+        if len(rows := marked[marked["stream"] == stream])
+    ]
+    sections += [
+        one_section(
+            gain_lines(rows, columns, sorted({*rows["mu"]}, reverse=True), _gain, name=mu_title),
+            f"{title}, in the paper",
+            f"n = {size}; {_how_data_differ(summary, facts, state)}",
+            cited=True,
+        )
+        for state, (title, size) in PAPER_STATES.items()
+        if len(rows := paper[paper["stream"] == state])
+    ]
+    both = pd.concat([run.assign(source=RUN), paper.assign(source=PAPER)], ignore_index=True)
+    return Table(
+        caption="The paper’s Table 2: total gain",
+        corner=("data", "privacy"),
+        headers=(*HEADERS.values(), *(Column(it, prose=True) for it in columns[len(HEADERS) :])),
+        sections=tuple(sections),
+        footers=tuple(_footers(summary, main, facts)),
+        numbers=both.reindex(columns=["source", *COLUMNS]).astype({"ci_comparisons": "Int64"}),
+    )
+
+
+def _of_run(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+    """Return the best row of each column; the run may play more of the family than the paper."""
+    rows = summary[summary["mu"].isin(facts.levels.values())]
+    columns = {name: rows[rows["exhibit"] == f"{TABLE_2}{name}"] for name in HEADERS}
+    best = best_of_columns(columns)
+    return best.assign(stream_title=best["stream"].map(facts.streams))
+
+
+def _of_paper() -> pd.DataFrame:
+    """Return the paper's numbers; it does not name the best linear models."""
+    rows = load_reported()
+    titles, sizes = ({key: state[i] for key, state in PAPER_STATES.items()} for i in (0, 1))
+    known = rows["ci_half_width"].notna()
+    return rows.assign(
+        stream_title=rows["stream"].map(titles),
+        n_experts=rows["stream"].map(sizes),
+        n_rounds=PAPER_WEEKS,
+        first_period=PAPER_FIRST,
+        last_period=PAPER_LAST,
+        column=rows["algorithm"],
+        algorithm=rows["algorithm"].where(rows["algorithm"] != BEST_LINEAR, ""),
+        confidence=known.map({True: 0.95, False: math.nan}),
+        replicates=100,
+    )
+
+
+def _marks(run: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> Iterator[pd.DataFrame]:
+    """Yield a row for each stream and level that says what of the paper's line is reproduced.
+
+    The order is that of the four means. Totals are comparable only for the paper's state and weeks.
+    """
+    for (stream, mu), own in run.groupby(["stream", "mu"]):
+        same = paper[paper["mu"] == mu]
+        orders = [_order(rows) for _, rows in same.groupby("stream")]
+        totals = "totals not comparable"
+        state = same[same["stream"] == facts.reported.get(str(stream))].set_index("column")
+        if len(state) and not facts.simulated and has_papers_periods(own).all():
+            share = own.set_index("column")["mean_gain"][META] / state["mean_gain"][META]
+            totals = f"{HEADERS[META]} has {share:.0%} of the paper’s total"
+        if orders:
+            text = f"order {'yes' if _order(own) in orders else 'no'}, {totals}"
+            yield own.head(1).assign(column=_REPRODUCED, algorithm=text)
+
+
+def _order(rows: pd.DataFrame) -> list[str]:
+    return rows.sort_values("mean_gain")["column"].tolist()
+
+
+def _gain(row: Any) -> TableCell:
+    if row["column"] == _REPRODUCED:
+        return TableCell(row["algorithm"])
+    gain, model = row["mean_gain"], ""
+    if row["column"] == BEST_LINEAR:
+        model = row["algorithm"].removeprefix(f"{LINEAR}-")
+    notes = (model,) if model else ()
+    return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
+
+
+def _how_data_differ(summary: pd.DataFrame, facts: Facts, state: str) -> str:
+    """Say how the paper's data differ from the run's."""
+    if facts.simulated:
+        return "real hospitals"
+    weeks = "same" if has_papers_periods(summary).all() else "other"
+    if state in facts.reported.values():
+        return f"{weeks} weeks, same state"
+    return f"{weeks} weeks{' and' if weeks == 'other' else ', other'} hospitals"
+
+
+def _footers(summary: pd.DataFrame, main: Shown, facts: Facts) -> Iterator[str]:
+    replicates = summary["replicates"].max()
+    paper = f"Table 2 of {cited(EXPERTS)}"
+    beside = f"Not shown: {paper} (other question: not comparable)."
+    if facts.asks_the_papers:
+        beside = f"Grey: {paper}, not computed here (±: 95% interval, where known)."
+    # The page shows the first note, and folds the others.
+    yield (
+        f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
+        f" {PAPER_NOISE} noise (μ = ∞: no privacy). {beside} {HEADERS[META]} and the"
+        f" {HEADERS[BEST_LINEAR]} rest on regressors that are our reading: no source gives the"
+        f" paper’s. {HEADERS[MIN_NOISE]} adds noise for the largest sensitivity of any round,"
+        f" {HEADERS[META]} for that of each round."
+    )
+    if facts.asks_the_papers:
+        yield (
+            "Reproduced: whether the four means have the paper’s order. Totals are comparable only"
+            " for the same hospitals in the same weeks."
+        )
+    if facts.asks_the_papers and not facts.simulated:
+        yield describe_fillings()
+    linear = summary.loc[summary["exhibit"] == f"{TABLE_2}{BEST_LINEAR}", "algorithm"].nunique()
+    yield (
+        f"{HEADERS[BEST_LINEAR]}: the one of {linear} with the largest mean,"
+        " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"
+        " correction counts the cells of all of them, so its interval holds despite the choice."
+    )
+    yield footers.describe_interval(main.confidence, summary["ci_comparisons"].iloc[0])
+    free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
+    noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
+    if named := [title for label, title in TITLES.items() if label in noisy]:
+        yield f"{' and '.join(named)}: adds noise even where no privacy is requested."
+    yield footers.describe_data(facts.simulated)
