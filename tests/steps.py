@@ -10,7 +10,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
-from dpol.experts.learners.typical import TypicalLevel, before_round_1
+from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.experts.play import observations, setup_of
 from dpol.noise import NoisyGains
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpol.experts.interface import LocalSetup, Observation
-from dpol.experts.learners.typical import before_round_1
+from dpol.experts.learners.typical_level import before_round_1
 
 START = before_round_1(
     LocalSetup(

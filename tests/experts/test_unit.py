@@ -9,7 +9,7 @@ import pytest
 
 from dpol.core.randomness import replicate_generators
 from dpol.experts.interface import LocalAlgorithm
-from dpol.experts.learners.typical import TypicalLevel
+from dpol.experts.learners.typical_level import TypicalLevel
 from dpol.experts.play import play_rounds
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import privatize

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpol.data.panel import IDLE, rows_read_of
 from dpol.data.stream import read_stream
-from dpol.report.part import Part
+from dpol.report.chapters import Part
 from dpol.report.reading import reading
 from dpol.studies.drawing import PageFacts
 

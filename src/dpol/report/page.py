@@ -20,7 +20,7 @@ from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
-from dpol.report.part import Chapter, Part, Picture
+from dpol.report.chapters import Chapter, Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.reruns.record import CONFIG, CRATE, checksums, jobs_of, misread_files, read_notes

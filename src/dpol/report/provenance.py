@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.versions import Versions, recorded_versions
-from dpol.report.part import Part
+from dpol.report.chapters import Part
 from dpol.reruns.record import Note
 from dpol.studies.drawing import PageFacts
 

@@ -34,7 +34,7 @@ def write_points(
     run = import_module(f"{package}.compute").run
     computed = [run(settings_from(package, plain), inputs) for plain in points]
     for name, path in files.items():
-        write_frame(together([parts[name] for parts in computed]), path)
+        write_frame(join_tables([parts[name] for parts in computed]), path)
 
 
 def settings_from(package: str, plain: Values) -> Any:
@@ -54,7 +54,7 @@ def settings_from(package: str, plain: Values) -> Any:
     return TypeAdapter(kind).validate_python(plain)
 
 
-def together(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:
+def join_tables(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:
     """Concatenate the rows of several points, whose tables have one type."""
     first, *others = parts
     if not others:

@@ -25,7 +25,7 @@ from dpol.experts.interface import (
     Observation,
     ReadsNoise,
 )
-from dpol.experts.learners.typical import TypicalLevel, before_round_1
+from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.privacy.chains import Chains
 
 LEVEL_FLOOR = 0.03
