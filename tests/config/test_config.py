@@ -41,7 +41,7 @@ def test_a_table_of_gains_is_accepted():
     config = parse(GAINS, {f"dataset.source.{key}": value for key, value in keys.items()}).config
     assert config.raw_file == "gains.parquet"
     assert parse({"dataset.source": WEB}).config.raw_file == WEB["file"]
-    with pytest.raises(ValueError, match=r"has no dataset\.columns"):
+    with pytest.raises(ValueError, match=r"has no columns of counts"):
         _ = config.dataset.needed_columns
 
 

@@ -395,7 +395,7 @@ def test_a_list_may_name_entities_of_several_streams() -> None:
     panel = clean(of, dataset(entities=["a", "b", "e", "g"], min_total_cases=100), both)
     assert [report.entities for report in panel.reports] == [2, 2]
     assert panel.reports[1].dropped == (
-        {"entity": "f", "name": "f", "reason": "not listed in dataset.cleaning.entities"},
+        {"entity": "f", "name": "f", "reason": "not listed in cleaning.entities"},
     )
     assert "stream T keeps 1 of 3 entities, but needs at least 2" in (
         refused(of, dataset(entities=["a", "b", "e"], min_total_cases=100), both)

@@ -166,7 +166,7 @@ def test_capacities_may_be_in_a_second_table(file: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("error", "changes", "message"),
     [
-        (dpol.DataError, {"count": "use"}, "used, beds. Name the right ones as arguments"),
+        (dpol.DataError, {"count": "use"}, "used, beds. Name the right ones in the arguments"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups within the periods: X, Y"),
         (dpol.DataError, {"cleaning": {"entities": "all"}}, "cleaning.max_clipped = 0.01"),
         (dpol.DataError, {"groups": None}, "groups or periods. Groups within the periods: X, Y"),

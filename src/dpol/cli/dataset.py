@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dpol.core.errors import Key
 from dpol.core.options import between, given
 
 _LABEL = 60
@@ -36,6 +37,17 @@ _CHOICES = {
     "capacity_zero": ("drop", "absent", "carry"),
 }
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
+_KEYS = {
+    "dataset.columns": {"entity": "entity", "period": "period", "count": "count",
+                        "capacity": "capacity"},
+    "dataset.format": {"date": "date", "decimal": "decimal", "encoding": "encoding",
+                       "sheet": "sheet"},
+    "dataset.cleaning": {"several_rows": "each_day", "missing_markers": "missing",
+                         "suppressed_markers": "suppressed", "capacity_zero": "capacity_zero"},
+    "gain": {"at_most": "at_most", "bound": "at_most"},
+    "privacy": {"count_sensitivity": "per_person"},
+}  # fmt: skip
+"""Options that stand for keys of a config, by the block of the key."""
 
 
 def add_options(new: argparse.ArgumentParser) -> None:
@@ -44,7 +56,7 @@ def add_options(new: argparse.ArgumentParser) -> None:
     group = new.add_argument_group("options of a table", about)
     for name, words in _OPTIONS.items():
         group.add_argument(
-            f"--{name.replace('_', '-')}",
+            flag(name),
             metavar=name.upper(),
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
             choices=_CHOICES.get(name),
@@ -53,9 +65,21 @@ def add_options(new: argparse.ArgumentParser) -> None:
         )
 
 
-def told(options: argparse.Namespace) -> dict[str, Any]:
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the given options of a table."""
     return {name: it for name in _OPTIONS if (it := getattr(options, name)) is not None}
+
+
+def as_option(key: Key) -> str:
+    """Return the option that stands for a key of a config; a key without one keeps its name."""
+    block, _, name = str(key).rpartition(".")
+    option = _KEYS.get(block, {}).get(name)
+    return str(key) if option is None else flag(option)
+
+
+def flag(option: str) -> str:
+    """Return an option as users type it."""
+    return f"--{option.replace('_', '-')}"
 
 
 def new_dataset(options: argparse.Namespace) -> None:
@@ -69,7 +93,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     import yaml
 
     from dpol.config.experiment import parse_experiment
-    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
+    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError, in_words
     from dpol.core.files import write_text
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
@@ -79,7 +103,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.data.tables.guess import UnclearError, look_at
     from dpol.show.pages import load_template
 
-    table, said = Path(options.name), told(options)
+    table, said = Path(options.name), given_options(options)
     if not table.is_file():
         raise UsageError(f"{table}: no such file; give the path of a table from this folder")
     if not table.name.endswith(TABLES):
@@ -94,7 +118,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     except UnclearError as unclear:
         raise UsageError(_questions(table, said, unclear.asked)) from None
     except DataError as error:  # of several lines
-        raise ConfigError(str(error).replace("dataset.format.sheet", "--sheet")) from None
+        raise ConfigError(in_words(error.args, as_option)) from None
     title = re.sub("[-_]+", " ", stem)
     template = load_template("dataset.yaml.jinja", "dpol.cli")
     text = template.render(look=look, run=name, title=title[:1].upper() + title[1:], flow=_flow)
@@ -112,7 +136,7 @@ def new_dataset(options: argparse.Namespace) -> None:
         clipped = config.dataset.cleaning.max_clipped
         build_stream(panel.table, name, 1.0, {}, gain=config.gain, max_clipped=clipped)
     except DataError as error:
-        raise ConfigError(f"{file} is written, but needs one change. {error}") from None
+        raise ConfigError(f"{file} is written, but needs one change. ", *error.args) from None
     whole = panel.reports[0]
     changes = [f"  {text}" for text in whole.changes()]
     found = "Changes by cleaning:" if changes else "No gaps."
@@ -126,13 +150,12 @@ def new_dataset(options: argparse.Namespace) -> None:
 
 def _questions(table: Path, said: Mapping[str, Any], asked: Mapping[str, str]) -> str:
     """Return all questions, and the command that answers them."""
-    option = {key: f"--{key.replace('_', '-')}" for key in _OPTIONS}
-    lines = [f"  {option[key]}: {question}" for key, question in asked.items()]
+    lines = [f"  {flag(key)}: {question}" for key, question in asked.items()]
     known = [word for key, value in said.items() if key not in asked
              for one in (value if isinstance(value, list) else [value])
-             for word in (option[key], str(one))]  # fmt: skip
+             for word in (flag(key), str(one))]  # fmt: skip
     command = shlex.join(["dpol", "new", "dataset", str(table), *known])
-    missing = " ".join(f"{option[key]} {key.upper()}" for key in asked)
+    missing = " ".join(f"{flag(key)} {key.upper()}" for key in asked)
     start = f"{table}: does not show everything. Add these options:"
     return "\n".join([start, *lines, f"Complete and run: {command} {missing}"])
 

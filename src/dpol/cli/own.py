@@ -75,10 +75,8 @@ def _new(options: argparse.Namespace) -> None:
     if options.kind == "dataset":
         dataset.new_dataset(options)
         return
-    if said := dataset.told(options):
-        raise UsageError(
-            f"--{next(iter(said)).replace('_', '-')} is only for dpol new dataset TABLE"
-        )
+    if said := dataset.given_options(options):
+        raise UsageError(f"{dataset.flag(next(iter(said)))} is only for dpol new dataset TABLE")
     name, folder = options.name, Path(options.name)
     if not _NAME.fullmatch(name):
         raise UsageError(

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from dpol.config.models import Config, Form, form_of
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
-from dpol.core.errors import ConfigError
+from dpol.core.errors import ConfigError, Key
 from dpol.core.plugins import refuse_taken
 from dpol.core.refusals import inside, problems_of, refusal
 from dpol.core.settings import MISSING, Problem
@@ -120,9 +120,8 @@ def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Prob
     depth = _depth(raw, location)
     if problem.value is MISSING or depth in (0, len(location)):
         return replace(problem, location=location)
-    unwritten = Problem(location[depth:], MISSING, "").key
-    allowed = f"{unwritten} is not given, so it is {problem.shown}: {problem.allowed}"
-    return Problem(location[:depth], MISSING, allowed)
+    unwritten = f"{Key(location[depth:])} is not given, so it is {problem.shown}: "
+    return Problem(location[:depth], MISSING, (unwritten, problem.allowed))
 
 
 def _depth(raw: object, location: tuple[str | int, ...]) -> int:

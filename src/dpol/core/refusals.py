@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from dpol.core.errors import ConfigError
 from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import MISSING, Problem
+from dpol.core.words import counted
 
 _ALLOWED = {
     "missing": "is missing and has no default",
@@ -30,9 +31,9 @@ _ALLOWED = {
 
 def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError:
     """Return one error that lists all problems of the file `place`; `manual` explains its keys."""
-    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    lines = "\n  ".join([f"{place}: {count}", *map(str, problems)])
-    return ConfigError(f"{lines}\n{manual} explains every key.")
+    lines = [("\n  ", problem.text) for problem in problems]
+    count = counted(len(problems), "problem")
+    return ConfigError(f"{place}: {count}", *lines, f"\n{manual} explains every key.")
 
 
 def problems_of(error: ValidationError, model: type[BaseModel], raw: object) -> list[Problem]:
@@ -67,8 +68,11 @@ def _problem(detail: Any, model: type[BaseModel], raw: object) -> Problem:
 
 
 def _allowed(detail: Any) -> str:
-    kind, message = detail["type"], detail["msg"].removeprefix("Value error, ")
-    message = re.sub("^[A-Z][a-z]+ should", "must", message.partition(" after validation")[0])
+    kind, message = detail["type"], detail["msg"].partition(" after validation")[0]
+    if kind == "value_error":
+        message = str(detail["ctx"]["error"])
+    # Its `ctx` holds 1e-09 and 1.0 where pydantic's own words have 0.000000001 and 1.
+    message = re.sub("^[A-Z][a-z]+ should", "must", message)
     allowed = next((words for begin, words in _ALLOWED.items() if re.match(begin, kind)), None)
     if allowed and re.match("int_|float_", kind) and "," in str(detail["input"]):
         return f"{allowed}; write a decimal point, and no comma"

@@ -16,6 +16,8 @@ from pydantic import (
     model_validator,
 )
 
+from dpol.core.errors import Key, Text
+
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
 LabelOrNone = Annotated[
     str,
@@ -54,18 +56,13 @@ class Problem:
 
     location: tuple[str | int, ...]
     value: object
-    allowed: str
+    allowed: Text
 
     @property
-    def key(self) -> str:
-        """The location in a message, such as dataset.endpoints[0].url."""
-        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.location)
-        return "".join(parts).removeprefix(".")
-
-    def __str__(self) -> str:
-        if self.value is MISSING:
-            return f"{self.key}: {self.allowed}"
-        return f"{self.key} = {self.shown}: {self.allowed}"
+    def text(self) -> Text:
+        """The key, its value and what is allowed."""
+        value = "" if self.value is MISSING else f" = {self.shown}"
+        return Key(self.location), f"{value}: ", self.allowed
 
     @property
     def shown(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.logs import LOGGER
 from dpol.core.near import did_you_mean
 from dpol.core.words import counted, shortened
@@ -123,8 +123,8 @@ def _clean_stream(
     played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all():
         raise DataError(
-            f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. Check"
-            " dataset.columns.count and dataset.cleaning.missing_markers"
+            f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. ",
+            keyed("Check {dataset.columns.count} and {dataset.cleaning.missing_markers}"),
         )
     missing, sparse = check_calendar(file, label, played, periods)
     seldom = entities_seen_seldom(played)
@@ -213,9 +213,10 @@ def _refuse_unknown(file: str, entities: pd.Series[str], listed: Sequence[str]) 
     if unknown := sorted({*listed} - {*there}):
         lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
         raise DataError(
-            f"{file}: correct dataset.cleaning.entities, which lists"
-            f" {counted(len(unknown), 'entity')} without a row in the chosen groups and"
-            f" periods:{lines}"
+            f"{file}: correct ",
+            keyed("{dataset.cleaning.entities}, which lists "),
+            f"{counted(len(unknown), 'entity')} without a row in the chosen groups and"
+            f" periods:{lines}",
         )
 
 
@@ -238,7 +239,7 @@ def _choose(
         )
     of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
     if listed:
-        of.loc[~of.index.isin(listed), "reason"] = "not listed in dataset.cleaning.entities"
+        of.loc[~of.index.isin(listed), "reason"] = "not listed in cleaning.entities"
     idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
     if len(idle) and rules.capacity_zero == "error":
         raise DataError(_without_capacity(file, label, idle))
@@ -248,22 +249,28 @@ def _choose(
     out = of[of["reason"] != ""]
     if without := sorted({*listed} & {*out.index} - {*idle.index}):
         raise DataError(
-            f"{file}: dataset.cleaning.entities lists {', '.join(without[:20])}, but stream"
-            f" {label} has no capacity above 0 for them; remove them from the list, or check"
-            " dataset.columns.capacity"
+            f"{file}: ",
+            keyed("{dataset.cleaning.entities} lists "),
+            f"{', '.join(without[:20])}, but stream {label} has no capacity above 0 for them;"
+            " remove them from the list, or check ",
+            keyed("{dataset.columns.capacity}"),
         )
     if (kept := len(of) - len(out)) < 2:
         raise DataError(
-            f"{file}: stream {label} keeps {kept} of {len(of)} entities, but needs at least 2."
-            " Lower dataset.cleaning.min_total_cases, list more in dataset.cleaning.entities, add"
-            f" groups to streams.{label}.groups, or check dataset.columns.capacity"
+            f"{file}: stream {label} keeps {kept} of {len(of)} entities, but needs at least 2. ",
+            keyed(
+                "Lower {dataset.cleaning.min_total_cases}, list more in"
+                " {dataset.cleaning.entities}, add groups to {groups}, or check"
+                " {dataset.columns.capacity}",
+                groups=Key(("streams", label, "groups")),
+            ),
         )
     told = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
     dropped = [{str(key): text for key, text in row.items()} for row in told]
     return rows[~rows["entity"].isin(out.index)], dropped
 
 
-def _without_capacity(file: str, label: str, idle: pd.DataFrame) -> str:
+def _without_capacity(file: str, label: str, idle: pd.DataFrame) -> Text:
     """Ask what to do with entities that have counts and no capacity."""
     shown = idle.sort_values("idle_counts", ascending=False, kind="stable")[:SHOWN]
     lines = [
@@ -273,11 +280,13 @@ def _without_capacity(file: str, label: str, idle: pd.DataFrame) -> str:
             f"  {shortened(str(entity))} ({shortened(name)}): {counted(int(n), 'period')}"
             for entity, name, n in shown[["name", "idle_counts"]].itertuples()
         ),
-        "No share is known there, and a carried capacity may make it the largest of all. Set"
-        " dataset.cleaning.capacity_zero: drop to leave these entities out, absent to read the"
-        " counts of these periods as 0, or carry to carry the last capacity forward",
+        keyed(
+            "No share is known there, and a carried capacity may make it the largest of all. Set"
+            " {dataset.cleaning.capacity_zero}: drop to leave these entities out, absent to read"
+            " the counts of these periods as 0, or carry to carry the last capacity forward"
+        ),
     ]
-    return "\n".join(lines)
+    return in_lines(lines)
 
 
 def _listed(rules: Cleaning) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning, Periods
 from dpol.data.several_rows import HIDDEN
@@ -141,24 +141,26 @@ def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> Non
     named = _successions(filled.table) or [
         f"{one}: {counted(n, 'cell')}" for one, n in most.items()
     ]
-    lines = [
+    start = (
         f"{file}: stream {label} has {counted(len(zero), 'cell')} of {len(filled.table):,} that"
         f" would become 0, with no count in the period nor in the {rules.max_carry} before"
-        f" (max_carry); {allowed}",
-        *(f"  {text}" for text in named[:SHOWN]),
-        "If two names are one entity, take a column of identifiers as dataset.columns.entity and"
-        " the names as dataset.columns.name, or list them under dataset.cleaning.identifiers as"
-        " OLD: NEW. If a missing count means 0, raise max_zeroed.",
-    ]
-    raise DataError("\n".join(lines))
+        " (max_carry); "
+    )
+    remedy = keyed(
+        "If two names are one entity, take a column of identifiers as {dataset.columns.entity} and"
+        " the names as {dataset.columns.name}, or list them under {dataset.cleaning.identifiers} as"
+        " OLD: NEW. If a missing count means 0, raise max_zeroed."
+    )
+    raise DataError(in_lines([(start, allowed), *(f"  {text}" for text in named[:SHOWN]), remedy]))
 
 
-def _exceeded(filled: Filled, rule: str, key: str, rules: Cleaning) -> str | None:
+def _exceeded(filled: Filled, rule: str, key: str, rules: Cleaning) -> Text | None:
     """Return what a key allows, in words, if a rule touched a larger share of the cells."""
     cells, most = len(filled.table), float(getattr(rules, key))
     if filled.cells[rule] / cells <= most:
         return None
-    return f"dataset.cleaning.{key} = {most:g} allows {int(most * cells + 1e-9):,}"
+    limit = f" = {most:g} allows {int(most * cells + 1e-9):,}"
+    return Key(("dataset", "cleaning", key)), limit
 
 
 def _successions(table: pd.DataFrame) -> list[str]:
@@ -199,19 +201,22 @@ def refuse_clipped(file: str, label: str, filled: Filled, rules: Cleaning, at_mo
     above = filled.table[filled.table["count"] / filled.table["capacity"] > at_most]
     shown = above[["entity", "period", "count", "capacity"]][:SHOWN]
     times = "" if at_most == 1 else f"{at_most:g} times "
-    lines = [
+    start = (
         f"{file}: stream {label} has {counted(len(above), 'cell')} of {len(filled.table):,} whose"
-        f" count exceeds {times}the capacity; {allowed}",
-        *(
-            f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}"
-            for entity, period, count, capacity in shown.itertuples(index=False)
-        ),
+        f" count exceeds {times}the capacity; "
+    )
+    cells = (
+        f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}"
+        for entity, period, count, capacity in shown.itertuples(index=False)
+    )
+    remedy = keyed(
         "If one unit of capacity may hold several counts (loans per seat), set a public maximum"
-        " that does not come from the counts, such as gain: {at_most: 60}. Otherwise check"
-        " dataset.format (1.230 may be 1.23 or 1230) and the columns of count and capacity, or"
-        f" raise max_clipped to allow more such cells, clipped to {at_most:g}.",
-    ]
-    raise DataError("\n".join(lines))
+        " that does not come from the counts, such as {gain}: {{at_most: 60}}. Otherwise check"
+        " {dataset.format} (1.230 may be 1.23 or 1230) and the columns of count and capacity, or"
+        " raise max_clipped to allow more such cells, clipped to {most}.",
+        most=f"{at_most:g}",
+    )
+    raise DataError(in_lines([(start, allowed), *cells, remedy]))
 
 
 def entities_seen_seldom(rows: pd.DataFrame) -> tuple[str, ...]:
@@ -248,8 +253,8 @@ def check_calendar(
             raise DataError(
                 f"{file}, row {row}: stream {label} has periods {before} and {after}, less than a"
                 f" period of {counted(length, unit)} apart ({counted(number, 'row')} with {day},"
-                f" this one first). Give all entities the same start of a period, or change"
-                f" dataset.periods.{unit}s"
+                f" this one first). Give all entities the same start of a period, or change ",
+                Key(("dataset", "periods", f"{unit}s")),
             )
         if (lost := round(apart / length) - 1) > 0:
             missing.append(f"{lost} between {before} and {after}")

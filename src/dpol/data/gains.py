@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Key, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted
 from dpol.data.settings import GainsSource
@@ -21,11 +21,11 @@ from dpol.data.tables.parse import bad_dates, parse_dates, parse_numbers, sign_r
 from dpol.data.tables.raw_table import read_table, refuse_columns, refuse_unnamed
 from dpol.data.tables.table_format import DEFAULT, Format
 
-_MEND_GAINS = (
-    "Fix the gains in the table, or change dataset.source.gain_range. Write numbers with the"
-    " decimal sign of dataset.format.decimal, a point by default."
+_MEND_GAINS = keyed(
+    "Fix the gains in the table, or change {dataset.source.gain_range}. Write numbers with the"
+    " decimal sign of {dataset.format.decimal}, a point by default."
 )
-_MEND_SENSITIVITY = "Fix the sensitivities in the table, or dataset.source.sensitivity."
+_MEND_SENSITIVITY = keyed("Fix the sensitivities in the table, or {dataset.source.sensitivity}.")
 
 
 def read_gains(
@@ -42,7 +42,7 @@ def read_gains(
     """
     raw = read_table(source.file, form=form)
     present, top, rounds = list(raw.cells.columns), source.gain_range, len(raw.cells)
-    refuse_columns(raw.file, source.others, present, key="dataset.source")
+    refuse_columns(raw.file, source.others, present, Key(("dataset", "source")))
     experts = [name for name in present if name not in source.others]
     refuse_unnamed(raw.file, present)
     if len(experts) < 2 or rounds < 2:
@@ -53,7 +53,7 @@ def read_gains(
     periods, bad = np.datetime64("2000-01-01") + np.arange(rounds), []
     if source.period is not None:
         texts, written = raw.cells[source.period], raw.formats[source.period]
-        bad.append(bad_dates(texts, "dataset.source.period", written))
+        bad.append(bad_dates(texts, Key(("dataset", "source", "period")), written))
         periods = parse_dates(texts, written).to_numpy().astype("datetime64[D]")
     columns = [(name, 0.0, top, f"a number in [0, {top:g}]", _MEND_GAINS) for name in experts]
     if isinstance(of_rounds := source.sensitivity, str):
@@ -78,4 +78,4 @@ def read_gains(
             provenance={**provenance, "undated": source.period is None},
         )
     except DataError as error:
-        raise DataError(f"{raw.file}: {error}") from None
+        raise DataError(f"{raw.file}: ", *error.args) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, ValidationError
 
 from dpol.core.arguments import check_number, check_whole
-from dpol.core.errors import ConfigError, DataError
+from dpol.core.errors import ConfigError, DataError, Key, in_words
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.near import nearest
@@ -36,7 +35,9 @@ class _Asked(Settings):
 
     dataset: Dataset
     gain: Gain = THE_PAPERS
+    """The question."""
     groups: Annotated[list[str], Field(min_length=1)] | None = None
+    """The groups whose rows play."""
 
 
 def read_table(
@@ -130,14 +131,23 @@ def read_table(
         with needs_pipeline():
             return _stream_of(str(path), raw, label, count_sensitivity, stay)
     except (ConfigError, DataError) as error:
-        raise type(error)(_of_arguments(str(error))) from None
+        raise type(error)(in_words(error.args, as_argument)) from None
 
 
-def _of_arguments(text: str) -> str:
-    """Name arguments in a message about a config."""
-    text = text.replace("under dataset.columns in the config", "as arguments")
-    text = re.sub(r"streams\..*?\.groups", "groups", text.replace("dataset.source.file", "path"))
-    return re.sub(r"\bdataset\.(columns\.(?!titles))?", "", text)
+def as_argument(key: Key) -> str:
+    """Return the argument of `read_table` that stands for a key of a config."""
+    match key.location:
+        case ("dataset", "source", "file"):
+            return "path"
+        case ("dataset", "columns"):
+            return "the arguments"
+        case ("dataset", "cleaning", name) if key.value:
+            return f'in the arguments:\ncleaning={{"{name}": {key.value}}}'
+        case ("streams", _, "groups"):
+            return "groups"
+        case ("dataset", "columns", *inner) | ("dataset", *inner):
+            return str(Key(tuple(inner)))
+    return str(key)
 
 
 def _read_config(file: str, label: str | None) -> GainStream:

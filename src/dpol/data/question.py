@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, keyed
 from dpol.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -104,8 +104,9 @@ def pose(
     if above > max_clipped * len(rows):
         raise DataError(
             f"stream {label}: {above} of {len(rows):,} {gain.of}s exceed the bound"
-            f" {bound or 1:g}, more than dataset.cleaning.max_clipped = {max_clipped:g} allows; set"
-            " a larger bound that does not depend on the counts"
+            f" {bound or 1:g}, more than ",
+            keyed("{dataset.cleaning.max_clipped} = "),
+            f"{max_clipped:g} allows; set a larger bound that does not depend on the counts",
         )
     rows = rows.assign(gain=np.minimum(share, gain.largest), capacity=whole)
     if gain.untitled == THE_PAPERS:

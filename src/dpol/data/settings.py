@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
+from dpol.core.errors import Key, Text, keyed
 from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.setting_types import (
@@ -372,10 +373,11 @@ _PAPERS_COLUMNS = {
 _PAPERS_FILTER = {"entities": None, "min_total_cases": 100.0, "case_factor": 1.0}
 
 
+_DAYS = ["count_days", "capacity_days"]
 _OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     "long": (["entity", "count"], []),
-    "wide": ([], ["cases", "group", "name"]),
-    "wide-periods": (["entity"], ["cases"]),
+    "wide": ([], ["cases", "group", "name", *_DAYS]),
+    "wide-periods": (["entity"], ["cases", *_DAYS]),
 }
 """The keys of `columns` that a layout needs, and those that it does not use."""
 
@@ -441,7 +443,7 @@ class Dataset(Settings):
     def needed_columns(self) -> Columns:
         """The columns of a table of counts. Raises ValueError for a table of gains."""
         if self.columns is None:
-            raise ValueError("a table of gains has no dataset.columns")
+            raise ValueError("a table of gains has no columns of counts")
         return self.columns
 
     @property
@@ -479,17 +481,20 @@ class Dataset(Settings):
         """
         kind, layout = self.source.kind, self.format.layout
         columns, rules = self.columns, self.cleaning
-        not_of_kind = f"must not be given because dataset.source.kind is {kind}"
+        not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
+        not_of_layout = keyed(
+            "must not be given because {dataset.format.layout} is {layout}", layout=layout
+        )
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
             place = ("dataset", "cleaning", "min_total_cases")
-            allowed = "must not be given together with entities, which already says who plays"
+            allowed: Text = "must not be given together with entities, which already says who plays"
             yield Problem(place, rules.min_total_cases, allowed)
         if layout != "long" and kind in ("gains", "simulated"):
             yield Problem(("dataset", "format", "layout"), layout, not_of_kind)
         if kind == "gains":
             of_gains = {"source", "licence", "citation", "public", "format"}
             for key in sorted(self.model_fields_set - of_gains):
-                allowed = f"{not_of_kind}: there is nothing to clean"
+                allowed = not_of_kind, ": there is nothing to clean"
                 yield Problem(("dataset", key), "a block", allowed)
             for key, gain in asks.items():
                 if gain != THE_PAPERS:
@@ -506,24 +511,25 @@ class Dataset(Settings):
                 yield Problem((*here, key), MISSING, "is missing and has no default")
         for key in idle:
             if key in columns.model_fields_set:
-                allowed = f"must not be given because dataset.format.layout is {layout}"
-                yield Problem((*here, key), getattr(columns, key), allowed)
+                value = "a block" if key in _DAYS else getattr(columns, key)
+                yield Problem((*here, key), value, not_of_layout)
         if layout == "wide-periods" and not isinstance(columns.period, str):
-            allowed = "must be a word because dataset.format.layout is wide-periods"
+            allowed = keyed("must be a word because {dataset.format.layout} is wide-periods")
             yield Problem((*here, "period"), "a block", allowed)
         if layout == "long" and not isinstance(columns.capacity, str) and columns.capacity_days:
-            allowed = "must not be given unless dataset.columns.capacity is a column"
+            allowed = keyed("must not be given unless {dataset.columns.capacity} is a column")
             yield Problem((*here, "capacity_days"), "a block", allowed)
-        for key in ("count_days", "capacity_days"):
-            if layout != "long" and getattr(columns, key):
-                allowed = f"must not be given because dataset.format.layout is {layout}"
-                yield Problem((*here, key), "a block", allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
             yield Problem((*here, "capacity"), columns.capacity, allowed)
         for key, gain in asks.items():
             if columns.capacity is None and gain.needs_capacities:
-                allowed = f"is missing: name the column, or set {key} to of: count with a bound"
+                asked = Key(tuple(key.split(".", 1)))
+                allowed = (
+                    "is missing: name the column, or set ",
+                    asked,
+                    " to of: count with a bound",
+                )
                 yield Problem((*here, "capacity"), MISSING, allowed)
 
 

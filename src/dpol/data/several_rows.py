@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Text, in_lines, keyed
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning
 from dpol.data.tables.parse import KINDS, OF_SUMS
@@ -20,10 +20,10 @@ HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 """Rules of counts that nobody published."""
 _NUMBERS = ["time", "count", *HIDDEN, "capacity", "cases"]
 _OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*KINDS, *OF_SUMS)), "zero_capacities"]
-_PARTS = (
-    "If each row is a part of its period, such as an hour or an age group, set in dataset.cleaning"
-    " several_rows: sum, mean or max, and max_merged: 1. Otherwise correct the table, or leave out"
-    " rows with drop_where"
+_PARTS = keyed(
+    "If each row is a part of its period, such as an hour or an age group, set in"
+    " {dataset.cleaning} several_rows: sum, mean or max, and max_merged: 1. Otherwise correct the"
+    " table, or leave out rows with drop_where"
 )
 
 
@@ -50,7 +50,7 @@ def one_row_each(
     unique = rows[~repeated]
     merged = int(unique.duplicated(_PAIR).sum())
     if merged and (rules.several_rows == "error" or merged > rules.max_merged * len(unique)):
-        raise DataError(f"{file}: stream {label} has {_described(unique, rules, merged)}")
+        raise DataError(f"{file}: stream {label} has ", _described(unique, rules, merged))
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
 
@@ -66,10 +66,10 @@ def are_corrections(sizes: pd.Series[int], most: float) -> bool:
     return bool(further <= most * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes)))
 
 
-def _described(rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
+def _described(rows: pd.DataFrame, rules: Cleaning, merged: int) -> Text:
     """Name some entities and periods with several rows, and say what can be done."""
     several = rows[rows.duplicated(_PAIR, keep=False)].groupby(_PAIR)["row"].agg(sorted)
-    lines = [
+    lines: list[Text] = [
         f"{counted(len(rows), 'row')}, of which {merged:,} would be dropped for, or merged into,"
         " another one of the same entity and period:",
         *(
@@ -80,13 +80,14 @@ def _described(rows: pd.DataFrame, rules: Cleaning, merged: int) -> str:
     ]
     if rules.several_rows != "error":
         allowed = int(rules.max_merged * len(rows) + 1e-9)
-        lines.append(f"dataset.cleaning.max_merged = {rules.max_merged:g} allows {allowed:,}.")
+        limit = f" = {rules.max_merged:g} allows {allowed:,}."
+        lines.append((keyed("{dataset.cleaning.max_merged}"), limit))
     elif are_corrections(rows.groupby(_PAIR).size(), rules.max_merged):
         share = merged / len(rows)
         more = f" and max_merged: {math.ceil(100 * share) / 100:g}" * (share > rules.max_merged)
-        last = f"Correct the table, or set dataset.cleaning.several_rows: last{more}"
-        return "\n".join([*lines, f"{last}, to keep the last row"])
-    return "\n".join([*lines, _PARTS])
+        last = keyed("Correct the table, or set {dataset.cleaning.several_rows}: last")
+        return in_lines([*lines, (last, f"{more}, to keep the last row")])
+    return in_lines([*lines, _PARTS])
 
 
 def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:

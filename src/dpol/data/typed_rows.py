@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Key, keyed
 from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, shortened
@@ -34,10 +34,11 @@ NO_GROUP = "all"
 SHOWN = 20
 """Number of entities that a message shows."""
 _PAIR = ["entity", "period"]
-_FIRST_DAY = "the first day of a month, since dataset.periods.months is set"
-_MEND_MONTHS = (
+_DROP_WHERE = Key(("dataset", "cleaning", "drop_where"))
+_FIRST_DAY = keyed("the first day of a month, since {dataset.periods.months} is set")
+_MEND_MONTHS = keyed(
     "Write that day, or the last day of each month in all rows, or write months like 2021-01 and"
-    " set dataset.format.date: YYYY-M."
+    " set {dataset.format.date}: YYYY-M."
 )
 
 
@@ -98,11 +99,12 @@ def read_rows(
             numbers[name] = parse(cells[name], rules, raw.formats[name])
 
     refuse_alike(raw.file, rows["entity"].rename(columns.entity), rules)
-    bad = bad_dates(days[ours], "dataset.columns.period", written)
+    bad = bad_dates(days[ours], Key(("dataset", "columns", "period")), written)
     if dataset.format.layout == "wide-periods":
-        remedy = (
-            "In the layout wide-periods every column not in dataset.columns is a period; list"
-            f" other columns in dataset.cleaning.drop_where: {{{days.name}: [...]}}."
+        remedy = keyed(
+            "In the layout wide-periods every column not in {dataset.columns} is a period; list"
+            " other columns in {dataset.cleaning.drop_where}: {{{name}: [...]}}.",
+            name=str(days.name),
         )
         bad = replace(bad, remedies=(*bad.remedies, remedy))
     late = (rows["period"].dt.day != 1) & bool(months)
@@ -121,7 +123,7 @@ def read_rows(
     left_out = [*raw.changed]
     if columns.group:
         group = every.loc[inside, "group"].rename(columns.group)
-        refuse_alike(raw.file, group, rules, wanted, "streams.*.groups")
+        refuse_alike(raw.file, group, rules, wanted, keyed("{streams.*.groups}"))
         blank = group.index[group == ""]
         if len(blank):
             left_out.append(
@@ -183,9 +185,9 @@ def _lost(
     span = f"{dates.min().date()} to {dates.max().date()}" if len(dates) else "none"
     return DataError(
         f"{file}: stream {label} has no row within the periods of"
-        f" {counted(len(lost), 'group')}:{each}\nChange streams.{label}.groups or"
-        f" dataset.periods. Groups within the periods: {', '.join(there) or 'none'};"
-        f" periods in the table: {span}"
+        f" {counted(len(lost), 'group')}:{each}\n",
+        keyed("Change {groups} or {dataset.periods}. ", groups=Key(("streams", label, "groups"))),
+        f"Groups within the periods: {', '.join(there) or 'none'}; periods in the table: {span}",
     )
 
 
@@ -227,7 +229,8 @@ def _joined(
     bad, since = [_nameless(known), numbers.bad], pd.Series(pd.Timestamp(EARLIEST), known.index)
     if columns.period:
         days, written = period_texts(second, columns.period)
-        bad.append(bad_dates(days, "dataset.columns.capacity.period", written))
+        key = Key(("dataset", "columns", "capacity", "period"))
+        bad.append(bad_dates(days, key, written))
         since = parse_dates(days, written)
     refuse_cells(second.file, bad)
     table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})
@@ -236,9 +239,11 @@ def _joined(
     for _, twice in table[table.duplicated(_PAIR, keep=False)].groupby(_PAIR, sort=False):
         raise DataError(
             f"{second.file}, rows {' and '.join(map(str, twice['row'][:2]))}:"
-            f" {shortened(twice['entity'].iloc[0])} has different"
-            " capacities. Keep one row per entity, or set dataset.columns.capacity.period to the"
-            " column of the day from which each capacity holds"
+            f" {shortened(twice['entity'].iloc[0])} has different capacities. ",
+            keyed(
+                "Keep one row per entity, or set {dataset.columns.capacity.period} to the column of"
+                " the day from which each capacity holds"
+            ),
         )
     entities = {*rows["entity"]}
     playing = {*rules.entities} if isinstance(rules.entities, list) else entities
@@ -247,9 +252,12 @@ def _joined(
         lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost[:SHOWN])
         raise DataError(
             f"{second.file}: column {known.name} lacks {counted(len(lost), 'entity')} of the"
-            f" counts:{lines}\nAdd their capacities, map spellings of one entity to each other in"
-            " dataset.cleaning.identifiers, or leave their rows out with"
-            " dataset.cleaning.drop_where"
+            f" counts:{lines}\n",
+            keyed(
+                "Add their capacities, map spellings of one entity to each other in"
+                " {dataset.cleaning.identifiers}, or leave their rows out with"
+                " {dataset.cleaning.drop_where}"
+            ),
         )
     wanted = rows.astype({"period": "datetime64[us]"}).assign(place=np.arange(len(rows)))
     joined = pd.merge_asof(
@@ -300,9 +308,10 @@ def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTab
         for text in {*texts} - {*there}:
             raise DataError(
                 f"{raw.file}: no row has {text!r} in column {name}"
-                f"{did_you_mean(text, there.unique()) or '.'} Change dataset.cleaning.drop_where"
+                f"{did_you_mean(text, there.unique()) or '.'} Change ",
+                _DROP_WHERE,
             )
         others = there[~there.isin(groups) | there.isin(texts)]
-        refuse_alike(raw.file, others, rules, texts, "dataset.cleaning.drop_where")
+        refuse_alike(raw.file, others, rules, texts, _DROP_WHERE)
         dropped |= there.isin(texts)
     return replace(raw, cells=raw.cells[~dropped])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Text, in_lines
 from dpol.core.words import counted, shortened
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class BadCells:
     """
 
     texts: Texts
-    wanted: str
-    remedies: tuple[str, ...] = ()
+    wanted: Text
+    remedies: tuple[Text, ...] = ()
 
 
 def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
@@ -50,17 +50,18 @@ def refuse_cells(file: str, columns: Sequence[BadCells]) -> None:
         return
     shown = columns[:MOST_VALUES]
     each = MOST_VALUES // len(shown)
-    lines = [f"{file}: {counted(sum(len(bad.texts) for bad in columns), 'cell')} cannot be used"]
+    number = counted(sum(len(bad.texts) for bad in columns), "cell")
+    lines: list[Text] = [f"{file}: {number} cannot be used"]
     for bad in shown:
-        lines.append(f"  column {bad.texts.name}, which needs {bad.wanted}:")
+        lines.append((f"  column {bad.texts.name}, which needs ", bad.wanted, ":"))
         rows = bad.texts.index.to_series().groupby(bad.texts.to_numpy(), sort=False)
         values = rows.agg(["size", "min"])
-        for text, number, row in values[:each].itertuples():
+        for text, size, row in values[:each].itertuples():
             held = repr(shortened(text)) if text else "nothing"
-            lines.append(f"    {held}: {counted(number, 'cell')}, first in row {row}")
+            lines.append(f"    {held}: {counted(size, 'cell')}, first in row {row}")
         if len(values) > each:
             lines.append(f"    and {counted(len(values) - each, 'other value')}")
     if len(columns) > len(shown):
         lines.append(f"  and {counted(len(columns) - len(shown), 'other column')}")
     remedies = dict.fromkeys(remedy for bad in columns for remedy in bad.remedies)
-    raise DataError("\n".join([*lines, *remedies]))
+    raise DataError(in_lines([*lines, *remedies]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Key, Text, in_lines
 from dpol.core.names import folded
 from dpol.core.words import shortened
 from dpol.data.settings import Cleaning
@@ -26,7 +26,7 @@ def identified(texts: Texts, rules: Cleaning) -> Texts:
 
 
 def refuse_alike(
-    file: str, texts: Texts, rules: Cleaning, named: Collection[str] = (), key: str = ""
+    file: str, texts: Texts, rules: Cleaning, named: Collection[str] = (), key: Text = ""
 ) -> None:
     """Refuse texts that differ only in details that people and programs change by accident.
 
@@ -64,15 +64,19 @@ def refuse_alike(
         )
     if len(alike) > SHOWN:
         lines[SHOWN:] = [f"  and {len(alike) - SHOWN} more"]
-    remedy = (
-        f"name the other spelling in {key} too; if it means something else, map it to itself"
+    remedy: Text = (
+        ("name the other spelling in ", key, " too; if it means something else, map it to itself ")
         if named
-        else "map each spelling to its entity (to itself if it is a separate entity)"
+        else "map each spelling to its entity (to itself if it is a separate entity) "
     )
-    raise DataError(
+    to_paste = json.dumps(stands_for, ensure_ascii=False)
+    start = (
         f"{file}: column {texts.name} holds texts that may be several spellings of one, which"
-        " differ in case, leading zeros, a final .0 or the like:\n"
-        + "\n".join(lines)
-        + f"\nWrite each in one way, or {remedy} in the config:\n"
-        f"dataset:\n  cleaning:\n    identifiers: {json.dumps(stands_for, ensure_ascii=False)}"
+        " differ in case, leading zeros, a final .0 or the like:"
     )
+    last = (
+        "Write each in one way, or ",
+        remedy,
+        Key(("dataset", "cleaning", "identifiers"), to_paste),
+    )
+    raise DataError(in_lines([start, *lines, last]))

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpol.core.errors import Key, Text, keyed
 from dpol.core.randomness import Floats
 from dpol.data.settings import Cleaning
 from dpol.data.tables.bad_cells import BadCells, Texts
@@ -41,11 +42,10 @@ OF_SUMS = ("summed", "hidden_sum", "uncovered")
 """Kinds of suppressed cells beside sums: told by the sum; without a sum either; without a number of
 days."""
 
-_MEND_NUMBERS = (
-    "Fix these cells in the table, or describe them in the config: in dataset.format, numbers not"
-    " written like 1234.5; in dataset.cleaning, texts that mean a missing number (missing_markers)"
-    " or one too small to publish (suppressed_markers), and negative counts (negative_counts:"
-    " missing)."
+_MEND_NUMBERS = keyed(
+    "Fix these cells in the table, or describe them: in {dataset.format}, numbers not written like"
+    " 1234.5; in {dataset.cleaning}, texts that mean a missing number (missing_markers) or one too"
+    " small to publish (suppressed_markers), and negative counts (negative_counts: missing)."
 )
 
 _ZONE = "(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])"
@@ -92,12 +92,15 @@ def parse_numbers(texts: Texts, form: Format) -> Floats:
     return np.where(rounded, np.nan, values)
 
 
-def sign_remedies(texts: Texts, form: Format) -> tuple[str, ...]:
+def sign_remedies(texts: Texts, form: Format) -> tuple[Text, ...]:
     """Return remedies for ambiguous numbers, one paragraph for each sign."""
     either = "" if form.decided else "".join(text for text in texts if EITHER.fullmatch(text))
     return tuple(
-        f"1{sign}230 may mean 1.23 or 1230. Set dataset.format.decimal: {sign!r} to read 1.23, or"
-        f" dataset.format.thousands: {sign!r} to read 1230."
+        keyed(
+            "1{sign}230 may mean 1.23 or 1230. Set {dataset.format.decimal}: '{sign}' to read 1.23,"
+            " or {dataset.format.thousands}: '{sign}' to read 1230.",
+            sign=sign,
+        )
         for sign in ".,"
         if sign in either
     )
@@ -278,17 +281,19 @@ def starts_of_months(days: Texts, months: int) -> Texts:
     return days + pd.Timedelta(days=1) - pd.DateOffset(months=months)
 
 
-def bad_dates(texts: Texts, key: str, form: Format) -> BadCells:
+def bad_dates(texts: Texts, key: Key, form: Format) -> BadCells:
     """Return the cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
     bad = texts[parse_dates(texts, form).isna()]
-    remedy = (
-        f"Write dates like {like}, set dataset.format.date to their format ({FORMATS}), or"
-        f" name another column under {key}.{LOOK}"
-    )
+    remedy = keyed(
+        "Write dates like {like}, set {dataset.format.date} to their format ({formats}), or"
+        " name another column under {key}.{look}",
+        like=like, formats=FORMATS, key=key, look=LOOK,
+    )  # fmt: skip
     if known := date_formats(bad.unique()) if len(bad) == len(texts) else []:
         length = MONTHS.get(known[0])
-        months = f", and dataset.periods: {{months: {length}}}" if length else ""
-        remedy = f"To read them, set dataset.format.date: {' or '.join(known)}{months}.{LOOK}"
+        months = keyed(f", and {{dataset.periods}}: {{{{months: {length}}}}}") if length else ""
+        said = f": {' or '.join(known)}", months, f".{LOOK}"
+        remedy = keyed("To read them, set {dataset.format.date}"), said
     wanted = f"a date like {like}, from {EARLIEST.year} to {LATEST.year}"
     return BadCells(bad, wanted, (remedy,))

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 import numpy as np
 import pandas as pd
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, Key, keyed
 from dpol.core.files import atomic_path, packed_file, sha256
 from dpol.core.near import did_you_mean
 from dpol.core.shipped import way_back
@@ -39,6 +39,8 @@ MOST_CELLS = 5_000_000
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 DELIMITERS = ",;\t|"
+COLUMNS = Key(("dataset", "columns"))
+"""The block that names the columns of a table of counts."""
 WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
@@ -117,10 +119,12 @@ def read_table(
     """
     path, wanted = Path(path), None if columns is None else [*dict.fromkeys(columns)]
     if not path.is_file():
-        raise DataError(f"{path}: no such file; put the table there or change dataset.source.file")
+        remedy = keyed("put the table there or change {dataset.source.file}")
+        raise DataError(f"{path}: no such file; ", remedy)
     for key in {".parquet": ("sheet", "skip_rows"), ".xlsx": ()}.get(path.suffix, ("sheet",)):
         if getattr(form, key):
-            raise DataError(f"{path}: dataset.format.{key} does not apply to it; remove that key")
+            place = Key(("dataset", "format", key))
+            raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
     try:
         if path.suffix == ".parquet":
             cells = _read_parquet(path, wanted, form, optional)
@@ -196,10 +200,8 @@ def _undecoded(path: Path, form: Format) -> DataError:
         return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
     other = "cp1252" if form.encoding == "utf-8" else "utf-8"
     likely = "utf-16" if start.startswith(UTF_16) else other
-    return DataError(
-        f"{path}: is not {form.encoding.upper()} text. Set dataset.format.encoding, such as to"
-        f" {likely}, or {_LOOK}"
-    )
+    remedy = keyed("Set {dataset.format.encoding}, such as to "), f"{likely}, or {_LOOK}"
+    return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
 
 
 def _read_parquet(
@@ -275,10 +277,8 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
             names = [sheet.title for sheet in books[0].worksheets]
             name = names[0] if form.sheet is None and len(names) == 1 else form.sheet
             if name not in names:
-                raise DataError(
-                    f"{path}: dataset.format.sheet must be one of {', '.join(map(repr, names))}"
-                    f"{did_you_mean(name or '', names)}"
-                )
+                known = f"{', '.join(map(repr, names))}{did_you_mean(name or '', names)}"
+                raise DataError(f"{path}: ", keyed("{dataset.format.sheet} must be one of "), known)
             for book in books:
                 book[name].reset_dimensions()  # some programs write wrong ones
             # Values and formulas are in two readings; the second is slow, and seldom needed.
@@ -313,10 +313,10 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
         raise OSError(str(error)) from None
     rows = {number: row for number, row in rows.items() if number > form.skip_rows}
     if not rows:
-        raise DataError(
-            f"{path}: sheet {name!r} holds no table; name another sheet in dataset.format.sheet,"
-            " or lower dataset.format.skip_rows"
+        remedy = keyed(
+            "name another sheet in {dataset.format.sheet}, or lower {dataset.format.skip_rows}"
         )
+        raise DataError(f"{path}: sheet {name!r} holds no table; ", remedy)
     columns = sorted({column for row in rows.values() for column, text in row.items() if text})
     cells = [[row.get(column, "") for column in columns] for row in rows.values()]
     return pd.DataFrame(cells, [*rows], columns, dtype=str)
@@ -354,7 +354,7 @@ def refuse_columns(
     path: Path | str,
     wanted: Sequence[str] | None,
     present: Sequence[str],
-    key: str = "dataset.columns",
+    key: Key = COLUMNS,
     optional: Sequence[str] = (),
 ) -> list[str]:
     """Return the wanted columns, by default all, of a table that has each once.
@@ -371,8 +371,9 @@ def refuse_columns(
     if missing := [name for name in wanted if name not in present]:
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has"
-            f" {', '.join(map(shortened, present))}. Name the right ones under {key} in the config,"
-            f" or {_LOOK}"
+            f" {', '.join(map(shortened, present))}. Name the right ones in ",
+            key,
+            f", or {_LOOK}",
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")
@@ -402,8 +403,8 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     if pinned and (digest := sha256(file)) != pinned:
         raise DataError(
             f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed;"
-            f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove"
-            " dataset.source.sha256"
+            f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove ",
+            keyed("{dataset.source.sha256}"),
         )
     raw = read_table(file, dataset.read_columns, form, dataset.optional_columns)
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
