@@ -370,7 +370,7 @@ def test_the_largest_change_of_a_cleaned_average_by_trying_all_neighbours(
     averages = pd.Series([HIDDEN if 0 < n < 4 * days else repr(n / days) for n in totals])
     sums = pd.Series([HIDDEN if 0 < n < 4 else str(n) for n in totals])
     known, parts = (parse_counts(texts, Cleaning(), DEFAULT) for texts in (averages, sums))
-    cleaned = known.told_by(parts, np.full(len(totals), float(days)), read_as).values
+    cleaned = known.from_sums(parts, np.full(len(totals), float(days)), read_as).values
     moves = [
         abs(cleaned[n + more] - cleaned[n])
         for more in range(person * days + 1)

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from dpol.checks import CheckError, algorithms, learners, noises, studies
 from dpol.core.arguments import check_kind
 from dpol.core.errors import in_one_line
-from dpol.core.near import did_you_mean
 from dpol.core.plugins import load_named, registered
+from dpol.core.suggestions import did_you_mean
 from dpol.experts.interface import LearnerBank, Member
 from dpol.experts.registry import (
     ALGORITHM_GROUP,

@@ -18,7 +18,7 @@ from dpol.core.words import printable
 
 # Commands import what they need when they run, so Ctrl-C gives one line from the start.
 
-_COMMANDS = "pipeline", "compare", "config", "own", "account"
+_COMMANDS = "pipeline", "compare", "config", "extensions", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
 
 _OTHER = "Other"
@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
-            from dpol.core.near import nearest
+            from dpol.core.suggestions import nearest
 
             wrong = f"{value!r} is unknown{nearest(value, map(str, action.choices))}"
             raise argparse.ArgumentError(action, wrong)

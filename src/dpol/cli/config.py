@@ -51,8 +51,8 @@ def _title(config: Path) -> str:
 def _copy(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import atomic_path
-    from dpol.core.near import did_you_mean
     from dpol.core.shipped import shipped_configs
+    from dpol.core.suggestions import did_you_mean
 
     name, configs = options.name, shipped_configs()
     if name not in configs:

@@ -13,9 +13,9 @@ from typing import NoReturn
 
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
-from dpol.core.near import did_you_mean
 from dpol.core.options import Commands, add_command, path
 from dpol.core.shipped import pipeline, shipped_configs
+from dpol.core.suggestions import did_you_mean
 from dpol.core.words import printable
 
 _FLAGS = """Flags are passed on to snakemake: --dry-run shows the plan, \

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from dpol.config.models import Config
-from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import Problem
+from dpol.core.suggestions import did_you_mean, nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise

@@ -9,8 +9,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from dpol.core.errors import ConfigError
-from dpol.core.near import did_you_mean, nearest
 from dpol.core.settings import MISSING, Problem
+from dpol.core.suggestions import did_you_mean, nearest
 from dpol.core.words import counted
 
 _ALLOWED = {

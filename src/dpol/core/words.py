@@ -66,10 +66,10 @@ def one_line(value: Any) -> str:
         elif content != field.default:
             shown = f"{content:g}" if isinstance(content, float) else repr(content)
             parts.append(f"{field.name}={shown}")
-    return called(value, *parts)
+    return short_repr(value, *parts)
 
 
-def called(value: object, *parts: str) -> str:
+def short_repr(value: object, *parts: str) -> str:
     """Return a `repr` of an object from its parts, on one line."""
     inner = ", ".join(parts)
     return f"{type(value).__name__}({inner if len(inner) <= 130 else inner[:127] + '...'})"

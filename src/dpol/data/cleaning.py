@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.logs import LOGGER
-from dpol.core.near import did_you_mean
+from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.filling import (
     check_calendar,
@@ -265,8 +265,8 @@ def _choose(
                 groups=Key(("streams", label, "groups")),
             ),
         )
-    told = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
-    dropped = [{str(key): text for key, text in row.items()} for row in told]
+    records = out.reset_index()[["entity", "name", "reason"]].to_dict("records")
+    dropped = [{str(key): text for key, text in row.items()} for row in records]
     return rows[~rows["entity"].isin(out.index)], dropped
 
 

@@ -12,10 +12,10 @@ from dpol.core.arguments import check_number, check_whole
 from dpol.core.errors import ConfigError, DataError, Key, in_words
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
-from dpol.core.near import nearest
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem, Settings
 from dpol.core.shipped import place_of
+from dpol.core.suggestions import nearest
 from dpol.core.words import counted, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain

@@ -71,7 +71,7 @@ THE_PAPERS = Gain()
 """The question of the papers."""
 
 
-def pose(
+def apply_question(
     rows: pd.DataFrame, label: str, gain: Gain, max_clipped: float
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Apply a question to the rows of a stream.

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, HttpUrl, model_validator
 
-from dpol.core.near import nearest
 from dpol.core.settings import Label, Settings
+from dpol.core.suggestions import nearest
 from dpol.core.yaml_files import read_yaml
 
 SOURCES = Path(__file__).with_name("sources.yaml")

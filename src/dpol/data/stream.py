@@ -20,7 +20,7 @@ from dpol.core.errors import DataError
 from dpol.core.extras import needs_pipeline
 from dpol.core.files import atomic_path
 from dpol.core.randomness import Floats
-from dpol.core.words import called
+from dpol.core.words import short_repr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ class GainStream:
     def __repr__(self) -> str:
         size = f"{self.n_rounds} rounds x {self.n_experts} experts"
         days = f"{self.periods[0]} to {self.periods[-1]}"
-        return called(self, repr(self.label), size, f"gains up to {self.gains.max():.4g}", days)
+        return short_repr(self, repr(self.label), size, f"gains up to {self.gains.max():.4g}", days)
 
     @property
     def n_rounds(self) -> int:
@@ -368,16 +368,16 @@ def build_stream(
 
     Raises:
         DataError: the panel has no such stream, its values break a rule of `GainStream`, or
-            `dpol.data.question.pose` refuses the question.
+            `dpol.data.question.apply_question` refuses the question.
     """
     rows = panel[panel["stream"] == label]
     if rows.empty:
         raise DataError(f"the panel has no stream {label}; clean the table again")
     # Imported here: it loads pydantic, which a game without a table does not need.
-    from dpol.data.question import THE_PAPERS, pose
+    from dpol.data.question import THE_PAPERS, apply_question
 
     gain = gain or THE_PAPERS
-    rows, asked = pose(rows, label, gain, max_clipped)
+    rows, asked = apply_question(rows, label, gain, max_clipped)
     if counted and count_sensitivity > 1:
         asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
-from dpol.core.near import did_you_mean
 from dpol.core.randomness import Floats
+from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.settings import CapacityTable, Cleaning, Dataset, DayColumns
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
@@ -131,10 +131,10 @@ def read_rows(
             )
 
     capacity = _capacity(rows, numbers, dataset, capacities)
-    capacity, _ = _told(capacity, numbers, columns.capacity_days, dataset, math.nan)
+    capacity, _ = _with_sums(capacity, numbers, columns.capacity_days, dataset, math.nan)
     tiny = capacity.values < SMALLEST_CAPACITY
     capacity = replace(capacity, values=np.where(tiny, 0.0, capacity.values))
-    count, days_reported = _told(
+    count, days_reported = _with_sums(
         numbers[columns.count], numbers, columns.count_days, dataset, rules.suppressed_sum
     )
     count = replace(count, values=_read_as(count, rules))
@@ -272,7 +272,7 @@ def _nameless(entities: Texts) -> BadCells:
     return BadCells(blank, "the name of an entity", ("Name the entity of each row.",))
 
 
-def _told(
+def _with_sums(
     averages: Numbers,
     numbers: Mapping[str, Numbers],
     of: DayColumns | None,
@@ -286,7 +286,7 @@ def _told(
     length, unit = dataset.periods.length
     days = numbers[of.coverage].values
     days = np.where((days > 0) & (days <= (length if unit == "day" else 31 * length)), days, np.nan)
-    return averages.told_by(numbers[of.sum], days, hidden_sum), days
+    return averages.from_sums(numbers[of.sum], days, hidden_sum), days
 
 
 def _read_as(column: Numbers, rules: Cleaning) -> Floats:

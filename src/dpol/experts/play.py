@@ -18,7 +18,7 @@ from dpol.core.arguments import check_choice, check_kind, check_mu, check_whole
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import progress
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
-from dpol.core.words import called
+from dpol.core.words import short_repr
 from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.experts.interface import (
     Actions,
@@ -77,7 +77,7 @@ class RawGains:
         rounds, experts = self.stream.gains.shape
         size = f"{self.n_replicates} replicates x {rounds} rounds x {experts} experts"
         label = repr(self.stream.label)
-        return called(self, label, f"{self.noise} noise", f"mu {self.mu:.4g}", size)
+        return short_repr(self, label, f"{self.noise} noise", f"mu {self.mu:.4g}", size)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -174,7 +174,7 @@ class Games:
         level = f"mu {record.mu:.4g}"
         if record.epsilon_delta is not None:
             level = "epsilon {:.4g}, delta {:.2g}".format(*record.epsilon_delta)
-        return called(self, repr(self.label), f"{size} actions (replicates x rounds)", level)
+        return short_repr(self, repr(self.label), f"{size} actions (replicates x rounds)", level)
 
     def gains(self, stream: GainStream) -> Floats:
         """Return the (R, T) raw gains of the actions.

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
-from dpol.core.words import called
+from dpol.core.words import short_repr
 from dpol.data.stream import GainStream
 from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
@@ -85,7 +85,7 @@ class Noise:
     mechanism: Mechanism | None = None
 
     def __repr__(self) -> str:
-        return called(self, repr(self.name), self.title)
+        return short_repr(self, repr(self.name), self.title)
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""

@@ -15,7 +15,7 @@ import numpy as np
 from dpol.core.arguments import check_kind, check_mu
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators, replicate_numbers
-from dpol.core.words import called
+from dpol.core.words import short_repr
 from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
@@ -60,7 +60,7 @@ class NoisyGains:
 
     def __repr__(self) -> str:
         made = self.seeds
-        return called(
+        return short_repr(
             self,
             *([repr(made.stream), f"{made.noise} noise"] if made else []),
             f"mu {self.guarantee.mu:.4g}",

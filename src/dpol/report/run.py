@@ -13,8 +13,8 @@ import pandas as pd
 from pyarrow import parquet
 
 from dpol.core.errors import DataError
-from dpol.core.near import nearest
-from dpol.core.words import called, counted
+from dpol.core.suggestions import nearest
+from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.reading import reading
 from dpol.reruns.record import Record, disagreements, read_config, read_record
@@ -39,7 +39,7 @@ class Run:
     record: Record
 
     def __repr__(self) -> str:
-        return called(self, repr(str(self.folder)), counted(len(self.record.files), "file"))
+        return short_repr(self, repr(str(self.folder)), counted(len(self.record.files), "file"))
 
     @cached_property
     def config(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from dpol.core.errors import UsageError
 from dpol.core.names import folded
-from dpol.core.near import did_you_mean
+from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning
 from dpol.data.several_rows import are_corrections
@@ -69,7 +69,7 @@ _MELTED = {
 
 
 class UnclearError(UsageError):
-    """A table does not show everything: `asked` holds the questions, by what is to be told."""
+    """A table does not show everything: `asked` holds the questions, by the option for each."""
 
     def __init__(self, asked: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{key}: {question}" for key, question in asked.items()))
@@ -101,29 +101,32 @@ class Look:
     count_sensitivity: float
 
 
-def look_at(path: Path, told: Mapping[str, Any]) -> Look:
+def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
     """Look at a table of counts.
 
     Args:
         path: path of the table.
-        told: what its owner says, by the names of the options of `dpol new dataset`.
+        answers: what its owner says, by the names of the options of `dpol new dataset`.
 
     Raises:
         UnclearError: the table does not show everything, or has no such columns.
         DataError: the table cannot be read.
     """
     try:
-        told = {**told, **Format(**_given(told, "date", "encoding")).model_dump(exclude_unset=True)}
+        answers = {
+            **answers,
+            **Format(**_given(answers, "date", "encoding")).model_dump(exclude_unset=True),
+        }
     except ValidationError as error:
         wrong = {str(it["loc"][0]): f"must be {it['ctx']['expected']}" for it in error.errors()}
         raise UnclearError(wrong) from None
-    written = _written(path, told)
+    written = _written(path, answers)
     raw = read_table(path, None, DEFAULT.model_copy(update=written)).cells.drop_duplicates()
     raw = raw[~(raw == [*raw]).all(axis=1)]
 
-    table, layout, dated = _laid_out(path, raw, told)
-    told = {**_MELTED.get(layout, {}), **told}
-    _refuse_unknown(table, _given(told, "entity", "count", "capacity"))
+    table, layout, dated = _laid_out(path, raw, answers)
+    answers = {**_MELTED.get(layout, {}), **answers}
+    _refuse_unknown(table, _given(answers, "entity", "count", "capacity"))
     year, *month = dated
     period = table[year]
     for name in month:  # programs store whole numbers as 1.0 if a cell of the column is empty
@@ -132,22 +135,22 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     numbers = [name for name in named if _is_number(table[name])]
 
     asked = dict[str, str]()
-    entities = _entities(table, period, [n for n in named if n not in told.values()], numbers)
-    entity = told.get("entity") or (entities[0] if len(entities) == 1 else "")
+    entities = _entities(table, period, [n for n in named if n not in answers.values()], numbers)
+    entity = answers.get("entity") or (entities[0] if len(entities) == 1 else "")
     if not entity:
         asked["entity"] = f"which column? {_list(entities)}" if entities else (
             f"no column alone tells the rows of a period apart; which of {_list(named)} plays? If"
             " it has several rows in a period, add --each-day; if the month is in another column"
             " than the year, --period YEAR,MONTH"
         )  # fmt: skip
-    chosen = entity, told.get("count"), told.get("capacity")
+    chosen = entity, answers.get("count"), answers.get("capacity")
     left = [name for name in numbers if name not in chosen]
-    count = told.get("count") or (left.pop() if len(left) == 1 else "")
-    capacity = told.get("capacity") or ("" if left else "none")
+    count = answers.get("count") or (left.pop() if len(left) == 1 else "")
+    capacity = answers.get("capacity") or ("" if left else "none")
     if not count:
         asked["count"] = f"which column? {_list(left)}"
     if not capacity:
-        more = "" if "at_most" in told else ", then also --at-most"
+        more = "" if "at_most" in answers else ", then also --at-most"
         asked["capacity"] = f"which column? {_list(left)}; or none, if there are none{more}"
     columns = {"entity": entity, "count": count, "capacity": capacity}
     columns = {key: name for key, name in columns.items() if name not in ("", "none")}
@@ -158,7 +161,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     drop = {name: [text for text in table[name].unique() if folded(text) in _TOTALS]
             for name in named if name not in numbers}  # fmt: skip
     if layout:
-        made, kept = told["entity"] if layout == "wide" else year, {*columns.values(), *dated}
+        made, kept = answers["entity"] if layout == "wide" else year, {*columns.values(), *dated}
         drop[made] = drop.get(made, []) + [name for name in named if name not in kept]
     drop = {name: texts for name, texts in drop.items() if texts}
     for name, texts in drop.items():
@@ -169,14 +172,14 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
     measured = measured or [table[name] for name in left]
-    dates, periods, asked["date"] = _dates(period, len(dated) > 1, told)
-    signs, asked["decimal"] = _signs(measured, told)
-    markers, asked["missing"] = _markers(measured, told)
-    merged, asked["each_day"] = _several_rows(rows, period, told) if entity else ({}, "")
-    idle, asked["capacity_zero"] = _without_capacity(rows, {**written, **signs}, markers, told)
-    gain = {"at_most": told["at_most"]} if "at_most" in told else {}
+    dates, periods, asked["date"] = _dates(period, len(dated) > 1, answers)
+    signs, asked["decimal"] = _signs(measured, answers)
+    markers, asked["missing"] = _markers(measured, answers)
+    merged, asked["each_day"] = _several_rows(rows, period, answers) if entity else ({}, "")
+    idle, asked["capacity_zero"] = _without_capacity(rows, {**written, **signs}, markers, answers)
+    gain = {"at_most": answers["at_most"]} if "at_most" in answers else {}
     if capacity == "none":
-        gain = {"of": "count", "bound": told.get("at_most")}
+        gain = {"of": "count", "bound": answers.get("at_most")}
         asked["at_most"] = "" if gain["bound"] else (
             f"the largest {count} that plays, as there is no capacity; a public number; one taken"
             " from the counts would reveal them"
@@ -187,7 +190,7 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
     form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
     cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {})
     cleaning |= markers | merged | idle
-    person = told.get("per_person", 1)
+    person = answers.get("per_person", 1)
     return Look(
         file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
         person=person, count_sensitivity=_moved(rows["count"], form, cleaning, person),
@@ -197,20 +200,20 @@ def look_at(path: Path, told: Mapping[str, Any]) -> Look:
 # The file ----------------------------------------------------------------------------------------
 
 
-def _written(path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+def _written(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of the format that the start of a file shows."""
     if path.suffix == ".parquet":
         return {}
     keys = dict[str, Any]()
     with suppress(EOFError, OSError, zlib.error):  # reading says what is wrong
         if path.suffix == ".xlsx":
-            keys = _given(told, "sheet")
+            keys = _given(answers, "sheet")
             sheet = sheet_cells(path, DEFAULT.model_copy(update=keys))
             first = [(number, texts) for number, *texts in sheet[:LINES].itertuples(name=None)]
         else:
             with open_bytes(path) as file:
                 data = b"".join(file.readlines(START))
-            encoding = told.get("encoding") or _encoding(data)
+            encoding = answers.get("encoding") or _encoding(data)
             keys |= {"encoding": encoding} if encoding != "utf-8" else {}
             text = data.decode(encoding.replace("utf-8", "utf-8-sig"), "replace")
             lines = io.StringIO(text, "").readlines()[:LINES]
@@ -247,22 +250,22 @@ def _alike(rows: Sequence[list[str]]) -> tuple[int, int]:
 
 
 def _laid_out(
-    path: Path, table: pd.DataFrame, told: Mapping[str, Any]
+    path: Path, table: pd.DataFrame, answers: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, str, list[str]]:
     """Return the table with a row for each count, its layout if it was wide, and its periods."""
     names = [*map(str, table)]
     forms = {name: date_formats(table[name].unique(), LEAST_DATES) for name in names}
     dates = [name for name, of_one in forms.items() if {*of_one} - {YEARS}]
-    heads = [name for name in names if date_formats([name]) and name not in told.values()]
+    heads = [name for name in names if date_formats([name]) and name not in answers.values()]
     if dates:  # then columns named 2001 may be anything
         heads = [name for name in heads if date_formats([name]) != [YEARS]]
     if len(heads) > 2:
         layout, made, melted = "wide-periods", "period", heads
-        dated = [told.get("period", "period")]
+        dated = [answers.get("period", "period")]
     else:
         layout, made, dated = "wide", "entity", dates or [name for name in names if forms[name]]
-        if "period" in told:
-            dated = told["period"].split(",")
+        if "period" in answers:
+            dated = answers["period"].split(",")
         elif len(dated) != 1:
             none = "" if dated else f" None has a format that dpol reads: {FORMATS}"
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
@@ -273,7 +276,7 @@ def _laid_out(
             return table, "", dated
         melted = [name for name in numbers if folded(name) not in _TOTALS]
     refuse_unnamed(path, names)
-    new = [told.get(made, made), told.get("count", "count")]
+    new = [answers.get(made, made), answers.get("count", "count")]
     if {*new} & {*names} or len({*new}) < 2 or not melted:
         raise UnclearError({made: f"give it and count two new names, unlike {_list(names)}"})
     return table.melt([name for name in names if name not in melted], melted, *new), layout, dated
@@ -301,8 +304,8 @@ def _entities(
     return [name for name in telling if name not in numbers or _IDENTIFIES.search(name)]
 
 
-def _given(told: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: told[key] for key in keys if key in told}
+def _given(answers: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: answers[key] for key in keys if key in answers}
 
 
 def _list(names: Iterable[str]) -> str:
@@ -330,15 +333,17 @@ def _numbers(cells: Texts, form: Format) -> pd.Series[float]:
 
 
 def _dates(
-    period: Texts, in_parts: bool, told: Mapping[str, Any]
+    period: Texts, in_parts: bool, answers: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, int], str]:
     """Return the format of dates, the length of a period, and a question if they are unclear."""
     texts = period[period != ""].drop_duplicates()
-    forms: list[Dates] = [told["date"]] if "date" in told else date_formats(texts, LEAST_DATES)
+    forms: list[Dates] = (
+        [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
+    )
     forms = ["YYYY-M"] if in_parts else forms
     form = DEFAULT.model_copy(update={"date": forms[0]} if forms else {})
     days = parse_dates(texts, form).dropna().drop_duplicates().sort_values()
-    seasons = (days.dt.month == (days.dt.year + 1) % 100).all() and "date" not in told
+    seasons = (days.dt.month == (days.dt.year + 1) % 100).all() and "date" not in answers
     if len(forms) != 1 or (forms == ["YYYY-M"] and seasons and not in_parts):
         also = " or years that begin in one year and end in the next" if seasons else ""
         may_be = f"may be {' or '.join(forms)}{also}" if forms else f"have none of {FORMATS}"
@@ -350,14 +355,14 @@ def _dates(
     return keys, {"months" if monthly else "days": int(gaps[0])} if len(gaps) else {}, ""
 
 
-def _signs(measured: Sequence[Texts], told: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:
+def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:
     """Return the signs that read all numbers, or ask if several signs read different numbers."""
     texts = [cells.drop_duplicates() for cells in measured]
     texts = [cells[cells.str.fullmatch(_NUMBER)] for cells in texts]
     readings: dict[bytes, Mapping[str, str]] = {}
     for signs in _SIGNS:
         form = DEFAULT.model_copy(update=signs)
-        if "decimal" in told and (form.decimal_sign != told["decimal"] or not signs):
+        if "decimal" in answers and (form.decimal_sign != answers["decimal"] or not signs):
             continue
         values = [parse_numbers(cells, form.of_column(cells)) for cells in texts]
         if not np.isnan(read := np.concatenate([[], *values])).any():
@@ -370,11 +375,11 @@ def _signs(measured: Sequence[Texts], told: Mapping[str, Any]) -> tuple[Mapping[
     return next(iter(readings.values()), {}), ""
 
 
-def _markers(measured: Sequence[Texts], told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return how texts among the numbers are read, or ask about some."""
     rules, texts = Cleaning(), pd.concat([*measured, pd.Series(dtype=str)]).drop_duplicates()
-    missing = [*rules.missing_markers, *told.get("missing", [])]
-    hidden = [*texts[texts.str.fullmatch(_BELOW)], *told.get("suppressed", [])]
+    missing = [*rules.missing_markers, *answers.get("missing", [])]
+    hidden = [*texts[texts.str.fullmatch(_BELOW)], *answers.get("suppressed", [])]
     known = [*missing, *rules.suppressed_markers, *hidden]
     other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
     if len(other):
@@ -382,7 +387,7 @@ def _markers(measured: Sequence[Texts], told: Mapping[str, Any]) -> tuple[dict[s
             f"{_list(map(repr, other))}: missing, or too small to publish? Give --missing TEXT or"
             " --suppressed TEXT for each"
         )
-    keys: dict[str, Any] = {"missing_markers": missing} if "missing" in told else {}
+    keys: dict[str, Any] = {"missing_markers": missing} if "missing" in answers else {}
     if hidden:
         below = [int(match[2]) for text in hidden if (match := _BELOW.fullmatch(text))]
         value = min(below) // 2 if below else int(rules.suppressed_value)
@@ -407,7 +412,10 @@ def _moved(
 
 
 def _without_capacity(
-    rows: pd.DataFrame, form: Mapping[str, Any], markers: Mapping[str, Any], told: Mapping[str, Any]
+    rows: pd.DataFrame,
+    form: Mapping[str, Any],
+    markers: Mapping[str, Any],
+    answers: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str]:
     """Return how a count beside a capacity of 0 or less is read, or ask if there is one."""
     if not {"entity", "count", "capacity"} <= {*rows}:
@@ -417,8 +425,8 @@ def _without_capacity(
     counts, beds = (_numbers(rows[name], known) for name in ("count", "capacity"))
     some = (counts > 0) | rows["count"].isin(hidden)
     idle = rows[some & (beds <= 0) & ~rows["capacity"].isin(hidden)]
-    if idle.empty or "capacity_zero" in told:
-        return {} if idle.empty else {"capacity_zero": told["capacity_zero"]}, ""
+    if idle.empty or "capacity_zero" in answers:
+        return {} if idle.empty else {"capacity_zero": answers["capacity_zero"]}, ""
     times = idle["entity"].value_counts()
     named = [f"{shortened(str(name))} ({counted(n, 'row')})" for name, n in times[:3].items()]
     return {}, (
@@ -429,13 +437,13 @@ def _without_capacity(
 
 
 def _several_rows(
-    rows: pd.DataFrame, period: Texts, told: Mapping[str, Any]
+    rows: pd.DataFrame, period: Texts, answers: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """Return how the rows of an entity and period become one, or ask if many have several."""
-    rule, sizes = told.get("each_day"), rows.drop_duplicates().groupby(["entity", "day"]).size()
+    rule, sizes = answers.get("each_day"), rows.drop_duplicates().groupby(["entity", "day"]).size()
     if not rule and are_corrections(sizes, Cleaning().max_merged):
         return {}, ""
-    if rule and (rule != "sum" or "per_person" in told):
+    if rule and (rule != "sum" or "per_person" in answers):
         return {"several_rows": rule, "max_merged": 1}, ""
     return {}, (
         f"{counted(sizes.max(), 'row')} of one entity and day ({_two(period)}) become one: sum,"

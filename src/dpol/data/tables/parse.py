@@ -125,7 +125,7 @@ class Numbers:
         """Return for each kind which cells are of it, by rule: `missing_counts`."""
         return {f"{kind}_{column}": self.kinds == kind for kind in (*KINDS, *OF_SUMS)}
 
-    def told_by(self, sums: Numbers, days: Floats, hidden_sum: float) -> Numbers:
+    def from_sums(self, sums: Numbers, days: Floats, hidden_sum: float) -> Numbers:
         """Return averages, the suppressed ones told by their sums over the days reported.
 
         Args:
@@ -139,8 +139,8 @@ class Numbers:
             ["uncovered", "summed", "hidden_sum"],
             self.kinds,
         )
-        told = np.where(kinds == "summed", sums.values, hidden_sum) / np.where(reported, days, 1)
-        values = np.where(np.isin(kinds, ["summed", "hidden_sum"]), told, self.values)
+        known = np.where(kinds == "summed", sums.values, hidden_sum) / np.where(reported, days, 1)
+        values = np.where(np.isin(kinds, ["summed", "hidden_sum"]), known, self.values)
         return Numbers(values, kinds, self.bad)
 
 

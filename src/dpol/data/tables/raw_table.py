@@ -21,8 +21,8 @@ import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
 from dpol.core.files import atomic_path, packed_file, sha256
-from dpol.core.near import did_you_mean
 from dpol.core.shipped import way_back
+from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
-from dpol.core.near import nearest
+from dpol.core.suggestions import nearest
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log

@@ -13,9 +13,9 @@ from pydantic import Field, ValidationError
 
 from dpol.core.errors import ConfigError
 from dpol.core.names import fault_of
-from dpol.core.near import nearest
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem, Settings
+from dpol.core.suggestions import nearest
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol_weekly.deployment import Deployment

@@ -22,7 +22,7 @@ import openpyxl
 
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
-from dpol.core.near import nearest
+from dpol.core.suggestions import nearest
 from dpol.core.words import printable
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.readings import date_formats, number_formats, week_examples

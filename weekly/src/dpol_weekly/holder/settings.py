@@ -10,9 +10,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, ValidationError
 
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.near import nearest
 from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import MISSING, Problem, Settings
+from dpol.core.suggestions import nearest
 from dpol.core.yaml_files import read_yaml
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpol.core.errors import DataError
-from dpol.core.near import did_you_mean
+from dpol.core.suggestions import did_you_mean
 from dpol_weekly.tables.format import EITHER, Format
 
 _MOST_CELLS = 5_000_000
