@@ -51,14 +51,6 @@ def test_what_has_no_interval_is_refused(confidence, replicates, message):
 # --- Half-widths ---
 
 
-def test_the_half_width_by_hand():
-    # 1, 3: variance 2, standard error of the mean 1; t(1) at 3/4 is 1.
-    assert float(half_width(np.array([1.0, 3.0]), 0.5)) == pytest.approx(1.0)
-    both = half_width(np.array([[1.0, 0.0], [3.0, 0.0]]), 0.5)
-    np.testing.assert_allclose(both, [1.0, 0.0])
-    assert mean_interval(np.array([1.0, 3.0]), 0.5) == pytest.approx((1.0, 3.0))
-
-
 def test_welchs_half_width_by_hand():
     """Variances of the means 1 and 3; degrees of freedom (1 + 3)^2 / (1 / 4 + 9 / 9) = 12.8."""
     half = welch_half_width([5**0.5, 30**0.5], [5, 10], 0.95, comparisons=4)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from dpol.cli import main
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_table
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.tables.guess import UnclearError, look_at
@@ -40,8 +40,7 @@ def config_of(kind: Kind) -> str:
 
 def streams_of(config: str) -> list[GainStream]:
     of = load_experiment(config).config
-    raw = read_counts(of.raw_file, of.dataset)
-    panel = clean_panel(raw, of.dataset, of.streams, None, of.at_most).table
+    panel = clean_table(of.raw_file, of.dataset, of.streams, of.at_most)[0].table
     most = of.dataset.cleaning.max_clipped
     return [
         build_stream(panel, label, 1.0, {}, gain=of.gain, max_clipped=most) for label in of.streams

@@ -135,13 +135,10 @@ def test_counts_above_the_bound_are_clipped_and_counted_up_to_a_share():
 @pytest.mark.parametrize(
     "keys",
     [
-        {"of": "count"},
         {"of": "count", "bound": 5, "at_most": 2},
         {"at_most": 0},
         {"bound": 10},
-        {"of": "rate"},
         {"min_capacity": 0},
-        {"bond": 3},
     ],
 )
 def test_a_question_is_whole(keys):

@@ -7,9 +7,9 @@ import hashlib
 import yaml
 
 from data.drawn import counts, dataset, streams
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_panel, clean_table
 from dpol.data.settings import Dataset
-from dpol.data.tables.raw_table import read_counts, read_table
+from dpol.data.tables.raw_table import read_table
 from pipeline import ROOT
 
 TABLE = ROOT / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
@@ -39,7 +39,7 @@ def test_sums_tell_most_hidden_averages_of_central_texas() -> None:
     keys["cleaning"] |= {"entities": "all", "capacity_zero": "carry", "max_zeroed": 1}
     del keys["cleaning"]["min_total_cases"]
     rules = Dataset.model_validate(keys)
-    panel = clean_panel(read_counts(ROOT / keys["source"]["file"], rules), rules, streams(S=["TX"]))
+    panel, _ = clean_table(ROOT / keys["source"]["file"], rules, streams(S=["TX"]), 1.0)
     found = counts(panel)
     assert (found["summed_counts"], found["hidden_sum_counts"]) == (1029, 268)
     assert (found["summed_capacities"], found["hidden_sum_capacities"]) == (32, 1)

@@ -19,10 +19,10 @@ from openpyxl.styles import Font
 from data.drawn import streams
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_table
 from dpol.data.panel import CleanPanel, report_as_dict, report_as_markdown
 from dpol.data.settings import Dataset
-from dpol.data.tables.raw_table import read_capacities, read_counts
+from dpol.data.tables.raw_table import read_counts
 from pipeline import ROOT
 
 ENTITIES = ["Köln", "Ulm", "07", "a b"]
@@ -67,8 +67,7 @@ def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any)
             },
         }
     )
-    raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
-    return clean_panel(raw, dataset, streams(S=["all"]), capacities)
+    return clean_table(file, dataset, streams(S=["all"]), 1.0)[0]
 
 
 NAMES = {"entity": "town", "period": "week", "count": "sick"}

@@ -8,11 +8,9 @@ import pytest
 
 import dpol
 from dpol.config.experiment import load_experiment
-from dpol.data.cleaning import clean_panel
-from dpol.data.panel import CleanPanel, provenance_of_stream, report_as_dict
-from dpol.data.question import THE_PAPERS
-from dpol.data.stream import GainStream, build_stream
-from dpol.data.tables.raw_table import read_table
+from dpol.data.cleaning import clean_table
+from dpol.data.panel import CleanPanel
+from dpol.data.stream import GainStream
 from pipeline import ROOT
 
 FLU = "data/elsewhere/flu-admissions-us-2022-02-05--2026-06-27.parquet"
@@ -23,15 +21,8 @@ def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
     """Clean a table by its shipped config; return the only stream, and the panel."""
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     assert config.dataset.source.file == file
-    raw = read_table(ROOT / file, config.dataset.needed_columns.needed())
-    panel = clean_panel(raw, config.dataset, config.streams, at_most=config.at_most)
-    (label,) = config.streams
-    facts = provenance_of_stream(report_as_dict(panel, {}), label)
-    privacy = config.privacy
-    stay = privacy.unit.weeks
-    gain = config.gain or THE_PAPERS
-    sensitivity = privacy.count_sensitivity
-    return build_stream(panel.table, label, sensitivity, facts, stay=stay, gain=gain), panel
+    panel, _ = clean_table(ROOT / file, config.dataset, config.streams, config.at_most)
+    return dpol.read_table(ROOT / f"config/{name}.yaml"), panel
 
 
 def test_every_real_table_has_a_licence_and_a_citation() -> None:

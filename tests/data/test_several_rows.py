@@ -25,10 +25,9 @@ from data.drawn import (
     streams,
     week,
 )
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_table
 from dpol.data.panel import CleanPanel
 from dpol.data.settings import Dataset
-from dpol.data.tables.raw_table import read_counts
 
 RULES = ("sum", "mean", "max", "last")
 LONG = {"entity": "town", "period": "day", "count": "sick"}
@@ -169,7 +168,7 @@ def read(path: Path, text: str, **format: str) -> CleanPanel:
             "cleaning": {"entities": "all", "several_rows": "sum", "max_merged": 1},
         }
     )
-    return clean_panel(read_counts(path, of), of, streams(S=["all"]))
+    return clean_table(path, of, streams(S=["all"]), 1.0)[0]
 
 
 def test_a_row_equal_in_every_column_is_a_repeat_and_adds_nothing(tmp_path: Path) -> None:

@@ -37,17 +37,13 @@ _CHOICES = {
     "capacity_zero": ("drop", "absent", "carry"),
 }
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
-_KEYS = {
-    "dataset.columns": {"entity": "entity", "period": "period", "count": "count",
-                        "capacity": "capacity"},
-    "dataset.format": {"date": "date", "decimal": "decimal", "encoding": "encoding",
-                       "sheet": "sheet"},
-    "dataset.cleaning": {"several_rows": "each_day", "missing_markers": "missing",
-                         "suppressed_markers": "suppressed", "capacity_zero": "capacity_zero"},
-    "gain": {"at_most": "at_most", "bound": "at_most"},
-    "privacy": {"count_sensitivity": "per_person"},
+_BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
+"""Blocks of a config with keys for which an option stands."""
+_OTHER_NAMES = {
+    "several_rows": "each_day", "missing_markers": "missing", "suppressed_markers": "suppressed",
+    "bound": "at_most", "count_sensitivity": "per_person",
 }  # fmt: skip
-"""Options that stand for keys of a config, by the block of the key."""
+"""Options whose names are not those of their keys, by key."""
 
 
 def add_options(new: argparse.ArgumentParser) -> None:
@@ -73,8 +69,8 @@ def given_options(options: argparse.Namespace) -> dict[str, Any]:
 def as_option(key: Key) -> str:
     """Return the option that stands for a key of a config; a key without one keeps its name."""
     block, _, name = str(key).rpartition(".")
-    option = _KEYS.get(block, {}).get(name)
-    return str(key) if option is None else flag(option)
+    option = _OTHER_NAMES.get(name, name)
+    return flag(option) if block in _BLOCKS and option in _OPTIONS else str(key)
 
 
 def flag(option: str) -> str:

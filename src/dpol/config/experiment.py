@@ -31,8 +31,6 @@ from dpol.noise import NOISES
 from dpol.noise.noises import NOISE_GROUP
 from dpol.studies.registry import STUDIES, STUDY_GROUP
 
-MANUAL = "The page Configs of the documentation"
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -100,7 +98,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         config = form.parse(raw)
     except ValidationError as error:
         problems = [*problems_of(error, form.model, form.named(raw)), *problems]
-        raise refusal(place, [_as_written(it, raw, form) for it in problems], MANUAL) from None
+        raise refusal(place, [_as_written(it, raw, form) for it in problems]) from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
@@ -109,7 +107,7 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config, members)]
     if problems:
-        raise refusal(place, [_as_written(it, raw, form) for it in problems], MANUAL)
+        raise refusal(place, [_as_written(it, raw, form) for it in problems])
     return Experiment(config, members)
 
 

@@ -54,7 +54,8 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
+        os.umask(mask := os.umask(0))
+        temporary.chmod(0o666 & ~mask)
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
@@ -131,9 +132,3 @@ def output_error(path: Path | str, error: OSError) -> OutputError:
     """Return the error for a file that the system could not write, with cause and remedy."""
     said = _REMEDIES.get(error.errno or 0) or f"{error.strerror or error}; choose another folder"
     return OutputError(f"cannot write {path}: {said}")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -104,10 +104,7 @@ def half_width(values: Floats, confidence: float, comparisons: int = 1) -> Float
     >>> half_width(np.array([[1.0, 7.0], [3.0, 7.0]]), 0.5).round(6).tolist()
     [1.0, 0.0]
     """
-    factor = student_factor(confidence, comparisons, len(values))
-    if len(values) == 1:
-        return np.full(values.shape[1:], math.inf)
-    return factor * standard_error(values)
+    return student_factor(confidence, comparisons, len(values)) * standard_error(values)
 
 
 def half_width_of(

@@ -13,6 +13,7 @@ from dpol.core.settings import MISSING, Problem
 from dpol.core.suggestions import did_you_mean, nearest
 from dpol.core.words import counted
 
+MANUAL = "The page Configs of the documentation"
 _ALLOWED = {
     "missing": "is missing and has no default",
     "list_": "must be a list, such as [a, b]",
@@ -29,7 +30,7 @@ _ALLOWED = {
 """Allowed values in words, by the beginning of pydantic's type of error."""
 
 
-def refusal(place: str, problems: Sequence[Problem], manual: str) -> ConfigError:
+def refusal(place: str, problems: Sequence[Problem], manual: str = MANUAL) -> ConfigError:
     """Return one error that lists all problems of the file `place`; `manual` explains its keys."""
     lines = [("\n  ", problem.text) for problem in problems]
     count = counted(len(problems), "problem")

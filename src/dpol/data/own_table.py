@@ -25,7 +25,6 @@ from dpol.data.stream import GainStream, build_stream
 if TYPE_CHECKING:
     from dpol.data.panel import CleanPanel
 
-_MANUAL = "The page Configs of the documentation"
 _NAMED = 5
 """Number of entities that a warning names."""
 
@@ -185,13 +184,13 @@ def _stream_of(
     try:
         asked = _Asked.model_validate(raw)
     except ValidationError as error:
-        raise refusal(place, problems_of(error, _Asked, raw), _MANUAL) from None
+        raise refusal(place, problems_of(error, _Asked, raw)) from None
     dataset, gain, source = asked.dataset, asked.gain, asked.dataset.source
     if not isinstance(source, LocalSource):
         kind = Problem(("dataset", "source", "kind"), source.kind, "must be local")
-        raise refusal(place, [kind], _MANUAL)
+        raise refusal(place, [kind])
     if broken := [*dataset.problems({"gain": gain})]:
-        raise refusal(place, broken, _MANUAL)
+        raise refusal(place, broken)
     file = place_of(source.file)
     if label is None:
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])

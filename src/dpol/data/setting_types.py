@@ -62,14 +62,10 @@ Identifier = Annotated[str, StringConstraints(strip_whitespace=True, min_length=
 """The identifier of an entity."""
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 _TEXT = {"type": "string"}
 TextOrTexts = Annotated[
     list[str],
-    BeforeValidator(_listed),
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
 ]
 """A text, or a list of texts."""

@@ -220,7 +220,8 @@ class Columns(Settings):
         ('hospital', 'in use')
         """
         title: str | None = getattr(self.titles, column)
-        name = self.capacity_column if column == "capacity" else str(getattr(self, column))
+        named: str | CapacityTable | None = getattr(self, column)
+        name = named.capacity if isinstance(named, CapacityTable) else named or ""
         return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
 
     @property
@@ -234,12 +235,6 @@ class Columns(Settings):
         if self.capacity_per != 1:
             return f"{count} per {self.capacity_per:,.10g} {capacity}"
         return f"{count} per {re.sub('(?<=[^s])s$', '', capacity)}"
-
-    @property
-    def capacity_column(self) -> str:
-        """Name of the column with the capacities, in this table or the second one."""
-        named = self.capacity
-        return named.capacity if isinstance(named, CapacityTable) else named or ""
 
     def needed(self) -> list[str]:
         """Return all columns to read from the table, each once."""
@@ -464,9 +459,7 @@ class Dataset(Settings):
     @property
     def simulated(self) -> bool:
         """Whether the table is made up, by dpol or by somebody else."""
-        source = self.source
-        named = isinstance(source, LocalSource | GainsSource) and source.simulated
-        return named or source.kind == "simulated"
+        return bool(getattr(self.source, "simulated", self.source.kind == "simulated"))
 
     @property
     def private(self) -> bool:

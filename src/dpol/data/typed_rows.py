@@ -15,7 +15,7 @@ from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
 from dpol.data.settings import CapacityTable, Cleaning, Dataset, DayColumns
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
-from dpol.data.tables.identifiers import identified, refuse_alike
+from dpol.data.tables.identifiers import refuse_alike
 from dpol.data.tables.parse import (
     KINDS,
     SMALLEST_CAPACITY,
@@ -30,7 +30,6 @@ from dpol.data.tables.parse import (
 from dpol.data.tables.raw_table import RawTable, period_texts
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
-NO_GROUP = "all"
 SHOWN = 20
 """Number of entities that a message shows."""
 _PAIR = ["entity", "period"]
@@ -74,8 +73,8 @@ def read_rows(
         {
             "day": days,
             "period": starts_of_months(dates, months) if months else dates,
-            "group": raw.cells[columns.group] if columns.group else NO_GROUP,
-            "entity": identified(raw.cells[columns.entity], rules),
+            "group": raw.cells[columns.group] if columns.group else "all",
+            "entity": raw.cells[columns.entity].replace(rules.identifiers),
         }
     )
     wanted = [name for groups in streams.values() for name in groups]
@@ -138,7 +137,7 @@ def read_rows(
         numbers[columns.count], numbers, columns.count_days, dataset, rules.suppressed_sum
     )
     count = replace(count, values=_read_as(count, rules))
-    cases = [numbers[name] for name in columns.cases or ()] or [count]
+    of_cases = [numbers[name] for name in columns.cases or ()]
     table = rows.drop(columns="day").assign(
         name=cells[columns.name or columns.entity],
         time=rows["day"].map({text: without_time(text)[1] for text in rows["day"].unique()}),
@@ -153,11 +152,11 @@ def read_rows(
         **capacity.counters("capacities"),
         zero_capacities=capacity.values == 0,
         idle_counts=(count.values > 0) & ((capacity.values == 0) | (capacity.kinds == "negative")),
-        cases=rules.case_factor * sum(np.nan_to_num(_read_as(each, rules)) for each in cases),
+        cases=rules.case_factor
+        * sum(np.nan_to_num(_read_as(each, rules)) for each in of_cases or [count]),
     )
     for kind in KINDS:
-        named = [numbers[name] for name in columns.cases or ()]
-        table[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in named)
+        table[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in of_cases)
     order = ["period", "entity", "group", "name"]
     return table.sort_values(order, kind="stable", ignore_index=True), left_out
 
@@ -224,7 +223,7 @@ def _joined(
         DataError: a cell of the second table cannot be used, it gives an entity two capacities for
             one day, or it lacks an entity that may play.
     """
-    known, name = identified(second.cells[columns.entity], rules), columns.capacity
+    known, name = second.cells[columns.entity].replace(rules.identifiers), columns.capacity
     numbers = parse_capacities(second.cells[name], rules, second.formats[name])
     bad, since = [_nameless(known), numbers.bad], pd.Series(pd.Timestamp(EARLIEST), known.index)
     if columns.period:

@@ -20,11 +20,6 @@ SHOWN = 10
 """Number of names that a message shows."""
 
 
-def identified(texts: Texts, rules: Cleaning) -> Texts:
-    """Return the identifier of each cell: from `cleaning.identifiers`, or else its own text."""
-    return texts.replace(rules.identifiers)
-
-
 def refuse_alike(
     file: str, texts: Texts, rules: Cleaning, named: Collection[str] = (), key: Text = ""
 ) -> None:

@@ -11,10 +11,11 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -39,6 +40,8 @@ MOST_CELLS = 5_000_000
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 DELIMITERS = ",;\t|"
+Choice: TypeAlias = Callable[[list[str]], list[str]]
+"""Returns the columns to read of those that a table has; raises DataError if some are missing."""
 COLUMNS = Key(("dataset", "columns"))
 """The block that names the columns of a table of counts."""
 WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
@@ -117,7 +120,7 @@ def read_table(
             a column or the sheet is missing; a CSV row has more or fewer cells than the header; a
             formula has no value; or a key of the format does not apply to such a file.
     """
-    path, wanted = Path(path), None if columns is None else [*dict.fromkeys(columns)]
+    path = Path(path)
     if not path.is_file():
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
@@ -125,13 +128,9 @@ def read_table(
         if getattr(form, key):
             place = Key(("dataset", "format", key))
             raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
+    read = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
-        if path.suffix == ".parquet":
-            cells = _read_parquet(path, wanted, form, optional)
-        elif path.suffix == ".xlsx":
-            cells = _read_sheet(path, wanted, form, optional)
-        else:
-            cells = _read_csv(path, wanted, form, optional)
+        cells = read(path, form, partial(refuse_columns, path, columns, optional=optional))
     except UnicodeError:
         raise _undecoded(path, form) from None
     except (EOFError, OSError, zlib.error) as error:
@@ -145,9 +144,7 @@ def read_table(
     return raw_table(str(path), cells, form)
 
 
-def _read_csv(
-    path: Path, wanted: list[str] | None, form: Format, optional: Sequence[str]
-) -> pd.DataFrame:
+def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     """Read a CSV table; pandas would fill a short row with empty cells and say nothing."""
     with open_bytes(path) as table:  # first, since a cut gzip file must not look like a bad row
         while table.read(1 << 20):
@@ -158,11 +155,14 @@ def _read_csv(
                 )
     csv.field_size_limit(LONGEST_CELL)
     rows = dict[int, list[str]]()
-    with open_text(path, form) as text:
+    encoding = form.encoding.replace("utf-8", "utf-8-sig")
+    with io.TextIOWrapper(open_bytes(path), encoding, newline="") as text:
+        for _ in range(form.skip_rows):
+            text.readline()
         reader = csv.reader(text, delimiter=form.delimiter, strict=True)
         try:
             header = next(filter(None, reader), [])
-            wanted = refuse_columns(path, wanted, header, optional=optional)
+            wanted = choose(header)
             places = [header.index(name) for name in wanted]
             for row in filter(None, reader):
                 line = form.skip_rows + reader.line_num
@@ -184,15 +184,6 @@ def open_bytes(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
-def open_text(path: Path, form: Format) -> io.TextIOWrapper:
-    """Open a CSV table, gzip or not, for reading its text from the header on."""
-    encoding = form.encoding.replace("utf-8", "utf-8-sig")
-    text = io.TextIOWrapper(open_bytes(path), encoding, newline="")
-    for _ in range(form.skip_rows):
-        text.readline()
-    return text
-
-
 def _undecoded(path: Path, form: Format) -> DataError:
     with open_bytes(path) as table:
         start = table.read(4)
@@ -204,9 +195,7 @@ def _undecoded(path: Path, form: Format) -> DataError:
     return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
 
 
-def _read_parquet(
-    path: Path, wanted: list[str] | None, form: Format, optional: Sequence[str]
-) -> pd.DataFrame:
+def _read_parquet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     """Read a Parquet table; pandas would hide columns that were stored as an index."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -214,7 +203,7 @@ def _read_parquet(
 
     texts = dict[str, list[str]]()
     try:
-        wanted = refuse_columns(path, wanted, pq.read_schema(path).names, optional=optional)
+        wanted = choose(pq.read_schema(path).names)
         for name, values in zip(wanted, pq.read_table(path, columns=wanted), strict=True):
             if pa.types.is_dictionary(values.type):
                 values = values.cast(values.type.value_type)
@@ -232,14 +221,12 @@ def _read_parquet(
     return cells.set_axis(cells.index + 1)
 
 
-def _read_sheet(
-    path: Path, wanted: list[str] | None, form: Format, optional: Sequence[str]
-) -> pd.DataFrame:
+def _read_sheet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     from openpyxl.utils import get_column_letter
 
     cells = sheet_cells(path, form)
     header, cells = cells.iloc[0].tolist(), cells.iloc[1:]
-    wanted = refuse_columns(path, wanted, header, optional=optional)
+    wanted = choose(header)
     named = np.array([bool(name) for name in header])
     filled = (cells != "").to_numpy()
     outside = filled & ~filled[:, named].any(axis=1, keepdims=True)
@@ -365,7 +352,7 @@ def refuse_columns(
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
     more = [name for name in optional if name in present]
-    wanted = present if wanted is None else [*wanted, *more]
+    wanted = present if wanted is None else [*dict.fromkeys([*wanted, *more])]
     if not any(present):
         raise DataError(f"{path}: holds no table; {_AGAIN}")
     if missing := [name for name in wanted if name not in present]:
