@@ -37,7 +37,7 @@ from dpol.data.stream import (
     largest_change_of_average,
     unmeasured_best,
 )
-from dpol.data.tables.parse import parse_counts
+from dpol.data.tables.parse import parse_cells
 from dpol.data.tables.raw_table import read_counts
 from dpol.data.tables.table_format import DEFAULT
 from dpol.noise.neighbours import neighbours_of
@@ -369,7 +369,9 @@ def test_the_largest_change_of_a_cleaned_average_by_trying_all_neighbours(
     totals = range(4 * days + 2 * person * days + 4)
     averages = pd.Series([HIDDEN if 0 < n < 4 * days else repr(n / days) for n in totals])
     sums = pd.Series([HIDDEN if 0 < n < 4 else str(n) for n in totals])
-    known, parts = (parse_counts(texts, Cleaning(), DEFAULT) for texts in (averages, sums))
+    known, parts = (
+        parse_cells(texts, Cleaning(), DEFAULT, counts=True) for texts in (averages, sums)
+    )
     cleaned = known.from_sums(parts, np.full(len(totals), float(days)), read_as).values
     moves = [
         abs(cleaned[n + more] - cleaned[n])

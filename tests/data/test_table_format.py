@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.data.cleaning import clean_panel
 from dpol.data.settings import Cleaning
-from dpol.data.tables.parse import parse_counts, parse_date, parse_numbers
+from dpol.data.tables.parse import parse_cells, parse_date, parse_numbers
 from dpol.data.tables.raw_table import read_table
 from dpol.data.tables.table_format import Format
 
@@ -111,10 +111,10 @@ def test_the_whole_column_is_asked_but_no_other_column() -> None:
 def test_markers_are_matched_in_the_signs_of_the_table() -> None:
     rules = Cleaning(suppressed_markers=["-1.000"], missing_markers=["-2"])
     texts = pd.Series(["-1.000,0", "-2,0", "1.000", "-1000"], name="n")
-    parsed = parse_counts(texts, rules, Format(decimal=",", thousands="."))
+    parsed = parse_cells(texts, rules, Format(decimal=",", thousands="."), counts=True)
     assert parsed.kinds.tolist() == ["suppressed", "missing", "number", "suppressed"]
     assert parsed.values[2] == 1000
-    plain = parse_counts(pd.Series(["-1.000"], name="n"), rules, Format())
+    plain = parse_cells(pd.Series(["-1.000"], name="n"), rules, Format(), counts=True)
     assert plain.kinds.tolist() == ["suppressed"]
 
 

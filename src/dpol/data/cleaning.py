@@ -127,7 +127,7 @@ def _clean_stream(
             keyed("Check {dataset.columns.count} and {dataset.cleaning.missing_markers}"),
         )
     missing, sparse = check_calendar(file, label, played, periods)
-    seldom = entities_seen_seldom(played)
+    seldom, idle = entities_seen_seldom(played), played.groupby("entity")["idle_counts"].sum()
     filled = fill(played, rules, periods, at_most)
     refuse_clipped(file, label, filled, rules, at_most)
     refuse_zeroed(file, label, filled, rules)
@@ -159,16 +159,10 @@ def _clean_stream(
         unknown=_unknown(played, rules),
         sums=_sums(played, rules),
         unmeasured=unmeasured_best(filled.table, gain, ["count_source", "capacity_source"]),
-        idle=tuple(f"{name} ({counted(n, 'period')})" for name, n in _idle(played).items()),
+        idle=tuple(f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()),
         capacity_zero=rules.capacity_zero,
     )
     return filled.table, report
-
-
-def _idle(rows: pd.DataFrame) -> dict[str, int]:
-    """Return the number of periods in which an entity has a count and no capacity, by entity."""
-    times = rows.groupby("entity")["idle_counts"].sum()
-    return {str(name): int(n) for name, n in times[times > 0].items()}
 
 
 def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:

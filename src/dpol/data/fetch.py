@@ -58,12 +58,11 @@ def fetch_table(
                 failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
                 log(failures[-1])
                 continue
+            asked = query.reduced if lacks else query
             facts = {
                 **endpoint.model_dump(mode="json", exclude={"sha256"}),
                 "failed_before": failures,
-                "query": (query.reduced if lacks else query).soql
-                if endpoint.kind == "socrata"
-                else None,
+                "query": asked.soql if endpoint.kind == "socrata" else None,
                 "lacks": lacks,
                 **delivered,
                 "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

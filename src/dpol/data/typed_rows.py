@@ -21,8 +21,7 @@ from dpol.data.tables.parse import (
     SMALLEST_CAPACITY,
     Numbers,
     bad_dates,
-    parse_capacities,
-    parse_counts,
+    parse_cells,
     parse_dates,
     starts_of_months,
     without_time,
@@ -84,18 +83,16 @@ def read_rows(
         pd.Timestamp(dataset.periods.last or LATEST),
     )
     rows, cells = every[ours & inside], raw.cells[ours & inside]
+    of_counts = dict.fromkeys([columns.count, *(columns.cases or ())], True)
+    if isinstance(columns.capacity, str):
+        of_counts[columns.capacity] = False
+    # A negative sum of beds, or number of days, is missing, whatever the rule for counts.
+    sums = columns.count_days and columns.count_days.sum
+    of_counts |= {name: name == sums for name in columns.of_days() if name in cells}
     numbers = {
-        name: parse_counts(cells[name], rules, raw.formats[name])
-        for name in (columns.count, *(columns.cases or ()))
+        name: parse_cells(cells[name], rules, raw.formats[name], counts=counts)
+        for name, counts in of_counts.items()
     }
-    if isinstance(name := columns.capacity, str):
-        numbers[name] = parse_capacities(cells[name], rules, raw.formats[name])
-    for name in columns.of_days():
-        if name in cells:
-            # A negative sum of beds, or number of days, is missing, whatever the rule for counts.
-            counts = columns.count_days and name == columns.count_days.sum
-            parse = parse_counts if counts else parse_capacities
-            numbers[name] = parse(cells[name], rules, raw.formats[name])
 
     refuse_alike(raw.file, rows["entity"].rename(columns.entity), rules)
     bad = bad_dates(days[ours], Key(("dataset", "columns", "period")), written)
@@ -224,7 +221,7 @@ def _joined(
             one day, or it lacks an entity that may play.
     """
     known, name = second.cells[columns.entity].replace(rules.identifiers), columns.capacity
-    numbers = parse_capacities(second.cells[name], rules, second.formats[name])
+    numbers = parse_cells(second.cells[name], rules, second.formats[name], counts=False)
     bad, since = [_nameless(known), numbers.bad], pd.Series(pd.Timestamp(EARLIEST), known.index)
     if columns.period:
         days, written = period_texts(second, columns.period)

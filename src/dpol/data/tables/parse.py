@@ -144,27 +144,14 @@ class Numbers:
         return Numbers(values, kinds, self.bad)
 
 
-def parse_counts(texts: Texts, rules: Cleaning, form: Format) -> Numbers:
-    """Parse a column of counts, without refusing any."""
-    missing = rules.negative_counts == "missing"
-    return _parse(texts, rules, form, "a number from 0", negative_is_missing=missing)
+def parse_cells(texts: Texts, rules: Cleaning, form: Format, *, counts: bool) -> Numbers:
+    """Parse a column of counts, or of capacities, without refusing any.
 
-
-def parse_capacities(texts: Texts, rules: Cleaning, form: Format) -> Numbers:
-    """Parse a column of capacities, without refusing any; a negative one is missing."""
-    least = SMALLEST_CAPACITY
-    return _parse(texts, rules, form, f"0 or a number from {least:f}", least=least)
-
-
-def _parse(
-    texts: Texts,
-    rules: Cleaning,
-    form: Format,
-    wanted: str,
-    *,
-    negative_is_missing: bool = True,
-    least: float = 0.0,
-) -> Numbers:
+    A negative capacity is missing, and a negative count if `negative_counts` says so.
+    """
+    least = 0.0 if counts else SMALLEST_CAPACITY
+    wanted = "a number from 0" if counts else f"0 or a number from {least:f}"
+    negative_is_missing = not counts or rules.negative_counts == "missing"
     values = parse_numbers(texts, form)
 
     def marked(markers: Sequence[str]) -> Flags:
