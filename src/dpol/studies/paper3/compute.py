@@ -45,9 +45,6 @@ POINT = LabelsPoint
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
 
-BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
-"""Columns whose cells are lists, which a CSV cannot hold."""
-
 
 def run(point: LabelsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per variant and selector, without intervals; on a stream, per epsilon too.
@@ -120,6 +117,7 @@ def _facts(
         "sweep": sweep,
         "hypotheses": game.hypotheses.label,
         "algorithm": name,
+        "title": learner.title,
         "sensitivity_rule": learner.rule,
         "origin": learner.origin,
         "K": game.hypotheses.n_hypotheses,
