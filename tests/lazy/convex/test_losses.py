@@ -125,6 +125,6 @@ def test_the_least_total_agrees_with_a_conic_solver(name: LossName, body_name: B
 
 
 def test_a_search_without_a_bound_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpol.lazy.convex.minimum.SLOWEST", 2)
+    monkeypatch.setattr("dpol.lazy.convex.losses.SLOWEST", 2)
     with pytest.raises(ArithmeticError, match="no bound within"):
         example("absolute", Ball(3, 2.0)).least_total(Ball(3, 2.0))
