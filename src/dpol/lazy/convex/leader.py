@@ -15,7 +15,7 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.accounting import ConvexGame
 from dpol.lazy.convex.bodies import Ball, Body, Box
-from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
+from dpol.lazy.convex.losses import ConvexLosses, LinearLosses, LinkedLosses
 from dpol.lazy.parameters import AccountedParameters, largest_within
 
 _MOST_STEPS = 500
@@ -57,7 +57,7 @@ class CoupledLeader:
         parameters: eta, sigma and Phi; the ratio of two densities is clipped to [1/Phi, Phi].
     """
 
-    losses: LinearLosses | LinkedLosses
+    losses: ConvexLosses
     body: Body
     parameters: CoupledParameters
 
@@ -135,7 +135,7 @@ class CoupledLeader:
     def _prefixes(self) -> Floats:
         """The (T + 1, d) sums of the gradients of linear losses."""
         assert isinstance(self.losses, LinearLosses)
-        return np.concatenate([self.body.centre[None], self.losses.gradients]).cumsum(axis=0)
+        return np.concatenate([self.body.centre[None], self.losses.vectors]).cumsum(axis=0)
 
     @cached_property
     def _c(self) -> float:
@@ -167,7 +167,7 @@ class CoupledLeader:
         return np.asarray(-low * pull / np.maximum(size, 1e-300))
 
 
-def smoothness(losses: LinearLosses | LinkedLosses, body: Body) -> float:
+def smoothness(losses: ConvexLosses, body: Body) -> float:
     """Return beta, the Lipschitz constant of the gradients.
 
     Raises:

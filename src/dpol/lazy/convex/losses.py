@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -22,71 +22,48 @@ SLOWEST = 100_000
 """Number of steps after which a search for the least total gives up."""
 
 
-class ConvexLosses(Protocol):
-    """T convex losses with Lipschitz constant `lipschitz`; rounds count from 0."""
-
-    @property
-    def lipschitz(self) -> float:
-        """L, a bound that does not depend on the data."""
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds T."""
-
-    @property
-    def dimension(self) -> int:
-        """Dimension d."""
-
-    def value(self, t: int, points: Floats) -> Floats:
-        """Return the (R,) losses of (R, d) points in round t."""
-
-    def gradient(self, t: int, points: Floats) -> Floats:
-        """Return (R, d) or (d,) subgradients of the loss of round t at (R, d) points."""
-
-    def least_total(self, body: Body) -> float:
-        """Return the total loss of the best fixed point of a body."""
-
-
-def total_loss(losses: ConvexLosses, points: Iterable[Floats]) -> Floats:
-    """Return the (R,) total losses of the (R, d) points that are played in each round."""
-    return np.asarray(sum(losses.value(t, x) for t, x in enumerate(points)))
-
-
 @dataclass(frozen=True, eq=False)
-class LinearLosses:
-    """T losses l_t(x) = <a_t, x>.
+class _LossesOfProducts:
+    """What all losses of products <a_t, x> share; rounds count from 0.
 
     Args:
-        gradients: (T, d) array; row t is a_t.
+        vectors: (T, d) array; row t is a_t.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
     """
 
-    gradients: Floats
+    vectors: Floats
     lipschitz: float
 
     @property
     def n_rounds(self) -> int:
         """Number of rounds T."""
-        return int(self.gradients.shape[0])
+        return len(self.vectors)
 
     @property
     def dimension(self) -> int:
         """Dimension d."""
-        return int(self.gradients.shape[1])
+        return int(self.vectors.shape[1])
+
+
+class LinearLosses(_LossesOfProducts):
+    """T losses l_t(x) = <a_t, x>."""
 
     def batches(self, size: int) -> Iterator[Floats]:
         """Yield the (rounds, d) gradients of consecutive batches; the last may be shorter."""
         for first in range(0, self.n_rounds, size):
-            yield self.gradients[first : first + size]
+            yield self.vectors[first : first + size]
 
     def value(self, t: int, points: Floats) -> Floats:
-        return np.asarray((points * self.gradients[t]).sum(axis=1))
+        """Return the (R,) losses of (R, d) points in round t."""
+        return np.asarray((points * self.vectors[t]).sum(axis=1))
 
     def gradient(self, t: int, points: Floats) -> Floats:
-        return np.asarray(self.gradients[t])
+        """Return (R, d) or (d,) subgradients of the loss of round t at (R, d) points."""
+        return np.asarray(self.vectors[t])
 
     def least_total(self, body: Body) -> float:
-        total = self.gradients.sum(axis=0)
+        """Return the total loss of the best fixed point of a body."""
+        total = self.vectors.sum(axis=0)
         return float((body.best(total) * total).sum())
 
 
@@ -141,7 +118,7 @@ LINKS: Mapping[LossName, Link] = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LinkedLosses:
+class LinkedLosses(_LossesOfProducts):
     """T losses l_t(x) = f(<a_t, x> - b_t).
 
     Args:
@@ -152,19 +129,7 @@ class LinkedLosses:
     """
 
     link: Link
-    vectors: Floats
     targets: Floats
-    lipschitz: float
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds T."""
-        return int(self.vectors.shape[0])
-
-    @property
-    def dimension(self) -> int:
-        """Dimension d."""
-        return int(self.vectors.shape[1])
 
     def rounds(self, first: int, end: int) -> LinkedLosses:
         """Return the losses of rounds `first` to `end` - 1."""
@@ -200,7 +165,7 @@ class LinkedLosses:
         return np.asarray(slope[:, None] * self.vectors[t])
 
     def least_total(self, body: Body) -> float:
-        """See `ConvexLosses`; certified to be at most L D sqrt(T) / 1000 too large.
+        """See `LinearLosses`; certified to be at most L D sqrt(T) / 1000 too large.
 
         The search takes steps of `_descent` on less and less smoothed losses. A smoothed loss is
         nowhere larger than the loss, so its sum at x minus the largest <gradient, x - y> over the
@@ -266,6 +231,14 @@ def _descent(
         yield x
 
 
+ConvexLosses = LinearLosses | LinkedLosses
+
+
+def total_loss(losses: ConvexLosses, points: Iterable[Floats]) -> Floats:
+    """Return the (R,) total losses of the (R, d) points that are played in each round."""
+    return np.asarray(sum(losses.value(t, x) for t, x in enumerate(points)))
+
+
 def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) -> LinearLosses:
     """Return linear losses with a direction to learn: a_t = L (0.7 u_t + 0.3 h), unit vectors.
 
@@ -299,8 +272,8 @@ def linked_losses(name: LossName, linear: LinearLosses, body: Body, seed: int) -
     if name == "absolute":
         key = ("convex losses", name, linear.dimension)
         noise = np.random.default_rng(seed_sequence(seed, key)).uniform(-0.5, 0.5, T)
-        corner = body.best(linear.gradients.sum(axis=0))
-        targets = linear.gradients @ corner + linear.lipschitz * body.diameter * noise
+        corner = body.best(linear.vectors.sum(axis=0))
+        targets = linear.vectors @ corner + linear.lipschitz * body.diameter * noise
     return LinkedLosses(
-        link=LINKS[name], vectors=linear.gradients, targets=targets, lipschitz=linear.lipschitz
+        link=LINKS[name], vectors=linear.vectors, targets=targets, lipschitz=linear.lipschitz
     )

@@ -100,7 +100,7 @@ def test_the_claim_is_the_smaller_of_asked_and_recorded(asked, recorded, loss, c
         inputs="i",
         adjacency="a",
         unit="u",
-        asked=asked,
+        requested=asked,
         recorded=recorded,
     )
     result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
@@ -110,7 +110,7 @@ def test_the_claim_is_the_smaller_of_asked_and_recorded(asked, recorded, loss, c
 
 def test_outputs_that_exceed_an_unpromised_parameter_break_no_claim():
     words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
-    subject = Subject(**words, asked=1.0, recorded=1.0, promised=False)
+    subject = Subject(**words, requested=1.0, recorded=1.0, promised=False)
     for loss, verdict in ((1.2, OUTSIDE), (0.9, "consistent")):
         result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
         assert Audited(subject, "s", result).verdict == verdict

@@ -181,7 +181,7 @@ def _subject(
         inputs=inputs,
         adjacency=ONE_LABEL,
         unit=LABEL_UNIT,
-        asked=_EPSILON,
+        requested=_EPSILON,
         recorded=recorded,
     )
 
