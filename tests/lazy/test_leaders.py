@@ -14,7 +14,7 @@ from dpol.data.stream import GainStream
 from dpol.experts.play import RawGains, play_rounds
 from dpol.experts.private_blocks import MECHANISMS, PrivateBlocks, implied_mu
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
-from dpol.lazy.leaders import NOISES, play_blocks, play_leaders
+from dpol.lazy.leaders import LEADERS, play_blocks, play_leaders
 from dpol.privacy.factorizations import prefix_sums
 from experts_plain import tree_ftpl
 
@@ -55,7 +55,7 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
-@pytest.mark.parametrize("algorithm", NOISES)
+@pytest.mark.parametrize("algorithm", LEADERS)
 def test_games_together_are_those_alone(algorithm):
     """The noise is the same at every level and on all losses."""
     games = [(GapLosses(17, 3, 0.1, 2), 0.5), (EpochLosses(17, 3, 1.0, 2), 5.0)]

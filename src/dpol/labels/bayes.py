@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.labels.blocks import answer_sums
+from dpol.labels.blocks import sums_of_draws
 from dpol.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
 from dpol.labels.hypotheses import Ints
 from dpol.labels.learners import BlockLearner, LabelLearner
@@ -59,7 +59,8 @@ class AnswerBayes(BlockLearner):
         index, values = np.indices(chances.shape[1:3]).reshape(2, 1, -1)
         scores = self.scores(Messages(values, index), np.full(index.shape[1], feature))[0]
         joint = (self.client.index_law[..., None, None] * chances)[feature]
-        return answer_sums(joint.reshape(-1, len(laws)).T, scores, rounds, generators)
+        pairs = zip(joint.reshape(-1, len(laws)).T, generators.generators, strict=True)
+        return np.stack([sums_of_draws(law, scores, rounds, coins) for law, coins in pairs])
 
 
 class ResponseBayes(AnswerBayes):

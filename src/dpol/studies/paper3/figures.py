@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
@@ -43,8 +42,17 @@ def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     with _drawn_sweeps(sweeps, 2) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
-            _draw_rate(ax, sweep)
-        drawn.legend(_marks())
+            exp3 = sweep.of("exp3")
+            scale = exp3[_RISK].iloc[0] / exp3["upper_bound"].iloc[0]
+            ax.plot(exp3[sweep.x], scale * exp3["upper_bound"], **_RATE.line)
+        marks = [
+            panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
+            panels.key("mean, published sensitivity", color=BLACK, **_PALE),
+            panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
+            panels.key("bound of the paper", **_THEOREM.line),
+            panels.key("Theorem 5, scaled to EXP3 on the left", **_RATE.line),
+        ]
+        drawn.legend(marks)
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
         drawn.describe(_title(sweeps[0].rows, what, how))
@@ -143,17 +151,6 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Pan
         yield drawn
 
 
-def _marks() -> list[Line2D]:
-    """Return the legend of the marks of the risk."""
-    return [
-        panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
-        panels.key("mean, published sensitivity", color=BLACK, **_PALE),
-        panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
-        panels.key("bound of the paper", **_THEOREM.line),
-        panels.key("Theorem 5, scaled to EXP3 on the left", **_RATE.line),
-    ]
-
-
 def _draw_sweep(
     drawn: panels.Panels,
     ax: Axes,
@@ -217,13 +214,6 @@ def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
         ax.fill_between(T, trivial, ax.get_ylim()[1], color=BAND, linewidth=0, zorder=0)
     for y, look, name in guides:
         _draw_guide(drawn, ax, T, y, look, name)
-
-
-def _draw_rate(ax: Axes, sweep: _Sweep) -> None:
-    """Draw the bound of Theorem 5, scaled to the mean of private EXP3 at the smallest value."""
-    exp3 = sweep.of("exp3")
-    scale = exp3[_RISK].iloc[0] / exp3["upper_bound"].iloc[0]
-    ax.plot(exp3[sweep.x], scale * exp3["upper_bound"], **_RATE.line)
 
 
 def _draw_slopes(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:

@@ -66,22 +66,19 @@ def labels_table(frames: Frames, study: Labels, facts: Facts) -> Table:
 
 def titles_of(rows: pd.DataFrame) -> dict[str, str]:
     """Return the titles of the algorithms of some rows in their order, marked if ours."""
-    first = rows.drop_duplicates("algorithm")
-    return {
-        name: marked(title, origin == "ours")
-        for name, title, origin in zip(
-            first["algorithm"], first["title"], first["origin"], strict=True
-        )
-    }
+    named = rows[["algorithm", "title", "origin"]].drop_duplicates()
+    each = named.itertuples(index=False, name=None)
+    return {name: marked(title, origin == "ours") for name, title, origin in each}
 
 
 def _headers(risks: pd.DataFrame) -> dict[Variant, str]:
-    """Return the headers; learners that played by several rules name theirs. `exact` is ours."""
-    titles, headers = titles_of(risks), {}
-    rules = risks.groupby("algorithm")["sensitivity_rule"].nunique()
-    for name, rule in risks[_VARIANT].drop_duplicates().itertuples(index=False, name=None):
-        named = marked(f"{titles[name]}, {rule}", rule == "exact")
-        headers[name, rule] = named if rules[name] > 1 else titles[name]
+    """Return the headers; a learner that played by several rules names them. `exact` is ours."""
+    headers, played = {}, risks.drop_duplicates(_VARIANT)
+    by_rules = played["algorithm"].duplicated(keep=False)
+    columns = (played[name] for name in (*_VARIANT, "title", "origin"))
+    for name, rule, title, origin, named in zip(*columns, by_rules, strict=True):
+        ours = origin == "ours" or (named and rule == "exact")
+        headers[name, rule] = marked(f"{title}, {rule}" if named else title, ours)
     return headers
 
 
@@ -106,16 +103,14 @@ def _lines(
     """Return a line for each setting of some columns, with a dash if a learner was not run."""
     lines = []
     for _, of_line in rows.groupby(columns):
-        label = ", ".join(_name(column, of_line[column].iloc[0]) for column in columns)
+        values = ((column, of_line[column].iloc[0]) for column in columns)
+        label = ", ".join(
+            at if isinstance(at, str) else f"{SIGNS[column]} = {value(at)}" for column, at in values
+        )
         first = of_line.drop_duplicates(_VARIANT)
         cells = {(row[_VARIANT[0]], row[_VARIANT[1]]): show(row) for _, row in first.iterrows()}
         lines.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
     return tuple(lines)
-
-
-def _name(column: str, setting: float | str) -> str:
-    """Return the name of a setting in a line: `ε = 4`, `cyclic`."""
-    return setting if isinstance(setting, str) else f"{SIGNS[column]} = {value(setting)}"
 
 
 def _risk(row: pd.Series) -> TableCell:

@@ -68,17 +68,15 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
         privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
+    one, other = streams
     made, first = noisy[0].guarantee, int(not noisy[0].initial.any())  # leave z_0 out if it is 0
     no_change = (1 - first, 0)  # No change moves z_0.
+    code = "dpol.noise.privatize"
     yield from gaussian_audits(
-        subject_of(
-            "Gaussian noise on gains", noise, "dpol.noise.privatize", streams[0], made, settings
-        ),
-        [np.concatenate([one.initial[:, None], one.gains], axis=1)[:, first:] for one in noisy],
-        direction=np.pad(
-            _telling(noisy[0], streams[1].gains - streams[0].gains), (no_change, (0, 0))
-        ),
-        changes=np.pad(changes_of(streams[0]), ((0, 0), no_change, (0, 0))),
+        subject_of("Gaussian noise on gains", noise, code, one, made, settings),
+        [np.concatenate([each.initial[:, None], each.gains], axis=1)[:, first:] for each in noisy],
+        direction=np.pad(_matched(noisy[0], other.gains - one.gains), (no_change, (0, 0))),
+        changes=np.pad(changes_of(one), ((0, 0), no_change, (0, 0))),
         settings=settings,
     )
 
@@ -104,20 +102,14 @@ def audit_releases(settings: Audits, seed: int, noise: str, stay: int = 3) -> It
         odds.append(np.clip(2 * apart - 1, -1, 1).sum(axis=1))
         repeats.append((np.diff(noisy.gains, axis=1) == 0).sum(axis=(1, 2)).astype(float))
         gains.append(noisy.gains.reshape(len(noisy.gains), -1))
-    subject = subject_of(
-        "releases of a stream",
-        noise,
-        "dpol.noise.privatize",
-        streams[0],
-        noisy.guarantee,
-        settings,
-    )
+    made, code = noisy.guarantee, "dpol.noise.privatize"
+    subject = subject_of("releases of a stream", noise, code, streams[0], made, settings)
     event = "an event of the log odds, of a linear combination, or of the number of repeats"
     statistics = [odds, with_fitted_direction(*gains), repeats]
     yield by_event(subject, event, statistics, settings)
 
 
-def _telling(noisy: NoisyGains, moved: Floats) -> Floats:
+def _matched(noisy: NoisyGains, moved: Floats) -> Floats:
     """Return the weights (T, n) that detect a move best, given the correlation of the noise."""
     if noisy.memory is None or noisy.fresh_scale is None:
         return moved
@@ -161,16 +153,13 @@ def audit_tree(
     variant, nodes = f"{algorithm.objective}, {noise}", tree_nodes(streams[0].n_rounds)
 
     def outputs(states: list[Any]) -> Floats:
-        return _noisy_nodes([state.prefix + state.noise.total() for state in states])
+        sums = [state.prefix + state.noise.total() for state in states]
+        # The noisy sum (R, n) of the node that each round closes.
+        return np.stack([sums[t] - sums[t & (t - 1)] for t in range(1, len(sums))], axis=1)
 
     curator = _Curator("tree-aggregated prefix sums", variant, algorithm, noise, nodes, outputs)
     key, purpose = (streams[0].label, float(settings.mu)), f"algorithm tree {variant}"
     yield from curator.audits(streams, settings, seed, key, purpose)
-
-
-def _noisy_nodes(prefixes: list[Floats]) -> Floats:
-    """Return the noisy sums (R, T - 1, n) of the node that each round closes."""
-    return np.stack([prefixes[t] - prefixes[t & (t - 1)] for t in range(1, len(prefixes))], axis=1)
 
 
 # ---- sums that a curator releases ----------------------------------------------------------------

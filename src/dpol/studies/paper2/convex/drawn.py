@@ -1,7 +1,7 @@
 """What draws the figure and makes the tables of L2P for convex losses."""
 
+from dpol.studies.paper2.lazy.exhibits import draw_learned, regret_table
 from dpol.studies.paper2.lazy.rates import rates_table
-from dpol.studies.paper2.lazy.regrets_shown import draw_learned, regret_table
 from dpol.studies.study import Drawn
 
 DRAWN = Drawn(
