@@ -10,7 +10,6 @@ from dpol.lazy.convex.bodies import Ball, Simplex
 from dpol.lazy.convex.comparators import (
     NOISES,
     best_regulariser,
-    gradient_descent,
     private_ftrl,
 )
 from dpol.lazy.convex.losses import LinearLosses, linked_losses, total_loss
@@ -58,13 +57,6 @@ def total(
     weight = best_regulariser(losses, Ball(losses.dimension, 2.0), NOISES[name], mu)
     points = played(losses, mu, weight, generators, name=name)
     return total_loss(losses, points.swapaxes(0, 1))
-
-
-def test_gradient_descent_by_hand() -> None:
-    """D = 2, L = 1: to the boundary, then back by 2/sqrt(2) to 1 - sqrt(2)."""
-    losses = LinearLosses(np.array([[-1.0], [1.0], [0.5]]), 1.0)
-    played_points = np.concatenate(list(gradient_descent(losses, Ball(1, 2.0))))
-    np.testing.assert_allclose(played_points[:, 0], [0.0, 1.0, 1 - math.sqrt(2)])
 
 
 @EVERY

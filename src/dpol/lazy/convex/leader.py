@@ -179,15 +179,6 @@ def smoothness(losses: ConvexLosses, body: Body) -> float:
     return link.steepness(1.0) * losses.lipschitz**2 if link else 0.0
 
 
-def log_phi_of(
-    game: ConvexGame, beta: float, eta: float, sigma: float, delta: float, losses: int = 1
-) -> float:
-    """Return log Phi of Lemma 7 for a difference that is losses G-Lipschitz and beta-smooth."""
-    G, d = losses * game.lipschitz, game.dimension
-    spread = G**2 + 2 * G * sigma * math.sqrt(2 * d * math.log(2 / delta))
-    return eta * beta * d + spread / (2 * sigma**2)
-
-
 def theorem_6(game: ConvexGame, beta: float, eta: float, sigma: float) -> CoupledParameters:
     """Return p, Phi and the limit of Theorem 6, with its epsilon at delta.
 
@@ -196,7 +187,11 @@ def theorem_6(game: ConvexGame, beta: float, eta: float, sigma: float) -> Couple
     3 T e^(-(1 - 1/Phi^2) T) to delta.
     """
     T, G, d, delta = game.n_rounds, game.lipschitz, game.dimension, game.delta
-    log_phi = 2 * log_phi_of(game, 2 * beta, eta, sigma, delta / (60 * T**2), losses=3)
+    # Lemma 7 for a difference that is 3G-Lipschitz and 2 beta-smooth, at delta / (60 T^2).
+    spread = (3 * G) ** 2 + 2 * (3 * G) * sigma * math.sqrt(
+        2 * d * math.log(2 / (delta / (60 * T**2)))
+    )
+    log_phi = 2 * (eta * (2 * beta) * d + spread / (2 * sigma**2))
     p = T ** (-1 / 3)
     often = p - math.expm1(-2 * log_phi)
     known = 12 * math.log(1 / delta) <= T and delta <= 0.5

@@ -58,20 +58,6 @@ def test_cliques_give_the_variances_of_all_actions() -> None:
     assert len(list(experts.partitions(13, 13))) == 101
 
 
-@pytest.mark.parametrize("m", [2, 5, 13])
-def test_a_dissenter_in_turn_leaves_little_variance(m: int) -> None:
-    """2 / m by hand: the mean over rounds has 1 - 2/m off its diagonal."""
-    assert experts.largest_variance(np.eye(m, dtype=np.int32)) == pytest.approx(2 / m)
-    assert experts.largest_variance(np.arange(m)[None]) == pytest.approx(1.0)
-
-
-def test_a_mixture_of_one_component_has_the_gaussian_trade_off() -> None:
-    rates, missed = experts.hidden_trade_off(np.ones(1), np.array([0.3]), np.array([1.1]))
-    alpha = np.linspace(0.01, 0.99, 50)
-    expected = stats.norm.cdf(stats.norm.isf(alpha) - 0.8)
-    np.testing.assert_allclose(np.interp(alpha, rates, missed), expected, atol=1e-5)
-
-
 def test_lemma_2_is_exact_for_components_far_apart() -> None:
     """Both components are tested at one log likelihood ratio c."""
     weights, mus, c = np.array([0.3, 0.7]), np.array([1.0, 0.5]), np.linspace(-1, 1, 9)[:, None]
