@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.labels.accounting import scale_factor
+from dpol.labels.accounting import laplace_message_loss, scale_factor
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass, Ints
 from dpol.privacy.guarantee import Guarantee
@@ -145,6 +145,13 @@ class SampledClient(LabelClient):
     def scales(self) -> Floats:
         """(X, K) Laplace scales."""
         return self.clipping.sensitivity / self.epsilon
+
+    @property
+    def exact_loss(self) -> float:
+        """Exact pure epsilon of a message at feature 0, the largest over the indices."""
+        clipping, scales = self.clipping, self.scales[0]
+        logs, cells = clipping.log_cells[0], clipping.cells[0]
+        return float(laplace_message_loss(logs, cells, keep=clipping.keep, scales=scales).max())
 
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Return (R, B) messages; see `LabelClient`."""

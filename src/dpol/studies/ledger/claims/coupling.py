@@ -15,9 +15,7 @@ from dpol.lazy.convex.bodies import Ball
 from dpol.lazy.convex.leader import CoupledLeader, choose_coupled, theorem_6
 from dpol.lazy.convex.losses import LINKS, ConvexLosses, LinearLosses, LinkedLosses
 from dpol.lazy.transform import play
-from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean
-
-DELTA = 1e-6
+from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator, of_mean
 
 
 def game_of(T: int, d: int) -> ConvexGame:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats
-from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from dpol.labels.accounting import composed_delta, scale_factor
 from dpol.labels.bounds import (
     exp3_bound,
     kept_by_design,
@@ -67,12 +67,7 @@ def clipping(_: int) -> Findings:
     numbers = {"inverse": math.exp(-least), "odds": math.exp(spread), "longer": _LONGER}
     numbers |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
     longer = Clipping(hypotheses, _LONGER, "published")
-    numbers["loss"] = laplace_message_loss(
-        longer.log_cells[0],
-        longer.cells[0],
-        keep=longer.keep,
-        scales=SampledClient(longer, 1.0).scales[0],
-    ).max()
+    numbers["loss"] = SampledClient(longer, 1.0).exact_loss
     yield Finding("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
 
 
