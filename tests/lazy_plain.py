@@ -8,8 +8,9 @@ probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -28,6 +29,11 @@ class Tape:
             raise IndexError("the tape is at its end")
         self.read += len(taken)
         return taken[0] if size is None else np.array(taken)
+
+
+def matrix(losses: Any) -> np.ndarray:
+    """Return the (T, d) losses of an adversary."""
+    return np.concatenate(list(losses.batches(1)))
 
 
 def weights(total: Sequence[float], eta: float) -> list[float]:
@@ -83,6 +89,32 @@ def play(
         points.append((x, y))
         actions += [x] * len(losses[first : first + B])
     return actions, points
+
+
+def law_of_one_point(
+    start: Sequence[float], steps: Iterable[tuple[Sequence[float], Sequence[float]]], limit: float
+) -> dict[tuple[int, ...], float]:
+    """Return {(x_1, ..., x_S): probability} of a lazy algorithm without shadow, draw by draw.
+
+    Args:
+        start: law of x_1.
+        steps: probability of keeping each point, and law of a new one, after each batch.
+        limit: most redraws.
+    """
+    law = {((x,), 0): chance for x, chance in enumerate(start)}
+    for keeps, fresh in steps:
+        after: dict[tuple[tuple[int, ...], int], float] = {}
+        for (xs, k), chance in law.items():
+            keep = keeps[xs[-1]] if k < limit else 1.0
+            moves = [((*xs, xs[-1]), k, keep)]
+            moves += [((*xs, x), k + 1, (1 - keep) * new) for x, new in enumerate(fresh)]
+            for path, redraws, share in moves:
+                after[path, redraws] = after.get((path, redraws), 0.0) + chance * share
+        law = after
+    outputs: dict[tuple[int, ...], float] = {}
+    for (xs, _), chance in law.items():
+        outputs[xs] = outputs.get(xs, 0.0) + chance
+    return outputs
 
 
 def binomial_quantile(trials: int, probability: float, tail: float) -> int:

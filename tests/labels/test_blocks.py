@@ -109,7 +109,7 @@ def test_blocks_are_as_long_as_log_weights_may_move():
     T = 1_000_000
     game = long_game(T, 3)
     learner = make_learner("randomised-response", CLASS, Terms(T, 0.1))
-    chances = learner.chances(CLASS.masses)[0, 0]
+    chances = learner.client.chances(CLASS.masses)[0, 0]
     moves = np.log(chances) - np.log(chances).mean(axis=1, keepdims=True)
     longest = 0.01 / (chances.T @ moves**2).max()
     generators = label_generators(1, ("long",), 3, "own")

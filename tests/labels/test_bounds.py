@@ -11,13 +11,11 @@ from dpol.labels.bounds import (
     informative_from,
     kept_by_design,
     lower_bound,
-    lower_bound_of_tv,
     posterior_risk,
     posterior_tv,
     rounds_of_selection,
     wma_bound,
 )
-from dpol.labels.hard_pairs import hardness
 
 
 def bound_by_hand(K, T, b_over_s, samples):
@@ -91,13 +89,3 @@ def test_a_bound_becomes_informative_at_its_crossing(rule, K, epsilon):
     assert margin(first / 1.02) < 0
     assert all(margin(T) > 0 for T in np.geomspace(first * 1.01, first * 1e6, 40))
     assert all(margin(T) < 0 for T in np.geomspace(2, first / 1.02, 40))
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0, 7.0])
-@pytest.mark.parametrize("pairs", [1, 2, 3])
-def test_the_lower_bound_of_tv_by_hand(pairs, epsilon):
-    T = 2000
-    a, bound = hardness(pairs, T, epsilon), lower_bound_of_tv(pairs, T, epsilon)
-    assert bound == pytest.approx(a / 6)
-    m = min(math.expm1(epsilon) ** 2, 1) * math.exp(epsilon)
-    assert bound == pytest.approx(math.sqrt(pairs / T) / (18 * math.sqrt(m)))

@@ -178,16 +178,3 @@ def test_forecasts_by_hand():
             expected = (1 - BLEND) * sum(seen) / len(seen) + BLEND * CAPACITY[week]
             assert first[week, j] == pytest.approx(expected, rel=1e-12)
     np.testing.assert_allclose(made.masses.sum(axis=2), 1.0, rtol=1e-12)
-
-
-def test_counts_of_a_week_change_only_later_forecasts():
-    rng = np.random.default_rng(0)
-    counts, beds = rng.integers(0, 9, size=(9, 4)).astype(float), rng.random((9, 4)) + 0.5
-    before = forecast_class(counts, beds, "it").masses
-    for week in range(8):
-        changed = counts.copy()
-        changed[week] = [7.0, 0.0, 0.0, 90.0]
-        after = forecast_class(changed, beds, "it").masses
-        np.testing.assert_array_equal(after[: week + 1], before[: week + 1])
-        assert (after[week + 1, :4] != before[week + 1, :4]).any(axis=1).all()
-        np.testing.assert_array_equal(after[:, -1], before[:, -1])

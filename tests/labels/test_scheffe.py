@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ from scipy import stats
 from dpol.labels.game import LabelGame
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
-from dpol.labels.scheffe import ScheffeClient, ScheffeTournament
+from dpol.labels.scheffe import ScheffeTournament
 from labels import plain
 
 # A sound library fails a statistical test with at most this probability.
@@ -35,22 +34,6 @@ def test_scheffe_sets_by_hand():
     client = tournament(THREE).client
     assert [pair.tolist() for pair in client.pairs] == [[0, 0, 1], [1, 2, 2]]
     assert client.sets.tolist() == [[[1, 0, 0], [1, 1, 0], [0, 1, 0]]]
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-def test_the_privacy_loss_of_an_answer_is_exactly_epsilon(epsilon):
-    """By enumeration of all pairs of labels, all pairs of hypotheses and both answers."""
-    client = ScheffeClient(HypothesisClass(THREE), epsilon)
-    laws = client.chances(np.eye(3)[None])[0] / 3  # pairs, answers, labels
-    assert laws.sum(axis=(0, 1)) == pytest.approx(np.ones(3))
-    loss = max(
-        math.log(laws[j, answer, y] / laws[j, answer, z])
-        for j, answer, y, z in itertools.product(range(3), range(2), range(3), range(3))
-    )
-    assert loss == pytest.approx(epsilon, rel=1e-12)
-    guarantee = client.guarantee
-    assert guarantee.epsilon_delta == (epsilon, 0.0)
-    assert (guarantee.model, guarantee.sensitivity) == ("local", 1.0)
 
 
 # ---- the selection -------------------------------------------------------------------------------

@@ -31,22 +31,12 @@ def law_of(B, eta, p):
 
 def by_paths(sums, *, eta, p, limit):
     """Return {(x_1, ..., x_S): probability} of Algorithm 1 by following every draw."""
-    d = len(sums[0])
-    total, law = [0.0] * d, {((x,), 0): 1 / d for x in range(d)}
-    for batch in sums:
-        total = [a + b for a, b in zip(total, batch, strict=True)]
-        weights, after = plain.weights(total, eta), {}
-        for (xs, k), chance in law.items():
-            keep = (1 - p) * math.exp(-eta * batch[xs[-1]]) if k < limit else 1.0
-            moves = [((*xs, xs[-1]), k, keep)]
-            moves += [((*xs, x), k + 1, (1 - keep) * weights[x]) for x in range(d)]
-            for path, redraws, share in moves:
-                after[path, redraws] = after.get((path, redraws), 0.0) + chance * share
-        law = after
-    outputs = {}
-    for (xs, _), chance in law.items():
-        outputs[xs] = outputs.get(xs, 0.0) + chance
-    return outputs
+    totals = itertools.accumulate(sums, lambda one, other: [*map(sum, zip(one, other))])  # noqa: B905
+    steps = [
+        ([(1 - p) * math.exp(-eta * loss) for loss in batch], plain.weights(total, eta))
+        for batch, total in zip(sums, totals, strict=True)
+    ]
+    return plain.law_of_one_point([1 / len(sums[0])] * len(sums[0]), steps, limit)
 
 
 @pytest.mark.parametrize("limit", [0, 1, 3])

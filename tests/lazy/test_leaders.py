@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import lazy_plain as plain
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.play import RawGains, play_rounds
 from dpol.experts.private_blocks import MECHANISMS, PrivateBlocks, implied_mu
-from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
-from dpol.lazy.leaders import NOISES, play_blocks, play_leaders
+from dpol.lazy.adversaries import EpochLosses, GapLosses
+from dpol.lazy.leaders import LEADERS, play_blocks, play_leaders
 from dpol.privacy.factorizations import prefix_sums
 from experts_plain import tree_ftpl
 
@@ -23,17 +24,13 @@ def generators(replicates: int) -> ReplicateGenerators:
     return replicate_generators(0, ("test",), range(replicates), "algorithm")
 
 
-def matrix(losses: ExpertLosses) -> np.ndarray:
-    return np.concatenate(list(losses.batches(1)))
-
-
 @pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
 def test_the_tree_is_the_plain_one(T, mu):
     """The least-noise tree plays on gains that are negative losses, with negative noise."""
     losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
     ((totals, switched),) = play_leaders("tree-ftpl-min-noise", [(losses, mu)], generators(10))
-    rounds = matrix(losses)
+    rounds = plain.matrix(losses)
     for r, rng in enumerate(generators(10).generators):
         negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
         actions = tree_ftpl(-rounds, math.sqrt(3) * levels / mu, levels, negative)
@@ -47,7 +44,7 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
     """The dense factor gives the noise of every prefix; round 1 plays expert 0."""
     losses = GapLosses(T, 3, 0.1, 2)
     ((totals, switched),) = play_leaders("mf-ftpl", [(losses, mu)], generators(10))
-    rounds, left = matrix(losses), prefix_sums(T).left
+    rounds, left = plain.matrix(losses), prefix_sums(T).left
     for r, rng in enumerate(generators(10).generators):
         noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
         actions = [0, *noisy[:-1].argmin(axis=1)]
@@ -55,7 +52,7 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
-@pytest.mark.parametrize("algorithm", NOISES)
+@pytest.mark.parametrize("algorithm", LEADERS)
 def test_games_together_are_those_alone(algorithm):
     """The noise is the same at every level and on all losses."""
     games = [(GapLosses(17, 3, 0.1, 2), 0.5), (EpochLosses(17, 3, 1.0, 2), 5.0)]
@@ -68,7 +65,7 @@ def test_games_together_are_those_alone(algorithm):
 @pytest.mark.parametrize("prefix", MECHANISMS)
 def test_private_blocks_play_gains_that_are_one_less_the_loss(T, prefix):
     losses, epsilon = GapLosses(T, 3, 0.1, 2), 5.0
-    rounds = matrix(losses)
+    rounds = plain.matrix(losses)
     stream = GainStream(
         label="losses",
         gains=1 - rounds,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -36,6 +37,11 @@ def all_different(values: list[T]) -> list[T]:
     return values
 
 
+Value = TypeVar("Value")
+Different = Annotated[list[Value], AfterValidator(all_different)]
+"""Different values, perhaps none."""
+Several = Annotated[list[Value], Field(min_length=1), AfterValidator(all_different)]
+"""One or more different values."""
 # The registry checks algorithms and says what is wrong; a second message here would repeat it.
 AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 

@@ -78,8 +78,8 @@ def composed_delta(n_coordinates: int, factor: float, epsilon: float) -> float:
         factor, value_discretization_interval=1 / (factor * points)
     )
     # For one coordinate the library would add truncated mass although it truncates nothing.
-    together = one.self_compose(n_coordinates) if n_coordinates > 1 else one
-    return float(together.get_delta_for_epsilon(epsilon)) + _ROUNDING
+    every = one.self_compose(n_coordinates) if n_coordinates > 1 else one
+    return float(every.get_delta_for_epsilon(epsilon)) + _ROUNDING
 
 
 def laplace_message_loss(log_cells: Floats, cells: Ints, *, keep: float, scales: Floats) -> Floats:

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.labels.blocks import answer_sums
+from dpol.labels.blocks import sums_of_draws
 from dpol.labels.clients import MembershipClient, Messages, ResponseClient, SampledClient
 from dpol.labels.hypotheses import Ints
 from dpol.labels.learners import BlockLearner, LabelLearner
@@ -37,20 +37,12 @@ class AnswerBayes(BlockLearner):
 
     @property
     @abstractmethod
-    def asked(self) -> Floats:
-        """(X, J) probabilities of the index of a message, which do not depend on the label."""
-
-    @abstractmethod
-    def chances(self, masses: Floats) -> Floats:
-        """Return the (X, J, values, L) likelihoods of each value of a message about each index.
-
-        Args:
-            masses: (X, L, M) distributions of the label.
-        """
+    def client(self) -> ResponseClient | MembershipClient:
+        """Client that sends one of few values."""
 
     @cached_property
     def _logs(self) -> Floats:
-        chances = self.chances(self.hypotheses.masses)
+        chances = self.client.chances(self.hypotheses.masses)
         refuted = np.full_like(chances, _REFUTED)
         return np.asarray(np.log(chances, out=refuted, where=chances > 0))
 
@@ -63,11 +55,12 @@ class AnswerBayes(BlockLearner):
     ) -> Floats:
         """Draw (R, n, K) changes of log-weights over blocks of rounds; see `BlockLearner`."""
         every = np.broadcast_to(laws, (self.hypotheses.n_features, *laws.shape))
-        chances = self.chances(every)[feature]
-        index, values = np.indices(chances.shape[:2]).reshape(2, 1, -1)
+        chances = self.client.chances(every)
+        index, values = np.indices(chances.shape[1:3]).reshape(2, 1, -1)
         scores = self.scores(Messages(values, index), np.full(index.shape[1], feature))[0]
-        joint = self.asked[feature][:, None, None] * chances
-        return answer_sums(joint.reshape(-1, len(laws)).T, scores, rounds, generators)
+        joint = (self.client.index_law[..., None, None] * chances)[feature]
+        pairs = zip(joint.reshape(-1, len(laws)).T, generators.generators, strict=True)
+        return np.stack([sums_of_draws(law, scores, rounds, coins) for law, coins in pairs])
 
 
 class ResponseBayes(AnswerBayes):
@@ -80,17 +73,6 @@ class ResponseBayes(AnswerBayes):
     def client(self) -> ResponseClient:
         """Client that sends the label or another label."""
         return ResponseClient(self.hypotheses.n_labels, self.terms.epsilon)
-
-    @property
-    def asked(self) -> Floats:
-        """(X, 1) ones, since there is one index."""
-        return np.ones((self.hypotheses.n_features, 1))
-
-    def chances(self, masses: Floats) -> Floats:
-        """Return the (X, 1, M, L) likelihoods of a reported label."""
-        keep = self.client.keep
-        other = (1 - keep) / (self.hypotheses.n_labels - 1)
-        return np.asarray(other + (keep - other) * masses.transpose(0, 2, 1)[:, None])
 
 
 class OpenBayes(ResponseBayes):
@@ -114,15 +96,6 @@ class MembershipBayes(AnswerBayes):
     def client(self) -> MembershipClient:
         """Client that answers whether the label is in a set."""
         return MembershipClient(self.hypotheses, self.terms.epsilon)
-
-    @property
-    def asked(self) -> Floats:
-        """(X, J) probabilities of the sets."""
-        return self.client.asked
-
-    def chances(self, masses: Floats) -> Floats:
-        """Return the (X, J, 2, L) likelihoods of no and yes for the set of each index."""
-        return self.client.chances(masses)
 
 
 @dataclass(frozen=True, eq=False)

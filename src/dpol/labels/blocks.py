@@ -18,21 +18,6 @@ from dpol.labels.hypotheses import Ints, draw_categories
 _MANY = 0.25
 
 
-def answer_sums(
-    chances: Floats, scores: Floats, rounds: Ints, generators: ReplicateGenerators
-) -> Floats:
-    """Return the (R, n, K) sums of scores over blocks of rounds, with one of A answers per round.
-
-    Args:
-        chances: (R, A) probabilities of the answers.
-        scores: (A, K) scores of the answers.
-        rounds: (n,) rounds of each block.
-        generators: one for each replicate.
-    """
-    pairs = zip(chances, generators.generators, strict=True)
-    return np.stack([_sums(law, scores, rounds, generator) for law, generator in pairs])
-
-
 def likelihood_sums(
     client: VectorClient | SampledClient,
     laws: Floats,
@@ -59,17 +44,21 @@ def likelihood_sums(
         blocks = clipping.masses_of_blocks(laws[r], feature)
         if isinstance(client, VectorClient):
             times[r] = rounds[:, None]
-            sums[r] = _sums(blocks, logs.T, rounds, generator)
+            sums[r] = sums_of_draws(blocks, logs.T, rounds, generator)
         else:
             times[r] = generator.multinomial(rounds, np.full(K, 1 / K))
             for j in range(K):
-                sums[r, :, j] = _sums(blocks, logs[j, :, None], times[r, :, j], generator)[:, 0]
+                sums[r, :, j] = sums_of_draws(blocks, logs[j, :, None], times[r, :, j], generator)[
+                    :, 0
+                ]
         noise = generator.standard_gamma(times[r]) - generator.standard_gamma(times[r])
         sums[r] += scales * noise
     return sums, times
 
 
-def _sums(chances: Floats, values: Floats, rounds: Ints, generator: np.random.Generator) -> Floats:
+def sums_of_draws(
+    chances: Floats, values: Floats, rounds: Ints, generator: np.random.Generator
+) -> Floats:
     """Return (n, D) sums of rows of `values` (A, D), one drawn by `chances` (A,) in each round."""
     if rounds.sum() >= _MANY * len(rounds) * len(chances):
         return np.asarray(generator.multinomial(rounds, chances / chances.sum()) @ values)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.labels.accounting import scale_factor
+from dpol.labels.accounting import laplace_message_loss, scale_factor
 from dpol.labels.clipping import Clipping
 from dpol.labels.hypotheses import HypothesisClass, Ints
 from dpol.privacy.guarantee import Guarantee
@@ -146,6 +146,13 @@ class SampledClient(LabelClient):
         """(X, K) Laplace scales."""
         return self.clipping.sensitivity / self.epsilon
 
+    @property
+    def exact_loss(self) -> float:
+        """Exact pure epsilon of a message at feature 0, the largest over the indices."""
+        clipping, scales = self.clipping, self.scales[0]
+        logs, cells = clipping.log_cells[0], clipping.cells[0]
+        return float(laplace_message_loss(logs, cells, keep=clipping.keep, scales=scales).max())
+
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Return (R, B) messages; see `LabelClient`."""
         clipping = self.clipping
@@ -187,6 +194,16 @@ class ResponseClient(LabelClient):
         """Probability that the message is the label."""
         return 1 / (1 + (self.n_labels - 1) * math.exp(-self.epsilon))
 
+    @property
+    def index_law(self) -> Floats:
+        """(1, 1) one at every feature, since there is one index."""
+        return np.ones((1, 1))
+
+    def chances(self, masses: Floats) -> Floats:
+        """Return the (X, 1, M, L) probabilities of each message for (X, L, M) laws of the label."""
+        other = (1 - self.keep) / (self.n_labels - 1)
+        return np.asarray(other + (self.keep - other) * masses.transpose(0, 2, 1)[:, None])
+
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Return (R, B) labels; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.n_labels, generators, 2)
@@ -224,8 +241,8 @@ class MembershipClient(LabelClient):
         return 1 / (1 + math.exp(-self.epsilon))
 
     @cached_property
-    def asked(self) -> Floats:
-        """(X, J) probabilities of the sets at each feature."""
+    def index_law(self) -> Floats:
+        """(X, J) probabilities of the sets at each feature, whatever the label."""
         sets = self.sets.shape[:2]
         return np.full(sets, 1 / sets[1])
 
@@ -234,6 +251,10 @@ class MembershipClient(LabelClient):
         """(X, K, M) whether A_j contains the label."""
         masses = self.hypotheses.masses
         return np.asarray(masses > masses.mean(axis=1, keepdims=True))
+
+    def draw_index(self, features: Ints, uniforms: Floats) -> Ints:
+        """Return the (R, B) indices of sets that (R, B) uniform numbers draw at (B,) features."""
+        return uniform_index(uniforms, self.sets.shape[1])
 
     def chances(self, masses: Floats) -> Floats:
         """Return the (X, J, 2, L) probabilities of no and yes, for (X, L, M) laws of the label."""
@@ -244,7 +265,7 @@ class MembershipClient(LabelClient):
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
         """Return (R, B) answers, 1 for yes and 0 for no; see `LabelClient`."""
         uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
-        index = uniform_index(uniforms[..., 1], self.sets.shape[1])
+        index = self.draw_index(features, uniforms[..., 1])
         member = self.sets[features, index, labels]
         return Messages((member == (uniforms[..., 0] < self.keep)).astype(np.int64), index)
 

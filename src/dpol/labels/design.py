@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats
 from dpol.labels.bayes import MembershipBayes
-from dpol.labels.clients import MembershipClient, Messages, round_uniforms
+from dpol.labels.clients import MembershipClient
 from dpol.labels.hypotheses import Ints, draw_categories
 
 # Hypotheses whose distributions differ by less count as the same.
@@ -65,7 +65,7 @@ class DesignClient(MembershipClient):
     """Membership response about a set drawn from the optimal design of the feature."""
 
     @cached_property
-    def asked(self) -> Floats:
+    def index_law(self) -> Floats:
         """(X, 2^(M - 1)) probabilities of the sets."""
         return np.stack([optimal_design(masses) for masses in self.hypotheses.masses])
 
@@ -75,12 +75,8 @@ class DesignClient(MembershipClient):
         X, _, M = self.hypotheses.masses.shape
         return np.broadcast_to(sets_of(M), (X, 1 << (M - 1), M))
 
-    def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:
-        """Return (R, B) answers, 1 for yes and 0 for no; see `LabelClient`."""
-        uniforms = round_uniforms(labels, self.hypotheses.n_labels, generators, 2)
-        index = draw_categories(self.asked, features, uniforms[..., 1])
-        member = self.sets[features, index, labels]
-        return Messages((member == (uniforms[..., 0] < self.keep)).astype(np.int64), index)
+    def draw_index(self, features: Ints, uniforms: Floats) -> Ints:
+        return draw_categories(self.index_law, features, uniforms)
 
 
 class DesignBayes(MembershipBayes):

@@ -30,20 +30,6 @@ def variants() -> Iterator[Variant]:
     return ((name, rule) for name, kind in LEARNERS.items() for rule in kind.rules)
 
 
-def title_of(name: str, rule: SensitivityRule | None = None) -> str:
-    """Return the title of a learner or selector, with † if it or its `exact` rule is ours.
-
-    >>> title_of("membership"), title_of("wma", "exact"), title_of("wma", "published")
-    ('membership response †', 'private WMA, exact †', 'private WMA, published')
-    """
-    if name in SELECTORS:
-        return SELECTORS[name].title
-    kind, ours = LEARNERS[name], LEARNERS[name].origin == "ours"
-    named = rule is not None and len(kind.rules) > 1
-    title = f"{kind.title}, {rule}" if named else kind.title
-    return f"{title} †" if ours or (named and rule == "exact") else title
-
-
 def make_learner(
     name: str, hypotheses: HypothesisClass, terms: Terms, rule: SensitivityRule = "exact"
 ) -> LabelLearner:

@@ -100,12 +100,12 @@ class ScheffeTournament:
             counts: (R, J, 2) how often no and yes was answered about each pair. A pair about which
                 nobody was asked has no estimate, and is left out.
         """
-        asked, keep = counts.sum(axis=2), self.client.keep
-        share = counts[..., 1] / np.maximum(asked, 1)
+        answers, keep = counts.sum(axis=2), self.client.keep
+        share = counts[..., 1] / np.maximum(answers, 1)
         estimates = (share - (1 - keep)) / (2 * keep - 1)
         distances: Floats = np.zeros((self.hypotheses.n_hypotheses, len(counts)))
         for side in self.client.pairs:
             masses = (self.client.sets[0] * self.hypotheses.masses[0, side]).sum(axis=1)
-            errors = np.where(asked > 0, np.abs(estimates - masses), 0.0)
+            errors = np.where(answers > 0, np.abs(estimates - masses), 0.0)
             np.maximum.at(distances, side, errors.T)
         return np.asarray(distances.argmin(axis=0))

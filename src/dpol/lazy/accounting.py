@@ -146,8 +146,7 @@ def composed_epsilon(fake_switch: float, change: float, rho: float, delta: float
         delta: delta of the guarantee.
     """
     indicator = indicator_epsilon(fake_switch, change)
-    together = zcdp_epsilon(indicator**2 / 2 + rho, delta)
-    return min(together, indicator + zcdp_epsilon(rho, delta))
+    return min(zcdp_epsilon(indicator**2 / 2 + rho, delta), indicator + zcdp_epsilon(rho, delta))
 
 
 def indicator_epsilon(fake_switch: float, change: float) -> float:

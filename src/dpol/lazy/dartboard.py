@@ -9,21 +9,19 @@ K is limit + 1, since it counts the first draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 from dpol.lazy.accounting import (
     Accountant,
-    AccountantFunction,
     LazyGame,
     composed_epsilon,
     redraw_probability,
     upper_quantile,
 )
 from dpol.lazy.algorithm import LazyExperts
-from dpol.lazy.parameters import OBJECTIVES, AccountedParameters, Goal, Objective, best_for
+from dpol.lazy.parameters import AccountedParameters, Goal, Objective
 from dpol.privacy.guarantee import Origin
 
 
@@ -80,37 +78,33 @@ def most_redraws(
     return upper_quantile(-(-T // B) - 1, redraw, 1 / T)
 
 
-_OF_ACCOUNTANT: Mapping[str, tuple[AccountantFunction, Objective]] = {
-    "published": (
-        theorem_5_epsilon,
-        Objective(lambda T, B: T * B),
-    ),
-    "sound": (dartboard_epsilon, OBJECTIVES["sound"]),
-}
-"""epsilon, and the bound on regret without privacy."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Goal(Goal):
     """The goal of a search for parameters of the dartboard."""
 
-    accountant: Accountant
+    @property
+    def objective(self) -> Objective:
+        """The bound on regret without privacy."""
+        published = self.accountant == "published"
+        return Objective(lambda T, B: T * B) if published else super().objective
 
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         T, B = self.game.n_rounds, batch_size
         if self.accountant == "published":
-            step = -math.expm1(-B * eta)
+            step, account = -math.expm1(-B * eta), theorem_5_epsilon
             bound = step * T + B * math.log(self.n_experts) / step
             bound += 2 * T * math.exp(-T * p / (3 * B))
         else:
-            bound = self.objective(self.game, self.n_experts, B, eta) + 1
+            bound, account = (
+                self.objective(self.game, self.n_experts, B, eta) + 1,
+                dartboard_epsilon,
+            )
         return AccountedParameters(
             B,
             eta,
             fake_switch=p,
             shadow=False,
             limit=most_redraws(self.accountant, self.game, B, eta, p) if p else math.inf,
-            epsilon=self.account(self.game, B, eta, p),
+            epsilon=account(self.game, B, eta, p),
             objective=bound,
         )
 
@@ -144,16 +138,8 @@ def choose_dartboard(
     >>> chosen.batch_size, round(chosen.eta, 4), chosen.limit
     (6, 0.0116, 248)
     """
-    account, objective = _OF_ACCOUNTANT[accountant]
-    goal = _Goal(
-        game=game,
-        epsilon=epsilon,
-        n_experts=n_experts,
-        account=account,
-        objective=objective,
-        accountant=accountant,
-    )
-    return best_for(goal, accountant, largest_batch)
+    goal = _Goal(game=game, epsilon=epsilon, n_experts=n_experts, accountant=accountant)
+    return goal.reached(largest_batch)
 
 
 @dataclass(frozen=True)

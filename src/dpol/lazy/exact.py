@@ -129,7 +129,6 @@ def worst_epsilon(
     values: Sequence[float],
     *,
     delta: float,
-    largest_change: float = 1.0,
     limit: int | None = None,
 ) -> float:
     """Return the largest exact epsilon at `delta` over all pairs of `neighbours`.
@@ -144,6 +143,6 @@ def worst_epsilon(
     >>> round(worst, 3)
     0.302
     """
-    sequences, pairs = neighbours(n_experts, rest, law, values, largest_change)
+    sequences, pairs = neighbours(n_experts, rest, law, values)
     laws = output_laws(sequences, law) if limit is None else dartboard_laws(sequences, law, limit)
     return max(float(exact_epsilon(laws[a], laws[b], delta).max()) for a, b in pairs)

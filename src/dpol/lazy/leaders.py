@@ -24,15 +24,16 @@ def play_leaders(
     Each replicate draws its noise once; every game adds it, scaled to the game's mu.
 
     Args:
-        algorithm: name in `NOISES`.
+        algorithm: name in `LEADERS`.
         games: losses in [0, 1] and mu of each game; all have the same rounds and experts.
         generators: one for each replicate.
     """
     T, d = games[0][0].n_rounds, games[0][0].n_experts
     sums = {losses: _rounds_and_prefixes(losses) for losses, _ in games}
     actions = np.empty((len(games), generators.n_replicates, T), dtype=int)
+    _, draw = LEADERS[algorithm]
     for r, generator in enumerate(generators.generators):
-        noise = NOISES[algorithm](T, d, generator)
+        noise = draw(T, d, generator)
         for chosen, (losses, mu) in zip(actions, games, strict=True):
             chosen[r] = (sums[losses][1] + math.sqrt(d) / mu * noise).argmin(axis=1)
     outcomes = []
@@ -64,11 +65,11 @@ def matrix_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
     return np.concatenate([np.zeros((1, d)), after[:-1]])
 
 
-NOISES: Mapping[str, Callable[[int, int, np.random.Generator], Floats]] = {
-    "tree-ftpl-min-noise": tree_noise,
-    "mf-ftpl": matrix_noise,
+LEADERS: Mapping[str, tuple[str, Callable[[int, int, np.random.Generator], Floats]]] = {
+    "tree-ftpl-min-noise": ("Gaussian noise on tree-aggregated prefix sums", tree_noise),
+    "mf-ftpl": ("Gaussian noise on factorised sums (normalised square root)", matrix_noise),
 }
-"""Noise of each noisy leader, by the registered name of the algorithm."""
+"""Privacy mechanism and noise of each noisy leader, by the registered name of the algorithm."""
 
 
 def play_blocks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TypeVar
 
@@ -14,7 +14,6 @@ from dpol.core.arguments import check_number, check_whole
 from dpol.lazy.accounting import (
     ACCOUNTANTS,
     Accountant,
-    AccountantFunction,
     LazyGame,
     sound_epsilon,
 )
@@ -97,7 +96,7 @@ Chosen = TypeVar("Chosen", bound=AccountedParameters)
 def least_objective(
     n_rounds: int,
     goal: tuple[float, float],
-    candidates: Callable[[int], Iterable[Chosen]],
+    candidates: Callable[[int, float], Iterable[Chosen]],
     *,
     least: Callable[[int], float],
     sizes: int,
@@ -109,7 +108,8 @@ def least_objective(
     Args:
         n_rounds: T, the number of rounds.
         goal: the (epsilon, delta) that the candidates reach, for the error message.
-        candidates: returns private parameters for a batch size, perhaps none.
+        candidates: returns private parameters, perhaps none, for a batch size and the least
+            objective so far; larger ones may be left out.
         least: objective of a batch size without privacy; it rises with the batch size.
         sizes: number of batch sizes from 4 to T.
         accountant: accountant of epsilon, for the error message.
@@ -124,7 +124,9 @@ def least_objective(
     for batch_size in sorted(size for size in grid if size <= largest):
         if best and least(batch_size) >= best.objective:
             break
-        reached = filter(None, [best, *candidates(batch_size)])
+        reached = filter(
+            None, [best, *candidates(batch_size, best.objective if best else math.inf)]
+        )
         best = min(reached, key=lambda parameters: parameters.objective, default=None)
     if best is None:
         raise ValueError(
@@ -186,29 +188,8 @@ def choose_parameters(
     >>> chosen.batch_size, round(chosen.eta, 4), chosen.epsilon <= 1.0
     (11, 0.0088, True)
     """
-    goal = Goal(
-        game=game,
-        epsilon=epsilon,
-        n_experts=n_experts,
-        account=ACCOUNTANTS[accountant],
-        objective=OBJECTIVES[accountant],
-    )
-    return best_for(goal, accountant, largest_batch)
-
-
-def best_for(goal: Goal, accountant: Accountant, largest_batch: int | None) -> AccountedParameters:
-    """Return the parameters of least objective that reach a goal; see `choose_parameters`."""
-    if math.isinf(goal.epsilon):
-        return goal.at(1, goal.best_eta(1), 0.0)
-    return least_objective(
-        goal.game.n_rounds,
-        (goal.epsilon, goal.game.delta),
-        partial(_candidates, goal),
-        least=goal.least,
-        sizes=25,
-        accountant=accountant,
-        largest_batch=largest_batch,
-    )
+    goal = Goal(game=game, epsilon=epsilon, n_experts=n_experts, accountant=accountant)
+    return goal.reached(largest_batch)
 
 
 def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> AccountedParameters:
@@ -222,14 +203,9 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)
     eta = min(least, epsilon) ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))
     batch_size, p = max(1, round(1 / epsilon)), min(10 * eta / epsilon, 1.0)
-    goal = Goal(
-        game=game,
-        epsilon=epsilon,
-        n_experts=n_experts,
-        account=sound_epsilon,
-        objective=OBJECTIVES["published"],
-    )
-    return goal.at(batch_size, eta, p)
+    goal = Goal(game=game, epsilon=epsilon, n_experts=n_experts, accountant="published")
+    accounted = sound_epsilon(game, batch_size, eta, p)
+    return replace(goal.at(batch_size, eta, p), epsilon=accounted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,24 +215,26 @@ class Goal:
     game: LazyGame
     epsilon: float
     n_experts: int
-    account: AccountantFunction
-    objective: Objective
+    accountant: Accountant
 
     def __post_init__(self) -> None:
         check_number("epsilon", self.epsilon, "(0, inf]")
         check_whole("n_experts", self.n_experts, 2)
 
+    @property
+    def objective(self) -> Objective:
+        """What the parameters minimise."""
+        return OBJECTIVES[self.accountant]
+
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         """Return the parameters with their epsilon and objective."""
-        epsilon = self.account(self.game, batch_size, eta, p)
-        value = self.objective(self.game, self.n_experts, batch_size, eta)
         return AccountedParameters(
             batch_size,
             eta,
             fake_switch=p,
             normaliser=self.game.normaliser,
-            epsilon=epsilon,
-            objective=value,
+            epsilon=ACCOUNTANTS[self.accountant](self.game, batch_size, eta, p),
+            objective=self.objective(self.game, self.n_experts, batch_size, eta),
         )
 
     def best_eta(self, batch_size: int) -> float:
@@ -268,27 +246,40 @@ class Goal:
         eta = self.best_eta(batch_size)
         return self.objective(self.game, self.n_experts, batch_size, eta)
 
+    def reached(self, largest_batch: int | None) -> AccountedParameters:
+        """Return the parameters of least objective; see `choose_parameters`."""
+        if math.isinf(self.epsilon):
+            return self.at(1, self.best_eta(1), 0.0)
+        return least_objective(
+            self.game.n_rounds,
+            (self.epsilon, self.game.delta),
+            self._candidates,
+            least=self.least,
+            sizes=25,
+            accountant=self.accountant,
+            largest_batch=largest_batch,
+        )
 
-def _candidates(goal: Goal, batch_size: int) -> Iterator[AccountedParameters]:
-    """Yield the best eta and p for a batch size: a grid over p, then a finer one at its best."""
-    most = goal.best_eta(batch_size)
+    def _candidates(self, batch_size: int, _: float) -> Iterator[AccountedParameters]:
+        """Yield the best eta and p for a batch size: over a grid of p, then a finer one."""
+        most = self.best_eta(batch_size)
 
-    def largest_eta(p: float) -> AccountedParameters | None:
-        at = partial(goal.at, batch_size, p=p)
-        if (best := at(most)).epsilon <= goal.epsilon:
-            return best
-        return largest_within(at, goal.epsilon, low=most * 1e-6, high=most, ratio=1.002)
+        def largest_eta(p: float) -> AccountedParameters | None:
+            at = partial(self.at, batch_size, p=p)
+            if (best := at(most)).epsilon <= self.epsilon:
+                return best
+            return largest_within(at, self.epsilon, low=most * 1e-6, high=most, ratio=1.002)
 
-    best: AccountedParameters | None = None
-    grid = np.geomspace(1e-4, 1.0, 13)
-    for _ in range(2):
-        for reached in filter(None, map(largest_eta, grid.tolist())):
-            best = reached if best is None or _better(reached, best) else best
-        if best is None:
-            return
-        grid = np.geomspace(best.fake_switch / 2, min(best.fake_switch * 2, 1.0), 9)
-    if best:
-        yield best
+        best: AccountedParameters | None = None
+        grid = np.geomspace(1e-4, 1.0, 13)
+        for _round in range(2):
+            for reached in filter(None, map(largest_eta, grid.tolist())):
+                best = reached if best is None or _better(reached, best) else best
+            if best is None:
+                return
+            grid = np.geomspace(best.fake_switch / 2, min(best.fake_switch * 2, 1.0), 9)
+        if best:
+            yield best
 
 
 def _better(one: AccountedParameters, other: AccountedParameters) -> bool:

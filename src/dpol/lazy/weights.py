@@ -33,12 +33,8 @@ class WeightsMeasure:
         return state + batch
 
     def sample(self, state: Floats, generators: ReplicateGenerators) -> NDArray[np.int32]:
-        return self.draw(state, generators.uniform())
-
-    def draw(self, state: Floats, uniforms: Floats) -> NDArray[np.int32]:
-        """Return the expert that each uniform number in [0, 1) draws."""
         distribution = self._weights(state).cumsum()
-        drawn = distribution.searchsorted(uniforms * distribution[-1], side="right")
+        drawn = distribution.searchsorted(generators.uniform() * distribution[-1], side="right")
         return np.asarray(np.minimum(drawn, self.n_experts - 1), dtype=np.int32)
 
     def log_ratio(self, batch: Floats, points: NDArray[np.int32]) -> Floats:

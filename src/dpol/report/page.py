@@ -18,9 +18,9 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
+from dpol.report.chapters import Chapter, Part, Picture
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
-from dpol.report.chapters import Chapter, Part, Picture
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.reruns.record import CONFIG, CRATE, checksums, jobs_of, misread_files, read_notes

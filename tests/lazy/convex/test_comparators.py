@@ -10,7 +10,6 @@ from dpol.lazy.convex.bodies import Ball, Simplex
 from dpol.lazy.convex.comparators import (
     NOISES,
     best_regulariser,
-    gradient_descent,
     private_ftrl,
 )
 from dpol.lazy.convex.losses import LinearLosses, linked_losses, total_loss
@@ -60,18 +59,11 @@ def total(
     return total_loss(losses, points.swapaxes(0, 1))
 
 
-def test_gradient_descent_by_hand() -> None:
-    """D = 2, L = 1: to the boundary, then back by 2/sqrt(2) to 1 - sqrt(2)."""
-    losses = LinearLosses(np.array([[-1.0], [1.0], [0.5]]), 1.0)
-    played_points = np.concatenate(list(gradient_descent(losses, Ball(1, 2.0))))
-    np.testing.assert_allclose(played_points[:, 0], [0.0, 1.0, 1 - math.sqrt(2)])
-
-
 @EVERY
 @NAMES
 def test_without_noise_it_is_follow_the_regularised_leader(problem: int, name: str) -> None:
     losses = losses_of(problem, 60, 3)
-    before = np.cumsum(losses.gradients, axis=0) - losses.gradients
+    before = np.cumsum(losses.vectors, axis=0) - losses.vectors
     wanted = -before / 14.0
     wanted /= np.maximum(np.linalg.norm(wanted, axis=1, keepdims=True), 1.0)
     for replicate in played(losses, math.inf, 7.0, many(2), name=name):
@@ -110,7 +102,7 @@ def test_noise_reaches_the_points() -> None:
     losses = LinearLosses(0.5 * vectors(4, 2), 1.0)
     last = played(losses, 1.0, 0.5, many(20_000), D=1e6)[:, 3]
     sigma = 2 * math.sqrt(2)
-    centre = -losses.gradients[:3].sum(axis=0)
+    centre = -losses.vectors[:3].sum(axis=0)
     assert (np.abs(last.mean(axis=0) - centre) < 5.5 * sigma * math.sqrt(2 / 20_000)).all()
     assert (np.abs(last.var(axis=0) / (2 * sigma**2) - 1) < 5.5 * math.sqrt(2 / 20_000)).all()
 

@@ -61,21 +61,9 @@ def densities(slopes: Floats, points: Floats, beta: float, weight: float) -> Flo
 def law_of(slopes: Floats, points: Floats, rules: ConvexParameters) -> dict[tuple[int, ...], float]:
     """Return {(x_1, ..., x_T): probability} by following every draw."""
     nu = densities(slopes, points, rules.beta, rules.regulariser)
-    law = {((x,), 0): float(chance) for x, chance in enumerate(nu[0])}
-    for before, after in itertools.pairwise(nu):
-        moved: dict[tuple[tuple[int, ...], int], float] = {}
-        for (xs, k), chance in law.items():
-            ratio = float(after[xs[-1]] / before[xs[-1]])
-            keep = (1 - rules.fake_switch) * math.exp(-rules.eta) * ratio if k < rules.limit else 1
-            moves = [((*xs, xs[-1]), k, keep)]
-            moves += [((*xs, x), k + 1, (1 - keep) * float(new)) for x, new in enumerate(after)]
-            for path, redraws, share in moves:
-                moved[path, redraws] = moved.get((path, redraws), 0.0) + chance * share
-        law = moved
-    outputs: dict[tuple[int, ...], float] = {}
-    for (xs, _), chance in law.items():
-        outputs[xs] = outputs.get(xs, 0.0) + chance
-    return outputs
+    least = (1 - rules.fake_switch) * math.exp(-rules.eta)
+    steps = [((least * new / old).tolist(), new.tolist()) for old, new in itertools.pairwise(nu)]
+    return plain.law_of_one_point(nu[0].tolist(), steps, rules.limit)
 
 
 @dataclass(frozen=True)

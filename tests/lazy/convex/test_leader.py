@@ -14,7 +14,6 @@ from dpol.lazy.convex.leader import (
     CoupledLeader,
     CoupledParameters,
     choose_coupled,
-    log_phi_of,
     smoothness,
     theorem_6,
 )
@@ -106,14 +105,6 @@ def test_ratios_of_densities_follow_from_lemma_2(body, kind):
 def game_of(**fields):
     facts = {"n_rounds": 1000, "dimension": 2, "diameter": 3.0, "lipschitz": 0.5, "delta": 1e-6}
     return ConvexGame(**{**facts, **fields})
-
-
-def test_lemma_7_by_hand():
-    """G = 1/2, sigma = 2, d = 2, log(2/delta) = 4: (1/4 + 2 * 4)/8; beta eta d more."""
-    phi = log_phi_of(game_of(), 0.0, 0.1, 2.0, 2 * math.exp(-4))
-    assert phi == pytest.approx((0.25 + 2 * 4) / 8)
-    more = log_phi_of(game_of(), 0.3, 0.1, 2.0, 2 * math.exp(-4), losses=3)
-    assert more == pytest.approx(0.06 + (9 / 4 + 3 * 2 * 4) / 8)
 
 
 def test_theorems_4_and_6_by_hand():

@@ -28,18 +28,18 @@ def test_values_batches_and_least_totals_by_hand() -> None:
 
 @pytest.mark.parametrize("lipschitz", [1.0, 0.3])
 def test_drifting_losses_have_the_size_asked_for_and_depend_on_the_seed(lipschitz: float) -> None:
-    gradients = drifting_losses(500, 3, lipschitz, 4).gradients
+    gradients = drifting_losses(500, 3, lipschitz, 4).vectors
     assert gradients.shape == (500, 3)
     assert 0.97 * lipschitz < np.linalg.norm(gradients, axis=1).max() <= lipschitz
     for seed in (4, 5):
-        again = drifting_losses(500, 3, lipschitz, seed).gradients
+        again = drifting_losses(500, 3, lipschitz, seed).vectors
         assert np.array_equal(again, gradients) == (seed == 4)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_drift_is_three_tenths(seed: int) -> None:
     """The root mean square norm of the mean of T unit vectors times 0.7 is 0.7 / sqrt(T)."""
-    drift = np.linalg.norm(drifting_losses(10_000, 3, 2.0, seed).gradients.mean(axis=0))
+    drift = np.linalg.norm(drifting_losses(10_000, 3, 2.0, seed).vectors.mean(axis=0))
     assert drift == pytest.approx(2.0 * 0.3, abs=6 * 2.0 * 0.7 / 100)
 
 
@@ -125,6 +125,6 @@ def test_the_least_total_agrees_with_a_conic_solver(name: LossName, body_name: B
 
 
 def test_a_search_without_a_bound_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpol.lazy.convex.minimum.SLOWEST", 2)
+    monkeypatch.setattr("dpol.lazy.convex.losses.SLOWEST", 2)
     with pytest.raises(ArithmeticError, match="no bound within"):
         example("absolute", Ball(3, 2.0)).least_total(Ball(3, 2.0))

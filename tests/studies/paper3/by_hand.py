@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from dpol.labels.registry import SELECTORS, variants
+from dpol.labels.registry import LEARNERS, SELECTORS, variants
 from dpol.studies.paper3.compute import COLUMNS
 from dpol.studies.study import Facts
 
@@ -47,6 +47,8 @@ def row(setting: int, learner: int) -> dict[str, object]:
         "sweep": sweep,
         "hypotheses": hypotheses,
         "algorithm": algorithm,
+        "title": LEARNERS[algorithm].title,
+        "origin": LEARNERS[algorithm].origin,
         "sensitivity_rule": rule,
         "K": K,
         "M": M,
@@ -79,6 +81,8 @@ def selected(setting: int, place: int, name: str) -> dict[str, object]:
     return {
         **{column: value for column, value in of_learner.items() if column in kept},
         "algorithm": name,
+        "title": SELECTORS[name].title,
+        "origin": SELECTORS[name].origin,
         "sensitivity_rule": "exact",
         "guaranteed_epsilon": of_learner["epsilon"],
         "lower_bound": of_learner["lower_bound"],

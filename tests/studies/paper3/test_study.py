@@ -66,22 +66,16 @@ class Played:
     """Rows of a point, and the games played for them in order."""
 
     def __init__(self, *point):
-        self.runs, self.seeds = [], []
+        self.runs = []
         with pytest.MonkeyPatch.context() as patch:
             for play in (play_labels, play_adversary):
                 patch.setattr(module, play.__name__, functools.partial(self.play, play))
             self.frame = rows_of(*point)
 
     def play(self, play, learner, game, generators):
-        self.seeds.append([seed_of(part) for part in vars(generators).values()])
         run = play(learner, game, generators)
         self.runs.append((learner, game, run))
         return run
-
-
-def seed_of(generators):
-    """Return the seed of the first replicate."""
-    return generators.generators[0].bit_generator.state["state"]["state"]
 
 
 @functools.cache
@@ -290,19 +284,6 @@ def test_the_row_of_a_selector_is_its_selection(setting):
             assert row[f"{column}_runs"] == pytest.approx(distances, rel=1e-9)
             assert row[column] == pytest.approx(np.mean(distances), rel=1e-9)
         assert (row["model"], row["guaranteed_epsilon"], row["delta"]) == ("local", 1.0, 0.0)
-
-
-def test_all_learners_meet_the_same_labels_with_their_own_coins():
-    """Labels agree within a class and length; the median selector has other labels."""
-    runs = [*played(RANDOM).runs, *played(HARD).runs]
-    seeds = [*played(RANDOM).seeds, *played(HARD).seeds]
-    labels = {}
-    for (_, game, _), (nature, _) in zip(runs, seeds, strict=True):
-        labels.setdefault((game.hypotheses.label, game.n_rounds), set()).add(nature)
-    assert {key: len(natures) for key, natures in labels.items()} == dict.fromkeys(labels, 1)
-    assert len(set.union(*labels.values())) == len(labels) == 4
-    coins = [client for _, client in seeds]
-    assert len(set(coins)) == len(coins) == 4 * len(MEMBERS)
 
 
 # ---- hospitals -----------------------------------------------------------------------------------

@@ -135,21 +135,13 @@ def choose_convex_parameters(
         ValueError: no parameters reach epsilon.
     """
 
-    best = math.inf
-
     def least(batch_size: int) -> float:
         return game.lipschitz * game.diameter * math.sqrt(batch_size * game.n_rounds / 2)
-
-    def candidates(batch_size: int) -> Iterator[ConvexParameters]:
-        nonlocal best
-        for better in _improvements(at, game, epsilon, batch_size, best):
-            best = better.objective
-            yield better
 
     return least_objective(
         game.n_rounds,
         (epsilon, game.delta),
-        candidates,
+        partial(_improvements, at, game, epsilon),
         least=least,
         sizes=18,
         largest_batch=largest_batch,

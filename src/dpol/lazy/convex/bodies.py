@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -18,35 +18,6 @@ from dpol.lazy.convex.truncated_normal import sample_in_box, sample_in_simplex
 
 BodyName = Literal["ball", "box", "simplex"]
 """Names of the bodies."""
-
-
-class Body(Protocol):
-    """A convex body in d dimensions."""
-
-    @property
-    def dimension(self) -> int:
-        """d, the dimension of the space."""
-
-    @property
-    def diameter(self) -> float:
-        """D, the largest distance between two points."""
-
-    @property
-    def radius(self) -> float:
-        """The largest distance between a point and `centre`."""
-
-    @property
-    def centre(self) -> Floats:
-        """The (d,) point of least norm."""
-
-    def project(self, points: Floats) -> Floats:
-        """Return the (R, d) nearest points of the body."""
-
-    def best(self, direction: Floats) -> Floats:
-        """Return a (d,) point x of the body with the least <direction, x>."""
-
-    def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
-        """Return (R, d) independent draws of N(mean, sigma^2 I) given that they lie in the body."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +34,12 @@ class _AroundZero:
 
     @property
     def radius(self) -> float:
+        """The largest distance between a point and `centre`."""
         return self.diameter / 2
 
     @property
     def centre(self) -> Floats:
+        """The (d,) point of least norm."""
         return np.zeros(self.dimension)
 
 
@@ -75,13 +48,16 @@ class Ball(_AroundZero):
     """The ball around 0 with dimension d and diameter D."""
 
     def project(self, points: Floats) -> Floats:
+        """Return the (R, d) nearest points of the body."""
         return into_ball(points, self.diameter)
 
     def best(self, direction: Floats) -> Floats:
+        """Return a (d,) point x of the body with the least <direction, x>."""
         norm = float(np.linalg.norm(direction))
         return -self.diameter / 2 * direction / norm if norm else self.centre
 
     def sample(self, mean: Floats, sigma: float, generators: ReplicateGenerators) -> Floats:
+        """Return (R, d) independent draws of N(mean, sigma^2 I) given that they lie in the body."""
         return sample_truncated_gaussian(mean, sigma, self.diameter, generators)
 
 
@@ -137,7 +113,7 @@ class Simplex:
         return self.diameter / math.sqrt(2)
 
     def project(self, points: Floats) -> Floats:
-        """See `Body`. Source: Duchi et al., "Efficient Projections onto the l1-Ball" (2008)."""
+        """See `Ball`. Source: Duchi et al., "Efficient Projections onto the l1-Ball" (2008)."""
         falling = -np.sort(-points, axis=-1)
         lowered = (falling.cumsum(axis=-1) - self.total) / np.arange(1, self.dimension + 1)
         last = (falling > lowered).sum(axis=-1, keepdims=True) - 1
@@ -150,6 +126,8 @@ class Simplex:
         return sample_in_simplex(mean, sigma, self.total, generators)
 
 
+Body = Ball | Box | Simplex
+"""A convex body in d dimensions; D is the largest distance between two of its points."""
 BODIES: Mapping[BodyName, Callable[[int, float], Body]] = {
     "ball": Ball,
     "box": Box,

@@ -15,7 +15,7 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.accounting import ConvexGame
 from dpol.lazy.convex.bodies import Ball, Body, Box
-from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
+from dpol.lazy.convex.losses import ConvexLosses, LinearLosses, LinkedLosses
 from dpol.lazy.parameters import AccountedParameters, largest_within
 
 _MOST_STEPS = 500
@@ -57,7 +57,7 @@ class CoupledLeader:
         parameters: eta, sigma and Phi; the ratio of two densities is clipped to [1/Phi, Phi].
     """
 
-    losses: LinearLosses | LinkedLosses
+    losses: ConvexLosses
     body: Body
     parameters: CoupledParameters
 
@@ -135,7 +135,7 @@ class CoupledLeader:
     def _prefixes(self) -> Floats:
         """The (T + 1, d) sums of the gradients of linear losses."""
         assert isinstance(self.losses, LinearLosses)
-        return np.concatenate([self.body.centre[None], self.losses.gradients]).cumsum(axis=0)
+        return np.concatenate([self.body.centre[None], self.losses.vectors]).cumsum(axis=0)
 
     @cached_property
     def _c(self) -> float:
@@ -167,7 +167,7 @@ class CoupledLeader:
         return np.asarray(-low * pull / np.maximum(size, 1e-300))
 
 
-def smoothness(losses: LinearLosses | LinkedLosses, body: Body) -> float:
+def smoothness(losses: ConvexLosses, body: Body) -> float:
     """Return beta, the Lipschitz constant of the gradients.
 
     Raises:
@@ -179,15 +179,6 @@ def smoothness(losses: LinearLosses | LinkedLosses, body: Body) -> float:
     return link.steepness(1.0) * losses.lipschitz**2 if link else 0.0
 
 
-def log_phi_of(
-    game: ConvexGame, beta: float, eta: float, sigma: float, delta: float, losses: int = 1
-) -> float:
-    """Return log Phi of Lemma 7 for a difference that is losses G-Lipschitz and beta-smooth."""
-    G, d = losses * game.lipschitz, game.dimension
-    spread = G**2 + 2 * G * sigma * math.sqrt(2 * d * math.log(2 / delta))
-    return eta * beta * d + spread / (2 * sigma**2)
-
-
 def theorem_6(game: ConvexGame, beta: float, eta: float, sigma: float) -> CoupledParameters:
     """Return p, Phi and the limit of Theorem 6, with its epsilon at delta.
 
@@ -196,7 +187,11 @@ def theorem_6(game: ConvexGame, beta: float, eta: float, sigma: float) -> Couple
     3 T e^(-(1 - 1/Phi^2) T) to delta.
     """
     T, G, d, delta = game.n_rounds, game.lipschitz, game.dimension, game.delta
-    log_phi = 2 * log_phi_of(game, 2 * beta, eta, sigma, delta / (60 * T**2), losses=3)
+    # Lemma 7 for a difference that is 3G-Lipschitz and 2 beta-smooth, at delta / (60 T^2).
+    spread = (3 * G) ** 2 + 2 * (3 * G) * sigma * math.sqrt(
+        2 * d * math.log(2 / (delta / (60 * T**2)))
+    )
+    log_phi = 2 * (eta * (2 * beta) * d + spread / (2 * sigma**2))
     p = T ** (-1 / 3)
     often = p - math.expm1(-2 * log_phi)
     known = 12 * math.log(1 / delta) <= T and delta <= 0.5

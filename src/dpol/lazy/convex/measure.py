@@ -14,7 +14,7 @@ import numpy as np
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.bodies import Body
-from dpol.lazy.convex.losses import LinearLosses, LinkedLosses
+from dpol.lazy.convex.losses import ConvexLosses, LinearLosses, LinkedLosses
 from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 MOST_TRIES = 2_000
@@ -149,7 +149,7 @@ class LinkedWeights:
 
 
 def measure_for(
-    losses: LinearLosses | LinkedLosses, body: Body, *, beta: float, regulariser: float
+    losses: ConvexLosses, body: Body, *, beta: float, regulariser: float
 ) -> RegularisedWeights | LinkedWeights:
     """Return the measure for a kind of losses on a body.
 

@@ -45,9 +45,6 @@ POINT = LabelsPoint
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
 
-BY_RUN = ("kl_runs", "tv_average_runs", "tv_median_runs")
-"""Columns whose cells are lists, which a CSV cannot hold."""
-
 
 def run(point: LabelsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per variant and selector, without intervals; on a stream, per epsilon too.
@@ -99,13 +96,16 @@ def _generators(game: LabelGame, terms: Terms, seed: int, coins: str) -> LabelGe
 def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
     """Return the columns that all points share."""
     learner, run = played
+    # The entropy of the labels in nats, averaged over rounds and replicates.
+    used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
+    entropy = float((-expected_log(game.laws, game.laws) @ used)[game.law].mean())
     return {
         **_facts(sweep, name, game, learner),
         "mean_kl_risk": run.kl.mean(),
         "kl_runs": run.kl.tolist(),
         "standard_error": float(standard_error(run.kl)),
         "mean_tv": run.tv.mean() / game.n_rounds,
-        "mean_log_loss": run.kl.mean() / game.n_rounds + _mean_entropy(game),
+        "mean_log_loss": run.kl.mean() / game.n_rounds + entropy,
     }
 
 
@@ -120,6 +120,7 @@ def _facts(
         "sweep": sweep,
         "hypotheses": game.hypotheses.label,
         "algorithm": name,
+        "title": learner.title,
         "sensitivity_rule": learner.rule,
         "origin": learner.origin,
         "K": game.hypotheses.n_hypotheses,
@@ -249,9 +250,3 @@ def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:
         first = informative_from(bounds[name], K)
         return {"upper_bound": bounds[name](terms.n_rounds), "informative_from": first}
     return {"upper_bound": math.log(K)} if name == "bayes" else {}
-
-
-def _mean_entropy(game: LabelGame) -> float:
-    """Return the entropy of the labels in nats, averaged over rounds and replicates."""
-    used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
-    return float((-expected_log(game.laws, game.laws) @ used)[game.law].mean())

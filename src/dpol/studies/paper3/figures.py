@@ -13,15 +13,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from dpol.labels.registry import LEARNERS, SELECTORS, title_of
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.paper3.settings import COLUMN_OF, SIZES, Labels
-from dpol.studies.paper3.table import fixed
+from dpol.studies.paper3.table import RUNS, fixed, titles_of
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
@@ -30,8 +28,6 @@ _DOTS: dict[str, Any] = {"ls": "none", "marker": ".", "ms": 3.2, "mew": 0, "alph
 _SPREAD = 0.02  # dots of one x spread over this share of the panel's width, to both sides
 _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins the means
 _RISK = "mean_kl_risk"
-_RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
-_LOOKS = looks_of([*LEARNERS, *SELECTORS], LABEL_LEARNERS)
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _RATE = Look(BLACK, SHORT, width=1.6)
 _SELECTORS = {
@@ -46,8 +42,17 @@ def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     with _drawn_sweeps(sweeps, 2) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
-            _draw_rate(ax, sweep)
-        drawn.legend(_marks())
+            exp3 = sweep.of("exp3")
+            scale = exp3[_RISK].iloc[0] / exp3["upper_bound"].iloc[0]
+            ax.plot(exp3[sweep.x], scale * exp3["upper_bound"], **_RATE.line)
+        marks = [
+            panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
+            panels.key("mean, published sensitivity", color=BLACK, **_PALE),
+            panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
+            panels.key("bound of the paper", **_THEOREM.line),
+            panels.key("Theorem 5, scaled to EXP3 on the left", **_RATE.line),
+        ]
+        drawn.legend(marks)
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
         drawn.describe(_title(sweeps[0].rows, what, how))
@@ -114,8 +119,8 @@ class _Sweep:
     def of(self, learner: str, rule: str = "exact") -> pd.DataFrame:
         """Return the rows of a learner that a logarithmic axis can show."""
         rows = self.rows
-        asked = (rows["algorithm"] == learner) & (rows["sensitivity_rule"] == rule)
-        return rows[asked & (rows[self.y] > 0)].sort_values(self.x)
+        played = (rows["algorithm"] == learner) & (rows["sensitivity_rule"] == rule)
+        return rows[played & (rows[self.y] > 0)].sort_values(self.x)
 
 
 def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str]) -> list[_Sweep]:
@@ -132,9 +137,11 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
 @contextmanager
 def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Panels]:
     """Draw a panel for each sweep; the caller adds bounds and guides."""
+    played = pd.concat([sweep.rows for sweep in sweeps])
+    titles, looks = titles_of(played), looks_of(played["algorithm"], LABEL_LEARNERS)
     with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
-            _draw_sweep(drawn, ax, sweep)
+            _draw_sweep(drawn, ax, sweep, titles, looks)
         # Panels of random classes share limits, so that risks can be compared.
         pairs = zip(drawn.axes, sweeps, strict=True)
         shared = [ax for ax, sweep in pairs if sweep.y != _RISK or sweep.kind == "random"]
@@ -144,18 +151,13 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Pan
         yield drawn
 
 
-def _marks() -> list[Line2D]:
-    """Return the legend of the marks of the risk."""
-    return [
-        panels.key("mean, exact sensitivity (ours)", color=BLACK, marker="o", **_MAIN),
-        panels.key("mean, published sensitivity", color=BLACK, **_PALE),
-        panels.key("one run; dots are not an interval", color=BLACK, **_DOTS | {"ms": 5.0}),
-        panels.key("bound of the paper", **_THEOREM.line),
-        panels.key("Theorem 5, scaled to EXP3 on the left", **_RATE.line),
-    ]
-
-
-def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
+def _draw_sweep(
+    drawn: panels.Panels,
+    ax: Axes,
+    sweep: _Sweep,
+    titles: Mapping[str, str],
+    looks: Mapping[str, Look],
+) -> None:
     """Draw lines of the means (published sensitivity pale and dashed) and a dot for every run."""
     x, y, rows = sweep.x, sweep.y, sweep.rows
     values = sorted(set(rows[x]))
@@ -168,21 +170,22 @@ def _draw_sweep(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
     panels.set_ticks(ax.xaxis, values, power)
     panels.set_powers(ax.yaxis)
     ax.set_xlim(values[0] / margin, values[-1] * margin)
-    shown = {name: look for name, look in _LOOKS.items() if name in set(rows["algorithm"])}
+    names = rows["algorithm"].unique().tolist()
     spread = _SPREAD_OF_FEW if few else _SPREAD
-    steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-spread, spread, len(shown))
-    for (name, look), step in zip(shown.items(), steps.tolist(), strict=True):
-        ours, published, colour = sweep.of(name), sweep.of(name, "published"), look.colour
+    steps = (ax.get_xlim()[1] / ax.get_xlim()[0]) ** np.linspace(-spread, spread, len(names))
+    for name, step in zip(names, steps.tolist(), strict=True):
+        ours, published, look = sweep.of(name), sweep.of(name, "published"), looks[name]
+        colour = look.colour
         if few:
             ours, published = (means.assign(**{x: step * means[x]}) for means in (ours, published))
         if y == _RISK:
             pale = _PALE | few | {"marker": look.marker if few else ""}
             ax.plot(published[x], published[y], color=colour, **pale)
         ax.plot(ours[x], ours[y], color=colour, marker=look.marker, **_MAIN | few)
-        runs = ours.explode(_RUNS[y])
-        runs = runs[runs[_RUNS[y]] > 0]
-        ax.plot(runs[x] * (1 if few else step), runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
-        title = "\n".join(textwrap.wrap(title_of(name), 17))
+        runs = ours.explode(RUNS[y])
+        runs = runs[runs[RUNS[y]] > 0]
+        ax.plot(runs[x] * (1 if few else step), runs[RUNS[y]], color=colour, zorder=1.9, **_DOTS)
+        title = "\n".join(textwrap.wrap(titles[name], 17))
         for end in ours[[x, y]].tail(1).to_numpy():
             drawn.name_line(ax, end, title, colour)
     if y == _RISK:
@@ -211,13 +214,6 @@ def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
         ax.fill_between(T, trivial, ax.get_ylim()[1], color=BAND, linewidth=0, zorder=0)
     for y, look, name in guides:
         _draw_guide(drawn, ax, T, y, look, name)
-
-
-def _draw_rate(ax: Axes, sweep: _Sweep) -> None:
-    """Draw the bound of Theorem 5, scaled to the mean of private EXP3 at the smallest value."""
-    exp3 = sweep.of("exp3")
-    scale = exp3[_RISK].iloc[0] / exp3["upper_bound"].iloc[0]
-    ax.plot(exp3[sweep.x], scale * exp3["upper_bound"], **_RATE.line)
 
 
 def _draw_slopes(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:

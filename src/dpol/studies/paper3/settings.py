@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from dpol.core.settings import Settings, all_different
+from dpol.core.settings import Different, Settings
 
 Features = Literal["constant", "cyclic", "adversarial"]
 
@@ -14,23 +14,15 @@ Features = Literal["constant", "cyclic", "adversarial"]
 class LabelSweeps(Settings):
     """Values to try instead of the base, one number at a time."""
 
-    rounds: Annotated[
-        list[Annotated[int, Field(ge=2, le=10_000_000)]], AfterValidator(all_different)
-    ] = []
+    rounds: Different[Annotated[int, Field(ge=2, le=10_000_000)]] = []
     """Numbers of rounds T."""
-    labels: Annotated[
-        list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidator(all_different)
-    ] = []
+    labels: Different[Annotated[int, Field(ge=2, le=100_000)]] = []
     """Numbers of labels M."""
-    hypotheses: Annotated[
-        list[Annotated[int, Field(ge=2, le=1024)]], AfterValidator(all_different)
-    ] = []
+    hypotheses: Different[Annotated[int, Field(ge=2, le=1024)]] = []
     """Numbers of hypotheses K."""
-    epsilons: Annotated[
-        list[Annotated[float, Field(gt=0, le=100)]], AfterValidator(all_different)
-    ] = []
+    epsilons: Different[Annotated[float, Field(gt=0, le=100)]] = []
     """Privacy epsilons of one message; also used for the streams."""
-    features: Annotated[list[Features], AfterValidator(all_different)] = []
+    features: Different[Features] = []
     """Ways to choose features.
 
     `cyclic` takes them in turn. `adversarial` sees all messages, and shows the feature that costs

@@ -72,13 +72,14 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
                 yield label, hard
 
 
-def not_asked(settings: Labels, facts: Facts) -> frozenset[str]:
-    """Return the names of the figures and tables that these settings do not ask for."""
-    asked = {
-        "labels-risk": any(getattr(settings.sweeps, name) for name in SIZES),
-        "labels-selection": bool(settings.sweeps.rounds),
-    }
-    return frozenset(name for name, is_asked in asked.items() if not is_asked)
+def without_sweeps(settings: Labels, facts: Facts) -> frozenset[str]:
+    """Return the names of the figures whose sweeps these settings do not ask for."""
+    sweeps = {"labels-risk": SIZES, "labels-selection": ("rounds",)}
+    return frozenset(
+        figure
+        for figure, names in sweeps.items()
+        if not any(getattr(settings.sweeps, name) for name in names)
+    )
 
 
 STUDY = Study(
@@ -87,6 +88,6 @@ STUDY = Study(
     settings=Labels,
     package="dpol.studies.paper3",
     results=("labels",),
-    optional=not_asked,
+    optional=without_sweeps,
     points=points,
 )

@@ -8,15 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.labels.registry import LEARNERS, Variant, title_of, variants
+from dpol.show.names import marked
 from dpol.show.papers import DISTRIBUTIONS
 from dpol.show.table import Group, Line, Section, Table, TableCell
-from dpol.studies.paper3.compute import BY_RUN
 from dpol.studies.paper3.settings import COLUMN_OF, Labels
 from dpol.studies.study import Facts, Frames
 
 SIGNS: Mapping[str, str] = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
 """Symbols of the columns of a setting."""
+RUNS: Mapping[str, str] = {
+    "mean_kl_risk": "kl_runs",
+    "tv_average": "tv_average_runs",
+    "tv_median": "tv_median_runs",
+}
+"""Columns with a list of the runs, which a CSV cannot hold, by the column of their mean."""
+Variant = tuple[str, str]
+"""A learner's name and a sensitivity rule."""
 _VARIANT = ["algorithm", "sensitivity_rule"]
 _NOTHING = TableCell("—")
 _Cell = Callable[[pd.Series], TableCell]
@@ -31,8 +38,8 @@ def labels_table(frames: Frames, study: Labels, facts: Facts) -> Table:
     """Build the table: KL risk by sweep, log loss on hospitals, first T of informative bounds."""
     every = frames["labels"]
     risks = every[every["mean_kl_risk"].notna()]
-    played = set(risks[_VARIANT].itertuples(index=False, name=None))
-    learners = [variant for variant in variants() if variant in played]
+    headers = _headers(risks)
+    learners = list(headers)
     sections = []
     for sweep, column in COLUMN_OF.items():
         groups = _groups(risks[risks["sweep"] == sweep], learners, column, _risk)
@@ -50,11 +57,29 @@ def labels_table(frames: Frames, study: Labels, facts: Facts) -> Table:
     return Table(
         caption="Learning a distribution from locally private labels",
         corner=("what", "class", "setting"),
-        headers=tuple(title_of(*learner) for learner in learners),
+        headers=tuple(headers.values()),
         sections=tuple(section for section in sections if section.groups),
         footers=_footers(risks, facts.simulated),
-        numbers=every.drop(columns=list(BY_RUN)),
+        numbers=every.drop(columns=["title", *RUNS.values()]),
     )
+
+
+def titles_of(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the titles of the algorithms of some rows in their order, marked if ours."""
+    named = rows[["algorithm", "title", "origin"]].drop_duplicates()
+    each = named.itertuples(index=False, name=None)
+    return {name: marked(title, origin == "ours") for name, title, origin in each}
+
+
+def _headers(risks: pd.DataFrame) -> dict[Variant, str]:
+    """Return the headers; a learner that played by several rules names them. `exact` is ours."""
+    headers, played = {}, risks.drop_duplicates(_VARIANT)
+    by_rules = played["algorithm"].duplicated(keep=False)
+    columns = (played[name] for name in (*_VARIANT, "title", "origin"))
+    for name, rule, title, origin, named in zip(*columns, by_rules, strict=True):
+        ours = origin == "ours" or (named and rule == "exact")
+        headers[name, rule] = marked(f"{title}, {rule}" if named else title, ours)
+    return headers
 
 
 def _groups(
@@ -78,16 +103,14 @@ def _lines(
     """Return a line for each setting of some columns, with a dash if a learner was not run."""
     lines = []
     for _, of_line in rows.groupby(columns):
-        label = ", ".join(_name(column, of_line[column].iloc[0]) for column in columns)
+        values = ((column, of_line[column].iloc[0]) for column in columns)
+        label = ", ".join(
+            at if isinstance(at, str) else f"{SIGNS[column]} = {value(at)}" for column, at in values
+        )
         first = of_line.drop_duplicates(_VARIANT)
         cells = {(row[_VARIANT[0]], row[_VARIANT[1]]): show(row) for _, row in first.iterrows()}
         lines.append((label, tuple(cells.get(learner, _NOTHING) for learner in learners)))
     return tuple(lines)
-
-
-def _name(column: str, setting: float | str) -> str:
-    """Return the name of a setting in a line: `ε = 4`, `cyclic`."""
-    return setting if isinstance(setting, str) else f"{SIGNS[column]} = {value(setting)}"
 
 
 def _risk(row: pd.Series) -> TableCell:
@@ -119,8 +142,7 @@ def _first_rounds(row: pd.Series) -> TableCell:
 def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
     data = "The hospitals are simulated, not measured. " if simulated else ""
     runs = risks["replicates"].iloc[0]
-    names = [name for name in risks["algorithm"].unique() if LEARNERS[name].origin == "ours"]
-    ours = "".join(f"; {LEARNERS[name].title}" for name in names)
+    ours = "".join(f"; {title}" for title in risks.loc[risks["origin"] == "ours", "title"].unique())
     return (
         f"Means over {runs} runs; below them the smallest and the largest run, which are not a"
         " confidence interval. The runs differ in their noise and, on random and hard classes, in"
@@ -142,10 +164,11 @@ def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
 
 def _except(risks: pd.DataFrame) -> str:
     """Describe the exceptions: learners without privacy, and learners with a delta."""
+    named = titles_of(risks)
     open_ones = risks.loc[risks["guaranteed_epsilon"] == math.inf, "algorithm"].unique()
-    titles = [f"“{title_of(name)}”" for name in open_ones]
+    titles = [f"“{named[name]}”" for name in open_ones]
     sees = "sees" if len(titles) == 1 else "see"
     text = f", except for {', '.join(titles)}, which {sees} the labels" if titles else ""
     deltas = risks[risks["delta"] > 0].groupby("algorithm", sort=False)["delta"].max()
-    with_delta = [f"{title_of(str(name))} has δ = {delta:g}" for name, delta in deltas.items()]
+    with_delta = [f"{named[str(name)]} has δ = {delta:g}" for name, delta in deltas.items()]
     return f"{text}; {', '.join(with_delta)}, all others δ = 0" if with_delta else text

@@ -84,36 +84,25 @@ def test_results_depend_only_on_the_seed():
 
 
 @pytest.mark.parametrize(
-    ("asked", "recorded", "loss", "claimed", "verdict"),
+    ("recorded", "promised", "loss", "claimed", "verdict"),
     [
-        (1.0, 1.0, 0.9, 1.0, "consistent"),
-        (1.0, 0.8, 0.9, 0.8, "violated"),  # the record promises too much privacy
-        (1.0, 1.2, 0.9, 1.0, "violated"),  # the record promises less than was asked for
-        (1.0, 1.2, 1.1, 1.0, "violated"),
+        (1.0, True, 0.9, 1.0, "consistent"),
+        (0.8, True, 0.9, 0.8, "violated"),  # the record promises too much privacy
+        (1.2, True, 0.9, 1.0, "violated"),  # the record promises less than was requested
+        (1.2, True, 1.1, 1.0, "violated"),
+        (1.0, False, 1.2, 1.0, OUTSIDE),
+        (1.0, False, 0.9, 1.0, "consistent"),
     ],
 )
-def test_the_claim_is_the_smaller_of_asked_and_recorded(asked, recorded, loss, claimed, verdict):
-    subject = Subject(
-        mechanism="m",
-        variant="v",
-        code="c",
-        inputs="i",
-        adjacency="a",
-        unit="u",
-        asked=asked,
-        recorded=recorded,
-    )
+def test_the_claim_is_the_smaller_of_requested_and_recorded(
+    recorded, promised, loss, claimed, verdict
+):
+    """Outputs that exceed an unpromised parameter break no claim."""
+    words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
+    subject = Subject(**words, requested=1.0, recorded=recorded, promised=promised)
     result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
     row = Audited(subject, "s", result).as_row()
     assert (row["claimed"], row["recorded"], row["verdict"]) == (claimed, recorded, verdict)
-
-
-def test_outputs_that_exceed_an_unpromised_parameter_break_no_claim():
-    words = dict.fromkeys(("mechanism", "variant", "code", "inputs", "adjacency", "unit"), "x")
-    subject = Subject(**words, asked=1.0, recorded=1.0, promised=False)
-    for loss, verdict in ((1.2, OUTSIDE), (0.9, "consistent")):
-        result = AuditResult(parameter="mu", claimed=subject.claimed, lower_bound=loss)
-        assert Audited(subject, "s", result).verdict == verdict
 
 
 # ---- inputs and outputs --------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from claims_by_hand import claim_by_hand as claim
 from dpol.core.intervals import mean_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.labels.design import DesignBayes
-from dpol.lazy.accounting import LazyGame, published_epsilon
 from dpol.lazy.exact import dartboard_laws, output_laws, worst_epsilon
 from dpol.lazy.transform import LazyParameters
 from dpol.privacy.mixtures import BatchMixture
@@ -426,12 +425,6 @@ class Deaf(DesignBayes):
         return 0 * super().scores(messages, features)
 
 
-def isotropic(noises: Any) -> Any:
-    """Put the noise of the smallest on every share, at capacities of up to 20 times the least."""
-    capacity = {n: np.linspace(1, 20, n) for n in (2, 20, 400)}
-    return {"normal": lambda rng, size: noises["normal"](rng, size) * capacity[size[1]]}
-
-
 def each_at_one_level(mixture: BatchMixture, thresholds: Any) -> Any:
     """Test components at the same false positive rate, not at the same likelihood ratio."""
     rate = stats.norm.sf(thresholds)
@@ -712,14 +705,6 @@ def test_a_bound_says_by_which_factor_it_is_larger_than_the_interval():
     fields = {"interval": (1.0, 4.0), "confidence": 0.9, "note": "{spare:g}"}
     assert claim(12.0, "<=", 2.0, **fields).as_row()["note"] == "3"
     assert claim(12.0, "<=", 0.0, note="{spare:g}").as_row()["note"] == "nan"
-
-
-@pytest.mark.parametrize("point", [(10**4, 1e-6, 1, 0.001, 0.05), (1000, 1e-3, 3, 0.002, 0.4)])
-def test_the_formula_of_theorem_3_2_agrees_with_the_published_accountant(point):
-    """The points meet the theorem's preconditions."""
-    T, delta, B, eta, p = point
-    expected = published_epsilon(LazyGame(T, delta), B, eta, p)
-    assert lazy.formula(*point) == pytest.approx(expected, rel=1e-12)
 
 
 def test_times_played_by_enumeration():

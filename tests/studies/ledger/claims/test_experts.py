@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from dpol.experts.meta import decorrelating_noise
 from dpol.studies.ledger.claims import experts
 
 SEED = 2
@@ -58,20 +57,6 @@ def test_cliques_give_the_variances_of_all_actions() -> None:
     assert len(list(experts.partitions(13, 13))) == 101
 
 
-@pytest.mark.parametrize("m", [2, 5, 13])
-def test_a_dissenter_in_turn_leaves_little_variance(m: int) -> None:
-    """2 / m by hand: the mean over rounds has 1 - 2/m off its diagonal."""
-    assert experts.largest_variance(np.eye(m, dtype=np.int32)) == pytest.approx(2 / m)
-    assert experts.largest_variance(np.arange(m)[None]) == pytest.approx(1.0)
-
-
-def test_a_mixture_of_one_component_has_the_gaussian_trade_off() -> None:
-    rates, missed = experts.hidden_trade_off(np.ones(1), np.array([0.3]), np.array([1.1]))
-    alpha = np.linspace(0.01, 0.99, 50)
-    expected = stats.norm.cdf(stats.norm.isf(alpha) - 0.8)
-    np.testing.assert_allclose(np.interp(alpha, rates, missed), expected, atol=1e-5)
-
-
 def test_lemma_2_is_exact_for_components_far_apart() -> None:
     """Both components are tested at one log likelihood ratio c."""
     weights, mus, c = np.array([0.3, 0.7]), np.array([1.0, 0.5]), np.linspace(-1, 1, 9)[:, None]
@@ -80,18 +65,3 @@ def test_lemma_2_is_exact_for_components_far_apart() -> None:
     alpha = stats.norm.sf(c / mus + mus / 2) @ weights
     beta = stats.norm.cdf(c / mus - mus / 2) @ weights
     np.testing.assert_allclose(np.interp(alpha, *curve), beta, atol=1e-4)
-
-
-def test_scores_of_constant_learners_have_the_noise_of_rw_ftpl() -> None:
-    """Variances of all differences of two scores in rounds 2 to 20, at η = sqrt(2) and η = 2.
-
-    Unit normals for the draws give a factor of the covariance of the fresh noise.
-    """
-    n = 4
-    for t in range(1, 20):
-        for eta, expected in ((math.sqrt(2), 2 * (t + 1)), (2.0, 4 * t)):
-            covariance = np.tile(eta**2 * t * np.eye(n), (n, 1, 1))
-            factor = decorrelating_noise(covariance, 2.0 * (t + 1), np.eye(n))
-            total = covariance[0] + factor.T @ factor
-            apart = np.diag(total)[:, None] + np.diag(total) - 2 * total
-            np.testing.assert_allclose(apart, 2 * expected * (1 - np.eye(n)), atol=1e-8)

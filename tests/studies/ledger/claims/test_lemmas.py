@@ -49,17 +49,6 @@ def test_a_race_disagrees_as_often_as_computed():
     assert abs(differ.mean() - chance) < margin < 0.01
 
 
-def test_renyi_divergences_by_hand():
-    """(1/2, 1/2) from (1/4, 3/4): order 2 is log(4/3), order 1 the mean log ratio."""
-    one, other = np.array([0.5, 0.5]), np.array([0.25, 0.75])
-    divergences = lemmas.renyi(one, other, np.array([1.0, 2.0]))
-    assert divergences == pytest.approx([math.log(2) - math.log(3) / 2, math.log(4 / 3)])
-    finer = np.geomspace(1, 300, 5000)
-    most = max(float((lemmas.renyi(*laws, finer) / finer).max())
-               for laws in ((one, other), (other, one)))  # fmt: skip
-    assert most <= lemmas.concentrated(one, other) <= 1.02 * most
-
-
 @pytest.mark.parametrize("exponent", lemmas.EXPONENTS)
 def test_a_coin_between_two_normal_models(exponent):
     """All outcomes on a grid, at order 2, where (α - 1) α ρ is the divergence of the models."""

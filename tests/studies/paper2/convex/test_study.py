@@ -106,7 +106,7 @@ def test_accounted_epsilons_agree_with_the_parameters():
 def test_a_row_is_what_its_parameters_give():
     """The loss of the best point has a closed form: -D/2 |sum of a_t|."""
     losses = drifting_losses(3, 2, 0.5, 5)
-    best = -1.5 * float(np.linalg.norm(losses.gradients.sum(axis=0)))
+    best = -1.5 * float(np.linalg.norm(losses.vectors.sum(axis=0)))
     for row in small().itertuples():
         key = ("convex", "linear", 3, 2, 4.0)
         coins = replicate_generators(5, key, range(3), f"algorithm {row.algorithm}")
@@ -135,7 +135,7 @@ def test_a_row_is_what_its_parameters_give():
             total = total_loss(losses, points)
         else:
             x, total = np.zeros(2), np.zeros(1)
-            for t, gradient in enumerate(losses.gradients, start=1):
+            for t, gradient in enumerate(losses.vectors, start=1):
                 total += gradient @ x
                 x = x - 3.0 / (0.5 * math.sqrt(t)) * gradient
                 x *= min(1.0, 1.5 / float(np.linalg.norm(x)))

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from dpol.show.looks import BLACK, GREY, looks_of
+from dpol.studies.paper2.lazy.exhibits import TITLES, draw_learned
 from dpol.studies.paper2.lazy.rates import draw_rates
-from dpol.studies.paper2.lazy.regrets_shown import TITLES, draw_learned
 from dpol.studies.paper2.lazy.study import STUDY
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points

@@ -10,7 +10,7 @@ import pytest
 
 import lazy_plain as plain
 from dpol.core.intervals import half_width
-from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
@@ -40,14 +40,6 @@ PLAYED = "l2p", "dartboard"
 ADVERSARIES: list[ExpertLosses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
 
 
-def generators(replicates: int, seed: int = 0) -> ReplicateGenerators:
-    return replicate_generators(seed, ("test",), range(replicates), "algorithm")
-
-
-def matrix(losses: ExpertLosses) -> np.ndarray:
-    return np.concatenate(list(losses.batches(1)))
-
-
 # ---- multiplicative weights ----------------------------------------------------------------------
 
 
@@ -55,7 +47,7 @@ def matrix(losses: ExpertLosses) -> np.ndarray:
 def test_expected_loss_of_weights_agrees_with_brute_force(losses):
     eta, expected = math.sqrt(8 * math.log(4) / 57), 0.0
     totals = [0.0] * 4
-    for loss in matrix(losses):
+    for loss in plain.matrix(losses):
         weights = plain.weights(totals, eta)
         expected += sum(w * x for w, x in zip(weights, loss, strict=True))
         totals = [total + x for total, x in zip(totals, loss, strict=True)]
@@ -126,7 +118,7 @@ def test_a_row_is_what_its_parameters_give():
             total, redraws = play_blocks(losses, row.epsilon, coins, prefix)
         else:
             total = np.full(4, weights_loss(losses))
-        totals = matrix(losses).sum(axis=0)
+        totals = plain.matrix(losses).sum(axis=0)
         regret = total - totals.min()
         assert row.uniform_regret == pytest.approx(totals.mean() - totals.min(), rel=1e-12)
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from dpol.show.table import Table, TableCell
+from dpol.studies.paper2.lazy.exhibits import TITLES, UNIFORM, regret_table
 from dpol.studies.paper2.lazy.rates import RATES, rates_table
-from dpol.studies.paper2.lazy.regrets_shown import TITLES, UNIFORM, regret_table
 from dpol.studies.paper2.lazy.study import STUDY
 from dpol.studies.study import Facts
 

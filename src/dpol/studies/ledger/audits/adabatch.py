@@ -52,7 +52,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
         inputs=f"{_EXPERTS} experts, {_ROUNDS} rounds; all gains of round 1 change",
         adjacency=made.adjacency,
         unit=made.unit,
-        asked=settings.mu,
+        requested=settings.mu,
         recorded=made.mu / math.sqrt(size),
     )
     # Rounds in which one half of the experts leads, with equal or fitted weights.
@@ -68,7 +68,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
             subject,
             mechanism="RW-AdaBatch, sum of a batch",
             variant=f"{batch}, of its recorded size",
-            asked=local,
+            requested=local,
             recorded=made.mu,
         )
         sums = [reads[number] for _, reads in played]
@@ -120,7 +120,7 @@ def audit_reactions(settings: Audits, seed: int) -> Iterator[Audited]:
             " run) gains 1",
             adjacency=made.adjacency,
             unit=made.unit,
-            asked=_EPSILON,
+            requested=_EPSILON,
             recorded=_EPSILON,
             promised=adversary == "oblivious",
         )

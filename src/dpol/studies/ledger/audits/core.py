@@ -35,7 +35,7 @@ class Subject:
         inputs: the inputs that it runs on.
         adjacency: which inputs must be hard to tell apart.
         unit: whose data differ between them.
-        asked: the parameter asked for, whatever the mechanism says.
+        requested: the parameter that the settings ask for, whatever the mechanism says.
         recorded: the parameter that the mechanism's record promises.
         promised: whether the promise covers these inputs. If not, outputs that exceed it break
             nothing.
@@ -47,14 +47,14 @@ class Subject:
     inputs: str
     adjacency: str
     unit: str
-    asked: float
-    recorded: float
+    requested: float = 0.0
+    recorded: float = 0.0
     promised: bool = True
 
     @property
     def claimed(self) -> float:
-        """The parameter that outputs must keep: the smaller of the asked and the recorded one."""
-        return min(self.asked, self.recorded)
+        """The parameter that outputs must keep: the smaller of requested and recorded."""
+        return min(self.requested, self.recorded)
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Audited:
 
     @property
     def verdict(self) -> str:
-        """`violated` if the outputs exceed the claim, or the record admits more than was asked.
+        """`violated` if the outputs exceed the claim, or the record admits more than was requested.
 
         `outside the promise` if outputs exceed the claim on inputs that the promise does not cover.
         """
-        if exceeds(self.subject.recorded, self.subject.asked):
+        if exceeds(self.subject.recorded, self.subject.requested):
             return "violated"
         exceeded = self.result.verdict == "violated"
         return self.result.verdict if self.subject.promised or not exceeded else OUTSIDE
@@ -80,7 +80,7 @@ class Audited:
         """Return the row of the table of audits (docs/reference/tables.md)."""
         derived = {"statistic": self.statistic, "verdict": self.verdict}
         row = vars(self.subject) | vars(self.result) | derived
-        del row["asked"], row["promised"]  # `claimed` and `verdict` follow from them
+        del row["requested"], row["promised"]  # `claimed` and `verdict` follow from them
         return row
 
 
@@ -133,7 +133,7 @@ def by_fit(
 
     A distance of 0 is claimed.
     """
-    subject = dataclasses.replace(subject, asked=0.0, recorded=0.0)
+    subject = dataclasses.replace(subject, requested=0.0, recorded=0.0)
     numbers = np.ravel_multi_index(tuple(outcomes), law.shape)
     result = audit_fit(numbers, law.ravel(), confidence=settings.confidence)
     event = "share of an event of all outcomes, against its probability by the law"

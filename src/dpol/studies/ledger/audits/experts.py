@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -67,17 +68,15 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
         privatize(stream, noise, settings.mu, seed=seed, replicates=replicates)
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
+    one, other = streams
     made, first = noisy[0].guarantee, int(not noisy[0].initial.any())  # leave z_0 out if it is 0
     no_change = (1 - first, 0)  # No change moves z_0.
+    code = "dpol.noise.privatize"
     yield from gaussian_audits(
-        subject_of(
-            "Gaussian noise on gains", noise, "dpol.noise.privatize", streams[0], made, settings
-        ),
-        [np.concatenate([one.initial[:, None], one.gains], axis=1)[:, first:] for one in noisy],
-        direction=np.pad(
-            _telling(noisy[0], streams[1].gains - streams[0].gains), (no_change, (0, 0))
-        ),
-        changes=np.pad(changes_of(streams[0]), ((0, 0), no_change, (0, 0))),
+        subject_of("Gaussian noise on gains", noise, code, one, made, settings),
+        [np.concatenate([each.initial[:, None], each.gains], axis=1)[:, first:] for each in noisy],
+        direction=np.pad(_matched(noisy[0], other.gains - one.gains), (no_change, (0, 0))),
+        changes=np.pad(changes_of(one), ((0, 0), no_change, (0, 0))),
         settings=settings,
     )
 
@@ -103,20 +102,14 @@ def audit_releases(settings: Audits, seed: int, noise: str, stay: int = 3) -> It
         odds.append(np.clip(2 * apart - 1, -1, 1).sum(axis=1))
         repeats.append((np.diff(noisy.gains, axis=1) == 0).sum(axis=(1, 2)).astype(float))
         gains.append(noisy.gains.reshape(len(noisy.gains), -1))
-    subject = subject_of(
-        "releases of a stream",
-        noise,
-        "dpol.noise.privatize",
-        streams[0],
-        noisy.guarantee,
-        settings,
-    )
+    made, code = noisy.guarantee, "dpol.noise.privatize"
+    subject = subject_of("releases of a stream", noise, code, streams[0], made, settings)
     event = "an event of the log odds, of a linear combination, or of the number of repeats"
     statistics = [odds, with_fitted_direction(*gains), repeats]
     yield by_event(subject, event, statistics, settings)
 
 
-def _telling(noisy: NoisyGains, moved: Floats) -> Floats:
+def _matched(noisy: NoisyGains, moved: Floats) -> Floats:
     """Return the weights (T, n) that detect a move best, given the correlation of the noise."""
     if noisy.memory is None or noisy.fresh_scale is None:
         return moved
@@ -157,33 +150,16 @@ def audit_tree(
     be about the actions, which follow from these nodes and fresh noise.
     """
     streams = one_moved(*BEDS, stay)
-    sources = _sources(streams, noise, settings)
-    variant = f"{algorithm.objective}, {noise}"
+    variant, nodes = f"{algorithm.objective}, {noise}", tree_nodes(streams[0].n_rounds)
+
+    def outputs(states: list[Any]) -> Floats:
+        sums = [state.prefix + state.noise.total() for state in states]
+        # The noisy sum (R, n) of the node that each round closes.
+        return np.stack([sums[t] - sums[t & (t - 1)] for t in range(1, len(sums))], axis=1)
+
+    curator = _Curator("tree-aggregated prefix sums", variant, algorithm, noise, nodes, outputs)
     key, purpose = (streams[0].label, float(settings.mu)), f"algorithm tree {variant}"
-    states, lead = _played(algorithm, sources, seed, key, purpose)
-    yield from gaussian_audits(
-        subject_of(
-            "tree-aggregated prefix sums",
-            variant,
-            f"{type(algorithm).__name__}.step",
-            streams[0],
-            guarantee_of(algorithm, sources[0]),
-            settings,
-        ),
-        [
-            _noisy_nodes([state.prefix + state.noise.total() for state in played])
-            for played in states
-        ],
-        direction=tree_nodes(streams[0].n_rounds) @ (streams[1].gains - streams[0].gains),
-        changes=tree_nodes(streams[0].n_rounds) @ changes_of(streams[0]),
-        settings=settings,
-        actions=lead,
-    )
-
-
-def _noisy_nodes(prefixes: list[Floats]) -> Floats:
-    """Return the noisy sums (R, T - 1, n) of the node that each round closes."""
-    return np.stack([prefixes[t] - prefixes[t & (t - 1)] for t in range(1, len(prefixes))], axis=1)
+    yield from curator.audits(streams, settings, seed, key, purpose)
 
 
 # ---- sums that a curator releases ----------------------------------------------------------------
@@ -221,25 +197,14 @@ def audit_released(
         stay: number of rounds that the person stays.
     """
     streams = one_moved(*BEDS, stay)
-    sources = _sources(streams, noise, settings)
+    variant, workload = f"{name}, {noise}", algorithm.factorization(streams[0].n_rounds).workload
+
+    def outputs(states: list[Any]) -> Floats:
+        return np.stack([state.released for state in states[1:]], axis=1)
+
+    curator = _Curator("factorised sums", variant, algorithm, noise, workload[:-1], outputs)
     key = ("audit: sums", streams[0].label, float(settings.mu))
-    states, lead = _played(algorithm, sources, seed, key, f"algorithm {name}, {noise}")
-    workload = algorithm.factorization(streams[0].n_rounds).workload[:-1]
-    yield from gaussian_audits(
-        subject_of(
-            "factorised sums",
-            f"{name}, {noise}",
-            f"{type(algorithm).__name__}.step",
-            streams[0],
-            guarantee_of(algorithm, sources[0]),
-            settings,
-        ),
-        [np.stack([state.released for state in played[1:]], axis=1) for played in states],
-        direction=workload @ (streams[1].gains - streams[0].gains),
-        changes=workload @ changes_of(streams[0]),
-        settings=settings,
-        actions=lead,
-    )
+    yield from curator.audits(streams, settings, seed, key, f"algorithm {variant}")
 
 
 # ---- stays --------------------------------------------------------------------------------------
@@ -256,27 +221,52 @@ def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
 # ---- shared parts --------------------------------------------------------------------------------
 
 
-def _played(
-    algorithm: TreeFTPL | ReleasedSums,
-    sources: Sequence[RawGains],
-    seed: int,
-    key: Key,
-    purpose: str,
-) -> tuple[list[list[Any]], list[Floats]]:
-    """Play, and return the states of all rounds and the lead (R,) of `LAST` in plays, by stream."""
-    states, lead = [], []
-    for source in sources:
-        generators = replicate_generators(seed, key, source.numbers, purpose)
-        played = list(rounds(algorithm, source, generators))
-        states.append([state for state, _ in played])
-        actions = np.stack([chosen for _, chosen in played], axis=1)
-        lead.append((actions == LAST).sum(axis=1) - (actions == FIRST).sum(axis=1))
-    return states, lead
+@dataclass(frozen=True)
+class _Curator:
+    """A central algorithm and what it releases.
 
+    Args:
+        mechanism: name of what it releases.
+        variant: which of these.
+        algorithm: the algorithm.
+        noise: name of its noise.
+        matrix: (k, T) what it releases of gains (T, n), without noise.
+        outputs: returns what it released, (R, k, n), from its states in all rounds.
+    """
 
-def _sources(streams: Iterable[GainStream], noise: str, settings: Audits) -> list[RawGains]:
-    pairs = zip(streams, replicates_of(settings), strict=True)
-    return [RawGains(stream, settings.mu, numbers, noise=noise) for stream, numbers in pairs]
+    mechanism: str
+    variant: str
+    algorithm: TreeFTPL | ReleasedSums
+    noise: str
+    matrix: Floats
+    outputs: Callable[[list[Any]], Floats]
+
+    def audits(
+        self,
+        streams: tuple[GainStream, GainStream],
+        settings: Audits,
+        seed: int,
+        key: Key,
+        purpose: str,
+    ) -> Iterator[Audited]:
+        """Audit what it releases on two streams, and the lead of `LAST` in its actions."""
+        released, lead = [], []
+        for stream, numbers in zip(streams, replicates_of(settings), strict=True):
+            source = RawGains(stream, settings.mu, numbers, noise=self.noise)
+            generators = replicate_generators(seed, key, numbers, purpose)
+            states, actions = zip(*rounds(self.algorithm, source, generators), strict=True)
+            released.append(self.outputs([*states]))
+            chosen = np.stack(actions, axis=1)
+            lead.append((chosen == LAST).sum(axis=1) - (chosen == FIRST).sum(axis=1))
+        code, made = f"{type(self.algorithm).__name__}.step", guarantee_of(self.algorithm, source)
+        yield from gaussian_audits(
+            subject_of(self.mechanism, self.variant, code, streams[0], made, settings),
+            released,
+            direction=self.matrix @ (streams[1].gains - streams[0].gains),
+            changes=self.matrix @ changes_of(streams[0]),
+            settings=settings,
+            actions=lead,
+        )
 
 
 def one_moved(
@@ -341,6 +331,6 @@ def subject_of(
         f" last in {when}",
         adjacency=made.adjacency,
         unit=made.unit,
-        asked=settings.mu,
+        requested=settings.mu,
         recorded=made.mu,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import laplace
 
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.labels.accounting import laplace_message_loss, scale_factor
+from dpol.labels.accounting import scale_factor
 from dpol.labels.clients import (
     LABEL_UNIT,
     ONE_LABEL,
@@ -64,13 +64,10 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
 
 def audit_sampled_loss(client: SampledClient) -> Audited:
     """Audit the exact worst loss of one EXP3 message, from the client's own noise scales."""
-    clipping, code = client.clipping, "none: dpol.labels.accounting computes the law"
-    name, variant = "private EXP3, message", f"{clipping.rule} sensitivity"
+    name, code = "private EXP3, message", "none: dpol.labels.accounting computes the law"
+    variant = f"{client.clipping.rule} sensitivity"
     subject = _subject(client, name, variant, "all pairs of 3 labels", code)
-    losses = laplace_message_loss(
-        clipping.log_cells[0], clipping.cells[0], keep=clipping.keep, scales=client.scales[0]
-    )
-    return by_computation(subject, float(losses.max()))
+    return by_computation(subject, client.exact_loss)
 
 
 def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audited]:
@@ -181,7 +178,7 @@ def _subject(
         inputs=inputs,
         adjacency=ONE_LABEL,
         unit=LABEL_UNIT,
-        asked=_EPSILON,
+        requested=_EPSILON,
         recorded=recorded,
     )
 

@@ -34,8 +34,6 @@ def audit_law(settings: Audits, seed: int, normaliser: str, parameters: LazyPara
         inputs="4 experts, 4 batches; the same losses in all runs",
         adjacency=WHOLE_LOSSES,
         unit=ONE_ROUND,
-        asked=0.0,
-        recorded=0.0,
     )
     generators = replicate_generators(seed, ("audit: L2P", normaliser), range(settings.runs), "L2P")
     measure = WeightsMeasure(_LOSSES.shape[1], parameters.eta)

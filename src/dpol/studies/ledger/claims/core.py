@@ -55,6 +55,8 @@ LOOSE_FACTOR = 2.0
 WIDEST = 0.1
 """Largest relative width of an interval that decides an equality."""
 _TINY = 1e-12
+DELTA = 1e-6
+"""delta of the rows on L2P and its predecessors."""
 
 _OF_A_FAILURE = ("kind", "root", "mend")
 

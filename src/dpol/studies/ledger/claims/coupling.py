@@ -13,11 +13,9 @@ from dpol.core.randomness import replicate_generators
 from dpol.lazy.convex.accounting import ConvexGame
 from dpol.lazy.convex.bodies import Ball
 from dpol.lazy.convex.leader import CoupledLeader, choose_coupled, theorem_6
-from dpol.lazy.convex.losses import LINKS, LinearLosses, LinkedLosses
+from dpol.lazy.convex.losses import LINKS, ConvexLosses, LinearLosses, LinkedLosses
 from dpol.lazy.transform import play
-from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean
-
-DELTA = 1e-6
+from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator, of_mean
 
 
 def game_of(T: int, d: int) -> ConvexGame:
@@ -31,7 +29,7 @@ def played(seed: int) -> Findings:
         vectors = generator(seed, "vectors of CTRL", loss, d).standard_normal((T, d))
         vectors *= 0.7 / np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors[:, 0] += 0.3
-        losses: LinearLosses | LinkedLosses = LinearLosses(vectors, 1.0)
+        losses: ConvexLosses = LinearLosses(vectors, 1.0)
         if loss == "logistic":
             given: dict[str, Any] = {"vectors": vectors, "targets": np.zeros(T), "lipschitz": 1.0}
             losses = LinkedLosses(link=LINKS["logistic"], **given)

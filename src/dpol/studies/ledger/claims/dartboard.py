@@ -23,10 +23,10 @@ from dpol.lazy.exact import worst_epsilon
 from dpol.lazy.leaders import play_blocks
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.transform import LazyParameters
-from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean
+from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator, of_mean
 from dpol.studies.ledger.claims.lazy import expected_loss, games_of_experts, mean_lead
 
-DELTA, LOG_TERM = 1e-6, math.log(1e6)
+LOG_TERM = math.log(1e6)
 GRID = ((10**3, 10**4, 10**6), (10, 300), (0.01, 0.1, 1.0))
 """T, d and epsilon of the corollaries."""
 

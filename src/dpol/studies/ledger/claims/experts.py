@@ -100,33 +100,30 @@ def regrets(seed: int) -> Findings:
             followed = play_batches(RWAdaBatch(_ALPHA), *game)[0]
             plain, batched = (best - gains[time, each].sum(axis=1) for each in (leaders, followed))
             numbers["differ"] = int((leaders != followed).any(axis=1).sum())
-            for name, factor, sample, trivial in (
-                ("ftpl", 1.0, plain, random),
-                ("adabatch", 1 + _ALPHA / 2, batched, random),
-                ("batches", _ALPHA / 2, batched - plain, random - float(plain.mean())),
-            ):
-                yield of_mean(
-                    f"regret-of-{name}",
-                    factor * bound,
-                    sample,
-                    comparisons=16,
-                    case=f"{label}, n = {n}, η = {eta:.3g}; a random expert has {trivial:.0f}",
-                    numbers=numbers,
-                    trivial=trivial,
-                )
             source = RawGains(stream, mu, _REPLICATES)
             coins = replicate_generators(seed, ("claims", label, n, mu), source.numbers, "matrix")
             actions = play_rounds(MatrixFTPL(), source, coins)
-            mechanism = MatrixFTPL().mechanism(setup_of(source))
-            yield of_mean(
-                "regret-of-mf-ftpl",
-                _regret_bound(mechanism.scale[0] * mechanism.factorization.row_norms, n),
+            summed, of = (
                 best - gains[time, actions].sum(axis=1),
-                comparisons=16,
-                case=f"{label}, n = {n}, μ = {mu:g}; a random expert has {random:.0f}",
-                numbers=numbers,
-                trivial=random,
+                MatrixFTPL().mechanism(setup_of(source)),
             )
+            of_sums = _regret_bound(of.scale[0] * of.factorization.row_norms, n)
+            local, central = f"η = {eta:.3g}", f"μ = {mu:g}"
+            for name, claimed, sample, noise, trivial in (
+                ("regret-of-ftpl", bound, plain, local, random),
+                ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, batched, local, random),
+                (
+                    "regret-of-batches",
+                    _ALPHA / 2 * bound,
+                    batched - plain,
+                    local,
+                    random - float(plain.mean()),
+                ),
+                ("regret-of-mf-ftpl", of_sums, summed, central, random),
+            ):
+                case = f"{label}, n = {n}, {noise}; a random expert has {trivial:.0f}"
+                about: dict[str, Any] = {"case": case, "numbers": numbers, "trivial": trivial}
+                yield of_mean(name, claimed, sample, comparisons=16, **about)
 
 
 def _regret_bound(scales: Floats, n: int) -> float:

@@ -60,19 +60,10 @@ def _static_regrets(meta: pd.DataFrame) -> Findings:
     by_level = ", ".join(f"{largest[mu]:.2f} at {mu_title(mu)}" for mu in levels)
     for row in meta[meta["mu"].isin(LOW_AND_MODERATE)].to_dict("records"):
         regret, half = row["static_regret"], row["ci_half_width"]
-        yield Finding(
-            name="static-regret",
-            claimed=0.0,
-            measured=regret,
-            case=_setting(row),
-            numbers={
-                "gain": row["mean_gain"],
-                "best": row["best_fixed_gain"],
-                "by_level": by_level,
-            },
-            interval=(regret - half, regret + half),
-            confidence=row["confidence"],
-        )
+        numbers = {"gain": row["mean_gain"], "best": row["best_fixed_gain"], "by_level": by_level}
+        about = {"numbers": numbers, "confidence": row["confidence"]}
+        ends = regret - half, regret + half
+        yield Finding("static-regret", 0.0, regret, _setting(row), interval=ends, **about)
 
 
 def _share_of_best_linear(meta: pd.DataFrame, linear: pd.DataFrame) -> Findings:

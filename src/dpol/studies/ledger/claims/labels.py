@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats
-from dpol.labels.accounting import composed_delta, laplace_message_loss, scale_factor
+from dpol.labels.accounting import composed_delta, scale_factor
 from dpol.labels.bounds import (
     exp3_bound,
     kept_by_design,
@@ -67,12 +67,7 @@ def clipping(_: int) -> Findings:
     numbers = {"inverse": math.exp(-least), "odds": math.exp(spread), "longer": _LONGER}
     numbers |= {"K": K, "M": M, "T": T, "KT": K * T, "TKM": T * K * M}
     longer = Clipping(hypotheses, _LONGER, "published")
-    numbers["loss"] = laplace_message_loss(
-        longer.log_cells[0],
-        longer.cells[0],
-        keep=longer.keep,
-        scales=SampledClient(longer, 1.0).scales[0],
-    ).max()
+    numbers["loss"] = SampledClient(longer, 1.0).exact_loss
     yield Finding("cells", K * M, int(clipped.n_cells[0]), case, numbers=numbers)
 
 
@@ -115,8 +110,8 @@ def strong_composition(K: int, each: float, delta: float) -> float:
 def composition_theorem(_: int) -> Findings:
     """Check Lemma 2 for Laplace mechanisms."""
     K, each, delta = 400, 0.05, 1e-6
-    together = strong_composition(K, each, delta)
-    yield Finding("composition", delta, composed_delta(K, 1 / each, together))
+    epsilon = strong_composition(K, each, delta)
+    yield Finding("composition", delta, composed_delta(K, 1 / each, epsilon))
 
 
 def response(_: int) -> Findings:
@@ -257,19 +252,17 @@ def design(seed: int) -> Findings:
     coin = np.array([(1 + apart) / 2, (1 - apart) / 2])
     random = random_class(4, 6, seed=seed, concentration=0.3, n_features=3)
     for hypotheses in (HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random):
-        K = hypotheses.n_hypotheses
+        K, M = hypotheses.n_hypotheses, hypotheses.n_labels
         game = realisable(hypotheses, np.zeros(T, dtype=np.int64), _REPLICATES)
         coins = label_generators(seed, ("claims", hypotheses.label), _REPLICATES, "design")
         run = play_adversary(DesignBayes(hypotheses, Terms(T, epsilon)), game, coins)
-        about: dict[str, Any] = {
-            "comparisons": 2,
-            "case": f"{hypotheses.label}, K = {K}, M = {hypotheses.n_labels}",
-            "numbers": {"R": _REPLICATES, "T": T},
-        }
-        bound = posterior_tv(K, T, kept_by_design(K, epsilon))
-        yield of_mean("tv-of-design", bound, run.tv / T, **about)
-        bound = posterior_risk(K, T, kept_by_design(K, epsilon))
-        yield of_mean("risk-of-design", bound, run.kl, **about)
+        case, numbers = f"{hypotheses.label}, K = {K}, M = {M}", {"R": _REPLICATES, "T": T}
+        for name, bound, sample in (
+            ("tv-of-design", posterior_tv, run.tv / T),
+            ("risk-of-design", posterior_risk, run.kl),
+        ):
+            claimed = bound(K, T, kept_by_design(K, epsilon))
+            yield of_mean(name, claimed, sample, comparisons=2, case=case, numbers=numbers)
 
 
 # ---- the lower bound -------------------------------------------------------------------------

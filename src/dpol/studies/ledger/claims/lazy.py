@@ -21,9 +21,7 @@ from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
-from dpol.studies.ledger.claims.core import Finding, Findings, generator
-
-DELTA = 1e-6
+from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
 
 
 def zcdp_conversion(_: int) -> Findings:

@@ -24,9 +24,7 @@ from dpol.lazy.exact import (
     worst_epsilon,
 )
 from dpol.lazy.transform import LazyParameters
-from dpol.studies.ledger.claims.core import Finding, Findings, generator
-
-DELTA = 1e-6
+from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
 
 
 def random_laws(seed: int, purpose: str, n: int, outcomes: int) -> Floats:

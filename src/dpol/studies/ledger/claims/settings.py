@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
-from pydantic import AfterValidator, Field
-
-from dpol.core.settings import Settings, all_different
+from dpol.core.settings import Settings, Several
 
 Paper = Literal["experts", "lazy", "dartboard", "coupling", "labels"]
 
@@ -14,7 +12,5 @@ Paper = Literal["experts", "lazy", "dartboard", "coupling", "labels"]
 class Claims(Settings):
     """The claims ledger: statements of the papers, each with a computed result."""
 
-    papers: Annotated[list[Paper], Field(min_length=1), AfterValidator(all_different)] = list(
-        get_args(Paper)
-    )
+    papers: Several[Paper] = list(get_args(Paper))
     """Papers to check."""

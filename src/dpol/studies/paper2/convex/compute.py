@@ -33,8 +33,7 @@ from dpol.lazy.convex.leader import (
     smoothness,
 )
 from dpol.lazy.convex.losses import (
-    LinearLosses,
-    LinkedLosses,
+    ConvexLosses,
     LossName,
     drifting_losses,
     linked_losses,
@@ -61,7 +60,7 @@ def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     loss_name, body_name = point.game.split("-")
     body = BODIES[cast("BodyName", body_name)](d, point.diameter)
     linear = drifting_losses(T, d, point.lipschitz, inputs.seed)
-    losses: LinearLosses | LinkedLosses = linear
+    losses: ConvexLosses = linear
     if loss_name != "linear":
         losses = linked_losses(cast("LossName", loss_name), linear, body, inputs.seed)
     least = losses.least_total(body)
@@ -100,7 +99,7 @@ def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.Da
 
 def _private_rows(
     point: ConvexPoint,
-    losses: LinearLosses | LinkedLosses,
+    losses: ConvexLosses,
     body: Body,
     least: float,
     epsilon: float,

@@ -2,8 +2,8 @@
 
 from dpol.studies.drawing import Drawn
 from dpol.studies.paper2.convex.settings import Convex
+from dpol.studies.paper2.lazy.exhibits import draw_learned, regret_table
 from dpol.studies.paper2.lazy.rates import rates_table
-from dpol.studies.paper2.lazy.regrets_shown import draw_learned, regret_table
 
 DRAWN = Drawn(
     settings=Convex,

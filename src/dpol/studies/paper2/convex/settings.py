@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from dpol.core.settings import Settings
-from dpol.studies.paper2.lazy.settings import Epsilons, Several
+from dpol.core.settings import Settings, Several
+from dpol.studies.paper2.lazy.settings import Epsilons
 
 GameName = Literal[
     "linear-ball",

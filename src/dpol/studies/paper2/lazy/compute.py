@@ -20,6 +20,7 @@ from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
+from dpol.lazy.leaders import LEADERS as NOISY_LEADERS
 from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import (
     NORMALISER_OF,
@@ -39,12 +40,10 @@ from dpol.studies.paper2.lazy.settings import (
     BLOCKS,
     DARTBOARD,
     LEADERS,
-    MATRIX,
     ONE_ROUND,
     ONLY_STOCHASTIC,
     PRESET,
     STOCHASTIC,
-    TREE,
     WEIGHTS,
     Lazy,
 )
@@ -98,13 +97,6 @@ def weights_loss(losses: ExpertLosses) -> float:
         weights = np.exp(-eta * (prefix[:-1] - prefix[:-1].min(axis=1, keepdims=True)))
         total += float((np.einsum("td,td->t", weights, block) / weights.sum(axis=1)).sum())
     return total
-
-
-_MECHANISMS = {
-    TREE: "Gaussian noise on tree-aggregated prefix sums",
-    MATRIX: "Gaussian noise on factorised sums (normalised square root)",
-}
-"""Privacy mechanism of each algorithm that follows the noisy leader."""
 
 
 @dataclass(frozen=True)
@@ -191,14 +183,16 @@ def _led(
     point: LazyPoint, algorithm: str, sequences: Sequence[_Sequence], seed: int
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of a noisy leader on all sequences, at every epsilon."""
-    asked = [(sequence, epsilon) for sequence in sequences for epsilon in sequence.epsilons]
-    games = [(part.losses, mu_of_epsilon(epsilon, point.delta)) for part, epsilon in asked]
+    settings = [(sequence, epsilon) for sequence in sequences for epsilon in sequence.epsilons]
+    games = [(part.losses, mu_of_epsilon(epsilon, point.delta)) for part, epsilon in settings]
     key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
     coins = replicate_generators(seed, key, range(point.replicates), f"algorithm {algorithm}")
     played = play_leaders(algorithm, games, coins)
-    for (sequence, epsilon), (_, mu), (total, switches) in zip(asked, games, played, strict=True):
+    for (sequence, epsilon), (_, mu), (total, switches) in zip(
+        settings, games, played, strict=True
+    ):
         sensitivity = math.sqrt(sequence.losses.n_experts)
-        guarantee = central_guarantee(_MECHANISMS[algorithm], sensitivity, "L2, loss", mu=mu)
+        guarantee = central_guarantee(NOISY_LEADERS[algorithm][0], sensitivity, "L2, loss", mu=mu)
         result = regret_row(total - sequence.least, switches, guarantee)
         yield sequence.row(point, epsilon, algorithm, result)
 

@@ -1,8 +1,8 @@
 """What draws the figures and makes the tables of L2P for experts."""
 
 from dpol.studies.drawing import Drawn
+from dpol.studies.paper2.lazy.exhibits import draw_learned, regret_table
 from dpol.studies.paper2.lazy.rates import draw_rates, rates_table
-from dpol.studies.paper2.lazy.regrets_shown import draw_learned, regret_table
 from dpol.studies.paper2.lazy.settings import Lazy
 
 DRAWN = Drawn(

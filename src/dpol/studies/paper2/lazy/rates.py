@@ -16,7 +16,7 @@ from dpol.show import panels
 from dpol.show.looks import BAND, REFERENCES
 from dpol.show.papers import LAZY
 from dpol.show.table import Column, Group, Section, Table, TableCell
-from dpol.studies.paper2.lazy.regrets_shown import by_rounds
+from dpol.studies.paper2.lazy.exhibits import by_rounds
 from dpol.studies.paper2.lazy.settings import Lazy
 from dpol.studies.study import Facts, Frames
 

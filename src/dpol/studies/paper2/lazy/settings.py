@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from pydantic import AfterValidator, Field, PositiveInt
+from pydantic import Field, PositiveInt
 
-from dpol.core.settings import Settings, all_different
+from dpol.core.settings import Settings, Several
 
 STOCHASTIC, LOWER_BOUND = "stochastic", "lower-bound"
 ADVERSARIES = (STOCHASTIC, LOWER_BOUND)
@@ -20,9 +20,6 @@ ONLY_STOCHASTIC = (BLOCKS, LIMITED)
 """Algorithms without a guarantee on adversarial losses; not played there."""
 LEADERS = (TREE, MATRIX)
 """Algorithms that store noise for every expert and round; long games leave them out."""
-Value = TypeVar("Value")
-Several = Annotated[list[Value], Field(min_length=1), AfterValidator(all_different)]
-"""One or more different values."""
 Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 
 

@@ -23,8 +23,8 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point[LazyPoint]]:
     by_label: dict[str, Point[LazyPoint]] = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
         led = LEADERS if T * d <= settings.largest_tree else ()
-        together = {"": ADVERSARIES} if T < LONG else {f"-{name}": (name,) for name in ADVERSARIES}
-        for suffix, adversaries in together.items():
+        alone = {f"-{name}": (name,) for name in ADVERSARIES}
+        for suffix, adversaries in (alone if T >= LONG else {"": ADVERSARIES}).items():
             games = LazyPoint(
                 n_rounds=T,
                 n_experts=d,
