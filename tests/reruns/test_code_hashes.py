@@ -85,7 +85,7 @@ def test_a_line_in_any_room_that_computes_changes_the_hash_of_the_code(tmp_path:
 
 
 def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types() -> None:
-    assert "dpol.studies.games" in reach("dpol.studies.games.systems")
+    assert "dpol.studies.games" in reach("dpol.studies.games.levels")
     assert "dpol.data.query" in reach("dpol.plan")  # imported by a method
     assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
     assert reach("numpy.random") == frozenset()
