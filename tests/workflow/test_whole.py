@@ -31,7 +31,7 @@ from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
-GAMES = load_study("games").module
+GAMES = load_study("games").showing
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
@@ -149,7 +149,7 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_results"] = modules_of_job("study_results", *called)
         for section in study.sections_of(block, plan.config.facts):
             rule = f"{section.name.replace('-', '_')}_shown"
-            called = study.module, study.showing, study.drawing, GAMES
+            called = study.showing, study.drawing, GAMES
             codes[rule] = modules_of_job("study_shown", *called)
     return codes
 
