@@ -23,7 +23,7 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.plan import Plan
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games.scores import Played, RunBlock, tables_of
+from dpol.studies.games.scores import Played, RunBlock, score_tables
 from dpol.studies.games.study import STUDY
 from dpol.studies.jobs import write_results
 from labels import peak_mb
@@ -76,7 +76,7 @@ def write_games(folder: Path, replicates: int) -> None:
             )
             numbers = game.replicates
             block = RunBlock(replicates=numbers, played=played, best=np.ones(WEEKS))
-            tables.append(tables_of(block))
+            tables.append(score_tables(block))
         for name in tables[0]:
             whole = pa.concat_tables([each[name] for each in tables])
             write_frame(whole, folder / f"points/games/{job}/{name}.parquet")

@@ -8,13 +8,11 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.stream import GainStream
-from dpol.experts.registry import make_members
-from dpol.studies.games.collect import tables_of
-from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import scores_of
+from dpol.studies.games.collect import results_from
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.study import runs_of
 from dpol.studies.study import Facts
+from game_tables import joined, suite
 from replays import stream_of
 
 REPLICATES = 4
@@ -23,7 +21,7 @@ SUITES: dict[str, Any] = {
     "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},
 }
 # The trees are not in the report.
-MAIN = Games(suites=SUITES, report=Report(algorithms=["rw-meta"]))
+MAIN = Games(suites=SUITES, report=Report(algorithms=["rw-meta"]), plays_the_papers=True)
 FACTS = Facts(
     {"a": "A & B", "b": "Bavaria"},
     simulated=False,
@@ -42,18 +40,10 @@ def streams() -> dict[str, GainStream]:
 
 def frames() -> dict[str, pd.DataFrame]:
     """Return the result tables of the run."""
-    cells = []
-    for stream in streams().values():
-        for suite, noise, level in runs_of(MAIN, FACTS):
-            specs = MAIN.suites[suite].algorithms
-            members = [member for spec in specs for member in make_members(spec)]
-            block = play_suite(
-                stream,
-                members,
-                noise=noise,
-                mu=FACTS.levels[level],
-                seed=FACTS.seed,
-                replicates=range(REPLICATES),
-            )
-            cells += [scores_of(each, block.replicates, block.best) for each in block.played]
-    return tables_of(cells, streams(), MAIN, FACTS)
+    facts: dict[str, Any] = {"seed": FACTS.seed, "replicates": range(REPLICATES)}
+    blocks = [
+        suite(stream, MAIN.suites[name].algorithms, noise=noise, mu=FACTS.levels[level], **facts)
+        for stream in streams().values()
+        for name, noise, level in runs_of(MAIN, FACTS)
+    ]
+    return results_from(*joined(blocks), streams(), MAIN, FACTS)

@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from dpol.data.stream import GainStream
-from dpol.experts.registry import make_members
 from dpol.studies.games.collect import replay_rows
-from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Scores, scores_of
+from dpol.studies.games.scores import Played, RunBlock
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts
+from game_tables import joined, suite
 
 LEVELS = {"none": math.inf, "low": 1.0}
 LOCAL, FREE = ("rw-ftpl", "persistence"), ("follow-the-leader",)
@@ -39,17 +38,18 @@ def games(
     noises: Sequence[str] = ("isotropic", "capacity"),
     replicates: int = 2,
     levels: Mapping[str, float] = LEVELS,
-) -> list[Scores]:
-    """Return the scores of local algorithms, and of one without privacy."""
-    scores = []
-    for specs, kinds, mus in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,))):
-        members = [member for spec in specs for member in make_members(spec)]
-        for noise in kinds:
-            for mu in mus:
-                facts = {"noise": noise, "mu": mu, "seed": SEED, "replicates": range(replicates)}
-                block = play_suite(stream, members, **facts)
-                scores += [scores_of(each, block.replicates, block.best) for each in block.played]
-    return scores
+) -> list[RunBlock]:
+    """Play local algorithms, and one without privacy."""
+    return [
+        suite(stream, specs, noise=noise, mu=mu, seed=SEED, replicates=range(replicates))
+        for specs, kinds, mus in ((LOCAL, noises, levels.values()), (FREE, ("none",), (math.inf,)))
+        for noise in kinds
+        for mu in mus
+    ]
+
+
+def played_in(blocks: Sequence[RunBlock]) -> list[Played]:
+    return [played for block in blocks for played in block.played]
 
 
 MAIN = Games(report=Report(algorithms=[*LOCAL, *FREE]))
@@ -68,9 +68,9 @@ def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
 
 def replay_of(
     stream: GainStream,
-    cells: Sequence[Scores] | None = None,
+    blocks: Sequence[RunBlock] | None = None,
     levels: Mapping[str, float] = LEVELS,
 ) -> pd.DataFrame:
     """Return the table of a game."""
-    cells = games(stream) if cells is None else cells
+    _, cells = joined(games(stream) if blocks is None else blocks)
     return replay_rows(cells, {stream.label: stream}, MAIN, facts_of(stream, levels))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games.scores import Played
@@ -13,22 +15,21 @@ from dpol.studies.games.scores import Played
 
 def played(label: str, noise: str, mu: float, totals: Sequence[float]) -> Played:
     """Return local runs of two rounds with these total gains, on the stream nm."""
-    gains = np.outer(totals, [0.25, 0.75])
-    return Played(
-        stream="nm",
-        noise=noise,
-        mu=mu,
-        label=label,
-        family=label,
-        origin="paper",
-        guarantee=dataclasses.replace(
-            NO_PRIVACY,
-            mechanism=f"{noise} noise",
-            mu=mu,
-            model="local",
-            sensitivity=0.5,
-            sampler="seeded",
-        ),
-        actions=np.zeros(gains.shape, dtype=np.int32),
-        gains=gains,
+    return runs(np.outer(totals, [0.25, 0.75]), label=label, noise=noise, mu=mu, guaranteed=mu)
+
+
+def runs(gains: ArrayLike, *, guaranteed: float = 0.4, **about: Any) -> Played:
+    """Return local runs with these gains of the actions, by replicate and round."""
+    made = np.asarray(gains, dtype=float)
+    about = {"stream": "nm", "label": "a", "noise": "isotropic", "mu": 0.5} | about
+    guarantee = dataclasses.replace(
+        NO_PRIVACY,
+        mechanism=f"{about['noise']} noise",
+        mu=guaranteed,
+        model="local",
+        sensitivity=0.5,
+        sampler="seeded",
     )
+    facts: dict[str, Any] = {"family": about["label"], "origin": "paper"} | about
+    actions = np.zeros(made.shape, dtype=np.int32)
+    return Played(guarantee=guarantee, actions=actions, gains=made, **facts)

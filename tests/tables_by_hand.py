@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from dpol.data.settings import Stream
+from dpol.experts.registry import rival_of
+from dpol.noise import NOISES
 from dpol.show.table import Table, TableCell
-from dpol.studies.games.gains import average_gain_table
-from dpol.studies.games.settings import Games, Report
+from dpol.studies.answer.gains import average_gain_table
+from dpol.studies.games.levels import keeps_level
+from dpol.studies.games.names import Shown
 from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts
 
@@ -34,6 +39,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,
         "family": algorithm,
+        "rival": rival_of(changes.get("family", algorithm)),
         "noise": "isotropic",
         "level": f"mu-{mu:g}",
         "mu": mu,
@@ -82,30 +88,6 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def cumulative(n_rounds: int = 4) -> pd.DataFrame:
-    """Return curves of these runs: equal gains in every round, from the last days of a year on."""
-    played = [
-        ("uniform-random", "none", math.nan, 0.25, 0.0),
-        ("best-fixed-expert", "none", math.nan, 0.5, 0.0),
-        ("oracle", "none", math.nan, 1.0, 0.0),
-        ("rw-meta", "isotropic", INF, 0.75, 0.126),
-        ("rw-meta", "isotropic", 1.0, 0.625, INF),
-        ("rw-meta", "capacity", 1.0, 0.7, 0.0001),
-        ("tree-ftpl-min-noise", "isotropic", 1.0, 0.5, 0.25),
-        ("follow-the-leader", "none", INF, 0.5, 0.0),
-        ("ridge-w8-weak", "isotropic", 1.0, 0.375, 0.1),
-        ("ridge-w64-strong", "isotropic", 1.0, 0.875, 0.1),
-    ]
-    rounds = range(1, n_rounds + 1)
-    whole = {"round": rounds, "period": pd.date_range("2020-12-20", periods=n_rounds, freq="7D")}
-    return pd.concat(
-        pd.DataFrame({"stream": "nm", "algorithm": label, "noise": noise, "mu": mu, **whole})
-        .assign(family=label.split("-w")[0] if "ridge" in label else label, ci_half_width=half)
-        .assign(mean_cumulative_gain=[gain * number for number in rounds])
-        for label, noise, mu, gain, half in played
-    )
-
-
 FACTS = Facts(
     {"nm": "New Mexico"},
     simulated=False,
@@ -115,14 +97,22 @@ FACTS = Facts(
 )
 
 
-def main(**report: Any) -> Games:
-    algorithms = ["rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
-    return Games(report=Report(**{"algorithms": algorithms} | report))
+def main(**changes: Any) -> Shown:
+    shown = Shown(
+        algorithms=("rw-meta", "tree-ftpl-min-noise", "follow-the-leader"),
+        envelope="ridge",
+        noises=(*NOISES, "a", "b"),
+        confidence=0.95,
+        roles={},
+        chosen_on="",
+    )
+    return replace(shown, **changes)
 
 
-def summary(data: list[dict[str, Any]] | None = None) -> pd.DataFrame:
+def summary(data: Sequence[dict[str, Any]] | None = None) -> pd.DataFrame:
     """Return the hand-made summary with all columns that follow from it."""
-    return conclude(pd.DataFrame(rows() if data is None else data))
+    frame = pd.DataFrame(rows() if data is None else data)
+    return conclude(frame.assign(keeps_level=keeps_level(frame)))
 
 
 def build(

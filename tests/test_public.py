@@ -15,9 +15,8 @@ import pytest
 import dpol
 import dpol.labels
 import dpol.lazy.convex
-from dpol.experts.registry import make_members
 from dpol.noise import CONSTANT, ISOTROPIC, NO_NOISE
-from dpol.studies.games.compute import play_suite
+from game_tables import suite
 
 ROOT = Path(__file__).parents[1]
 
@@ -60,8 +59,7 @@ def test_a_library_user_gets_the_actions_of_the_pipeline(random_stream, algorith
     else:
         source = dpol.RawGains(stream, mu, numbers, seed=7)
     games = dpol.play(algorithm, source)
-    run = play_suite(stream, make_members(spec), noise=noise, mu=mu, seed=7, replicates=numbers)
-    (played,) = run.played
+    (played,) = suite(stream, [spec], noise=noise, mu=mu, seed=7, replicates=numbers).played
     assert games.label == played.label
     assert games.actions.tobytes() == played.actions.tobytes()
     assert games.gains(stream).tobytes() == played.gains.tobytes()

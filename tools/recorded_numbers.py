@@ -19,11 +19,18 @@ import pandas as pd
 from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.names import name_of
-from dpol.show.reported import BEST_LINEAR, FILLINGS
-from dpol.studies.games.paper import HEADERS
-from dpol.studies.games.settings import LINEAR, META, MIN_NOISE, MIN_REGRET, is_papers
+from dpol.show.reported import FILLINGS
+from dpol.studies.games.names import (
+    BEST_LINEAR,
+    LINEAR,
+    META,
+    MIN_NOISE,
+    MIN_REGRET,
+    PAPER_NOISE,
+)
 from dpol.studies.ledger.claims.core import Kind
 from dpol.studies.ledger.claims.gains import reported_ratios
+from dpol.studies.paper1.table_2 import HEADERS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -335,7 +342,7 @@ def long_stays() -> str:
 def table_2() -> str:
     """Two columns of the first paper's Table 2 on Central Texas; their ratio beside the paper's."""
     every = recorded("central-texas", "summary")
-    every, reported = every[is_papers(every)], reported_ratios(META, MIN_NOISE)
+    every, reported = every[every["noise"] == PAPER_NOISE], reported_ratios(META, MIN_NOISE)
     rows = []
     for mu in (math.inf, 1.0, 0.5, 0.25):
         cells = every[every["mu"] == mu].set_index("algorithm")[["mean_gain", "ci_half_width"]]

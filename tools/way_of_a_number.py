@@ -24,9 +24,9 @@ from dpol.data.panel import provenance_of_stream
 from dpol.data.stream import build_stream, write_stream
 from dpol.show.table import write_table
 from dpol.studies.games.collect import collect
-from dpol.studies.games.paper import table_2
 from dpol.studies.games.points import GamePoint
 from dpol.studies.jobs import write_points
+from dpol.studies.paper1.table_2 import table_2
 from dpol.studies.study import Inputs, Point
 
 CONFIG = Path("config/config.yaml")
@@ -98,7 +98,7 @@ def main(run: Path) -> None:
         game = "dpol.studies.games", [point.plain], inputs, written
         way.follow("game", write_points, *game)
         frames = way.follow("results", collect, files, games, config.facts)
-        made_table = way.follow("table", table_2, frames, games, config.facts)
+        made_table = way.follow("table", table_2, frames, games.shown, config.facts)
         way.follow("table", write_table, made_table, folder / "t.md", folder / "t.csv")
     for stage, calls in way.calls.items():
         print(f"{stage:8} {len(calls):3} files, {way.moves[stage]:6,} moves from file to file")

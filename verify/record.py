@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpol.report.recorded import mean_shares
-from dpol.studies.comparison.promises import shares_kept
+from dpol.studies.answer.promises import shares_kept
 
 RUNS = Path(__file__).parent / "runs"
 CELL = ["stream", "algorithm", "noise", "mu"]

@@ -28,7 +28,7 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS
-from dpol.show.reported import BEST_LINEAR
+from dpol.studies.games.names import BEST_LINEAR
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"

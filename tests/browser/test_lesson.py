@@ -14,11 +14,9 @@ from dpol.config.experiment import parse_experiment
 from dpol.data.cleaning import clean_panel
 from dpol.data.stream import build_stream
 from dpol.data.tables.raw_table import read_table
-from dpol.experts.registry import make_members
 from dpol.studies.games.collect import replay_rows
-from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import scores_of
 from dpol.studies.games.settings import Games, Report
+from game_tables import joined, suite
 
 ROOT = Path(__file__).parents[2]
 TEACH = (ROOT / "docs/teach.md").read_text(encoding="utf-8")
@@ -37,17 +35,11 @@ def lesson_rows() -> pd.DataFrame:
     raw = read_table(file, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
-    cells = []
-    for mu in MUS.values():
-        block = play_suite(
-            stream,
-            make_members("rw-meta"),
-            noise="isotropic",
-            mu=mu,
-            seed=config.seed,
-            replicates=range(1),
-        )
-        cells += [scores_of(runs, block.replicates, block.best) for runs in block.played]
+    blocks = (
+        suite(stream, ["rw-meta"], mu=mu, seed=config.seed, replicates=range(1))
+        for mu in MUS.values()
+    )
+    _, cells = joined(blocks)
     main = Games(report=Report(algorithms=["rw-meta"]))
     facts = dataclasses.replace(config.facts, levels=MUS, memory="designed")
     return replay_rows(cells, {label: stream}, main, facts)

@@ -221,5 +221,6 @@ def with_point(**fields: Any) -> dpol.Study:
     return dataclasses.replace(LABELS, points=lambda *known: {"a": point})
 
 
+NO_SETTINGS = dataclasses.replace(LABELS, shown=lambda settings: {"paper": "b"})
 TAKEN = with_point(inputs={"labels": "b.parquet"})
 OUTSIDE = with_point(inputs={"file": "/etc/passwd"})

@@ -13,6 +13,7 @@ from checks.broken import HOSPITALS, with_point
 from dpol.checks.check import check, checks_of, counterexample
 from dpol.checks.studies import points_are_plain
 from dpol.cli import main
+from dpol.studies.drawing import drawn_in
 from dpol.studies.registry import load_study
 
 BROKEN = {
@@ -42,6 +43,7 @@ BROKEN = {
     "OF_ANOTHER": "functions take what jobs give",
     "NO_COLUMNS": "results have columns",
     "NO_POINT": "points are plain",
+    "NO_SETTINGS": "points are plain",
     "OUTSIDE": "points are plain",
     "TAKEN": "points are plain",
 }

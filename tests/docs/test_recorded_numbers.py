@@ -9,7 +9,7 @@ import pytest
 import recorded_numbers
 
 from dpol.show.reported import FILLINGS
-from dpol.studies.games.settings import LINEAR
+from dpol.studies.games.names import LINEAR
 
 MARKED = [path for path in recorded_numbers.PAGES if "<!-- numbers: " in path.read_text()]
 

@@ -11,8 +11,7 @@ from dpol.config.experiment import load_experiment
 from dpol.data.cleaning import clean_panel
 from dpol.data.stream import build_stream
 from dpol.data.tables.raw_table import read_table
-from dpol.experts.registry import make_members
-from dpol.studies.games.compute import play_suite
+from game_tables import suite
 from pipeline import ROOT
 
 FORMS = ("rw-meta", "rw-meta-floor-0", "rw-meta-short-floor-0")
@@ -37,14 +36,11 @@ def totals():
     dataset = config.dataset
     raw = read_table(ROOT / dataset.source.file, dataset.columns.needed())
     table = clean_panel(raw, dataset, config.streams).table
-    members = [member for form in FORMS for member in make_members(form)]
     found = {}
     for state in config.streams:
         stream = build_stream(table, state, 1.0, {})
         for mu in FOUND:
-            block = play_suite(
-                stream, members, noise="isotropic", mu=mu, seed=40, replicates=range(40)
-            )
+            block = suite(stream, FORMS, mu=mu, seed=40, replicates=range(40))
             found |= {(state, mu, played.label): played.totals for played in block.played}
     return found
 

@@ -11,9 +11,8 @@ import yaml
 
 import dpol
 from dpol.core.errors import AlgorithmError
-from dpol.experts.registry import make_members
-from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
+from game_tables import suite
 from pipeline import ROOT, fail, run, write_config
 from plugins.conftest import install
 
@@ -65,9 +64,7 @@ def stream(packages, monkeypatch, random_stream) -> dpol.GainStream:
 
 
 def play(stream: dpol.GainStream, spec: Any) -> Played:
-    (played,) = play_suite(
-        stream, make_members(spec), noise="isotropic", mu=0.5, seed=1, replicates=range(3)
-    ).played
+    (played,) = suite(stream, [spec]).played
     return played
 
 

@@ -14,7 +14,7 @@ from dpol.experts.play import RawGains, guarantee_of
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.lazy.algorithm import LazyWeights
 from dpol.noise import NOISES, privatize
-from dpol.privacy.guarantee import NO_PRIVACY, UNIT, Guarantee, in_words
+from dpol.privacy.guarantee import MU_OF_STAYS, NO_PRIVACY, UNIT, Guarantee, in_words
 from dpol.privacy.stays import STAYS
 
 
@@ -24,14 +24,22 @@ def test_a_guarantee_survives_json():
         assert Guarantee(**json.loads(json.dumps(record.as_dict()))) == record
 
 
-def test_a_guarantee_survives_a_table():
+def test_a_guarantee_is_written_into_a_table_whole():
     """Every field has a value of its own."""
-    stays = dict(zip(("stays", "carried"), ((0.5, 0.6, 0.7, 0.8), (4, 2.0)), strict=True))
-    facts = {"sensitivity": 3.0, "sensitivity_unit": "L2", "taken_as_public": "b", "memory": "c"}
-    gaussian = dataclasses.replace(NO_PRIVACY, mu=0.4, model="local", **stays, **facts)
-    pure = dataclasses.replace(gaussian, mu=math.nan, epsilon_delta=(1.0, 0.0), stays=None)
-    for record in (NO_PRIVACY, gaussian, dataclasses.replace(pure, carried=None)):
-        assert Guarantee.of_row(record.as_row()) == record
+    texts = ("mechanism", "adjacency", "unit", "sensitivity_unit", "taken_as_public")
+    same = {"model": "local", "sampler": "seeded", "sensitivity": 3.0}
+    same |= {name: f"its {name}" for name in texts}
+    stays = {"stays": (0.5, 0.6, 0.7, 0.8), "carried": (4, 2.0)}
+    gaussian = Guarantee(**same, mu=0.4, memory="b of 0.8", **stays)
+    other = Guarantee(**same, mu=math.nan, epsilon_delta=(1.0, 1e-6))
+    weeks = dict(zip(MU_OF_STAYS, stays["stays"], strict=True))
+    weeks |= {"carried_weeks": 4, "mu_carried": 2.0}
+    epsilon = {"guaranteed_epsilon": 1.0, "guaranteed_delta": 1e-6}
+    nothing, mu = dict.fromkeys({**weeks, **epsilon}, math.nan), "guaranteed_mu"
+    known = {**same, mu: 0.4, **weeks, "noise_memory": "b of 0.8"}
+    assert gaussian.as_row() == pytest.approx({**nothing, **known}, nan_ok=True)
+    known = {**same, mu: math.nan, **epsilon, "noise_memory": ""}
+    assert other.as_row() == pytest.approx({**nothing, **known}, nan_ok=True)
 
 
 def test_a_person_who_may_be_counted_more_than_once_is_told_apart():

@@ -21,14 +21,14 @@ from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
-from dpol.studies.games.privacy_utility import answer_table
+from dpol.studies.answer.privacy_utility import answer_table
 from dpol.studies.games.summary import rank_meta
 from dpol.studies.ledger.audits.drawn import audits_table
 from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_in
 from replays import replay_of, stream_of
-from tables_by_hand import LEVELS, STREAM, build, cumulative, summary
+from tables_by_hand import LEVELS, STREAM, build, summary
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
 
@@ -189,7 +189,7 @@ def write_run(folder: Path) -> None:
     made = summary()
     frames = {
         "summary": made,
-        "cumulative": cumulative(),
+        "cumulative": pd.DataFrame(index=[0]),
         "ranking": rank_meta(made),
         "replay": replay(),
         "totals": pd.DataFrame(index=[0]),
@@ -224,7 +224,7 @@ def write_run(folder: Path) -> None:
         "claims-open": open_claims_table({"claims": claims()}, None, None),
         "audits": audits_table({"audits": audits()}, None, None),
         "average-gain": build(),
-        "answer": answer_table({"summary": made}, config().games, facts),
+        "answer": answer_table({"summary": made}, config().games.shown, facts),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

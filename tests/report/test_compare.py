@@ -20,13 +20,12 @@ from dpol.core.files import sha256
 from dpol.core.intervals import student_factor, welch_half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, write_stream
-from dpol.experts.registry import make_members
 from dpol.report.compare import RunComparison, compare_runs
 from dpol.reruns.record import CONFIG, CRATE
 from dpol.studies.games import summary as summaries
-from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Played, scores_of
+from dpol.studies.games.scores import Played
 from dpol.studies.study import Facts
+from game_tables import block_of, joined, suite
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
 from runs_by_hand import played as played_by_hand
@@ -91,9 +90,8 @@ def totals_of(played: Sequence[Played]) -> pd.DataFrame:
     """Return the total gains of runs, with numbers as labels of levels."""
     levels = {str(runs.mu): runs.mu for runs in played}
     facts = Facts({"nm": "nm"}, simulated=False, confidence=0.95, levels=levels)
-    return summaries.totals_of(
-        [scores_of(runs, range(len(runs.totals)), runs.gains[0]) for runs in played], facts
-    )
+    scores, cells = joined(map(block_of, played))
+    return summaries.totals_of(cells, scores, facts)
 
 
 @pytest.fixture(scope="module")
@@ -256,14 +254,13 @@ def test_verdicts_that_changed_are_named(tmp_path: Path) -> None:
 
 # --- How often noise is taken for a difference ---
 
-MEMBERS = [*make_members("rw-ftpl"), *make_members("persistence")]
-
 
 def play(folder: Path, data: GainStream, seed: int, size: int = 12, broken: float = 1.0) -> Path:
     """Write a run at mu = 0.3, or by mistake at a fraction of it."""
-    settings: Any = {"noise": "isotropic", "mu": 0.3 * broken, "seed": seed}
-    played = play_suite(data, MEMBERS, replicates=range(size), **settings).played
-    said = [dataclasses.replace(runs, mu=0.3) for runs in played]
+    block = suite(
+        data, ["rw-ftpl", "persistence"], mu=0.3 * broken, seed=seed, replicates=range(size)
+    )
+    said = [dataclasses.replace(runs, mu=0.3) for runs in block.played]
     return write(folder, said, data=data, seed=seed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -247,3 +248,25 @@ def test_the_title_of_a_folded_figure_is_visible(folder: Path) -> None:
     figure = text[text.index('id="figure-labels-selection"') :]
     assert figure.index("<details>") < figure.index("<figcaption>") < figure.index("<img")
     assert figure.index("<img") < figure.index("</details>\n</figure>")
+
+
+# --- Replay ---
+
+
+def test_no_name_ends_the_script(folder: Path) -> None:
+    """A browser reads the data of the page as they are."""
+    text = page(folder).split('id="replay-data">')[1].split("</script>")[0]
+    data = json.loads(text)
+    assert ODD in data["names"]
+    assert "<" not in text
+
+
+def test_the_section_of_the_replay_is_named_after_its_periods(folder: Path) -> None:
+    html = page(folder)
+    assert re.search(
+        r'Week by week</h2>\s*<div class="part" id="replay">\s*'
+        r'<p class="intro">New Mexico, first of',
+        html,
+    )
+    assert html.count('id="replay-data"') == html.count('getElementById("replay-data")') == 1
+    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src" in html

@@ -16,7 +16,7 @@ from dpol.core.files import sha256
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.reruns.record import CONFIG, CRATE, disagreements
-from dpol.studies.games.scores import RunBlock, rounds_of, tables_of
+from dpol.studies.games.scores import RunBlock, rounds_of, score_tables
 from report.run_by_hand import record
 from runs_by_hand import played
 from streams_by_hand import stream
@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (run / CONFIG).write_text("seed: 7\n")
     (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
     block = RunBlock(replicates=(0, 1), played=tuple(PLAYED), best=PLAYED[0].gains.max(axis=0))
-    for name, table in tables_of(block).items():
+    for name, table in score_tables(block).items():
         write_frame(table, run / GAME / f"{name}.parquet")
     write_frame(rounds_of(block), run / GAME / "rounds.parquet")
     write_stream(stream(label="nm"), run / "streams/nm.parquet")

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from dpol.reruns import code_hashes
-from dpol.reruns.code_hashes import ROOT, every_module, reach, room_of
+from dpol.reruns.code_hashes import ROOT, every_module, files_by_reader, reach, room_of
 from pipeline import run, succeed
 
 HASHES = """
@@ -37,6 +37,7 @@ for name, (file, old, new) in json.loads(sys.argv[1]).items():
     path.unlink() if text is None else path.write_text(text, encoding="utf-8")
 print(json.dumps(after))
 """
+COLUMNS = ROOT / "studies/games/results.yaml"
 NEVER = {"checks", "cli", "plan", "report", "show"}
 
 
@@ -84,8 +85,14 @@ def test_a_line_in_any_room_that_computes_changes_the_hash_of_the_code(tmp_path:
     assert {"noise", "privacy", "experts", "data", "studies.games"} <= found.keys()
 
 
+def test_jobs_that_make_and_draw_tables_watch_their_columns_and_points_do_not() -> None:
+    readers = {it for it, files in files_by_reader().items() if COLUMNS in files}
+    assert readers == {f"dpol.studies.games.{name}" for name in ("study", "show", "summary")}
+    assert readers.isdisjoint(reach("dpol.studies.games.compute"))
+
+
 def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types() -> None:
-    assert "dpol.studies.games" in reach("dpol.studies.games.systems")
+    assert "dpol.studies.games" in reach("dpol.studies.games.levels")
     assert "dpol.data.query" in reach("dpol.plan")  # imported by a method
     assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
     assert reach("numpy.random") == frozenset()

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dpol.checks.studies import CHECKS, points_are_plain
 from dpol.config.experiment import load_experiment
-from dpol.studies.registry import STUDIES, load_study
+from dpol.studies.registry import PACKAGES, STUDIES, load_study
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
@@ -47,8 +47,8 @@ def shown(request: pytest.FixtureRequest):
     return section, load_study(name)
 
 
-def test_it_has_the_name_of_its_folder_and_its_block(study):
-    assert study.package.rpartition(".")[2] == study.name
+def test_it_has_the_name_and_the_package_of_its_line_and_its_block(study):
+    assert study.package == PACKAGES[study.name]
     assert isinstance(block(study.name), study.settings)
 
 

@@ -16,21 +16,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import verify
 import yaml
 
 from dpol.config.experiment import parse_experiment
+from dpol.data.stream import read_stream
 from dpol.plan import make_plan, modules_of_job
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room
-from dpol.studies.games.collect import read_scores
-from dpol.studies.games.scores import collect_cells
+from dpol.studies.games.summary import join_blocks, read_scores
 from dpol.studies.registry import STUDIES, load_study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
-GAMES = load_study("games").module
+GAMES = load_study("games").showing
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
@@ -122,14 +123,16 @@ def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Pa
     write_config(tmp_path, WHOLE, block_replicates=2, points_per_job=2)
     succeed(snakemake(tmp_path, *targets([together, "labels.parquet"]), "--cores", "1"))
     assert contents(tmp_path, ["labels.parquet"]) == contents(whole, ["labels.parquet"])
-    (joined, at_once) = (
-        collect_cells(read_scores(folder / BASE / name, (folder / BASE / name).with_name(CURVES)))
-        for folder, name in ((tmp_path, together), (whole, GAME))
+    streams = {"NM": read_stream(whole / BASE / "streams/NM.parquet")}
+    files = tmp_path / BASE / together, whole / BASE / GAME
+    (joined, cells), (at_once, others) = (
+        join_blocks([read_scores(file, file.with_name(CURVES), streams)]) for file in files
     )
-    for one, other in zip(joined, at_once, strict=True):
-        assert (one.label, one.totals.tolist()) == (other.label, other.totals.tolist())
-        np.testing.assert_allclose(one.mean, other.mean, rtol=1e-13)
-        np.testing.assert_allclose(one.squares, other.squares, atol=1e-12)
+    pd.testing.assert_frame_equal(joined, at_once)
+    for name, close in (("mean_cumulative_gain", {"rtol": 1e-13}),
+                        ("squared_deviations", {"atol": 1e-12})):  # fmt: skip
+        one, other = (np.array(own[name].tolist()) for own in (cells, others))
+        np.testing.assert_allclose(one, other, **close)
 
 
 # --- Reruns ---
@@ -146,7 +149,7 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_results"] = modules_of_job("study_results", *called)
         for section in study.sections_of(block, plan.config.facts):
             rule = f"{section.name.replace('-', '_')}_shown"
-            called = study.module, study.showing, study.drawing, GAMES
+            called = study.showing, study.drawing, GAMES
             codes[rule] = modules_of_job("study_shown", *called)
     return codes
 

@@ -9,12 +9,14 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from dpol.checks import CheckError
 from dpol.core.errors import in_one_line
 from dpol.studies.drawing import drawn_in
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import MAIN, load_study, study_in
-from dpol.studies.study import Facts, Point, Study, schemas_in
+from dpol.studies.study import Facts, Point, Study, as_plain, schemas_in
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
@@ -81,7 +83,10 @@ def sections_are_drawn(study: Study) -> None:
 
 
 def points_are_plain(study: Study, settings: Any) -> None:
-    """Check that jobs get the settings of points as planned, and that labels can name files."""
+    """Check that jobs get what is planned, and that labels of points can name files.
+
+    That is the settings of the points, and those that the figures and tables show.
+    """
     points = study.points(settings, Facts({"A": "A", "B": "B"}, simulated=True, confidence=0.95))
     for label, point in points.items():
         if not _LABEL.fullmatch(label):
@@ -109,6 +114,17 @@ def points_are_plain(study: Study, settings: Any) -> None:
                 raise CheckError(
                     f"point {label} reads {path}; inputs must be paths below results/RUN/"
                 )
+    shown = study.shown(settings)
+    try:
+        got = TypeAdapter(drawn_in(study.package).settings).validate_python(as_plain(shown))
+    except ValueError as error:
+        got = in_one_line(error)
+    if got != shown:
+        raise CheckError(
+            f"its figures and tables show the settings {shown}, but their jobs get {got}; make what"
+            f" Study.shown returns of the type DRAWN.settings of {study.drawing}, a model or a"
+            " frozen dataclass of text, numbers, tuples of them, and blocks"
+        )
 
 
 def _takes(function: Callable[..., object], count: int) -> None:

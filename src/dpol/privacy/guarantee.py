@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -117,30 +117,10 @@ class Guarantee:
         return {**columns, **carried, "noise_memory": self.memory}
 
     def as_row(self) -> dict[str, Any]:
-        """Return the whole record as columns, from which `of_row` makes it again."""
+        """Return the whole record as columns; what a guarantee lacks is not a number."""
         epsilon, delta = self.epsilon_delta or (math.nan, math.nan)
         columns = {**self.as_columns(), **self.stay_columns()}
         return {**columns, "guaranteed_epsilon": epsilon, "guaranteed_delta": delta}
-
-    @classmethod
-    def of_row(cls, row: Mapping[Any, Any]) -> Guarantee:
-        """Return the record that `as_row` gave as columns; others are ignored.
-
-        Raises:
-            KeyError: a column is missing.
-        """
-        same = ("model", "mechanism", "adjacency", "unit", "sensitivity", "sensitivity_unit")
-        stays = tuple(row[name] for name in MU_OF_STAYS)
-        epsilon_delta = row["guaranteed_epsilon"], row["guaranteed_delta"]
-        weeks = row["carried_weeks"]
-        return cls(
-            **{name: row[name] for name in (*same, "sampler", "taken_as_public")},
-            mu=row["guaranteed_mu"],
-            epsilon_delta=None if math.isnan(epsilon_delta[0]) else epsilon_delta,
-            stays=None if math.isnan(stays[0]) else stays,
-            carried=None if math.isnan(weeks) else (int(weeks), row["mu_carried"]),
-            memory=row["noise_memory"],
-        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values to store with a result, without empty stays, carry and memory."""

@@ -97,7 +97,7 @@ def files_by_reader() -> Mapping[str, list[Path]]:
     """Return the files that are no code, by the modules of their package that read them.
 
     These name a file, or have its name; if no module does, all may read it. The `results.yaml` of a
-    study belongs to `study.py`, which no job that computes a point imports.
+    study belongs to `study.py` and `show.py`, which no job that computes a point imports.
     """
     files: dict[str, list[Path]] = {}
     for _, path in sorted(files_of_package(NAME)):
@@ -105,12 +105,12 @@ def files_by_reader() -> Mapping[str, list[Path]]:
         # A wheel holds the pipeline in dpol itself; Snakemake watches it.
         if path.suffix in _NO_DATA or package == ROOT:
             continue
-        stem = "study" if path.name == "results.yaml" else path.stem
+        stems = {"study", "show"} if path.name == "results.yaml" else {path.stem}
         inside = {it: _path_of(it) for it in _graph().modules if _path_of(it).parent == package}
         readers = [
             module
             for module, code in inside.items()
-            if stem == code.stem or path.name in code.read_text(encoding="utf-8")
+            if code.stem in stems or path.name in code.read_text(encoding="utf-8")
         ]
         for module in readers or inside:
             files.setdefault(module, []).append(path)

@@ -125,7 +125,7 @@ def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() 
     gains, parts = np.array([3.0, 1.0, 4.0, 1.5, 9.0]), []
     for noise, mu, order in ((REMEMBERED, 0.2, 1), (INDEPENDENT, 0.2, -1), (INDEPENDENT, 0.4, -1)):
         facts = {"stream": "nm", "weeks": 1, "unmeasured_share": 0.0, "algorithm": "a"}
-        facts |= {"noise": noise}
+        facts |= {"noise": noise, "gaussian": True, "every_week": True}
         facts |= {"mu": mu, "guaranteed_mu": 0.9 * mu}
         runs = {"replicate": range(5), "total_gain": gains + (noise == REMEMBERED)}
         parts.append(pd.DataFrame({**facts, **runs})[::order])

@@ -9,20 +9,21 @@ import pytest
 
 from dpol.studies.comparison.run_totals import count_replicates, find_run, run_totals
 from dpol.studies.comparison.settings import System
-from dpol.studies.games.summary import conclude, schema, summarize, totals_of
-from replays import MAIN, facts_of, games, stream_of
+from dpol.studies.games.collect import results_from
+from dpol.studies.games.summary import schema
+from game_tables import joined
+from replays import MAIN, facts_of, games, played_in, stream_of
 
 STREAM = stream_of(6, 3)
-PLAYED = games(STREAM, replicates=3)
+BLOCKS = games(STREAM, replicates=3)
 
 
 @pytest.fixture(scope="module")
 def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     """The summary and the total gains of some games."""
-    facts = facts_of(STREAM)
-    summary = conclude(summarize(PLAYED, {STREAM.label: STREAM}, MAIN, facts))
-    totals = schema("totals").check(totals_of(PLAYED, facts), "totals")
-    return schema("summary").check(summary, "summary"), totals
+    made = results_from(*joined(BLOCKS), {STREAM.label: STREAM}, MAIN, facts_of(STREAM))
+    summary, totals = (schema(name).check(made[name], name) for name in ("summary", "totals"))
+    return summary, totals
 
 
 def test_a_cell_has_the_total_gains_and_the_guarantee_of_its_runs(
@@ -32,9 +33,9 @@ def test_a_cell_has_the_total_gains_and_the_guarantee_of_its_runs(
     summary, totals = tables
     cells = run_totals(summary, totals.sample(frac=1, random_state=1))
     assert count_replicates(cells) == 3
-    for cell, played in zip(cells, PLAYED, strict=True):
+    for cell, played in zip(cells, played_in(BLOCKS), strict=True):
         assert (cell.algorithm, cell.noise, cell.mu) == (played.label, played.noise, played.mu)
-        assert cell.ours == played.ours
+        assert cell.ours == played.facts["ours"]
         assert cell.totals.tolist() == played.totals.tolist()
         assert cell.privacy == played.guarantee.as_columns()
 
@@ -46,7 +47,7 @@ def test_a_system_whose_noise_is_too_weak_is_not_compared(
     noisy = summary[(summary["model"] == "local") & (summary["mu"] < math.inf)].iloc[0]
     system = System(algorithm=noisy["algorithm"], noise=noisy["noise"])
     runs = run_totals(summary, totals)
-    assert find_run(runs, system, noisy["mu"]).keeps_level
-    weaker = summary.assign(guaranteed_mu=2 * summary["guaranteed_mu"])
+    assert find_run(runs, system, noisy["mu"]).totals.size == 3
+    weaker = summary.assign(keeps_level=False)
     with pytest.raises(ValueError, match="noise guarantees mu .* at the level .*, so it is not"):
         find_run(run_totals(weaker, totals), system, noisy["mu"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import re
@@ -15,14 +14,14 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from dpol.experts.registry import make_members
 from dpol.report.page import page_facts
-from dpol.studies.games.answer import leads_of
-from dpol.studies.games.collect import tables_of
-from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Scores, scores_of
+from dpol.studies.answer.lead import leads_of
+from dpol.studies.drawing import drawn_in
+from dpol.studies.games.collect import results_from
+from dpol.studies.games.scores import Played, RunBlock
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.study import STUDY
+from game_tables import joined, suite
 from replays import stream_of
 from report.run_by_hand import config
 
@@ -43,22 +42,15 @@ def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 @cache
-def cells() -> list[Scores]:
-    """Return the scores of all games."""
+def blocks() -> list[tuple[str, RunBlock]]:
+    """Return all games, each with the kind of its algorithms."""
     played = []
     for stream, (kind, specs), level in itertools.product(STREAMS.values(), SUITES.items(), LEVELS):
         for noise in NOISES if kind == "local" else NOISES[:1]:
             if kind == "open" and LEVELS[level] < math.inf:
                 continue
-            block = play_suite(
-                stream,
-                [member for spec in specs for member in make_members(spec)],
-                noise="none" if kind == "open" else noise,
-                mu=LEVELS[level],
-                seed=3,
-                replicates=range(3),
-            )
-            played += [scores_of(each, block.replicates, block.best) for each in block.played]
+            own = "none" if kind == "open" else noise
+            played.append((kind, suite(stream, specs, noise=own, mu=LEVELS[level], seed=3)))
     return played
 
 
@@ -66,16 +58,16 @@ def texts_of(
     levels: Sequence[str],
     noises: Sequence[str],
     kinds: Sequence[str],
-    change: Callable[[Scores], Scores] = lambda cell: cell,
+    change: Callable[[Played], Played] = lambda played: played,
 ) -> dict[str, str] | None:
     """Return the lead, the findings and the tables of a run; None if it plays nothing."""
     specs = {kind: SUITES[kind] for kind in kinds}
     own = [
-        change(cell)
-        for cell in cells()
-        if any(cell.mu == LEVELS[level] for level in levels)
-        and (cell.noise in noises or cell.guarantee.model != "local")
-        and any(cell.family in each for each in specs.values())
+        replace(block, played=tuple(map(change, block.played)))
+        for kind, block in blocks()
+        if kind in kinds
+        and any(block.played[0].mu == LEVELS[level] for level in levels)
+        and (kind != "local" or block.played[0].noise in noises)
     ]
     if not own:
         return None
@@ -94,15 +86,15 @@ def texts_of(
         replicates=3,
         replayed=False,
     )
-    frames = tables_of(own, STREAMS, main, facts)
-    texts = {"lead": " ".join(leads_of(frames["summary"], main, facts))}
+    frames, drawn = results_from(*joined(own), STREAMS, main, facts), drawn_in(STUDY.package)
+    texts = {"lead": " ".join(leads_of(frames["summary"], main.shown, facts))}
     for section in STUDY.sections_of(main, facts):
         for spec in section.figures:
-            figure = drawn_in(STUDY.package).figures[spec.name](frames, main, facts)
+            figure = drawn.figures[spec.name](frames, main.shown, facts)
             texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
             pyplot.close(figure)
         for table in section.tables:
-            texts[table.name] = str(drawn_in(STUDY.package).tables[table.name](frames, main, facts))
+            texts[table.name] = str(drawn.tables[table.name](frames, main.shown, facts))
     return texts
 
 
@@ -139,11 +131,11 @@ def test_no_sentence_is_about_a_level_that_was_not_played(levels: tuple[str, ...
 def test_a_noise_weaker_than_its_level_is_not_compared_at_it() -> None:
     """Capacity noise that guarantees twice its mu would be the best."""
 
-    def weaker(cell: Scores) -> Scores:
-        if cell.noise != "capacity" or cell.mu == math.inf:
-            return cell
-        guarantee = dataclasses.replace(cell.guarantee, mu=2 * cell.guarantee.mu)
-        return dataclasses.replace(cell, guarantee=guarantee, totals=cell.totals + 100)
+    def weaker(played: Played) -> Played:
+        if played.noise != "capacity" or played.mu == math.inf:
+            return played
+        guarantee = replace(played.guarantee, mu=2 * played.guarantee.mu)
+        return replace(played, guarantee=guarantee, gains=played.gains + 9)
 
     texts = texts_of(["weak", "strict"], NOISES, ["local", "central"], weaker)
     assert texts is not None

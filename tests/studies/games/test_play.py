@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -9,9 +11,9 @@ from dpol.experts.games import play
 from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
-from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import rounds_of
 from dpol.studies.games.summary import ROUNDS, schema
+from game_tables import suite
 
 LOCAL = (
     {"algorithm": "rw-ftpl", "label": "one"},
@@ -21,25 +23,20 @@ LOCAL = (
 FREE = tuple({"algorithm": "multiplicative-weights", "label": label} for label in ("one", "two"))
 
 
-def suite(stream, specs=LOCAL, *, mu=0.5, replicates=(0, 1, 2), noise="isotropic", seed=1):
-    members = [member for spec in specs for member in make_members(spec)]
-    return play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
-
-
 @pytest.fixture(scope="module")
 def stream(random_stream):
     return random_stream(9, 4)
 
 
 def test_actions_are_scored_on_the_raw_gains(stream):
-    for played in suite(stream).played:
+    for played in suite(stream, LOCAL).played:
         for r in range(3):
             expected = [stream.gains[t, action] for t, action in enumerate(played.actions[r])]
             assert played.gains[r].tolist() == expected
 
 
 def test_local_algorithms_share_their_noise(stream):
-    one, two, *_ = suite(stream).played
+    one, two, *_ = suite(stream, LOCAL).played
     np.testing.assert_array_equal(one.actions, two.actions)
     noisy = privatize(stream, "isotropic", 0.5, seed=1, replicates=(0, 1, 2))
     totals = noisy.initial + noisy.gains[:, :-1].sum(axis=1)
@@ -82,7 +79,7 @@ def test_replicates_play_as_in_the_library_whatever_block_they_are_in(stream, na
 
 
 def test_the_block_describes_its_runs(stream):
-    block = suite(stream, replicates=range(3, 5), noise="capacity")
+    block = suite(stream, LOCAL, replicates=range(3, 5), noise="capacity")
     assert block.best.tolist() == [max(gains) for gains in stream.gains.tolist()]
     assert {(own.stream, own.noise, own.mu) for own in block.played} == {("test", "capacity", 0.5)}
     assert block.replicates == (3, 4)
@@ -91,8 +88,24 @@ def test_the_block_describes_its_runs(stream):
     assert {played.origin for played in block.played} == {"paper"}
 
 
+@pytest.mark.parametrize(
+    ("noise", "mu", "expected"),
+    [
+        ("isotropic", 0.5, 4 * 2**0.5),
+        ("capacity", 0.5, 2 * 2**0.5),
+        ("capacity-memory", 0.5, math.nan),
+        ("isotropic", math.inf, math.nan),
+    ],
+)
+def test_the_noise_on_a_count_is_the_median_of_all_entities(make_stream, noise, mu, expected):
+    """At mu = 0.5, isotropic noise is 2 sqrt(2) on the count of the smallest entity."""
+    stream = make_stream(np.zeros((1, 3)), [10.0, 20.0, 50.0])
+    (played,) = suite(stream, ["persistence"], noise=noise, mu=mu).played
+    assert played.count_noise == pytest.approx(expected, nan_ok=True)
+
+
 def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path):
-    block = suite(stream, replicates=(5, 6))
+    block = suite(stream, LOCAL, replicates=(5, 6))
     write_frame(rounds_of(block), tmp_path / "runs.parquet")
     rows = pq.read_table(tmp_path / "runs.parquet").to_pandas()
     schema(ROUNDS).check(rows, "rounds")

@@ -14,7 +14,18 @@ from dpol.noise import NoisyGains, privatize
 from dpol.studies.games import compute
 from dpol.studies.games.collect import MOST_EXPERTS, MOST_ROUNDS, replay_rows
 from dpol.studies.games.summary import schema
-from replays import FREE, LOCAL, MAIN, SEED, facts_of, games, replay_of, stream_of
+from game_tables import joined
+from replays import (
+    FREE,
+    LOCAL,
+    MAIN,
+    SEED,
+    facts_of,
+    games,
+    played_in,
+    replay_of,
+    stream_of,
+)
 
 SIX_BY_THREE = stream_of(6, 3)
 
@@ -48,7 +59,7 @@ def test_the_replay_has_the_noise_that_the_algorithms_saw(monkeypatch: pytest.Mo
 
 def test_the_noise_has_the_memory_of_the_config() -> None:
     memory = (0.2, 0.6)
-    cells = games(SIX_BY_THREE, ("capacity-memory",), levels={"low": 1.0})
+    _, cells = joined(games(SIX_BY_THREE, ("capacity-memory",), levels={"low": 1.0}))
     facts = replace(facts_of(SIX_BY_THREE), memory=memory)
     replay = replay_rows(cells, {"nm": SIX_BY_THREE}, MAIN, facts)
     drawn = {
@@ -63,13 +74,11 @@ def test_the_noise_has_the_memory_of_the_config() -> None:
 
 
 def test_noise_that_is_weaker_than_its_level_is_not_replayed() -> None:
-    cells = [
-        replace(cell, guarantee=replace(cell.guarantee, mu=1.01))
-        if (cell.noise, cell.mu) == ("isotropic", 1.0)
-        else cell
-        for cell in games(SIX_BY_THREE)
-    ]
-    replayed = replay_of(SIX_BY_THREE, cells)[["noise", "mu"]].drop_duplicates()
+    _, cells = joined(games(SIX_BY_THREE))
+    weak = cells["noise"].eq("isotropic") & cells["mu"].eq(1.0)
+    cells.loc[weak, "guaranteed_mu"] = 1.01
+    replay = replay_rows(cells, {"nm": SIX_BY_THREE}, MAIN, facts_of(SIX_BY_THREE))
+    replayed = replay[["noise", "mu"]].drop_duplicates()
     assert replayed.to_numpy().tolist() == [
         ["isotropic", math.inf],
         ["capacity", math.inf],
@@ -78,13 +87,13 @@ def test_noise_that_is_weaker_than_its_level_is_not_replayed() -> None:
 
 
 def test_choices_come_from_the_first_replicate(replay: pd.DataFrame) -> None:
-    played = games(SIX_BY_THREE)
+    played = played_in(games(SIX_BY_THREE))
     assert len(played) == 9
     for game in played:
         noise = game.noise if game.noise != "none" else "capacity"
         chose = grid(replay, "chosen_by", noise, game.mu)
         chosen = [[game.label in cell.split() for cell in row] for row in chose]
-        assert np.argmax(chosen, axis=1).tolist() == game.first.tolist()
+        assert np.argmax(chosen, axis=1).tolist() == game.actions[0].tolist()
         assert np.sum(chosen) == 6
 
 

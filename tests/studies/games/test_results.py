@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from dpol.core.intervals import verdict_on
-from dpol.show.reported import BEST_LINEAR, load_reported
-from dpol.studies.games.summary import conclude, rank_meta
-from tables_by_hand import INF, run
+from dpol.show.reported import load_reported
+from dpol.studies.games.names import BEST_LINEAR
+from dpol.studies.games.summary import rank_meta
+from tables_by_hand import INF, run, summary
 
 # --- Verdicts ---
 
@@ -44,7 +44,7 @@ def test_the_best_of_a_family_has_the_largest_mean_of_its_setting() -> None:
         run("b", INF, 1.0, family="f"),
         run("a", 1.0, 0.0, family="f", stream="pa"),
     ]
-    assert conclude(pd.DataFrame(data))["best_of_family"].tolist() == [False, *[True] * 5]
+    assert summary(data)["best_of_family"].tolist() == [False, *[True] * 5]
 
 
 # --- Costs ---
@@ -62,7 +62,7 @@ def test_costs_are_differences_from_the_same_algorithm_without_noise() -> None:
         run("loses", INF, -1.0),
         run("loses", 1.0, -2.0),
     ]
-    frame = conclude(pd.DataFrame(data))
+    frame = summary(data)
     known = frame[frame["noise_cost"].notna()]
     assert known.index.tolist() == [1, 3]
     assert known["gain_without_noise"].tolist() == [40.0, 41.0]
@@ -103,7 +103,7 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
         run("tree-ftpl-min-noise", INF, 9.0, stream="a", model="central"),
         run("rw-meta", 1.0, 99.0, stream="a", noise="capacity"),  # nor noise of its own alone
     ]
-    ranking = rank_meta(pd.DataFrame(data))
+    ranking = rank_meta(summary(data))
     ours = ranking[ranking["source"] == "run"]
     assert ours["verdict"].tolist() == ["above", "undecided", "below", "below"]
     assert ours["other_mean_gain"].tolist() == [8.0, 9.5, 12.0, 2.0]
@@ -119,14 +119,14 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
         run(name, 1.0, gain, stream="a", noise="capacity", family="mf-window", model="central")
         for name, gain in windows.items()
     ]
-    (best,) = rank_meta(pd.DataFrame(data + rivals)).query("noise == 'capacity'").to_dict("records")
+    (best,) = rank_meta(summary(data + rivals)).query("noise == 'capacity'").to_dict("records")
     assert (best["rival"], best["other_algorithm"]) == ("factorised window sums", "mf-window-8")
     assert best["ratio"] == 11
-    hidden = pd.DataFrame(data).assign(unmeasured_share=0.06)
+    hidden = summary(data).assign(unmeasured_share=0.06)
     found = rank_meta(hidden).query("source == 'run'")["verdict"].tolist()
     behind = "behind at this reading"
     assert found == ["ahead at this reading", "undecided", behind, behind]
-    without = pd.DataFrame([row for row in data if row["algorithm"] != "rw-meta"])
+    without = summary([row for row in data if row["algorithm"] != "rw-meta"])
     assert set(rank_meta(without)["source"]) == {"paper"}
 
 
@@ -136,6 +136,6 @@ def test_rw_meta_is_above_or_below_only_if_intervals_are_apart() -> None:
 def test_shares_are_empty_where_every_choice_gains_the_same() -> None:
     """A rounding error of the mean, over nothing that can be gained, is no share."""
     same = dict.fromkeys(("uniform_gain", "best_fixed_gain", "oracle_gain"), 30.0)
-    row = conclude(pd.DataFrame([run("rw-meta", 1.0, 30.0 + 1e-12, **same)])).iloc[0]
+    row = summary([run("rw-meta", 1.0, 30.0 + 1e-12, **same)]).iloc[0]
     shares = row[["best_fixed_share", "gain_share", "gain_share_half_width"]]
     assert shares.isna().all()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,38 +20,25 @@ from hypothesis.extra import numpy as arrays
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, half_width_of
 from dpol.core.schemas import write_frame
-from dpol.experts.registry import make_members
-from dpol.studies.games.collect import possible, read_scores
-from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import (
-    RunBlock,
-    Scores,
-    collect_cells,
-    join_scores,
-    scores_of,
-    tables_of,
-)
-from runs_by_hand import played
+from dpol.studies.games.scores import RunBlock, score_tables
+from dpol.studies.games.summary import read_scores
+from game_tables import block_of, joined, suite
+from runs_by_hand import runs
 from streams_by_hand import stream
 
 SUITES = [("rw-ftpl", "ridge"), ("multiplicative-weights",), ("tree-ftpl-min-noise",)]
-BATCHED = ("rw-adabatch",)
 
 
-def suite(stream, specs=SUITES[0], *, mu=0.5, replicates=range(3), noise="isotropic"):
-    members = [member for spec in specs for member in make_members(spec)]
-    return play_suite(stream, members, noise=noise, mu=mu, seed=1, replicates=replicates)
+def of_gains(gains: Sequence[Sequence[float]], first: int = 0, **about: Any) -> RunBlock:
+    """Return runs with these gains; `first` is the number of the first replicate."""
+    return block_of(runs(gains, **about), first, best=0.5)
 
 
-def of_gains(gains: Sequence[Sequence[float]], first: int = 0) -> Scores:
-    """Score runs with these gains; `first` is the number of the first replicate."""
-    made = np.asarray(gains, dtype=float)
-    runs = dataclasses.replace(
-        played("a", "isotropic", 0.5, [0.0]),
-        gains=made,
-        actions=np.zeros(made.shape, dtype=np.int32),
-    )
-    return scores_of(runs, range(first, first + len(made)), np.full(made.shape[1], 0.5))
+def one(blocks: Sequence[RunBlock]) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the scores and the row of the only cell of blocks."""
+    scores, cells = joined(blocks)
+    (place,) = cells.index
+    return scores, cells.loc[place]
 
 
 GAINS = arrays.arrays(
@@ -61,23 +49,22 @@ GAINS = arrays.arrays(
 
 
 def test_scores_by_hand() -> None:
-    scores = of_gains([[1.0, 0.0, 0.5], [0.0, 0.0, 1.0]])
-    assert scores.totals.tolist() == [1.5, 1.0]
-    assert scores.hits.tolist() == [1, 0]  # the largest gain is 0.5 in every round
-    assert scores.mean.tolist() == [0.5, 0.5, 1.25]
-    assert scores.squares.tolist() == [0.5, 0.5, 0.125]
-    assert not scores.equal
-    assert scores.first_gains.tolist() == [1.0, 0.0, 0.5]
+    scores, cell = one([of_gains([[1.0, 0.0, 0.5], [0.0, 0.0, 1.0]])])
+    assert scores["total_gain"].tolist() == [1.5, 1.0]
+    assert scores["hits"].tolist() == [1, 0]  # the largest gain is 0.5 in every round
+    assert cell["mean_cumulative_gain"].tolist() == [0.5, 0.5, 1.25]
+    assert cell["squared_deviations"].tolist() == [0.5, 0.5, 0.125]
+    assert not cell["equal"]
+    assert cell["first_gains"].tolist() == [1.0, 0.0, 0.5]
 
 
 @given(GAINS)
 def test_half_widths_from_scores_equal_half_widths_from_rounds(gains) -> None:
-    scores, running = of_gains(gains), gains.cumsum(axis=1)
-    np.testing.assert_array_equal(scores.totals, gains.sum(axis=1))
-    np.testing.assert_allclose(scores.mean, running.mean(axis=0), rtol=1e-14)
-    np.testing.assert_allclose(
-        half_width_of(scores.squares, len(gains), 0.9, 3), half_width(running, 0.9, 3), atol=1e-14
-    )
+    (scores, cell), running = one([of_gains(gains)]), gains.cumsum(axis=1)
+    np.testing.assert_array_equal(scores["total_gain"], gains.sum(axis=1))
+    np.testing.assert_allclose(cell["mean_cumulative_gain"], running.mean(axis=0), rtol=1e-14)
+    half = half_width_of(cell["squared_deviations"], len(gains), 0.9, 3)
+    np.testing.assert_allclose(half, half_width(running, 0.9, 3), atol=1e-14)
 
 
 @given(GAINS, st.data())
@@ -85,14 +72,17 @@ def test_joined_blocks_equal_the_whole(gains, data) -> None:
     """Totals are exact, curves agree up to rounding; equal replicates stay exactly equal."""
     cuts = sorted(data.draw(st.sets(st.integers(1, len(gains) - 1))))
     parts = [of_gains(own, first) for first, own in _cut(gains, cuts)]
-    together = join_scores(data.draw(st.permutations(parts)))
-    whole = of_gains(gains)
-    np.testing.assert_array_equal(together.totals, whole.totals)
-    np.testing.assert_array_equal(together.hits, whole.hits)
-    np.testing.assert_array_equal(together.first, whole.first)
-    np.testing.assert_allclose(together.mean, whole.mean, rtol=1e-14)
-    np.testing.assert_allclose(together.squares, whole.squares, rtol=1e-9, atol=1e-13)
-    assert together.equal == whole.equal == bool((gains == gains[0]).all())
+    scores, together = one(data.draw(st.permutations(parts)))
+    every, whole = one([of_gains(gains)])
+    pd.testing.assert_frame_equal(scores, every)
+    np.testing.assert_array_equal(together["first_actions"], whole["first_actions"])
+    for name, close in (
+        ("mean_cumulative_gain", {"rtol": 1e-14}),
+        ("squared_deviations", {"rtol": 1e-9, "atol": 1e-13}),
+    ):
+        np.testing.assert_allclose(together[name], whole[name], **close)
+    assert together["replicates"] == whole["replicates"] == len(gains)
+    assert together["equal"] == whole["equal"] == bool((gains == gains[0]).all())
 
 
 def _cut(gains, cuts):
@@ -104,31 +94,32 @@ def _cut(gains, cuts):
 def test_equal_replicates_have_width_0_in_any_blocks(gain, size, cut) -> None:
     gains = np.full((size, 4), gain)
     parts = [of_gains(own, first) for first, own in _cut(gains, [min(cut, size - 1)])]
-    assert join_scores(parts).squares.tolist() == [0.0] * 4
+    assert one(parts)[1]["squared_deviations"].tolist() == [0.0] * 4
 
 
 def test_blocks_that_differ_are_not_equal_though_their_replicates_are() -> None:
-    together = join_scores([of_gains([[1.0]] * 2), of_gains([[0.5]] * 2, first=2)])
-    assert not together.equal
-    assert together.squares.tolist() == [0.25]
+    _, together = one([of_gains([[1.0]] * 2), of_gains([[0.5]] * 2, first=2)])
+    assert not together["equal"]
+    assert together["squared_deviations"].tolist() == [0.25]
 
 
 def test_blocks_are_joined_in_the_order_of_their_replicates() -> None:
     order = (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)
-    (cell,) = collect_cells(of_gains([[float(number)]], number) for number in order)
-    assert cell.totals.tolist() == list(range(11))
+    scores, cell = one([of_gains([[float(number)]], number) for number in order])
+    assert scores["total_gain"].tolist() == list(range(11))
+    assert cell["first_gains"].tolist() == [0.0]
 
 
 def test_every_setting_and_algorithm_is_a_cell() -> None:
-    one = of_gains([[1.0]])
     changes = [{}, {"label": "b"}, {"mu": math.inf}, {"noise": "capacity"}, {"stream": "other"}]
-    assert len(collect_cells(dataclasses.replace(one, **change) for change in changes)) == 5
+    _, cells = joined(of_gains([[1.0]], **change) for change in changes)
+    assert len(cells) == 5
 
 
 @pytest.mark.parametrize("numbers", [[0, 2], [1, 2], [0, 0], [3, 1, 0, 1]])
 def test_missing_and_repeated_replicates_are_refused(numbers: list[int]) -> None:
     with pytest.raises(ValueError, match=r"nm, a, mu 0.5: replicates .* are not 0, 1, 2"):
-        collect_cells(of_gains([[0.0]], number) for number in numbers)
+        joined(of_gains([[0.0]], number) for number in numbers)
 
 
 # --- Files ---
@@ -153,24 +144,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("mu", [0.25, math.inf])
-@pytest.mark.parametrize("specs", [*SUITES, BATCHED])
-def test_reading_gives_back_what_was_written(random_stream, tmp_path, specs, mu) -> None:
-    noise = "isotropic-constant" if specs == BATCHED else "isotropic"
-    stream = random_stream(9, 4)
-    blocks = [suite(stream, specs, mu=mu, replicates=own, noise=noise) for own in ((2, 3), (0,))]
-    paths = written(blocks, tmp_path / "new")
-    expected = [
-        scores_of(runs, block.replicates, block.best) for block in blocks for runs in block.played
-    ]
-    for scores, wanted in zip(read_scores(*paths), expected, strict=True):
-        assert (scores.amplification is None) == (specs != BATCHED or mu == math.inf)
-        np.testing.assert_equal(_plain(scores), _plain(wanted))
-
-
 def written(blocks: Sequence[RunBlock], folder: Path) -> tuple[Path, Path]:
     """Write the scores and the curves of a job."""
-    tables = [tables_of(block) for block in blocks]
+    tables = [score_tables(block) for block in blocks]
     paths = folder / "scores.parquet", folder / "curves.parquet"
     for path in paths:
         write_frame(pa.concat_tables(each[path.stem] for each in tables), path)
@@ -180,14 +156,11 @@ def written(blocks: Sequence[RunBlock], folder: Path) -> tuple[Path, Path]:
 def test_files_of_two_jobs_are_refused(random_stream, tmp_path) -> None:
     stream = random_stream(9, 4)
     one, other = (written([suite(stream, specs)], tmp_path / specs[0]) for specs in SUITES[1:])
-    assert list(read_scores(*one))
+    streams = {stream.label: stream}
+    scores, curves = read_scores(*one, streams)
+    assert (len(scores), len(curves)) == (3, 1)
     with pytest.raises(DataError, match="differ; delete both"):
-        list(read_scores(one[0], other[1]))
-
-
-def _plain(scores: Scores) -> dict[str, object]:
-    mixture = scores.amplification
-    return vars(scores) | {"amplification": mixture and vars(mixture)}
+        read_scores(one[0], other[1], streams)
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["scores", "curves"])
@@ -195,20 +168,23 @@ def _plain(scores: Scores) -> dict[str, object]:
 def test_files_that_are_no_point_of_games_are_refused(
     random_stream, tmp_path, damage: str, place: int
 ) -> None:
-    paths = written([suite(random_stream(9, 4))], tmp_path)
+    stream = random_stream(9, 4)
+    paths = written([suite(stream, SUITES[0])], tmp_path)
     DAMAGES[damage](paths[place])
     with pytest.raises(DataError, match=rf"(?s){paths[place]}.* (delete|run snakemake)"):
-        list(read_scores(*paths))
+        read_scores(*paths, {stream.label: stream})
 
 
 @pytest.mark.parametrize("total", [2.51, 0.49, math.nan, math.inf])
-def test_a_total_gain_that_no_choices_have_is_refused(total: float) -> None:
+def test_a_total_gain_that_no_choices_have_is_refused(tmp_path: Path, total: float) -> None:
     """Of two experts, the best have 2.5 in three rounds, and the worst 0.5."""
     gains = np.array([[1.0, 0.5], [0.0, 1.0], [0.5, 0.0]])
     data = stream(label="nm", gains=gains, capacity=None, given_sensitivity=[1.0] * 3)
-    best, worst = of_gains([gains.max(axis=1)]), of_gains([gains.min(axis=1)])
-    for own in (best, worst):
-        assert possible(own, data, Path("scores.parquet")) is own
-    changed = dataclasses.replace(best, totals=np.array([1.0, total]))
-    with pytest.raises(DataError, match=r"^s.parquet: a has a total gain of .* 0.5 to 2.5; delete"):
-        possible(changed, data, Path("s.parquet"))
+    paths = written([of_gains([gains.max(axis=1), gains.min(axis=1)])], tmp_path)
+    scores, _ = read_scores(*paths, {"nm": data})
+    assert scores["total_gain"].tolist() == [2.5, 0.5]
+    write_frame(scores.assign(total_gain=[1.0, total]), paths[0])
+    wrong = "column total_gain, row 1, is empty|a has a total gain of .* 0.5 to 2.5"
+    told = rf"^{paths[0]}: ({wrong}); delete"
+    with pytest.raises(DataError, match=told):
+        read_scores(*paths, {"nm": data})

@@ -13,77 +13,53 @@ from dpol.core.intervals import student_factor
 from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games.scores import Played, RunBlock, scores_of, tables_of
+from dpol.studies.games.names import BEST_FIXED, ORACLE, UNIFORM
+from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.study import STUDY
-from dpol.studies.games.summary import (
-    BEST_FIXED,
-    ORACLE,
-    UNIFORM,
-    count_comparisons,
-    cumulative_curves,
-    schema,
-    summarize,
-)
+from dpol.studies.games.summary import cumulative_curves, schema, summarize
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
+from game_tables import block_of, joined, suite
+from runs_by_hand import runs
 
 LEVELS = {"none": math.inf, "high": 0.5}
 MAIN = Games(report=Report(algorithms=["a"]))
 FACTS = Facts(
-    {"test": "Test"},
+    {"nm": "NM"},
     simulated=True,
     confidence=0.95,
     levels=LEVELS,
-    reported={"test": None, "other": None},
+    reported={"nm": None, "other": None},
 )
 GAINS = [[1.0, 0.0], [0.0, 0.5], [0.0, 1.0]]
-
-
-def cell(*of, **facts):
-    runs = runs_of(*of, **facts)
-    return scores_of(runs, range(len(runs.gains)), np.ones(runs.gains.shape[1]))
-
-
-def runs_of(gains, mu=0.5, guaranteed=0.4, **facts):
-    gains = np.asarray(gains, dtype=float)
-    guarantee = dataclasses.replace(
-        NO_PRIVACY,
-        mechanism="noise",
-        mu=guaranteed,
-        model="local",
-        sampler="seeded",
-        sensitivity=0.3,
-    )
-    about = {"stream": "test", "noise": "isotropic", "label": "a", "family": "fam"}
-    about |= {"origin": "paper", "actions": np.zeros(gains.shape, np.int32)} | facts
-    return Played(mu=mu, guarantee=guarantee, gains=gains, **about)
 
 
 @pytest.fixture(scope="module")
 def streams(make_stream):
     return {
-        "test": make_stream(GAINS, provenance={"simulated": True}),
+        "nm": make_stream(GAINS, label="nm", provenance={"simulated": True}),
         "other": make_stream([[0.5, 0.25]], label="other"),
     }
 
 
-def summary_of(cells, streams, delta=1e-6):
-    return summarize(cells, streams, MAIN, dataclasses.replace(FACTS, delta=delta))
+def summary_of(played, streams, main=MAIN, **facts):
+    scores, cells = joined(map(block_of, played))
+    return summarize(cells, scores, streams, main, dataclasses.replace(FACTS, **facts))
 
 
 def test_equal_replicates_are_marked_where_there_is_noise(streams):
     same, other = [[1.0, 0.5, 1.0]] * 2, [[1.0, 0.5, 1.0], [0.5, 1.0, 1.0]]
-    cells = [cell(same), cell(other), cell(same, mu=math.inf), cell(same[:1])]
-    assert summary_of(cells, streams)["unmoved"].tolist() == [True, False, False, False]
+    played = [runs(same), runs(other, label="b"), runs(same, mu=math.inf)]
+    played.append(runs(same[:1], label="c"))
+    assert summary_of(played, streams)["unmoved"].tolist() == [True, False, False, False]
 
 
-def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope():
+def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope(streams):
     about = {"shown": "x", "hidden": "x", "ridge-a": "ridge", "ridge-b": "ridge"}
-    cells = [
-        cell([[0.0]], stream=stream, mu=mu, label=label, family=family)
-        for stream in ("test", "other")
+    played = [
+        runs([[0.0]], stream=stream, mu=mu, label=label, family=family)
+        for stream in ("nm", "other")
         for mu in LEVELS.values()
         for label, family in about.items()
     ]
@@ -93,28 +69,21 @@ def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope():
         (4, ["shown"], "none"),
     ]:
         main = Games(report=Report(algorithms=algorithms, envelope=envelope))
-        assert count_comparisons(cells, main, FACTS) == count
-        assert count_comparisons([], main, FACTS) == 0
+        assert set(summary_of(played, streams, main)["ci_comparisons"]) == {count}
 
 
-def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it():
-    """One linear model of twelve is enough here; the others have no cell."""
-    labels = ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret", "ridge-w8-weak", "other")
-    cells = [
-        cell([[0.0]], label=label, family=label, noise=noise)
-        for label in labels
+def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it(streams):
+    """RW-Meta is shown with both noises; three more cells belong to the table."""
+    played = [
+        runs([[0.0]], label=label, noise=noise, exhibit="Table 2" * (noise == "isotropic"))
+        for label in ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret", "ridge-w8-weak")
         for noise in ("isotropic", "capacity")
     ]
-    trees = ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]
-    suites = {"local": {"algorithms": ["rw-meta", "ridge"]}, "central": {"algorithms": trees}}
-    several = dataclasses.replace(FACTS, questions={"one": "One", "two": "Two"})
-    report = Report(algorithms=["rw-meta"], envelope=None)
-    for played, facts, count in [
-        (suites, FACTS, 5),  # rw-meta with both noises, the others with isotropic noise
-        (suites, several, 2),
-        ({"local": suites["local"]}, FACTS, 2),
-    ]:
-        assert count_comparisons(cells, Games(report=report, suites=played), facts) == count
+    report, several = Report(algorithms=["rw-meta"], envelope=None), {"one": "One", "two": "Two"}
+    for plays, questions, count in [(True, {}, 5), (True, several, 2), (False, {}, 2)]:
+        main = Games(report=report, plays_the_papers=plays)
+        rows = summary_of(played, streams, main, questions=questions)
+        assert set(rows["ci_comparisons"]) == {count}
 
 
 # --- The summary ---
@@ -122,7 +91,8 @@ def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it():
 
 def test_scores_by_hand(streams):
     # The best fixed expert has 1.5; the totals are 2 and 1.
-    rows = summary_of([cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]])] * 3, streams)
+    gains = [[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+    rows = summary_of([runs(gains, noise=noise) for noise in ("isotropic", "x", "y")], streams)
     row = rows.iloc[0]
     assert (row["replicates"], row["mean_gain"]) == (2, 1.5)
     assert row["std_gain"] == pytest.approx(math.sqrt(0.5))
@@ -136,7 +106,8 @@ def test_scores_by_hand(streams):
 
 
 def test_scores_of_one_replicate_and_of_equal_ones(streams):
-    rows = summary_of([cell([[1.0, 0.5, 1.0]]), cell([[0.1, 0.0, 0.1]] * 3)], streams)
+    played = [runs([[1.0, 0.5, 1.0]]), runs([[0.1, 0.0, 0.1]] * 3, label="b")]
+    rows = summary_of(played, streams)
     assert rows["static_regret"].tolist() == pytest.approx([-1.0, 1.3])
     assert rows["replicates"].tolist() == [1, 3]
     assert rows["ci_half_width"].tolist() == [math.inf, 0.0]
@@ -144,10 +115,10 @@ def test_scores_of_one_replicate_and_of_equal_ones(streams):
 
 
 def test_facts_of_the_stream_and_of_the_setting(streams):
-    one = cell([[0.0] * 3], label="x", family="y")
-    rows = summary_of([one, cell([[0.5]], stream="other", mu=math.inf)], streams)
+    one = runs([[0.0] * 3], label="x", family="y")
+    rows = summary_of([one, runs([[0.5]], stream="other", mu=math.inf)], streams)
     expected = {
-        "stream": ["test", "other"],
+        "stream": ["nm", "other"],
         "n_experts": [2, 2],
         "n_rounds": [3, 1],
         "simulated": [True, False],
@@ -157,8 +128,10 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
         "level": ["high", "none"],
         "mu": [0.5, math.inf],
         "algorithm": ["x", "a"],
-        "family": ["y", "fam"],
+        "family": ["y", "a"],
         "noise": ["isotropic"] * 2,
+        "sees": ["noisy"] * 2,
+        "keeps_level": [True] * 2,
     }
     assert rows[list(expected)].to_dict("list") == expected
     assert [str(day)[:10] for day in rows["first_period"]] == ["2020-01-05"] * 2
@@ -166,51 +139,45 @@ def test_facts_of_the_stream_and_of_the_setting(streams):
 
 
 def test_rounds_without_dates_have_none(make_stream):
-    streams = {"test": make_stream(GAINS, provenance={"undated": True})}
-    played = cell([[0.0] * 3])
-    rows = summary_of([played], streams)
+    streams = {"nm": make_stream(GAINS, label="nm", provenance={"undated": True})}
+    rows = summary_of([runs([[0.0] * 3])], streams)
     assert rows[["first_period", "last_period"]].isna().all(axis=None)
-    curves = cumulative_curves([played], streams, MAIN, FACTS)
+    curves = curves_of([runs([[0.0] * 3])], streams)
     assert curves["period"].isna().all()
     assert curves["round"].tolist() == [1, 2, 3] * 4
 
 
 def test_privacy_is_the_guarantee_not_the_requested_level(streams):
-    cells = [cell([[0.0] * 3], guaranteed=mu) for mu in (0.4, math.inf)]
-    guarantee = cells[0].guarantee.as_dict()
-    rows = summary_of(cells, streams, delta=1e-5)
+    played = [runs([[0.0] * 3], guaranteed=mu, label=f"{mu}") for mu in (0.4, math.inf)]
+    rows = summary_of(played, streams, delta=1e-5)
     assert rows["guaranteed_mu"].tolist() == [0.4, math.inf]
+    assert rows["keeps_level"].tolist() == [True, False]
     assert rows["epsilon"].tolist() == [epsilon_of_delta(1e-5, 0.4), math.inf]
     assert set(rows["delta"]) == {1e-5}
-    assert guarantee.pop("epsilon_delta") is None
-    stays = guarantee.pop("stays")
-    for name, value in guarantee.items():
-        assert rows.iloc[0]["guaranteed_mu" if name == "mu" else name] == value
-    weeks = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"]
-    assert rows.loc[0, weeks].tolist() == stays
+    known = {name: value for name, value in played[0].guarantee.as_row().items() if value == value}
+    assert rows.loc[0, list(known)].to_dict() == known
 
 
-def test_the_noise_on_a_count_is_the_median_of_all_entities(make_stream):
-    """At mu = 0.5, isotropic noise is 2 sqrt(2) on the count of the smallest entity."""
-    streams = {"test": make_stream(np.zeros((1, 3)), [10.0, 20.0, 50.0])}
-    cells = [cell([[0.0]], noise=noise) for noise in ("isotropic", "capacity", "capacity-memory")]
-    cells.append(cell([[0.0]], mu=math.inf))
-    count_noise = summary_of(cells, streams)["count_noise"]
-    expected = [4 * math.sqrt(2), 2 * math.sqrt(2), math.nan, math.nan]
-    np.testing.assert_allclose(count_noise, expected)
+@pytest.mark.parametrize(("least", "epsilon"), [(1e-7, 0.9), (1e-6, 0.9), (1e-5, math.inf)])
+def test_a_guarantee_that_is_not_gaussian_has_its_epsilon_from_its_delta_on(
+    streams, least, epsilon
+):
+    played = runs([[0.0] * 3])
+    other = dataclasses.replace(played.guarantee, mu=math.nan, epsilon_delta=(0.9, least))
+    rows = summary_of([dataclasses.replace(played, guarantee=other)], streams)
+    assert rows["epsilon"].tolist() == [epsilon]
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_columns_of_longer_stays_and_carrying_may_be_empty(streams, known):
-    played = cell([[0.0] * 3])
-    facts = {"stays": (0.4, 0.5, 0.6, 0.7), "carried": (3, 0.65)}
-    record = dataclasses.replace(played.guarantee, **facts if known else dict.fromkeys(facts))
-    rows = summary_of([dataclasses.replace(played, guarantee=record)], streams)
-    columns = ["mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks", "carried_weeks", "mu_carried"]
-    if known:
-        assert rows.loc[0, columns].tolist() == [0.4, 0.5, 0.6, 0.7, 3, 0.65]
-    else:
-        assert rows[columns].isna().all(axis=None)
+def test_only_batches_amplify_the_privacy_of_actions(random_stream):
+    stream = random_stream(9, 4)
+    free, noisy = (
+        suite(stream, ["rw-adabatch"], noise="isotropic-constant", mu=mu) for mu in LEVELS.values()
+    )
+    scores, cells = joined([free, noisy, suite(stream, ["rw-ftpl"])])
+    found = summarize(cells, scores, {stream.label: stream}, MAIN, FACTS)["amplified_epsilon"]
+    (played,) = noisy.played
+    assert found.isna().tolist() == [True, False, True]
+    assert found[1] == pytest.approx(played.amplification.epsilon(1e-6), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -223,17 +190,22 @@ def test_columns_of_longer_stays_and_carrying_may_be_empty(streams, known):
     ],
 )
 def test_a_row_is_ours_if_its_algorithm_or_noise_is(streams, origin, noise, ours):
-    rows = summary_of([cell([[0.0] * 3], origin=origin, noise=noise)], streams)
+    rows = summary_of([runs([[0.0] * 3], origin=origin, noise=noise)], streams)
     assert rows["ours"].tolist() == [ours]
 
 
 # --- Curves ---
 
 
+def curves_of(played, streams):
+    _, cells = joined(map(block_of, played))
+    return cumulative_curves(cells, streams, summary_of(played, streams), FACTS)
+
+
 @pytest.fixture
 def curves(streams):
-    cells = [cell([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]), cell([[0.5]], stream="other", mu=math.inf)]
-    return cumulative_curves(cells, streams, MAIN, FACTS)
+    played = [runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]), runs([[0.5]], stream="other", mu=math.inf)]
+    return curves_of(played, streams)
 
 
 def test_a_curve_by_hand(curves):
@@ -255,7 +227,7 @@ def test_a_curve_by_hand(curves):
 )
 def test_curves_of_the_references(curves, label, gains):
     best = curves[curves["algorithm"] == label]
-    curve = best[best["stream"] == "test"]
+    curve = best[best["stream"] == "nm"]
     assert curve["mean_cumulative_gain"].tolist() == gains
     assert (curve["ci_half_width"] == 0).all()
     assert curve["mu"].isna().all()
@@ -267,19 +239,18 @@ def test_curves_of_the_references(curves, label, gains):
 
 def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, monkeypatch):
     stream = tmp_path / "stream.parquet"
-    played = (runs_of([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]),)
-    block = RunBlock(replicates=(0, 1), played=played, best=np.ones(3))
+    block = block_of(runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]))
     inputs = {"stream": [str(stream)]}
-    for name, table in tables_of(block).items():
+    for name, table in score_tables(block).items():
         inputs[name] = [str(tmp_path / f"scores/{name}.parquet")]
         write_frame(table, *inputs[name])
-    write_stream(streams["test"], stream)
+    write_stream(streams["nm"], stream)
     settings, facts = MAIN.model_dump(mode="json"), dataclasses.replace(FACTS, replayed=True)
     paths = {name: tmp_path / f"{name}.parquet" for name in ("summary", "cumulative", "replay")}
     write_results(STUDY.package, settings, facts, inputs=inputs, files=paths)
     summary, curves, replay = (read_frame(path, schema(name)) for name, path in paths.items())
     assert summary["mean_gain"].tolist() == [1.5]
-    assert set(replay["stream"]) == {"test"}
+    assert set(replay["stream"]) == {"nm"}
     assert summary["gain_share"].tolist() == pytest.approx([(1.5 - 1.25) / (2.5 - 1.25)])
     assert curves["mean_cumulative_gain"].tolist()[-3:] == [0.5, 0.5, 1.5]
     paths["summary"].unlink()

@@ -53,7 +53,7 @@ def results_from(
     """Build the result tables of games on some streams, from what `join_blocks` returns."""
     summary = summarize(cells, scores, streams, settings, facts)
     tables = {
-        "summary": conclude(summary)[list(schema("summary").columns)],
+        "summary": conclude(summary).filter(list(schema("summary").columns)),
         "totals": totals_of(cells, scores, facts),
         "ranking": rank_meta(summary),
     }

@@ -122,9 +122,10 @@ def join_blocks(
             " are not 0, 1, 2, ..."
         )
     several = curves[curves.duplicated("cell", keep=False)]
-    for number, blocks in several.groupby("cell"):
-        for name, value in _joined(blocks).items():
-            cells.at[number, name] = value
+    joined = {number: _joined(blocks) for number, blocks in several.groupby("cell")}
+    for name in next(iter(joined.values()), ()):
+        own = cells[name].items()
+        cells[name] = [joined.get(number, {}).get(name, value) for number, value in own]
     return scores, cells
 
 

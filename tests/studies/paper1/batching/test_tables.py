@@ -9,7 +9,9 @@ from dpol.show.papers import EXPERTS
 from dpol.show.table import Table
 from dpol.studies.ledger.claims.compute import statements
 from dpol.studies.paper1.batching.drawn import amplification, batching
-from dpol.studies.paper1.batching.paper import TABLE_1, table_1
+from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.paper1.batching.study import STUDY
+from dpol.studies.paper1.table_1 import TABLE_1, table_1
 
 BOUNDS = ("borell-tis", "reflection")
 KINDS = ("un-amplified", "analytic", "monte-carlo", "heuristic")
@@ -96,7 +98,8 @@ def test_the_batching_table() -> None:
 
 def test_table_1_gives_the_largest_share_of_a_bound_that_games_reached() -> None:
     games = costs().assign(ftpl_bound=400.0, adabatch_bound=440.0, adabatch_regret=66.0)
-    table = table_1({"batching": games}, None, None)
+    shown = STUDY.shown(Batching(n_experts=[2], mus=[1.0]))
+    table = table_1({"batching": games}, shown, None)
     ((lines,),) = [[group.lines for group in section.groups] for section in table.sections]
     rows = {name: [cell.text for cell in cells] for name, cells in lines}
     _, leader, _, batches, _ = rows.values()

@@ -12,14 +12,13 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from dpol.core.schemas import write_frame
 from dpol.show.reported import REPORTED
 from dpol.show.table import Table, to_csv
-from dpol.studies.games.paper import table_2
-from dpol.studies.games.settings import Games, plays_the_papers
 from dpol.studies.games.study import STUDY
+from dpol.studies.paper1.table_2 import table_2
 from dpol.studies.study import Facts
 from paper_run import FACTS, MAIN, REPLICATES, SUITES, frames
+from report.run_by_hand import config
 from tables_by_hand import lines
 
 TREES = ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
@@ -33,16 +32,14 @@ def made() -> dict[str, pd.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def totals(made: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    """The rows with the paper's noise of the run's totals.parquet."""
-    path = tmp_path_factory.mktemp("run") / "totals.parquet"
-    write_frame(made["totals"], path)
-    rows = pd.read_parquet(path)
+def totals(made: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The total gains with the paper's noise."""
+    rows = made["totals"]
     return rows[rows["noise"] == "isotropic"].astype({"algorithm": str, "stream": str})
 
 
 def table(made: dict[str, pd.DataFrame], *, facts: Facts = FACTS, **changes: Any) -> Table:
-    return table_2({"summary": made["summary"].assign(**changes)}, MAIN, facts)
+    return table_2({"summary": made["summary"].assign(**changes)}, MAIN.shown, facts)
 
 
 def csv(shown: Table) -> pd.DataFrame:
@@ -228,9 +225,8 @@ OTHERS = [
 def test_only_a_run_that_plays_the_papers_algorithms_has_the_section(
     suites: dict[str, Any], questions: dict[str, str], plays: bool
 ) -> None:
-    main = Games(suites=suites, report=MAIN.report)
+    main = config(suites=suites, report=MAIN.report.model_dump()).games
     facts = replace(FACTS, questions=questions)
-    assert plays_the_papers(main, facts) is plays
     first, *others = STUDY.sections_of(main, facts)
     assert (first.name == "paper") is plays
     assert "paper" not in [section.name for section in others]

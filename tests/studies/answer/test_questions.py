@@ -10,9 +10,9 @@ import pytest
 
 from comparison_by_hand import CONFIDENCE, LEVELS, OURS, PAPER, cell
 from dpol.core.intervals import half_width
+from dpol.studies.answer.questions import best_of_roles, draw_questions, questions_table
 from dpol.studies.comparison.comparison import compare
 from dpol.studies.comparison.questions import compare_questions
-from dpol.studies.comparison.questions_shown import best_of_roles, draw_questions, questions_table
 from dpol.studies.comparison.settings import Comparison, Rival, System
 from dpol.studies.comparison.study import STUDY
 from dpol.studies.study import Facts, schemas_in
@@ -99,7 +99,7 @@ def test_the_mean_over_streams_and_its_interval_by_hand(tables):
 
 
 def test_the_first_table_has_a_section_for_each_question(tables):
-    table = questions_table({"questions": tables[0]}, SETTINGS, FACTS)
+    table = questions_table({"questions": tables[0]}, SETTINGS.pairs, FACTS)
     assert [section.title for section in table.sections] == list(QUESTIONS.values())
     assert texts(table)[0][0].startswith("the baseline: ")
     assert texts(table)[0][1] == "90.0%"
@@ -128,10 +128,10 @@ def test_the_tuned_baseline_is_the_best_of_its_forms_at_each_level(at_best):
     tuned = rows.loc[("share", "", "the tuned baseline")]
     assert tuned["algorithm"].to_dict() == {math.inf: "a", 1.0: "a", 0.25: "b"}
     assert tuned["gain_share"].tolist() == pytest.approx([0.3, 0.7, 0.9])
-    table = questions_table({"questions": questions}, WITH_RIVAL, FACTS)
+    table = questions_table({"questions": questions}, WITH_RIVAL.pairs, FACTS)
     named = [cells[0] for cells in texts(table)][:4]
     assert named[1] == "the tuned baseline: best of 2 forms in hindsight, isotropic noise"
-    figure = draw_questions({"questions": questions}, WITH_RIVAL, FACTS)
+    figure = draw_questions({"questions": questions}, WITH_RIVAL.pairs, FACTS)
     assert_legible(figure)
     best, other = (lines(figure.axes[0])[name] for name in ("the tuned baseline", "the baseline"))
     assert [y for _, y in points(best)] == pytest.approx([0.9, 0.7, 0.3])
@@ -142,7 +142,7 @@ def test_the_tuned_baseline_is_the_best_of_its_forms_at_each_level(at_best):
 
 
 def test_the_figure_has_a_panel_for_each_question_and_a_dot_for_each_stream(tables):
-    figure = draw_questions({"questions": tables[0]}, SETTINGS, FACTS)
+    figure = draw_questions({"questions": tables[0]}, SETTINGS.pairs, FACTS)
     titles = [ax.get_title(loc="left") for ax in figure.axes]
     assert titles == ["share", "share of the large", "patients"]
     for ax in figure.axes:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dpol.report.page import page_facts
-from dpol.studies.games.replay import replay_data, replay_intro, replay_widget
+from dpol.studies.answer.replay import replay_data, replay_intro, replay_widget
 from dpol.studies.drawing import PageFacts, Widget
 from replays import games, replay_of, stream_of
-from report.run_by_hand import ODD, config, page, replay
+from report.run_by_hand import config, replay
 from tables_by_hand import summary
 
 FACTS = page_facts(config())
@@ -24,7 +22,7 @@ FACTS = page_facts(config())
 def widget_of(frame: pd.DataFrame, **changes: Any) -> Widget:
     settings = config(**changes)
     frames = {"replay": frame, "summary": summary()}
-    return replay_widget(frames, settings.games, page_facts(settings))
+    return replay_widget(frames, settings.games.shown, page_facts(settings))
 
 
 def data_of(frame: pd.DataFrame, **changes: Any) -> Any:
@@ -57,8 +55,8 @@ def test_the_data_of_the_page_equal_the_table() -> None:
 def test_noise_and_its_whiskers_equal_the_table() -> None:
     levels = {"none": math.inf, "low": 1.0, "high": 0.25}
     stream = stream_of(6, 3)
-    cells = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
-    frame = replay_of(stream, cells, levels=levels)
+    blocks = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
+    frame = replay_of(stream, blocks, levels=levels)
     data = data_of(frame, privacy={"levels": levels})
     groups = frame.groupby(["noise", "mu"], sort=False)
     for setting, ((_, mu), own) in zip(data["settings"], groups, strict=True):
@@ -81,14 +79,6 @@ def test_without_any_noise_the_truth_alone_is_replayed() -> None:
     assert [setting["noisy"] for setting in data["settings"]] == [None, None]
     assert data["halves"] == []
     assert [widget_of(it).values["noisy"] for it in (frame, replay())] == [False, True]
-
-
-def test_no_name_ends_the_script(folder: Path) -> None:
-    """A browser reads the data of the page as they are."""
-    text = page(folder).split('id="replay-data">')[1].split("</script>")[0]
-    data = json.loads(text)
-    assert ODD in data["names"]
-    assert "<" not in text
 
 
 def test_names_that_begin_alike_are_cut_and_equal_ones_told_apart() -> None:
@@ -136,14 +126,3 @@ def test_a_table_of_gains_has_gains_and_rounds() -> None:
     data = replay_data(frame, summary(), ["rw-meta"], facts_of_gains())
     assert max(data["truth"]) == 1000
     assert data["words"] == {"period": "round", "entity": "expert", "count": "", "capacity": ""}
-
-
-def test_the_section_of_the_replay_is_named_after_its_periods(folder: Path) -> None:
-    html = page(folder)
-    assert re.search(
-        r'Week by week</h2>\s*<div class="part" id="replay">\s*'
-        r'<p class="intro">New Mexico, first of',
-        html,
-    )
-    assert html.count('id="replay-data"') == html.count('getElementById("replay-data")') == 1
-    assert "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src" in html

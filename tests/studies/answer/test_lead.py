@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 from dpol.report.page import page_facts
-from dpol.studies.games.answer import answer_widget, first_level, leads_of
-from dpol.studies.games.summary import conclude
+from dpol.studies.answer.lead import first_level, leads_of
+from dpol.studies.answer.slider import answer_widget
 from dpol.studies.drawing import PageFacts
+from dpol.studies.games.names import Shown
 from report.run_by_hand import config
-from tables_by_hand import INF, run
+from tables_by_hand import INF, main, run, summary
 
 STREAMS = {"nm": "Here", "pa": "There"}
 FACTS = replace(
@@ -24,11 +25,9 @@ FACTS = replace(
     levels={"a": INF, "b": 1.0},
 )
 LABELS = ["rw-ftpl", "tree", "rw-meta"]
-OWN = config(report={"algorithms": LABELS}).games
-COMPARED = OWN.model_copy(
-    update={
-        "roles": {"the baseline": [("rw-ftpl", "isotropic")], "ours": [("rw-meta", "isotropic")]}
-    }
+OWN = main(algorithms=LABELS)
+COMPARED = replace(
+    OWN, roles={"the baseline": [("rw-ftpl", "isotropic")], "ours": [("rw-meta", "isotropic")]}
 )
 
 
@@ -43,7 +42,7 @@ def played(more: Sequence[dict[str, Any]] = ()) -> pd.DataFrame:
         *(run("tree", mu, 42.0, stream=name, model="central")
           for name in STREAMS for mu in (INF, 1.0)),
     ]  # fmt: skip
-    return conclude(pd.DataFrame([*rows, *more]))
+    return summary([*rows, *more])
 
 
 DECIDED = (
@@ -57,8 +56,8 @@ AT_1 = (
 )
 
 
-def lead_of(summary: pd.DataFrame, settings: Any, facts: PageFacts = FACTS) -> str:
-    return leads_of(summary, settings, facts)[-1]
+def lead_of(frame: pd.DataFrame, settings: Shown, facts: PageFacts = FACTS) -> str:
+    return leads_of(frame, settings, facts)[-1]
 
 
 def test_an_owner_is_told_the_two_best_systems_and_the_best_fixed_entity() -> None:
@@ -74,9 +73,9 @@ def test_the_noise_of_each_system_is_named() -> None:
     """A rule with ten times the noise may be weak because of it."""
     rows = [run("persistence", mu, 12.0, ci_half_width=0.0) for mu in (INF, 1.0)]
     rows += [run("rw-meta", mu, 30.0, noise="capacity") for mu in (INF, 1.0)]
-    settings = config(report={"algorithms": ["persistence", "rw-meta"]}).games
+    settings = main(algorithms=["persistence", "rw-meta"])
     facts = replace(FACTS, streams={"nm": "Here"})
-    text = lead_of(conclude(pd.DataFrame(rows)), settings, facts)
+    text = lead_of(summary(rows), settings, facts)
     assert (
         "(rw-meta, capacity noise †) keeps 50, the next (persistence, isotropic noise) 20," in text
     )
@@ -84,7 +83,7 @@ def test_the_noise_of_each_system_is_named() -> None:
 
 def test_curators_lead_only_where_nothing_local_was_played() -> None:
     rows = [run("tree", mu, 42.0, model="central") for mu in (INF, 1.0)]
-    text = lead_of(conclude(pd.DataFrame(rows)), OWN, replace(FACTS, streams={"nm": "Here"}))
+    text = lead_of(summary(rows), OWN, replace(FACTS, streams={"nm": "Here"}))
     assert "the best central system in hindsight (tree, isotropic noise) keeps 70," in text
     assert "tree" not in lead_of(played(), OWN)
 
@@ -92,12 +91,12 @@ def test_curators_lead_only_where_nothing_local_was_played() -> None:
 def test_numbers_that_nobody_measured_are_told_of() -> None:
     some = {"unmeasured_periods": 13, "unmeasured_share": 0.06}
     rows = [run("rw-meta", 1.0, 30.0, stream="nm", **some), run("rw-meta", 1.0, 30.0, stream="pa")]
-    owner = leads_of(conclude(pd.DataFrame(rows)), OWN, FACTS)[1]
+    owner = leads_of(summary(rows), OWN, FACTS)[1]
     assert (
         "In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number."
         in owner
     )
-    both = leads_of(conclude(pd.DataFrame(rows)), COMPARED, FACTS)[1]
+    both = leads_of(summary(rows), COMPARED, FACTS)[1]
     few = "In 1 of 2 streams, nobody measured the best number of weeks with more than 5% of the"
     assert few in both
     assert not any("nobody measured" in lead for lead in leads_of(played(), OWN, FACTS))
@@ -109,7 +108,7 @@ def test_a_comparison_is_told_of_the_baseline_and_ours_at_each_level() -> None:
     assert private == f"{DECIDED} {AT_1} the baseline keeps 33, ours 55 {where}"
     assert free == f"{DECIDED} Without privacy, the baseline keeps 33, ours 67 {where}"
     papers = COMPARED.roles | {"the baseline": [("rw-meta", "isotropic")]}
-    text = lead_of(played(), COMPARED.model_copy(update={"roles": papers}))
+    text = lead_of(played(), replace(COMPARED, roles=papers))
     assert "the paper’s method keeps 55, ours 55" in text
 
 
@@ -120,7 +119,7 @@ def test_the_strongest_rival_stands_between_the_two():
         "strong": [("window-mean", "capacity")],
     }
     roles = dict([baseline, *rivals.items(), ours])
-    settings = COMPARED.model_copy(update={"roles": roles, "chosen_on": "other data"})
+    settings = replace(COMPARED, roles=roles, chosen_on="other data")
     more = [
         run(name, mu, gain, stream=stream, noise=noise)
         for name, noise, gain in (
@@ -136,7 +135,7 @@ def test_the_strongest_rival_stands_between_the_two():
 
 
 @pytest.mark.parametrize("settings", [OWN, COMPARED])
-def test_nothing_is_said_of_a_level_that_was_not_played(settings: Any) -> None:
+def test_nothing_is_said_of_a_level_that_was_not_played(settings: Shown) -> None:
     rows = played()
     assert len(leads_of(rows[rows["mu"] == 1.0], settings, replace(FACTS, levels={"b": 1.0}))) == 1
     free, private = leads_of(rows[rows["mu"] == INF], settings, FACTS)
@@ -154,7 +153,7 @@ def test_several_questions_are_led_by_the_first() -> None:
 
 
 def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
-    rows = conclude(pd.DataFrame([run("rw-meta", 1.0, -0.01, ci_half_width=INF)]))
+    rows = summary([run("rw-meta", 1.0, -0.01, ci_half_width=INF)])
     facts = replace(FACTS, streams={"nm": "Here"}, levels={"b": 1.0})
     assert "keeps 0, the best" in lead_of(rows, OWN, facts)
 
@@ -169,9 +168,9 @@ def test_a_table_of_gains_has_experts() -> None:
 
 def test_the_figure_has_the_shares_of_each_stream_and_a_level_to_begin_with() -> None:
     leader = run("leader", INF, 45.0, model="none", noise="none", ci_half_width=0.0)
-    summary = played([leader, run("odd", 1.0, 30.0, ci_half_width=INF)])
-    settings = config(report={"algorithms": ["rw-meta", "leader", "odd"]}).games
-    data = answer_widget({"summary": summary}, settings, FACTS).data
+    frame = played([leader, run("odd", 1.0, 30.0, ci_half_width=INF)])
+    settings = main(algorithms=["rw-meta", "leader", "odd"])
+    data = answer_widget({"summary": frame}, settings, FACTS).data
     assert [it["head"] for it in data["levels"]] == ["μ = ∞", "μ = 1 (69%)"]
     assert data["start"] == first_level(FACTS, compared=False) == 1
     here, there = data["panels"]

@@ -7,12 +7,8 @@ import math
 import pandas as pd
 import pytest
 
-from comparison_by_hand import OURS, PAPER
 from dpol.privacy.account import best_guess
-from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.privacy.noise_laws import Promise
-from dpol.studies.comparison.promises import draw_promises, promises_table, shares_kept
-from dpol.studies.comparison.settings import Comparison, NoiseMemories, promises_of
+from dpol.studies.answer.promises import draw_promises, promises_table, shares_kept
 from dpol.studies.study import Facts
 from legible import assert_legible
 from tables_by_hand import lines
@@ -34,6 +30,7 @@ MEMORY = pd.DataFrame(
         {
             **{"stream": stream, "level": 0.5, "weeks": 2, "noise": noise, "algorithm": reader},
             **{"same": same, "times": times, "mean_gain": gain, "ci_half_width": half},
+            **{"gaussian": noise.startswith("capacity"), "every_week": noise != "fast"},
             **{"replicates": 5, "confidence": 0.9, "ci_comparisons": 12},
         }
         for noise, reader, same, times, *gains in GAMES
@@ -41,8 +38,6 @@ MEMORY = pd.DataFrame(
     ]
 )
 FRAMES = {"memory": MEMORY, "summary": SUMMARY}
-ASKED = NoiseMemories(weeks=[2], mus=[0.5])
-SETTINGS = Comparison(baseline=PAPER, ours=OURS, memory=ASKED)
 FACTS = Facts({"a": "A", "b": "B"}, simulated=True, confidence=0.9, replicates=5)
 
 
@@ -60,7 +55,7 @@ def test_shares_are_means_over_streams_and_gaussian_noise_keeps_three_promises()
 def test_the_table_says_which_noise_cannot_keep_a_promise():
     shown = {
         (group, label.removesuffix(" †")): [cell.text for cell in cells]
-        for group, label, cells in lines(promises_table(FRAMES, SETTINGS, FACTS))
+        for group, label, cells in lines(promises_table(FRAMES, {}, FACTS))
     }
     whole, *_, pure = dict.fromkeys(group for group, _ in shown)
     assert "μ = 0.5" in whole
@@ -71,18 +66,8 @@ def test_the_table_says_which_noise_cannot_keep_a_promise():
     assert not any("FAST" in label for _, label in shown), "it does not release every week"
 
 
-def test_promises_of_one_mu():
-    epsilon = epsilon_of_delta(1e-6, 0.5)
-    assert promises_of(0.5, 1e-6) == {
-        "mu": Promise(mu=0.5),
-        "guess": Promise(delta=pytest.approx(2 * best_guess(0.5) - 1)),
-        "epsilon": Promise(epsilon=epsilon, delta=1e-6),
-        "pure": Promise(epsilon=epsilon),
-    }
-
-
 def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
-    figure = draw_promises(FRAMES, SETTINGS, FACTS)
+    figure = draw_promises(FRAMES, {}, FACTS)
     curves, stay = figure.axes
     starts = [line.get_ydata()[0] for line in curves.lines[1:]]
     assert starts == pytest.approx([1, 1, 1, 2 - 2 * best_guess(0.5)], abs=1e-3)

@@ -13,8 +13,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.dates import date2num
 from matplotlib.figure import Figure
 
-from dpol.studies.games.paper import RANGE_LABEL, draw_figure_2
-from dpol.studies.games.settings import BEST_FIXED
+from dpol.studies.games.names import BEST_FIXED
+from dpol.studies.paper1.figure_2 import RANGE_LABEL, draw_figure_2
 from legible import assert_legible, lines, plain
 from paper_run import FACTS, MAIN, frames
 
@@ -29,7 +29,7 @@ def made() -> dict[str, pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def figure(made: dict[str, pd.DataFrame]) -> Figure:
-    return draw_figure_2(made, MAIN, FACTS)
+    return draw_figure_2(made, MAIN.shown, FACTS)
 
 
 def shade(ax: Axes) -> PolyCollection:
@@ -70,7 +70,7 @@ def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFr
     gains = fixed["mean_cumulative_gain"].loc[key].to_numpy() + lead
     cumulative.loc[meta, "mean_cumulative_gain"] = gains
     cumulative.loc[meta, "ci_half_width"] = 0.1
-    figure = draw_figure_2(made | {"cumulative": cumulative}, MAIN, FACTS)
+    figure = draw_figure_2(made | {"cumulative": cumulative}, MAIN.shown, FACTS)
     assert figure.get_label() == (
         "RW-Meta ends above the best fixed expert in 2 of 6 panels, and below it in 2."
     )
@@ -78,11 +78,11 @@ def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFr
 
 def test_rounds_without_dates_are_counted(made: dict[str, pd.DataFrame]) -> None:
     undated = made["cumulative"].assign(period=pd.NaT)
-    figure = draw_figure_2(made | {"cumulative": undated}, MAIN, FACTS)
+    figure = draw_figure_2(made | {"cumulative": undated}, MAIN.shown, FACTS)
     for ax in figure.axes:
         assert lines(ax)["rw-meta"].get_xdata().tolist() == list(range(1, 13))
         assert all(tick == int(tick) for tick in ax.get_xticks())
         assert set(shade(ax).get_paths()[0].vertices[:, 0]) == set(range(1, 13))
     assert "Real data, rounds 1 to 12" in plain(figure.get_suptitle())
-    dated = draw_figure_2(made, MAIN, FACTS).axes[0]
+    dated = draw_figure_2(made, MAIN.shown, FACTS).axes[0]
     assert lines(dated)["rw-meta"].get_xdata()[0] == date2num(np.datetime64("2021-01-01"))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.show.table import to_csv, to_markdown
-from dpol.studies.games.gains import COLUMNS, UNMOVED
+from dpol.studies.answer.gains import COLUMNS, UNMOVED
 from tables_by_hand import (
     FACTS,
     INF,

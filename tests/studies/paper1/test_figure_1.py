@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from scipy.stats import norm
 
 from dpol.core.randomness import Floats
-from dpol.studies.paper1.batching.paper import draw_figure_1
-from dpol.studies.paper1.batching.settings import Batching
+from dpol.studies.paper1.batching.settings import Shown
+from dpol.studies.paper1.figure_1 import draw_figure_1
 from legible import assert_legible, lines
 
 SIZES, MUS = (2, 10), (0.25, 1.0, 4.0)
 FALSE_POSITIVE = np.array([0.0, norm.cdf(-2), norm.cdf(-0.5), 0.5, 1.0])
-SETTINGS = Batching(n_experts=list(SIZES), mus=list(MUS), replicates=2000)
+SETTINGS = Shown(replicates=2000, regret_bounds={})
 HALVED = {"un-amplified": 1.0, "analytic": 0.5, "monte-carlo": 0.25, "heuristic": 0.1}
 """Share of mu that each kind leaves: batches of 4 rounds halve it."""
 

@@ -13,7 +13,7 @@ from comparison_by_hand import (
     frames,
 )
 from dpol.show.table import Table, TableCell, to_markdown
-from dpol.studies.comparison.tables import comparison_table
+from dpol.studies.answer.comparison import comparison_table
 
 # Repeated and with less spread, so that verdicts are decided.
 MANY = cells(spread=0.1, times=50)
@@ -26,17 +26,12 @@ def made() -> dict[str, pd.DataFrame]:
 
 
 def build(made: dict[str, pd.DataFrame]) -> Table:
-    return comparison_table(made, COMPARISON, FACTS)
+    return comparison_table(made, COMPARISON.pairs, FACTS)
 
 
 def line(made: dict[str, pd.DataFrame], label: str) -> tuple[TableCell, ...]:
     (section,) = build(made).sections
     return dict(section.groups[0].lines)[label]
-
-
-def at(frame: pd.DataFrame, kind: str, mu: float, other: str = "") -> pd.Series:
-    chosen = (frame["kind"] == kind) & (frame["mu"] == mu)
-    return chosen & (frame["other_algorithm"] == other) if other else chosen
 
 
 # --- The comparison ---
@@ -66,7 +61,7 @@ def test_rivals_stand_beside_the_baseline() -> None:
     made = frames(MANY, AT_BEST)
 
     def rivals() -> tuple[TableCell, ...]:
-        (section,) = comparison_table(made, AT_BEST, FACTS).sections
+        (section,) = comparison_table(made, AT_BEST.pairs, FACTS).sections
         return dict(section.groups[0].lines)["μ = 1"][2:4]
 
     assert rivals() == (
@@ -79,7 +74,7 @@ def test_rivals_stand_beside_the_baseline() -> None:
     frame.loc[worse, "verdict"] = "below"
     assert rivals()[1].notes == ("ours +2.00 ± 0.05, below", "ridge-a")
     named = "The tuned baseline: ridge-a, isotropic noise; ridge-b, isotropic noise."
-    assert named in to_markdown(comparison_table(made, AT_BEST, FACTS))
+    assert named in to_markdown(comparison_table(made, AT_BEST.pairs, FACTS))
 
 
 def test_half_widths_and_verdicts_stand_beside_their_numbers(
@@ -87,7 +82,8 @@ def test_half_widths_and_verdicts_stand_beside_their_numbers(
 ) -> None:
     frame = made["comparison"]
     halves = ["ci_half_width", "other_ci_half_width", "difference_half_width"]
-    frame.loc[at(frame, "baseline", 1.0), [*halves, "verdict"]] = [0.111, 0.222, 0.333, "undecided"]
-    ours, baseline = line(made, "μ = 1")
+    baseline = (frame["kind"] == "baseline") & (frame["mu"] == 1.0)
+    frame.loc[baseline, [*halves, "verdict"]] = [0.111, 0.222, 0.333, "undecided"]
+    ours, other = line(made, "μ = 1")
     assert ours == TableCell("17.00 ± 0.11")
-    assert baseline == TableCell("12.00 ± 0.22", ("ours +5.00 ± 0.33, undecided",))
+    assert other == TableCell("12.00 ± 0.22", ("ours +5.00 ± 0.33, undecided",))

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from dpol.studies.games.privacy_utility import answer_table, draw_privacy_utility
-from dpol.studies.games.summary import conclude
-from dpol.studies.games.systems import lines_of, mean_share, promised
+from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
+from dpol.studies.answer.systems import lines_of, mean_share
+from dpol.studies.games.levels import keeps_level
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines, points
 from tables_by_hand import FACTS, INF, main, rows, run, summary
@@ -103,7 +103,7 @@ def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
     gains = {INF: 10.0, 1.0: 29.0}  # what it has without noise does not count
     better = [run("mf-ftpl", mu, gain, model="central") for mu, gain in gains.items()]
     roles = {role: [("rw-meta", "isotropic")] for role in ("the baseline", "ours")}
-    asked = main().model_copy(update={"roles": roles})
+    asked = main(roles=roles)
     *_, curator = lines_of(summary([*rows(), *better]), asked, FACTS)
     assert (curator.name, curator.algorithm) == ("a curator", "mf-ftpl")
     assert lines_of(summary(), asked, FACTS)[-1].algorithm == "tree-ftpl-min-noise"
@@ -111,14 +111,15 @@ def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
 
 def test_a_row_whose_guarantee_is_weaker_than_its_level_is_left_out() -> None:
     frame = summary()
-    assert len(promised(frame)) == len(frame)
-    assert len(promised(frame.assign(guaranteed_mu=frame["mu"] / 2))) == len(frame)
-    weaker = frame.assign(guaranteed_mu=frame["mu"] * 1.01)
-    assert set(promised(weaker)["mu"]) == {INF}
-    # Without Gaussian DP the bound is (e^eps + delta) / (e^eps + 1): 0.75 for log 3.
+    # Without Gaussian DP the bound is (e^eps + delta) / (e^eps + 1): 0.75 for log 3, and 0.690 for
+    # 0.8, less than Phi(1 / 2).
     other = frame.assign(guaranteed_mu=math.nan, epsilon=math.log(3), delta=0.0)
-    assert set(promised(other)["mu"]) == {INF}
-    assert len(promised(other.assign(epsilon=0.8))) == len(frame)  # 0.690 < Phi(1 / 2)
+    kept = frame, frame.assign(guaranteed_mu=frame["mu"] / 2), other.assign(epsilon=0.8)
+    assert all(keeps_level(rows).all() for rows in kept)
+    for weaker in (frame.assign(guaranteed_mu=frame["mu"] * 1.01), other):
+        assert keeps_level(weaker).tolist() == frame["mu"].eq(INF).tolist()
+        drawn_rows = lines_of(weaker.assign(keeps_level=keeps_level(weaker)), main(), FACTS)
+        assert {mu for line in drawn_rows for mu in line.rows["mu"]} == {INF}
 
 
 def test_the_table_names_what_is_left_out_of_it() -> None:
@@ -129,7 +130,7 @@ def test_the_table_names_what_is_left_out_of_it() -> None:
     facts = Facts({"nm": "Here"}, simulated=False, confidence=0.95, levels={"b": 1.0})
 
     def footers(*played: dict[str, object]) -> str:
-        frames = {"summary": conclude(pd.DataFrame(played))}
+        frames = {"summary": summary(played)}
         return " ".join(answer_table(frames, shown, facts).footers)
 
     said = "Left out, since the guarantee (in brackets) is weaker: "
@@ -163,8 +164,7 @@ def test_a_rival_is_its_best_form_at_each_level() -> None:
     ]
     paper, *forms, ours = ((name, "isotropic") for name in gains)
     roles = {"the baseline": [paper], "the tuned baseline": forms, "ours": [ours]}
-    settings = main().model_copy(update={"roles": roles})
-    systems = {line.name: line for line in lines_of(summary(played), settings, FACTS)}
+    systems = {it.name: it for it in lines_of(summary(played), main(roles=roles), FACTS)}
     assert list(systems) == ["the baseline", "the tuned baseline", "ours"]
     rival = systems["the tuned baseline"]
     assert rival.rows.set_index("mu")["algorithm"].to_dict() == {INF: "form-b", 1.0: "form-a"}

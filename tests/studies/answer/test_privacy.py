@@ -6,13 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from dpol.studies.games.privacy import privacy_table
-from dpol.studies.games.summary import conclude
+from dpol.studies.answer.privacy import privacy_table
 from dpol.studies.study import Facts
-from tables_by_hand import INF, lines, main, run
+from tables_by_hand import INF, lines, main, run, summary
 
 FACTS = Facts({"nm": "NM"}, simulated=False, confidence=0.95, levels={"none": INF, "low": 1.0})
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
@@ -21,9 +19,9 @@ INDEPENDENT = ("69.2%", "92.2% in 8 rounds")
 
 
 def table(*rows: dict[str, Any], **facts: Any) -> Any:
-    summary = conclude(pd.DataFrame(rows))
-    labels = list(dict.fromkeys(row["algorithm"] for row in rows))
-    return privacy_table({"summary": summary}, main(algorithms=labels), replace(FACTS, **facts))
+    labels = tuple(dict.fromkeys(row["algorithm"] for row in rows))
+    shown = main(algorithms=labels)
+    return privacy_table({"summary": summary(rows)}, shown, replace(FACTS, **facts))
 
 
 def cells(shown: Any) -> dict[str, list[tuple[str, ...]]]:

@@ -1,0 +1,42 @@
+"""Games played in a test, and their tables as the jobs of a run hand them on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.data.stream import GainStream
+from dpol.experts.registry import make_members
+from dpol.studies.games.compute import play_suite
+from dpol.studies.games.scores import Played, RunBlock, score_tables
+from dpol.studies.games.summary import join_blocks
+
+
+def suite(
+    stream: GainStream,
+    specs: Iterable[Any],
+    *,
+    noise: str = "isotropic",
+    mu: float = 0.5,
+    seed: int = 1,
+    replicates: Sequence[int] = range(3),
+) -> RunBlock:
+    """Play algorithms, given as in a suite."""
+    members = [member for spec in specs for member in make_members(spec)]
+    return play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
+
+
+def block_of(played: Played, first: int = 0, best: float = 1.0) -> RunBlock:
+    """Return runs as a block; `best` is the largest gain of every round."""
+    size, n_rounds = played.gains.shape
+    replicates = tuple(range(first, first + size))
+    return RunBlock(replicates=replicates, played=(played,), best=np.full(n_rounds, best))
+
+
+def joined(blocks: Iterable[RunBlock]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the scores and the cells of blocks."""
+    jobs = map(score_tables, blocks)
+    return join_blocks((job["scores"].to_pandas(), job["curves"].to_pandas()) for job in jobs)
