@@ -54,7 +54,7 @@ class Privacy(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Game:
     """A stream of the panel played under one question.
 
     Args:
@@ -123,30 +123,30 @@ class Config(Settings):
         return getattr(self, study, None)
 
     @property
-    def asks(self) -> dict[str, Gain]:
+    def gains(self) -> dict[str, Gain]:
         """The questions by label; the label of a single question is empty."""
         return {"": self.gain} if self.questions is None else self.questions
 
     @property
     def at_most(self) -> float:
         """The largest count per capacity in any question."""
-        shares = (gain for gain in self.asks.values() if gain.of == "share")
+        shares = (gain for gain in self.gains.values() if gain.of == "share")
         return max((gain.largest for gain in shares), default=1.0)
 
     @property
     def asks_the_papers(self) -> bool:
         """Whether gains, data columns and privacy are defined as in the first paper."""
-        (*others, gain) = self.asks.values()
+        (*others, gain) = self.gains.values()
         once = self.privacy.count_sensitivity == 1 == self.privacy.unit.weeks
         return not others and gain.untitled == THE_PAPERS and once and self.dataset.is_papers
 
     @property
-    def played(self) -> dict[str, Asked]:
+    def played(self) -> dict[str, Game]:
         """The games by label: each stream under each question."""
         games = {}
-        for (label, stream), (question, gain) in product(self.streams.items(), self.asks.items()):
+        for (label, stream), (question, gain) in product(self.streams.items(), self.gains.items()):
             title = stream.title or label
-            games[f"{label}-{question}" if question else label] = Asked(
+            games[f"{label}-{question}" if question else label] = Game(
                 stream=label,
                 question=question,
                 gain=gain,
@@ -155,11 +155,11 @@ class Config(Settings):
         return games
 
     @property
-    def read_otherwise(self) -> dict[str, Asked]:
+    def read_otherwise(self) -> dict[str, Game]:
         """The games at each further reading of the table, by label."""
         return {
-            reading_label(label, reading): replace(asked, reading=reading)
-            for label, asked in self.played.items()
+            reading_label(label, reading): replace(game, reading=reading)
+            for label, game in self.played.items()
             for reading in self.dataset.readings
         }
 
@@ -180,7 +180,7 @@ class Config(Settings):
     def facts(self) -> Facts:
         """What studies know about the run before its first job."""
         return Facts(
-            streams={label: asked.title for label, asked in self.played.items()},
+            streams={label: game.title for label, game in self.played.items()},
             simulated=self.dataset.simulated,
             confidence=self.report.confidence,
             levels=self.privacy.levels,
@@ -191,8 +191,8 @@ class Config(Settings):
             replayed=self.replayed,
             asks_the_papers=self.asks_the_papers,
             reported={label: stream.reported_as for label, stream in self.streams.items()},
-            questions={label: gain.title or label for label, gain in self.asks.items()},
-            asked={label: asked.question for label, asked in self.played.items()},
+            questions={label: gain.title or label for label, gain in self.gains.items()},
+            question_of={label: game.question for label, game in self.played.items()},
             readings=tuple(self.dataset.readings),
             entries={
                 it if isinstance(it, str) else it.get("label", it["algorithm"]): it

@@ -29,7 +29,7 @@ MOST_JOBS = 20_000
 def dataset(config: Config, members: Members) -> Iterator[Problem]:
     """Yield the problems of the table and of its questions."""
     return config.dataset.problems(
-        {f"questions.{label}" if label else "gain": gain for label, gain in config.asks.items()}
+        {f"questions.{label}" if label else "gain": gain for label, gain in config.gains.items()}
     )
 
 
@@ -92,12 +92,12 @@ def questions(config: Config, members: Members) -> Iterator[Problem]:
     if several and "gain" in config.model_fields_set:
         asked_once = config.gain.model_dump(exclude_unset=True)
         yield Problem(("gain",), asked_once, "must not be given together with questions")
-    if several and len(config.asks) < 2:
+    if several and len(config.gains) < 2:
         allowed = "must be at least two; use gain for a single question"
-        yield Problem(("questions",), list(config.asks), allowed)
-    if several and len(config.played) < len(config.streams) * len(config.asks):
+        yield Problem(("questions",), list(config.gains), allowed)
+    if several and len(config.played) < len(config.streams) * len(config.gains):
         allowed = "gives two games the same label STREAM-QUESTION; change a label"
-        yield Problem(("questions",), list(config.asks), allowed)
+        yield Problem(("questions",), list(config.gains), allowed)
 
 
 def longest_stay(config: Config, members: Members) -> Iterator[Problem]:

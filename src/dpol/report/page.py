@@ -147,7 +147,7 @@ def page_facts(config: Config) -> PageFacts:
     period = _PERIODS.get(dataset.periods.length, "period")
     return PageFacts(
         **vars(config.facts),
-        gains=config.asks,
+        gains=config.gains,
         run=config.run,
         private=dataset.private,
         period="round" if dataset.columns is None else period,

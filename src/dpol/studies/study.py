@@ -109,7 +109,7 @@ class Facts:
             so that its numbers are comparable.
         reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
-        asked: label of the question of each gain stream, by label of the stream.
+        question_of: label of the question of each gain stream, by label of the stream.
         readings: labels of further readings of numbers that nobody measured.
         entries: entries of the suites, by label.
     """
@@ -126,7 +126,7 @@ class Facts:
     asks_the_papers: bool = False
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
-    asked: Mapping[str, str] = field(default_factory=dict)
+    question_of: Mapping[str, str] = field(default_factory=dict)
     readings: Sequence[str] = ()
     entries: Mapping[str, Any] = field(default_factory=dict)
 

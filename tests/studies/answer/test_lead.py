@@ -21,7 +21,7 @@ STREAMS = {"nm": "Here", "pa": "There"}
 FACTS = replace(
     page_facts(config()),
     streams=STREAMS,
-    asked=dict.fromkeys(STREAMS, ""),
+    question_of=dict.fromkeys(STREAMS, ""),
     levels={"a": INF, "b": 1.0},
 )
 LABELS = ["rw-ftpl", "tree", "rw-meta"]
@@ -147,7 +147,7 @@ def test_several_questions_are_led_by_the_first() -> None:
     facts = replace(
         FACTS,
         questions={"share": "share", "patients": "patients"},
-        asked={"nm": "share", "pa": "patients"},
+        question_of={"nm": "share", "pa": "patients"},
     )
     assert "keeps 33, ours 50 of 100" in lead_of(played(), COMPARED, facts)
 

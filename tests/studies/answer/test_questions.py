@@ -35,7 +35,7 @@ FACTS = Facts(
     levels=LEVELS,
     replicates=3,
     questions=QUESTIONS,
-    asked=ASKED,
+    question_of=ASKED,
     seed=1,
 )
 # Of a possible gain of 10, the baseline keeps 6 at mu = 1 and 2 at 0.25. Ours keeps 8 and 6.5 in

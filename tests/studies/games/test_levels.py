@@ -81,7 +81,7 @@ def texts_of(
     facts = replace(
         PAGE,
         streams={label: label.upper() for label in STREAMS},
-        asked=dict.fromkeys(STREAMS, ""),
+        question_of=dict.fromkeys(STREAMS, ""),
         levels={level: LEVELS[level] for level in levels},
         replicates=3,
         replayed=False,

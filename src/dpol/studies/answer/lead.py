@@ -38,7 +38,9 @@ def leads_of(summary: pd.DataFrame, settings: Shown, facts: PageFacts) -> list[s
     """
     streams = list(facts.streams)
     if facts.asks_several:
-        streams = [name for name in streams if facts.asked[name] == next(iter(facts.questions))]
+        streams = [
+            name for name in streams if facts.question_of[name] == next(iter(facts.questions))
+        ]
     if not settings.roles:
         del streams[1:]  # a whole may come before its parts, and their mean counts everybody twice
     own = summary[summary["stream"].isin(streams)]

@@ -187,7 +187,7 @@ def shares_of(summary: pd.DataFrame, settings: Shown, facts: Facts) -> pd.DataFr
     Also their means, if systems or questions are compared. Otherwise the streams may be a whole and
     its parts, whose mean would count everybody twice.
     """
-    asked = {stream: facts.asked.get(stream, "") for stream in facts.streams}
+    asked = {stream: facts.question_of.get(stream, "") for stream in facts.streams}
     parts = []
     for line in lines_of(summary, settings, facts):
         rows = line.rows.assign(question=line.rows["stream"].map(asked), system=line.explained)

@@ -38,9 +38,9 @@ def run(point: ComparisonPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     runs = run_totals(summary, totals)
     comparison, levels, confidence = point.comparison, point.levels, point.confidence
     tables["comparison"] = compare(runs, comparison, levels, confidence)
-    if point.asked:
+    if point.question_of:
         tables["questions"] = compare_questions(
-            runs, summary, comparison, levels, point.asked, confidence
+            runs, summary, comparison, levels, point.question_of, confidence
         )
     return tables
 

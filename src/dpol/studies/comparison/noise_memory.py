@@ -117,31 +117,31 @@ def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
 
 
 def compare_memories(
-    totals: pd.DataFrame, asked: NoiseMemories, *, delta: float, confidence: float
+    totals: pd.DataFrame, memories: NoiseMemories, *, delta: float, confidence: float
 ) -> pd.DataFrame:
     """Return three rows per stream, unit of privacy and mu, with jointly valid intervals.
 
     Args:
         totals: rows of `play_memories`, for all streams and units.
-        asked: the units and levels.
+        memories: the units and levels.
         delta: delta at which epsilon is reported.
         confidence: joint confidence of all intervals.
     """
     of_units = totals.groupby(["stream", "weeks"], sort=False)
-    rows = [row for _, own in of_units for row in _rows(own, asked, delta)]
+    rows = [row for _, own in of_units for row in _rows(own, memories, delta)]
     return _with_verdicts(pd.DataFrame(rows), confidence)
 
 
-def _rows(totals: pd.DataFrame, asked: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
+def _rows(totals: pd.DataFrame, memories: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
     """Yield rows for correlated noise, independent at mu and `times` mu, rivals; no half-widths."""
     reader = totals["algorithm"].iloc[0]
     games = dict(iter(totals.groupby(["algorithm", "noise", "mu"], sort=False)))
-    for mu in asked.mus:
+    for mu in memories.mus:
         remembered = games[reader, REMEMBERED, mu]
         yield {"level": mu, "times": 1.0, "same": "", **_side(remembered, delta)}
         others = [(1.0, SAME, (reader, INDEPENDENT, mu))]
-        others.append((asked.times, "", (reader, INDEPENDENT, asked.times * mu)))
-        for rival in asked.rivals:
+        others.append((memories.times, "", (reader, INDEPENDENT, memories.times * mu)))
+        for rival in memories.rivals:
             (member,) = make_members(rival.algorithm)
             for same, level in rival.levels(mu, totals["weeks"].iloc[0], delta).items():
                 others.append((level / mu, same, (member.label, rival.noise, level)))

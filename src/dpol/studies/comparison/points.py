@@ -20,14 +20,14 @@ class SystemsPoint:
         comparison: the systems, without `memory`.
         levels: mu of each privacy level, by label.
         confidence: joint confidence of all intervals.
-        asked: label of the question of each stream, by label of the stream; empty if all streams
-            are asked one question.
+        question_of: label of the question of each stream, by label of the stream; empty if all
+            streams are asked one question.
     """
 
     comparison: Comparison
     levels: Mapping[str, float]
     confidence: float
-    asked: Mapping[str, str]
+    question_of: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)

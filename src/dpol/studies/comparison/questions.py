@@ -18,7 +18,7 @@ def compare_questions(
     summary: pd.DataFrame,
     comparison: Comparison,
     levels: Mapping[str, float],
-    asked: Mapping[str, str],
+    question_of: Mapping[str, str],
     confidence: float,
 ) -> pd.DataFrame:
     """Compute the share of the possible gain that each role keeps, by question, level and stream.
@@ -32,7 +32,7 @@ def compare_questions(
         summary: summary of the main study.
         comparison: the systems of each role.
         levels: mu of each privacy level, by label.
-        asked: question of each stream; both by label.
+        question_of: question of each stream; both by label.
         confidence: joint confidence of the intervals of all means, and of all streams.
 
     Raises:
@@ -42,8 +42,8 @@ def compare_questions(
     of_stream = by_stream(runs)
     rows: list[dict[str, Any]] = []
     samples = []
-    for question in dict.fromkeys(asked.values()):
-        streams = [label for label, own_question in asked.items() if own_question == question]
+    for question in dict.fromkeys(question_of.values()):
+        streams = [label for label, own_question in question_of.items() if own_question == question]
         own = bounds.loc[streams]
         uniform = own["uniform_gain"].to_numpy()[:, None]
         possible = own["oracle_gain"].to_numpy()[:, None] - uniform

@@ -30,7 +30,7 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoin
                 comparison=settings.model_copy(update={"memory": None}),
                 levels=facts.levels,
                 confidence=facts.confidence,
-                asked=facts.asked if facts.asks_several else {},
+                question_of=facts.question_of if facts.asks_several else {},
             ),
             inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
             seconds=4.0,
