@@ -72,7 +72,7 @@ def test_words_rerun_nothing(finished: Path) -> None:
         ("experts/cautious_mean.py", lambda text: f"# A comment.\n\n{text}"),
         ("noise/noises.py", by("return None", "return None  # no memory")),
         ("studies/paper3/figures.py", lambda text: text.replace('"""', '"""Other words. ', 1)),
-        ("studies/jobs.py", by("def together(", "\n\ndef together(")),
+        ("studies/jobs.py", by("def join_tables(", "\n\ndef join_tables(")),
     ]
     assert planned(finished, *changes) == (set(), set())
 

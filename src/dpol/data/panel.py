@@ -248,7 +248,11 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     rows["their share of the possible gain, %"] = [round(100 * it["share"], 1) for it in best]
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
-    retrieved = f", retrieved {fetched['retrieved']}, from {fetched['url']}" if fetched else ""
+    retrieved = "".join(
+        f", {word} {fetched[key]}"
+        for word, key in (("retrieved", "retrieved"), ("from", "url"))
+        if key in fetched
+    )
     lines = [
         "# Cleaning report\n",
         f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
