@@ -17,7 +17,7 @@ help: ## show this list
 
 setup: $(VENV)/.run ## set up .venv, as the next three do by themselves
 
-demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas: two minutes on two cores; network only for packages, once
+demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas: 2 minutes on two cores; network only for packages, once
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.run ## the same in the paper's three states, at full size; fetches the HHS table

@@ -130,6 +130,7 @@ HOMES = {
 def add_contents(app: Sphinx, page: str, text: list[str]) -> None:
     """Add the lists of pages, and the manual of the config, which is outside this folder."""
     text[0] = MANUAL if page == "reference/config" else text[0] + MORE.get(page, "")
+    text[0] = re.sub(r"\((?:\.\./)+config/README\.md#", "(/reference/config.md#", text[0])
     # A page outside this folder is not built; it is given as a file.
     text[0] = re.sub(r"\[(.+?)\]\((\.\./weekly/.+?)\)", r"{download}`\1 <\2>`", text[0])
 

@@ -19,7 +19,7 @@ import pandas as pd
 from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.names import name_of
-from dpol.show.reported import FILLINGS
+from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
 from dpol.studies.games.names import (
     BEST_LINEAR,
     LINEAR,
@@ -73,15 +73,6 @@ def kept(role: str, *, mu: float) -> float:
     """Share of the possible gain on fifteen states of a role's best system."""
     means = recorded("states", "questions").query("question == 'share'")
     return means[(means["role"] == role) & (means["mu"] == mu)]["gain_share"].max()
-
-
-def losses() -> str:
-    """Points that systems lose from no noise to μ = 0.25."""
-    lost = {role: f"{100 * (kept(role, mu=math.inf) - kept(role, mu=0.25)):.1f}" for role in NAMES}
-    return (
-        f"From no noise to μ = 0.25 the baseline loses {lost['the baseline']} points, with our"
-        f" noise {lost[WITH_NOISE]}, last week's choice {lost[LAST]}, and ours {lost['ours']}.\n"
-    )
 
 
 def shares() -> str:
@@ -211,15 +202,17 @@ def rivals() -> str:
         "factorised window sums": "best `mf-window`",
         "factorised decayed sums": "best `mf-discounted`",
     }
-    every = recorded("beyond", "ranking").query("source == 'run' and mu >= 0.25")
+    runs, noises = {"beyond": "three", "states": "fifteen"}, ("isotropic", "capacity")
     rows = []
     for rival, title in titles.items():
         cells = []
-        for noise in ("isotropic", "capacity"):
+        for run, noise in product(runs, noises):
+            every = recorded(run, "ranking").query("source == 'run' and 0.25 <= mu < inf")
             ratio = every[(every["rival"] == rival) & (every["noise"] == noise)]["ratio"]
-            cells.append(f"{ratio.min():.2f} to {ratio.max():.2f}")
+            cells.append(f"{ratio.min():.2f} to {ratio.max():.2f}" if len(ratio) else "")
         rows.append((title, *cells))
-    return table(("RW-Meta compared with", "isotropic noise", "capacity noise"), rows)
+    heads = (f"{noise} noise, {states} states" for states, noise in product(runs.values(), noises))
+    return table(("RW-Meta compared with", *heads), rows)
 
 
 def lazy_regret() -> str:
@@ -361,14 +354,44 @@ REGRESSORS = ROOT / "verify" / "runs" / "regressors.csv"
 """Total gains by the regressors of the linear models; verify/regressors.py writes them."""
 
 
+def papers_columns(gains: pd.DataFrame) -> pd.Series:
+    """Return the total gains of the paper's four columns, by stream, algorithm and level."""
+    names = gains["algorithm"].where(gains["family"] != LINEAR, BEST_LINEAR)
+    keys = [gains["stream"], names, gains["mu"]]
+    return gains["mean_gain"].where(gains["noise"] == "isotropic").groupby(keys).max()
+
+
+def ratios() -> str:
+    """Ratios of the first paper's Table 2, which need no scale, beside those of runs."""
+    paper = load_reported().set_index(["stream", "algorithm", "mu"])["mean_gain"]
+    states, texas = (
+        papers_columns(recorded(run, "summary")) for run in ("beyond", "central-texas")
+    )
+    columns = {
+        f"{state}: {name}": gains[state]
+        for state in PAPER_STATES
+        for name, gains in {"paper": paper, "dpol": states}.items()
+    } | {"Central Texas": texas.droplevel("stream")}
+    pairs = {
+        "Min Noise / Min Regret": ((MIN_NOISE, math.inf), (MIN_REGRET, math.inf)),
+        "best linear / Min Noise": ((BEST_LINEAR, math.inf), (MIN_NOISE, math.inf)),
+        "best linear, μ = 0.25 / ∞": ((BEST_LINEAR, 0.25), (BEST_LINEAR, math.inf)),
+    }
+    rows = [
+        (title, *(f"{gains[above] / gains[below]:.2f}" for gains in columns.values()))
+        for title, (above, below) in pairs.items()
+    ]
+    return table(("ratio", *columns), rows)
+
+
 def figure_1() -> str:
     """The error of the first paper's Figure 1 where both rates are equal."""
     every = recorded("central-texas", "amplification").query("bound == 'borell-tis'")
     kinds = {kind: name_of(kind) for kind in ("un-amplified", "analytic", "monte-carlo")}
     rows = []
     for (n, mu), curves in every.groupby(["n", "mu"]):
-        errors = curves.set_index("kind")["false_negative"]
-        rows.append((f"{n}", f"{mu:g}", *(f"{100 * errors[kind]:.1f}%" for kind in kinds)))
+        errors = 100 * curves.set_index("kind")[["false_negative", "false_negative_half_width"]]
+        rows.append((f"{n}", f"{mu:g}", *(f"{amount(*errors.loc[kind])}%" for kind in kinds)))
     header = ("experts", "μ", *(name.long or name.short for name in kinds.values()))
     return table(header, rows, words=0)
 
@@ -463,9 +486,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "readings": readings,
     "fillings": fillings,
     "treatments-of-ours": treatments_of_ours,
+    "ratios": ratios,
     "figure-1": figure_1,
     "regressors": regressors,
-    "losses": losses,
     "real-data": real_data,
     "lost-worlds": lost_worlds,
     "shares": shares,

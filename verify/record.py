@@ -2,25 +2,39 @@
 
     python verify/record.py results/simulated  (or another run, after it has ended)
 
-Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages.
+Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages
+and tools/sentences.py the numbers in sentences, and the length of the run into
+verify/runs/durations.csv. That file also has commands that are no run, by hand.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import sys
+from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import yaml
+from scipy.special import ndtr
 
+from dpol.core.intervals import half_width
+from dpol.data.synthetic import synthetic_stream
+from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.report.recorded import mean_shares
 from dpol.studies.answer.promises import shares_kept
+from dpol.studies.paper1.batching.compute import MONTE_CARLO, noisy_game
+from dpol.studies.paper1.batching.settings import Batching
 
 RUNS = Path(__file__).parent / "runs"
+DURATIONS = RUNS / "durations.csv"
 CELL = ["stream", "algorithm", "noise", "mu"]
 RECORDED = {
     "summary": [
         *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",
-        "oracle_gain", "best_fixed_gain", "noise_cost_share", "simulated",
+        "oracle_gain", "best_fixed_gain", "noise_cost_share", "simulated", "guaranteed_mu",
     ],
     "shares": ["algorithm", "noise", "mu", "streams", "gain_share", "gain_share_half_width"],
     "ranking": [*CELL, "source", "rival", "verdict", "ratio", "ratio_lower", "ratio_upper"],
@@ -47,7 +61,10 @@ RECORDED = {
     ],
     "amplification": [
         *("n", "T", "t", "mu", "alpha", "bound", "kind", "false_positive", "false_negative"),
-        *("epsilon_at_delta", "mean_batch"),
+        *("false_negative_half_width", "epsilon_at_delta", "mean_batch"),
+    ],
+    "audits": [
+        "mechanism", "variant", "code", "method", "parameter", "claimed", "lower_bound", "verdict",
     ],
     "lazy": [
         *("adversary", "T", "d", "epsilon", "algorithm"),
@@ -68,6 +85,7 @@ KEPT = {
     "memory": EVERY,
     "lazy": EVERY,
     "claims": EVERY,
+    "audits": EVERY,
 }
 """Queries for the rows to keep: the best of the single learners, and ours with correlated noise."""
 _NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
@@ -86,7 +104,7 @@ OF_RUN = {
     "central-texas": {
         "shares": EVERY,
         "summary": KEPT["summary"],
-        "amplification": "threshold == 0",
+        "amplification": EVERY,
     },
     "promises": {"promises": EVERY},
     "held-out": {
@@ -111,13 +129,50 @@ def promises(base: Path) -> pd.DataFrame:
     )
 
 
+def amplification(base: Path) -> pd.DataFrame:
+    """Return the errors where both rates are equal; of the Monte Carlo estimate with an interval.
+
+    Its runs are played again, as only their mean is in the result. One estimate is the mean over
+    runs of the error in a batch of the size played, so that its interval is that of a mean. The
+    intervals hold jointly.
+    """
+    frame = pd.read_parquet(base / "amplification.parquet").query("threshold == 0")
+    config = yaml.safe_load((base / "provenance" / "config.yaml").read_text(encoding="utf-8"))
+    replicates = Batching(**config["batching"]).replicates
+    sampled = frame[frame["kind"] == MONTE_CARLO]
+    for row in sampled.itertuples():
+        stream = synthetic_stream("all-zero", np.zeros((row.T, row.n)))
+        game = noisy_game(stream, row.mu, config["seed"], range(replicates))
+        _, sizes = play_batches(RWAdaBatch(row.alpha, row.bound), *game)
+        errors = ndtr(-row.mu / (2 * np.sqrt(sizes[:, row.t - 1])))
+        assert math.isclose(errors.mean(), row.false_negative, rel_tol=1e-6), "other games"
+        half = half_width(errors, 0.95, len(sampled))
+        frame.loc[row.Index, "false_negative_half_width"] = float(half)
+    return frame
+
+
+def record_duration(base: Path) -> None:
+    """Record how long a run took, from its first job to its last."""
+    crate = json.loads((base / "ro-crate-metadata.json").read_text(encoding="utf-8"))
+    (run,) = (each for each in crate["@graph"] if each["@id"] == "#run")
+    began, ended = (datetime.fromisoformat(run[name]) for name in ("startTime", "endTime"))
+    durations = pd.read_csv(DURATIONS, index_col="command")
+    durations.loc[base.name, "seconds"] = round((ended - began).total_seconds())
+    durations.astype(int).to_csv(DURATIONS)
+
+
+MADE = {"shares": shares, "promises": promises, "amplification": amplification}
+"""Tables that are made for the record."""
+
+
 def main(base: Path) -> None:
-    """Write the recorded columns of a run's results."""
+    """Write the recorded columns of a run's results, and how long it took."""
+    record_duration(base)
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in OF_RUN.get(base.name, KEPT).items():
         path = base / f"{name}.parquet"
-        made = {"shares": shares, "promises": promises}.get(name)
+        made = MADE.get(name)
         if made or path.exists():
             every = made(base) if made else pd.read_parquet(path)
             frame = every.query(rows)[RECORDED[name]]

@@ -3,9 +3,9 @@
     python verify/regressors.py
 
 The paper names windows and strengths of regularisation, but no regressors. Plays the stream of
-config/config.yaml with three readings, each with the paper's windows and our penalties: time, as
-dpol does; the last two values; the last two differences. Writes verify/runs/regressors.csv. Takes
-half a minute.
+config/config.yaml with four readings, each with the paper's windows and our penalties: time, as
+dpol does; time with penalties in proportion to the known noise variance; the last two values; the
+last two differences. Writes verify/runs/regressors.csv. Takes a minute.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -27,13 +27,15 @@ import dpol
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
-from dpol.experts.learners.ridge import PENALTIES, WINDOWS
+from dpol.experts.learners.ridge import PENALTIES, WINDOWS, slope_share
 from dpol.studies.games.names import BEST_LINEAR
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"
 OUT = Path(__file__).parent / "runs" / "regressors.csv"
 LAGS = 2
+SLOPE = 0.1
+"""Standard deviation of the change of a share over a window, before any noise is seen."""
 OF_TIME = 1 / 12
 """Variance of the regressor of `dpol.RidgeBank` in a full window, 0 to 1."""
 
@@ -69,29 +71,54 @@ def forecast(values: Floats, penalty: float) -> Floats:
     return np.asarray(mean + slopes[0] * last[0] + slopes[1] * last[1])
 
 
+def next_value(values: Floats, window: int, penalty: float, scale: float) -> Floats:
+    """Return the (R, n) forecasts from the last two values."""
+    return forecast(values, penalty)
+
+
+def next_difference(values: Floats, window: int, penalty: float, scale: float) -> Floats:
+    """Return the (R, n) forecasts from the last two differences."""
+    last = values[:, -1]
+    return last + forecast(np.diff(values, axis=1), penalty) if values.shape[1] > 1 else last
+
+
+def next_on_line(values: Floats, window: int, penalty: float, scale: float) -> Floats:
+    """Return scores, (R, n), that order forecasts of lines whose slopes have a known prior.
+
+    A slope N(0, tau^2) over a window and noise of variance sigma^2 make the penalty
+    sigma^2 / tau^2. The prior has tau = `SLOPE` at the medium strength.
+    """
+    rounds = values.shape[1]
+    ages = np.arange(rounds, 0, -1)
+    known = penalty * (scale / SLOPE) ** 2
+    share = slope_share(rounds, window, max(known, 1e-9))  # a single round tells no slope
+    return np.asarray(np.einsum("rkn,k->rn", values, 1 + share * ages))
+
+
 @dataclass(frozen=True)
-class LagBank(LearnerBank[Floats]):
-    """Regressions of each expert's noisy gain, or of its change, on the last two.
+class FitBank(LearnerBank[Floats]):
+    """Fits to each expert's last noisy gains; act on the largest forecast.
 
     The state is the (R, k, n) noisy gains so far, oldest first.
 
     Args:
-        differences: whether changes are forecast.
+        fit: returns the (R, n) forecasts of (R, k, n) gains of a window, k at least 1, given the
+            window, the penalty and the standard deviation of the noise.
         windows: numbers of gains of a fit.
         penalties: ridge penalties on the slopes, by name.
     """
 
-    differences: bool
+    fit: Callable[[Floats, int, float, float], Floats]
     windows: tuple[int, ...] = WINDOWS
     penalties: Mapping[str, float] = field(default_factory=lambda: dict(PENALTIES))
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(f"lags-w{w}-{name}" for w in self.windows for name in self.penalties)
+        return tuple(f"fit-w{w}-{name}" for w in self.windows for name in self.penalties)
 
-    def single(self, place: int) -> tuple[LagBank, int]:
+    def single(self, place: int) -> tuple[FitBank, int]:
         window, name = list(product(self.windows, self.penalties))[place]
-        return LagBank(self.differences, (window,), {name: self.penalties[name]}), 0
+        return FitBank(self.fit, (window,), {name: self.penalties[name]}), 0
 
     def init(self, setup: LocalSetup) -> Floats:
         return np.zeros((setup.n_replicates, 0, setup.n_experts))
@@ -100,23 +127,19 @@ class LagBank(LearnerBank[Floats]):
         if observation is None:
             return state, np.zeros((len(state), len(self.labels)), dtype=np.int32)
         state = np.concatenate([state, observation.gains[:, None]], axis=1)[:, -max(self.windows) :]
+        scale = float(observation.noise_scale.mean())
         actions = [
-            self._forecast(state[:, -window:], penalty).argmax(axis=1)
+            self.fit(state[:, -window:], window, penalty, scale).argmax(axis=1)
             for window, penalty in product(self.windows, self.penalties.values())
         ]
         return state, np.stack(actions, axis=1).astype(np.int32)
 
-    def _forecast(self, gains: Floats, penalty: float) -> Floats:
-        if not self.differences:
-            return forecast(gains, penalty)
-        last = gains[:, -1]
-        return last + forecast(np.diff(gains, axis=1), penalty) if gains.shape[1] > 1 else last
-
 
 READINGS: Mapping[str, LearnerBank[Any]] = {
     "time": dpol.RidgeBank(),
-    "last two values": LagBank(differences=False),
-    "last two differences": LagBank(differences=True),
+    "time, penalty by the noise": FitBank(next_on_line),
+    "last two values": FitBank(next_value),
+    "last two differences": FitBank(next_difference),
 }
 """Banks of the twelve linear models, by their regressors."""
 

@@ -1,0 +1,211 @@
+"""Check the numbers in sentences of the pages.
+
+tools/sentences.yaml has each sentence that quotes a number, by page and ground. Braces stand for a
+number of `numbers`, which is computed from the rows in verify/runs or by dpol. Each sentence must
+stand on its page word for word, and `faults` finds every number of a page that none of them has.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import yaml
+from recorded_numbers import NAMES, ROOT, WORLDS, kept, papers_columns, recorded
+
+from dpol.labels.bounds import exp3_bound, informative_from
+from dpol.privacy.account import best_guess, noises_for
+from dpol.privacy.noise_laws import Promise
+from dpol.show.reported import load_reported
+from dpol.studies.games.names import BEST_LINEAR, META
+
+SENTENCES: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
+    (ROOT / "tools" / "sentences.yaml").read_text(encoding="utf-8")
+)
+"""Sentences with numbers, or parts of them, by page and ground."""
+DURATIONS = ROOT / "verify" / "runs" / "durations.csv"
+GAUSSIAN = ["Gaussian noise on gains", "tree-aggregated prefix sums", "factorised sums"]
+"""Audited mechanisms that add Gaussian noise."""
+
+
+@cache
+def numbers() -> dict[str, Any]:
+    """Return all numbers that sentences quote, by the names that tools/sentences.yaml has."""
+    seconds = pd.read_csv(DURATIONS, index_col="command")["seconds"]
+    minutes = {f"minutes of {name}": math.ceil(of / 60) for name, of in seconds.items()}
+    return {**minutes, **of_states(), **of_rivals(), **of_promises(), **of_papers(), **of_audits()}
+
+
+def ends(values: pd.Series) -> tuple[float, float]:
+    """Return the smallest and the largest of some values."""
+    return values.min(), values.max()
+
+
+def above(value: float) -> float:
+    """Return a number rounded up to a tenth, as a bound must be."""
+    return math.ceil(value * 10 - 1e-9) / 10
+
+
+def of_states() -> dict[str, Any]:
+    """Return numbers of fifteen states."""
+    every = recorded("states", "comparison").query("stream.str.endswith('-share')")
+    keys = ["other_algorithm", "other_noise", "other_mu", "stream"]
+    others = every.drop_duplicates(keys).set_index(keys).sort_index()
+    gain, half = others["other_mean_gain"], others["other_ci_half_width"]
+    bounds = recorded("states", "summary").query("stream.str.endswith('-share')")
+    bounds = bounds.drop_duplicates("stream").set_index("stream")
+    free, private = (gain[META, "isotropic", mu] for mu in (math.inf, 0.25))
+    beside, widest = (of[META, "isotropic", 1.0] for of in (gain, half))
+    beside = beside - bounds["best_fixed_gain"]
+    return {
+        "share": {role: 100 * kept(role, mu=0.25) for role in NAMES},
+        "cost to RW-Meta": ends(100 * (free - private) / (free - bounds["uniform_gain"])),
+        "below the fixed": (beside < -widest).sum(),
+        "above the fixed": (beside > widest).sum(),
+        "beside the fixed": (beside.abs() <= widest).sum(),
+        "worlds": WORLDS["world"].nunique(),
+    }
+
+
+def of_rivals() -> dict[str, Any]:
+    """Return numbers of RW-Meta beside central rivals in three states."""
+    every = recorded("beyond", "ranking").query("source == 'run' and 0.25 <= mu < inf")
+    tree = every.query("rival == 'tree' and noise == 'isotropic'")
+    gains = recorded("beyond", "summary").query("noise == 'isotropic' and 0.25 <= mu < inf")
+    central = gains[gains["family"].str.contains("^mf-|^noisy-max")]
+    california = gains.query(f"algorithm == '{META}' and stream == 'CA' and mu == 0.25")
+    return {
+        "ratio to the tree": ends(tree["ratio"]),
+        "half as much again": (tree["ratio"] >= 1.5).sum(),
+        "surely less": (tree["ratio_upper"] < 1.5).sum(),
+        "kept of mu": ends(central["guaranteed_mu"] / central["mu"]),
+        "cost in California": 100 * california["noise_cost_share"].iloc[0],
+    }
+
+
+def of_promises() -> dict[str, Any]:
+    """Return numbers of noises for promises, and of noise that adapts."""
+    every = recorded("promises", "promises")
+    keys = ["same", "level", "weeks"]
+    ours = every.query("algorithm == 'random-effects'").set_index(["noise", *keys])["share"]
+    adapts = every["noise"].isin(["budget-distribution", "budget-absorption", "fast", "pegasus"])
+    best = every[adapts & every["weeks"].isin([1, 4, 8])].groupby(keys)["share"].max()
+    behind = 100 * (ours["capacity"] - best).dropna()
+    shown = "level == 0.25 and weeks in (1, 8) and algorithm in ('random-effects', 'cautious-mean')"
+    widths = (recorded(run, "promises").query(shown)["half"].max() for run in ("promises", "flu"))
+    return {
+        "Laplace": 100 * ours["laplace-uniform", "epsilon", 0.25, 1],
+        "widest of promises": above(100 * max(widths)),
+        "widest of streams": above(100 * every["half"].max()),
+        "adaptive": {same: ends(behind[same]) for same in ("guess", "epsilon")},
+        "guess": {f"mu {mu:.3g}": above(100 * best_guess(mu)) for mu in (0.25, 0.35, 0.5, 1)},
+        "stay": {days: above(100 * best_guess(0.25 * math.sqrt(days))) for days in (7, 14)},
+        "guess of days": above(100 * best_guess(0.25 * 7 / 6)),
+        "guess of averages": above(100 * best_guess(0.25 * 2.9)),
+        "mean of eight": noises_for(Promise(mu=0.25), 1, over=8),
+    }
+
+
+def of_papers() -> dict[str, Any]:
+    """Return numbers of the ledger, of the paper's table and of its weeks in Central Texas."""
+    claims = recorded("simulated", "claims").set_index("statement")
+    regret = claims.loc["Theorem 3"]
+    gains = papers_columns(recorded("central-texas", "summary")).groupby(["algorithm", "mu"]).sum()
+    reported = load_reported()
+    return {
+        "within the best linear": math.ceil(100 * (1 - (gains[META] / gains[BEST_LINEAR]).min())),
+        "reported": ends(reported[reported["algorithm"] == META]["mean_gain"]),
+        "bound of RW-FTPL": 2 * math.sqrt(2) * math.sqrt(2 * 148 * math.log(24)),
+        "regret": regret[regret["paper"].str.startswith("Prediction")]["measured"].tolist(),
+        "bounds": regret[regret["paper"].str.startswith("Prediction")]["claimed"].tolist(),
+        "coins": claims.at["Theorem 7", "measured"],
+        "dartboard": math.floor(100 * (1 - claims.at["Theorems 2 and 5, against L2P", "measured"])),
+        "informative": round(informative_from(lambda T: exp3_bound(4, T, 4.0), 4), -4),
+        "left": {
+            stay: 100 * (claims.at[f"correlated noise, {stay}", "claimed"] - 1)
+            for stay in ("unit of one week", "stays of two weeks", "stays of four weeks")
+        },
+    }
+
+
+def of_audits() -> dict[str, Any]:
+    """Return what audits reach of the claims, in percent, and the exact ε of private EXP3."""
+    every = recorded("simulated", "audits")
+    every = every.assign(reached=100 * every["lower_bound"] / every["claimed"])
+    exact = every.query("mechanism == 'private EXP3, message' and method == 'exact'")
+    normal = every[every["mechanism"].isin(GAUSSIAN)].groupby("method")["reached"].min()
+    others = every.groupby(["mechanism", "parameter"])["reached"].min()
+    return {
+        "audited": {method: math.floor(least) for method, least in normal.items()},
+        "actions": others["RW-AdaBatch, actions", "mu"],
+        "WMA": others["private WMA, message", "epsilon"],
+        "EXP3": exact.set_index("variant")["lower_bound"],
+        "reacting": every.query("verdict == 'outside the promise'")["lower_bound"].max(),
+    }
+
+
+NUMBER = r"√?\d[\d.,]*(?<![.,])"
+WORD = (
+    "(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
+    "|forty|fifty|sixty|hundred)"
+)
+NAMED = (
+    r"(?:[Tt]able|[Ff]igure|[Tt]heorem|[Ll]emma|[Pp]roposition|[Cc]orollar|[Cc]laim|[Rr]emark"
+    r"|[Ss]ection|[Ff]ootnote|[Ee]quation|[Ee]xercise|Python|Snakemake|PVLDB|PMLR|CC BY|SHA|SP"
+    r"|Slurm|plugin|jax-privacy|issue)"
+)
+NO_PROSE = {
+    "code": r"(?ms)^ *(```|~~~).*?^ *\1[^\n]*|`+[^`]+`+",
+    "a table that is made": r"(?s)<!-- (\w+).*?<!-- (?:/\1|end of).*?-->|<!--.*?-->",
+    "a table": r"(?m)^\s*\|.*$",
+    "the target of a link": r"\]\([^)\s]*\)|https?://\S+",
+    "the number of an item": r"(?m)^\s*\d+\. |\*\*\d+\. ",
+    "a name": rf"\b{NAMED}\w*[ -]{NUMBER}(?:(?:,| and| to|,? or) {NUMBER})*|\b[A-Z]\.\d[\d.]*"
+    r"|\d{4}\.\d{5}",
+    "a date": r"\b(?:19|20)\d\d(?:-[QW]?\d\d?)*\b",
+    "a parameter": rf"(?<=[=<>≤≥]) ?[−-]?{NUMBER}(?:(?:,? (?:and|to|or)|,) {NUMBER})*(?![\w%])",
+    "the size of an experiment": r"\b\d{1,3} (?:weeks|Fridays|runs|experts|hospitals)\b",
+    "an end of a scale": r"\b(?:0|50|100)% (?:is|means|before)\b|\b0%: random; 100%:",
+    "a confidence": r"95% intervals?|with 95%|are 95%",
+    "mathematics": r"[√^]\(?−?[\d./]+|\w/\d[\d,]*|\((?:[\d.]+, )+[\d.]+\)|\b\d+[ⁿ²⁻^·]"
+    r"|(?<=[−+·×]) \d+(?![.\d])",
+}
+"""What is no number of a sentence, by kind."""
+A_NUMBER = (
+    r"\d[\d,]*\.\d+%?|\d[\d,]*%|\d{1,3}(?:,\d{3})+|(?<![\w.])\d{2,}\b|± ?\d+"
+    rf"|\b(?:\d+|{WORD}) to \d+\b|\b\d+ (?:points|times|percent|states|cells|nats)\b"
+    rf"|\b{WORD} (?:third|quarter|fifth|tenth)s\b"
+    rf"|\b(?:\d+|{WORD})[ -](?:minute|second|hour)s?\b|\b(?:half )?an? (?:minute|hour)\b"
+    rf"|\b(?:\d+|{WORD}) (?:of|in) (?:the )?(?:\d+|{WORD})\b"
+)
+"""A decimal, a percentage, a number of two digits or more, a range, a duration or a quota."""
+
+
+def prose(page: str) -> str:
+    """Return the sentences of a page, with everything else blank."""
+    for pattern in NO_PROSE.values():
+        page = re.sub(pattern, " ", page)
+    return page
+
+
+def faults(name: str, page: str) -> list[str]:
+    """Return what is wrong with the numbers in the sentences of a page.
+
+    These are sentences of tools/sentences.yaml that do not stand there, and numbers that none of
+    them has, with the words around.
+
+    Args:
+        name: path of the page in the repository.
+        page: its text.
+    """
+    known = [each.format_map(numbers()) for of in SENTENCES.get(name, {}).values() for each in of]
+    lacking = [each for each in known if each not in page]
+    for each in sorted(known, key=len, reverse=True):
+        page = page.replace(each, " ")
+    text = prose(page) if name.endswith(".md") else ""
+    bare = re.finditer(A_NUMBER, text, re.IGNORECASE)
+    return lacking + [text[max(0, it.start() - 40) : it.end() + 30].strip() for it in bare]
