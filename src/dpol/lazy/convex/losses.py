@@ -122,10 +122,10 @@ class LinkedLosses(_LossesOfProducts):
     """T losses l_t(x) = f(<a_t, x> - b_t).
 
     Args:
-        link: the function f.
         vectors: (T, d) array; row t is a_t.
-        targets: (T,) targets b_t.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
+        link: the function f.
+        targets: (T,) targets b_t.
     """
 
     link: Link
