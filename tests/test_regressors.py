@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from regressors import READINGS, LagBank, forecast
+from regressors import (
+    READINGS,
+    SLOPE,
+    FitBank,
+    forecast,
+    next_difference,
+    next_on_line,
+    next_value,
+)
 
 import dpol
 
@@ -57,11 +65,11 @@ def noisy(gains: np.ndarray) -> dpol.NoisyGains:
     return dpol.privatize(stream, "isotropic", 1.0, seed=1, replicates=3)
 
 
-@pytest.mark.parametrize("differences", [False, True])
-def test_a_learner_alone_plays_its_column_and_reads_no_later_gain(differences: bool) -> None:
+@pytest.mark.parametrize("fit", [next_value, next_difference, next_on_line])
+def test_a_learner_alone_plays_its_column_and_reads_no_later_gain(fit) -> None:
     """A learner of window w forecasts from the last w noisy gains; action 0 in round 1."""
     gains = np.random.default_rng(1).uniform(size=(12, 3))
-    games, bank = noisy(gains), LagBank(differences, (4, 8), {"weak": 0.1, "strong": 10.0})
+    games, bank = noisy(gains), FitBank(fit, (4, 8), {"weak": 0.1, "strong": 10.0})
     for place, window in enumerate((4, 4, 8, 8)):
         alone = dpol.play(dpol.LearnerAlone(*bank.single(place)), games, label="alone").actions
         together = dpol.play(dpol.LearnerAlone(bank, place), games, label="alone").actions
@@ -70,10 +78,27 @@ def test_a_learner_alone_plays_its_column_and_reads_no_later_gain(differences: b
         penalty = (0.1, 10.0)[place % 2]
         for t in range(2, 12):
             past = games.gains[:, max(0, t - window) : t]
-            scores = forecast(np.diff(past, axis=1) if differences else past, penalty)
-            scores = scores + past[:, -1] * differences
+            scores = fit(past, window, penalty, games.noise_scale[t - 1].mean())
             np.testing.assert_array_equal(alone[:, t], scores.argmax(axis=1))
 
 
+def test_a_forecast_of_differences_adds_the_last_value() -> None:
+    values = np.random.default_rng(2).normal(size=(3, 6, 2))
+    expected = values[:, -1] + forecast(np.diff(values, axis=1), 1.0)
+    np.testing.assert_array_equal(next_difference(values, 8, 1.0, 0.5), expected)
+
+
+@pytest.mark.parametrize("rounds", [2, 5, 8])
+def test_lines_are_ordered_as_by_the_normal_equations(rounds: int) -> None:
+    """The slope over a window of 8 rounds has variance SLOPE^2, the noise scale^2."""
+    values, scale = np.random.default_rng(rounds).normal(size=(4, rounds, 3)), 0.3
+    time = np.arange(rounds) / 8
+    centred, penalty = time - time.mean(), (scale / SLOPE) ** 2
+    slope = np.einsum("k,rkn->rn", centred, values) / (centred @ centred + penalty)
+    forecasts = values.mean(axis=1) + slope * (rounds / 8 - time.mean())
+    scores = next_on_line(values, 8, 1.0, scale)
+    np.testing.assert_allclose(scores / scores[0, 0], forecasts / forecasts[0, 0])
+
+
 def test_every_reading_has_the_papers_twelve_models() -> None:
-    assert [len(bank.labels) for bank in READINGS.values()] == [12, 12, 12]
+    assert [len(bank.labels) for bank in READINGS.values()] == [12] * 4
