@@ -38,7 +38,7 @@ KEYS = {
     "mu": 0.5,
     "budget_mu": 100,
     "corrections": True,
-    "disjoint": True,
+    "affirmed": True,
 }
 
 

@@ -43,7 +43,7 @@ def agreed(folder, entities="ABC", **keys):
         "entities": entities,
         "mu": float(MU),
         "budget_mu": 10,
-        "disjoint": True,
+        "affirmed": True,
         **keys,
     }
     folder.mkdir(parents=True, exist_ok=True)

@@ -47,8 +47,10 @@ def _affirmed(value: object) -> object:
     """Return True. Raises ValueError for anything else."""
     if value is not True:
         raise ValueError(
-            "must be true: no person is counted by two entities in one period, as by a hospital"
-            " and its ward; leave out the entities that overlap with others"
+            "must be true: what one person adds to one count is at most count_sensitivity, and to"
+            " all counts of a period together at most counted_by times as much. A patient who is"
+            " transferred may be in two counts of a week: count on one day, take averages over the"
+            " days, or write counted_by: 2"
         )
     return value
 
@@ -119,6 +121,13 @@ class Amendment(Settings):
     """First period of the new one; earlier periods stay with the old one."""
 
 
+class SecondRelease(Settings):
+    """The second release of every period, whether its count was changed or not."""
+
+    after: Annotated[int, Field(ge=1, le=52)]
+    """Number of periods from the first release on."""
+
+
 class Deployment(Settings):
     """An agreement of hospitals and a coordinator."""
 
@@ -136,10 +145,14 @@ class Deployment(Settings):
     """Number of periods over which the budget protects one person."""
     budget_mu: MuDecimal
     """Ceiling of the mu of a person of the longest stay, over all outputs of all holders."""
+    second_release: SecondRelease | None = None
+    """When every period is released again; without it, never."""
     corrections: bool = False
-    """Whether a holder may release a period again, after its count was corrected."""
-    disjoint: Annotated[bool, BeforeValidator(_affirmed)]
-    """Must be true: it affirms that no person is counted by two entities in one period."""
+    """Whether a holder may release a period again on a day of its own choice."""
+    counted_by: Annotated[int, Field(ge=1, le=20)] = 1
+    """Number of full counts to which one person adds in one period, over all entities."""
+    affirmed: Annotated[bool, BeforeValidator(_affirmed)]
+    """Must be true: it affirms what `count_sensitivity` and `counted_by` say of one person."""
     amends: Amendment | None = None
     """The agreement whose place this one takes from some period on; only `entities` may differ."""
 
@@ -165,8 +178,8 @@ class Deployment(Settings):
         except DataError as error:
             yield Problem(("count_sensitivity",), MISSING, str(error))
             return
-        times, often = (2, "twice, as corrections are allowed") if self.corrections else (1, "once")
-        if (squared := times * self.squared_budget()) > Fraction(str(self.budget_mu)) ** 2:
+        if (squared := self.least_budget()) > Fraction(str(self.budget_mu)) ** 2:
+            often = "once" if self.paid == 1 else "twice, as second_release or corrections say"
             yield Problem(
                 ("budget_mu",),
                 self.budget_mu,
@@ -175,9 +188,39 @@ class Deployment(Settings):
                 " shorter longest_stay",
             )
 
-    def squared_budget(self) -> Fraction:
-        """The square of the least budget: it pays for one release of each entity and period."""
-        return self.longest_stay * Fraction(str(self.mu)) ** 2
+    @property
+    def scheduled(self) -> int:
+        """Number of releases of each period that do not depend on the holder."""
+        return 2 if self.second_release else 1
+
+    @property
+    def paid(self) -> int:
+        """Number of releases of each period that the budget must pay for."""
+        return 2 if self.second_release or self.corrections else 1
+
+    @property
+    def person_mu(self) -> float:
+        """The mu of a person in one period, in all counts to which the person adds."""
+        return self.mu * math.sqrt(self.counted_by)
+
+    @property
+    def periods_in_a_year(self) -> int:
+        """Number of periods in which somebody is counted who is counted all year."""
+        return max(1, 365 // self.periods.days)
+
+    @property
+    def year_mu(self) -> float:
+        """The mu of somebody who is counted in all periods of a year, by scheduled releases."""
+        return self.person_mu * math.sqrt(self.periods_in_a_year * self.scheduled)
+
+    @property
+    def usual_mu(self) -> float:
+        """The mu of the longest stay, by scheduled releases under this agreement only."""
+        return self.person_mu * math.sqrt(self.longest_stay * self.scheduled)
+
+    def least_budget(self) -> Fraction:
+        """The square of the least budget: it pays for the longest stay."""
+        return self.longest_stay * self.paid * self.counted_by * Fraction(str(self.mu)) ** 2
 
     def agreement(self) -> str:
         """Return the agreement as canonical JSON."""
@@ -197,6 +240,7 @@ class Deployment(Settings):
             days=self.periods.days,
             longest_stay=self.longest_stay,
             budget_mu=Fraction(str(self.budget_mu)),
+            counted_by=self.counted_by,
         )
 
     def count_noise(self) -> CountNoise:
@@ -215,6 +259,16 @@ class Deployment(Settings):
     def period_of(self, number: int) -> datetime.date:
         """Return the start of the period with a number, counted from 0."""
         return self.periods.first + datetime.timedelta(days=number * self.periods.days)
+
+    def last_day(self, period: datetime.date) -> datetime.date:
+        """Return the last day of the period that begins at a date."""
+        return period + datetime.timedelta(days=self.periods.days - 1)
+
+    def second_day(self, period: datetime.date) -> datetime.date | None:
+        """Return the first day on which the period that begins at a date is due again, if it is."""
+        if self.second_release is None:
+            return None
+        return period + datetime.timedelta(days=self.periods.days * (self.second_release.after + 1))
 
     def number_of(self, period: datetime.date) -> int | None:
         """Return the number of the period that begins at a date, from 0; None if none does."""
@@ -266,8 +320,8 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
         ConfigError: it breaks rules; all are listed.
     """
     try:
-        # Where `disjoint` is missing, its own words say what it affirms.
-        deployment = Deployment.model_validate({"disjoint": MISSING, **raw})
+        # Where `affirmed` is missing, its own words say what it affirms.
+        deployment = Deployment.model_validate({"affirmed": MISSING, **raw})
     except ValidationError as error:
         raise refusal(place, problems_of(error, Deployment, raw), MANUAL) from None
     if problems := [*deployment.rules()]:

@@ -16,12 +16,15 @@ A release is one JSON file. It states no guarantee: that follows from its rows a
 Noise of integer scale k, in steps of 10^-m people, protects a person who can move a count by s:
 
 - S = s 10^m steps is an integer, and k - 1 >= sqrt(2) S / mu, by less than 1.
-- Releases of one entity whose periods overlap add up: their squares of mu sum to s(i, p).
-- Rows of other agreements may be about the same people, whatever their names, and are added to each
-  s(i, p). Such a row costs (mu' max(1, s / s'))^2, with its own mu' and s': the loss is
-  proportional to the move.
-- A person in one period has mu = sqrt(max s(i, p)), and a stay of L periods at most sqrt(L) times
-  as much. No s(i, p) exceeds budget^2 / L, over all files.
+- Releases of one entity whose periods overlap add up: their squares of mu sum to own(i, p).
+- Rows of another agreement A may be about the same people, whatever their names. A person is in
+  counts of one entity of A a period, so each period of A adds the largest sum of one entity. Such a
+  row costs (mu' max(1, s / s'))^2, with its own mu' and s': the loss is proportional to the move.
+- Each of these sums is multiplied by `counted_by` of its own agreement: s(p) = k max own(i, p) plus
+  the sum over A of k' max own(i', p').
+- A person in one period has mu = sqrt(max s(p)), and a stay of L periods at most sqrt(L) times as
+  much. No s(p) exceeds budget^2 / L, over all files: those of a ledger keep to it, and those of
+  several may not, if one releases under one agreement only and another under another.
 
 An agreement and its amendments are one. The files of a holder are cumulative: a row that several
 files repeat counts once.
@@ -76,6 +79,7 @@ class Terms:
         days: days of a period.
         longest_stay: longest stay in periods.
         budget_mu: largest mu of a person of the longest stay.
+        counted_by: number of full counts to which one person adds in one period.
     """
 
     amends: str | None
@@ -85,6 +89,7 @@ class Terms:
     days: int
     longest_stay: int
     budget_mu: Fraction
+    counted_by: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,6 +160,18 @@ def signed_text(facts: Mapping[str, Any]) -> str:
     return json.dumps(rest, sort_keys=True, separators=(",", ":"))
 
 
+def as_file(facts: Mapping[str, Any]) -> str:
+    """Return the text of a release: JSON with a line for each row."""
+
+    def shown(value: Any) -> str:
+        if not isinstance(value, list):
+            return json.dumps(value)
+        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
+
+    keys = [f" {json.dumps(key)}: {shown(value)}" for key, value in facts.items()]
+    return "{\n" + ",\n".join(keys) + "\n}\n"
+
+
 def recompute(
     releases: Sequence[tuple[str, Mapping[str, Any]]], agreed: Mapping[str, Terms]
 ) -> list[Recomputed]:
@@ -168,7 +185,7 @@ def recompute(
         ValueError: a file passes its budget together with the others, its agreement is missing, or
             a date is none.
     """
-    found: list[tuple[str, str, _Rows]] = []
+    found: list[tuple[str, _Rows]] = []
     for file, facts in releases:
         sha256 = family = facts["agreement"]
         if sha256 not in agreed:
@@ -176,19 +193,19 @@ def recompute(
         while family in agreed and (amended := agreed[family].amends):
             family = amended
         ledger, rows = facts["ledger"]["id"], facts["rows"]
-        found.append((file, family, {(ledger, family, (*row,)): agreed[sha256] for row in rows}))
-    once = {row: terms for *_, rows in found for row, terms in rows.items()}
+        found.append((file, {(ledger, family, (*row,)): agreed[sha256] for row in rows}))
+    once = {row: terms for _, rows in found for row, terms in rows.items()}
     results = []
-    for (file, family, rows), (_, facts) in zip(found, releases, strict=True):
+    for (file, rows), (_, facts) in zip(found, releases, strict=True):
         terms = agreed[facts["agreement"]]
         try:
-            own, most = _most(rows, terms, family), _most(once, terms, family)
+            own, most = _most(rows, terms), _most(once, terms)
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from None
         if terms.longest_stay * most > terms.budget_mu**2:
             raise ValueError(
-                f"{file}: ceiling: a period of an entity spends more than its share of budget_mu,"
-                " over all these files"
+                f"{file}: ceiling: a period spends more than its share of budget_mu, for a person"
+                " who is counted in all these files"
             )
         results.append(
             Recomputed(
@@ -203,22 +220,21 @@ def recompute(
     return results
 
 
-def _most(rows: _Rows, terms: Terms, family: str) -> Fraction:
-    """Return the largest sum of squares of mu for the people of an entity of an agreement."""
-    own, others = (
-        defaultdict[tuple[str, int], Fraction](Fraction),
-        defaultdict[int, Fraction](Fraction),
-    )
+def _most(rows: _Rows, terms: Terms) -> Fraction:
+    """Return the largest sum of squares of mu for a person of an agreement in one period."""
+    sums = defaultdict[tuple[str, int, int, str], Fraction](Fraction)
     for (_, of, (entity, day, *_)), made in rows.items():
-        first = (datetime.date.fromisoformat(day) - terms.first).days
+        start = (datetime.date.fromisoformat(day) - terms.first).days
         square = (made.mu * max(Fraction(1), terms.count_sensitivity / made.count_sensitivity)) ** 2
-        for period in range(first // terms.days, (first + made.days - 1) // terms.days + 1):
-            if of == family:
-                own[alike(entity), period] += square
-            else:
-                others[period] += square
-    sums = [square + others.get(period, 0) for (_, period), square in own.items()]
-    return max([*sums, *others.values()])
+        sums[of, start, made.days, alike(entity)] += made.counted_by * square
+    most = defaultdict[tuple[str, int, int], Fraction](Fraction)
+    for (of, start, days, _), square in sums.items():
+        most[of, start, days] = max(most[of, start, days], square)
+    found = defaultdict[int, Fraction](Fraction)
+    for (_, start, days), square in most.items():
+        for period in range(start // terms.days, (start + days - 1) // terms.days + 1):
+            found[period] += square
+    return max(found.values())
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

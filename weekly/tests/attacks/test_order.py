@@ -86,15 +86,3 @@ def test_the_order_of_rows_columns_files_and_sheets_is_not_released():
         as_workbook(rows, columns, Path("book.xlsx"), sheets)
         seen.add(released("book.xlsx", format={"sheet": "counts"}))
     assert len(seen) == 1
-
-
-def test_the_order_of_the_columns_of_a_wide_table_is_not_released():
-    seen, made = set(), deployment(entities={ward: {"capacity": 60} for ward in WARDS})
-    for wards in itertools.islice(itertools.permutations(WARDS), 0, None, 30):
-        counts = {ward: str(15 - "dbeac".index(ward)) for ward in wards}
-        Path("wide.csv").write_text(
-            f"week,{','.join(wards)}\n{WEEKS[0]},{','.join(counts.values())}\n"
-        )
-        wide = {"format": {"layout": "wide"}, "columns": {"period": "week"}}
-        seen.add(released("wide.csv", made, **wide))
-    assert len(seen) == 1

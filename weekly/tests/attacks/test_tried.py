@@ -40,7 +40,7 @@ DRAW = (
 
 def privatize(*rows, to=NOISY, **keys):
     """Release rows (entity, date, count) as a deployment says."""
-    Path("agreed.yaml").write_text(json.dumps({**KEYS, "disjoint": True, **keys}))
+    Path("agreed.yaml").write_text(json.dumps({**KEYS, "affirmed": True, **keys}))
     lines = ["entity,period,count", *map(",".join, rows)]
     Path("raw.csv").write_text("\n".join(lines) + "\n")
     own = {"entities": [*KEYS["entities"]], "columns": {"entity": "entity"}, "output": to}

@@ -17,7 +17,7 @@ KEYS = {
     "entities": {"n": {"capacity": 120}, "s": {"capacity": 300}},
     "mu": 0.5,
     "budget_mu": 1.42,
-    "disjoint": True,
+    "affirmed": True,
 }
 
 
@@ -39,7 +39,10 @@ def weekly(tmp_path_factory):
 BEGIN = "--begin-after", "2024-01-06"
 DECISION = {"deployment", "period", "last_period", "named", "missing", "outlooks", "spent"}
 COMMANDS = [
-    ("privatize hospital.yaml", {"file", "ledger", "added", "periods", "differ", "mu_of_stay"}),
+    (
+        "privatize hospital.yaml",
+        {"file", "ledger", "added", "periods", "late", "mu_of_stay"},
+    ),
     ("history", {"ledger", "outputs", "stays"}),
     ("collect o --into state --deployment d.yaml --known-keys known.yaml", {"reports"}),
     ("decide state", DECISION),

@@ -26,7 +26,7 @@ entities:
   B: {}
 mu: 0.5
 budget_mu: 1.5
-disjoint: true
+affirmed: true
 """
 ROWS = ["050002,2024-01-07,3,20", "B,2024-01-07,4,100", "050002,2024-01-14,5,20"]
 COLUMNS = {"entity": "hospital", "count": "covid", "capacity": "beds"}
@@ -103,11 +103,13 @@ def test_what_the_deployment_does_not_say_is_refused(rows, own, more, message):
 
 def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
     privatize(ROWS[2])
-    assert "this period was not released, and a later one was" in privatize(ROWS[0])[2]
+    code, out, err = privatize(ROWS[0], ROWS[2], "B,2024-01-21,4,100")
+    assert (code, ": 1 row released for 2024-01-21" in out) == (0, True)
+    assert err.startswith("1 row left out, for a later period was released before: 2024-01-07. To")
     assert privatize(ROWS[0], more=["--correct", "2024-01-07"])[0] == 0
     assert "corrections" in privatize(*ROWS[::2], more=["--correct", "2024-01-14"])[2]
-    assert [row["period"][-2:] for row in output()] == ["14", "07"]
-    assert "has no row of" in privatize(*ROWS, more=["--correct", "2024-01-21"])[2]
+    assert [row["period"][-2:] for row in output()] == ["14", "21", "07"]
+    assert "has no row of" in privatize(*ROWS, more=["--correct", "2024-01-28"])[2]
 
 
 def test_the_history_shows_no_count():
@@ -131,7 +133,7 @@ FILLED = {
     "budget_mu: 0.001": "budget_mu: 1.42",
     "first: TODO": "first: 2024-01-07",
     "mu: TODO": "mu: 0.5",
-    "disjoint: TODO": "disjoint: true",
+    "affirmed: TODO": "affirmed: true",
     "name: TODO": "name: w",
     "TODO: {capacity": "A: {capacity",
 }
@@ -157,8 +159,8 @@ def test_a_new_file_is_filled_in_and_checked():
     assert unbound.startswith("No key is agreed for A: ")
     # All keys are there; optional keys have their defaults.
     whole, usual = yaml.safe_load(Path("new.yaml").read_text()), {}
-    assert {*whole, "amends"} == {*Deployment.model_fields}
-    for key in ("name", "periods", "entities", "mu", "budget_mu", "disjoint"):
+    assert {*whole, "amends", "second_release"} == {*Deployment.model_fields}
+    for key in ("name", "periods", "entities", "mu", "budget_mu", "affirmed"):
         usual[key] = whole[key]
     assert Deployment.model_validate(usual) == made
     assert {*whole["periods"]} == {*Periods.model_fields}

@@ -36,7 +36,7 @@ KEYS = {
     "entities": {"n": {"capacity": 120}, "s": {"capacity": 300}, "e": {}},
     "mu": 0.5,
     "budget_mu": 1.42,
-    "disjoint": True,
+    "affirmed": True,
 }
 
 
@@ -87,7 +87,7 @@ ONE_LINE = [
     (1, "recompute c.csv --deployment d.yaml", "is not a release of dpol"),
     (2, f"recompute {SENT}", "--deployment"),
     (2, "privatize q.yaml --correct 2024-1-7", "must be a date such as 2021-01-31"),
-    (1, "privatize q.yaml --entity n", "--deployment, --entity and --sheet go with --init"),
+    (1, "privatize q.yaml --entity n", "--deployment, --entity and --column go with --init"),
     (
         1,
         "privatize z.yaml --init c.csv",
@@ -113,6 +113,7 @@ ONE_LINE = [
     (1, f"collect {SENT} --into state --known-keys list.json", "must have a line NAME: KEY for"),
     (1, f"collect {SENT} --into state --known-keys q.yaml", "must be the 64 digits of a key"),
     (1, f"collect {SENT} --into state --new-ledger n=7", "needs the 64 digits of a key"),
+    (1, "privatize z.yaml --init c.csv --deployment d.yaml --column n", "must be KEY=NAME, such"),
     (1, f"collect {SENT} --into state --new-ledger x", "x is not an entity of the deployment"),
     (1, "export state --to x.txt", "must end in .csv"),
     (1, "export nope --to x.csv", "there is no log yet"),
@@ -145,7 +146,10 @@ KEY_BY_KEY = [
         "entities.n.capacity = 1000000000.0: must",
     ),
     ({"entities": {}}, "entities = {}: "),
-    ({"disjoint": None}, "disjoint = None: must be true: no person is counted by two"),
+    (
+        {"affirmed": None},
+        "affirmed = None: must be true: what one person adds to one",
+    ),
     ({"entities": {"n": {}, "n.": {}}}, "entities.n. = 'n.': differs from 'n' in its spelling"),
     ({"mu": float("nan")}, "mu = nan: must be less than or equal to 100"),
     (
@@ -193,7 +197,7 @@ def test_a_decision_over_a_gap_is_within_reach_of_the_filters():
 
 
 def test_a_file_that_may_not_become_so_large_is_named():
-    """The system lets a process write 600 bytes to a file."""
+    """The system lets a process write 520 bytes to a file."""
     command = f"collect {SENT} --into limited --deployment d.yaml"
     done = subprocess.run(
         [sys.executable, "-m", "dpol", *command.split()],
@@ -201,7 +205,7 @@ def test_a_file_that_may_not_become_so_large_is_named():
         text=True,
         timeout=100,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (520, 520)),
     )
     said = "the file exceeds the limit on file size; raise it (ulimit -f) and run again"
     assert (done.returncode, done.stdout) == (1, "")

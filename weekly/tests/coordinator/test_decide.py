@@ -165,7 +165,7 @@ def test_a_decision_says_all(world):
     assert decision.log_head in (world.folder / "index.html").read_text()
     assert read_decision(world.written(6)).as_json() == decision.as_json()
     facts = json.loads(world.written(6).read_text())
-    assert (facts["coordination"]["guaranteed"], facts["log_head"]) == (0.75, decision.log_head)
+    assert (facts["coordination"]["names"], facts["log_head"]) == (2, decision.log_head)
     with world.written(6).with_suffix(".csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [(row["period"], row["entity"], row["rank"]) for row in rows] == [
@@ -182,6 +182,8 @@ def test_a_stay_is_any_weeks_and_one_week_is_counted_by_the_same_rule(tmp_path):
     # In each week, the two entities with the most releases: 3, 4 and 4, and 2 in the others.
     assert spent.mu_of_stay == pytest.approx(0.5 * math.sqrt((3 + 4 + 4) / 2))
     assert spent.mu == pytest.approx(0.5 * math.sqrt(4 / 2))
+    twice = made.model_copy(update={"counted_by": 2})
+    assert spent_of(twice, often, corrections=5).mu == pytest.approx(0.5 * math.sqrt(5 / 2))
     often[0, 0] = 200
     spent = spent_of(made, often, corrections=203)
     assert spent.mu == pytest.approx(0.5 * math.sqrt(201 / 2))

@@ -100,7 +100,6 @@ RECORDS = [
     ({"ledger": IDS | {"head": "1"}}, f"{FORM}, at ledger.head"),
     ({"ledger": IDS | {"begin_after": "9999-12-31"}}, f"{FORM}, at ledger"),
     ({"agreement": None}, f"{FORM}, at agreement"),
-    ({"agreement": "0" * 64}, "is of an agreement (000000000000) that is not known here"),
     ({"rows": []}, "holds no row"),
     ({"words": ["Guarantee: mu = 0.001."]}, f"{FORM}, at the whole"),
     ({"raw": "A,2021-01-03,7"}, f"{FORM}, at the whole"),

@@ -33,7 +33,7 @@ def outlook(number, **facts):
     about = {"rank": number + 1, "named": number == 0, "silent": 0, "reports": 5}
     about["chance"] = 0.77 if number == 0 else 0.23 / number
     seen = {"noisy_share": share + 0.1, "noise": 0.031, "last_report": "2026-01-16"}
-    seen["capacity"] = 200.0
+    seen |= {"capacity": 200.0, "doubt": "", "recent": (0.512, None, 0.5)}
     return Outlook(
         **{"entity": f"e{number}", "title": f"Hospital {number}"} | known | about | seen | facts
     )

@@ -69,11 +69,6 @@ def hard(folder, names=5, **keys):
     return decided(folder, weeks, entities=entities, corrections=True, **own)
 
 
-def shared(folder):
-    """Units that are divided, more than are needed; several are named."""
-    return hard(folder, units=600, own_staff=0.02)
-
-
 class Seen(HTMLParser):
     """Return the elements of a page, and the open ones."""
 
@@ -93,7 +88,7 @@ class Seen(HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("scene", [few, many, hard, shared])
+@pytest.mark.parametrize("scene", [few, many, hard])
 def test_a_page_is_self_contained_and_nothing_in_it_is_active(tmp_path, scene):
     page = scene(tmp_path).read_text()
     seen = Seen()

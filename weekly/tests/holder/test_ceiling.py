@@ -20,7 +20,7 @@ import pytest
 
 import releases
 from dpol.core.errors import ConfigError, DataError
-from dpol_weekly.deployment import checked_deployment
+from dpol_weekly.deployment import SecondRelease, checked_deployment
 from dpol_weekly.holder import ceiling
 from dpol_weekly.holder.ledger import open_ledger, transaction
 from releases import KEYS, LEDGER, ask
@@ -112,7 +112,7 @@ def test_periods_of_other_lengths_count_in_every_period_that_they_overlap():
     play(made, *both(0, 1, 2))
     long = another("q", periods={"first": FIRST - datetime.timedelta(days=3), "days": 14})
     assert play(long, ("A", str(FIRST - datetime.timedelta(days=3)), "3")).added == 1
-    assert [most(made), most(long)] == [2, 5]
+    assert [most(made), most(long)] == [2, 3]
     odd = another("o", periods={"first": FIRST, "days": 1})
     with pytest.raises(DataError, match="under the deployment d would have"):
         play(odd, ("A", week(1, 3), "3"))
@@ -150,14 +150,31 @@ def test_a_coarse_sensitivity_costs_what_it_says():
     assert most(coarse) == 1 + (Fraction("0.001") * 7000) ** 2
 
 
-def test_all_rows_of_another_agreement_count_whatever_their_names():
-    """Its entities may be other columns of the same table."""
+def test_the_largest_sum_of_one_entity_of_another_agreement_counts_whatever_its_name():
+    """A person is in one of its counts a period, and its entities may be other columns."""
     made = deployment(budget_mu=100)
     wards = another("wards", mu=0.5, entities={f"w{k}": {"capacity": 20} for k in range(3)})
     play(made, *both(0))
     play(wards, *((f"w{k}", week(0), "3") for k in range(3)))
     play(wards, ("w1", week(0), "3"), correct=[week(0)])
-    assert (most(made), most(wards)) == (1 + 4 / 4, 2 / 4 + 2)
+    assert (most(made), most(wards)) == (1 + 2 / 4, 2 / 4 + 1)
+
+
+def test_five_wards_of_two_agreements_cost_a_person_what_one_ward_does():
+    """Not the square root of 8 (1/4 + 5/4), which the sum over all wards would be."""
+    wards = {name: {"capacity": 20} for name in "abcde"}
+    keys = {"mu": 0.5, "longest_stay": 8, "budget_mu": 2.9, "entities": wards}
+    two = deployment(name="covid", **keys), deployment(name="flu", **keys)
+    for made in two:
+        play(made, *((name, week(0), "3") for name in wards))
+    assert play(two[1], *((name, week(1), "3") for name in wards)).mu_of_stay == pytest.approx(2)
+
+
+def test_a_second_release_is_spent_from_the_first_one_on():
+    """So another agreement cannot take what it will need."""
+    made = deployment(second_release={"after": 2}, corrections=False)
+    assert play(made, *both(0)).mu_of_stay == pytest.approx(math.sqrt(6))
+    releases.refuse("1.415 is spent", *one(0), made=another("e", mu=0.1), to=Path("e"))
 
 
 @pytest.mark.parametrize(("corrections", "times"), [(False, 1), (True, 2)])
@@ -177,34 +194,45 @@ def test_the_least_budget_pays_for_each_period_and_no_more(corrections, times):
 
 
 def plain_rows(made):
-    """The released rows: agreement, entity, first day, periods that share a day with it, mu.
+    """What is released or scheduled: agreement, entity, first day, periods that share a day, mu.
 
-    The mu is that of a person who moves a count as far as either agreement says.
+    The mu is that of a person who moves a count as far as either agreement says, in as many counts
+    as its own one says.
     """
     found = ask(
-        "SELECT deployment.name, entity, period, agreement FROM release"
+        "SELECT deployment.name, entity, period, agreement, COUNT(*) FROM release"
         " JOIN run ON run.number = release.run"
-        " JOIN deployment ON deployment.number = run.deployment"
+        " JOIN deployment ON deployment.number = run.deployment GROUP BY 1, 2, 3"
     )
     rows = []
-    for name, entity, period, agreement in found:
+    for name, entity, period, agreement, times in found:
         agreed, day = json.loads(agreement), datetime.date.fromisoformat(period).toordinal()
         days = range(day, day + agreed["periods"].get("days", 7))
         length, first = made.periods.days, made.periods.first.toordinal()
         s = float(agreed.get("count_sensitivity", 1))
         mu = float(agreed["mu"]) / s * max(s, made.count_sensitivity)
-        rows.append((name, entity, day, {(day - first) // length for day in days}, mu))
+        mu *= math.sqrt(agreed.get("counted_by", 1))
+        times = max(times, 2 if "second_release" in agreed else 1)
+        rows += [(name, entity, day, {(of - first) // length for of in days}, mu)] * times
     return rows
 
 
 def plain_spent(made):
-    """What was spent on each entity of an agreement in each period: all rows of others count."""
+    """What was spent on each entity of an agreement in each period.
+
+    A period of another agreement costs its largest sum of one entity.
+    """
     rows, spent = plain_rows(made), {}
     for entity in {row[1] for row in rows if row[0] == made.name} | {""}:
-        for name, of, _, numbers, mu in rows:
-            if name != made.name or of == entity:
-                for number in numbers:
-                    spent[entity, number] = spent.get((entity, number), 0) + mu**2
+        for name, day in {(row[0], row[2]) for row in rows}:
+            of = Counter()
+            for row in rows:
+                if (row[0], row[2]) == (name, day):
+                    of[row[1]] += row[4] ** 2
+                    numbers = row[3]
+            cost = of[entity] if name == made.name else max(of.values())
+            for number in numbers if cost else ():
+                spent[entity, number] = spent.get((entity, number), 0) + cost
     return spent
 
 
@@ -241,8 +269,9 @@ def random_sequence(rng):
     grid = {"first": FIRST + datetime.timedelta(days=shift), "days": days}
     other = another("e", mu=0.4, longest_stay=4, periods=grid)
     other = other.model_copy(update={"budget_mu": math.sqrt(4 * rng.choice([0.33, 1.4, 2.5]))})
-    spelt = another("spelt", mu=0.5, entities={"a.": {}, "b": {}})
+    spelt = another("spelt", mu=0.5, entities={"a.": {}, "b": {}}, counted_by=2)
     fine = another("fine", mu=0.25, count_sensitivity=0.4, entities={"x": {}, "y": {}})
+    fine = fine.model_copy(update={"second_release": SecondRelease(after=4)})
     for step in range(8):
         last, judged = int(rng.integers(5)), [made, other]
         one = [made, made, other, spelt, fine][rng.integers(5)]
@@ -286,8 +315,18 @@ def test_no_sequence_of_runs_passes_the_ceiling():
     run_sequences(25)
 
 
-def one_day_long(deployment, row, right=ceiling._overlapped):
-    return right(deployment, row)[:1]
+def one_day_long(*given, right=ceiling._overlapped):
+    return right(*given)[:1]
+
+
+def without_second_releases(released, judged, right=ceiling._sums):
+    plain = {"second_release": None}
+    return right([it._replace(made=it.made.model_copy(update=plain)) for it in released], judged)
+
+
+def counted_once(released, judged, right=ceiling._sums):
+    plain = {"counted_by": 1}
+    return right([it._replace(made=it.made.model_copy(update=plain)) for it in released], judged)
 
 
 def without_others(released, judged, right=ceiling._sums):
@@ -312,6 +351,8 @@ def without_sensitivity(mu, **_):
         ("holder.ceiling._overlapped", one_day_long),
         ("holder.ceiling._sums", without_others),
         ("holder.ceiling._sums", by_name),
+        ("holder.ceiling._sums", without_second_releases),
+        ("holder.ceiling._sums", counted_once),
         ("holder.ceiling.mu_of_move", without_sensitivity),
         ("holder.ceiling.most_in_a_period", lambda budget, stay: 2 * budget**2 / stay),
         ("holder.ceiling.agreements", lambda ledger, released: []),

@@ -10,7 +10,7 @@ import pytest
 from dpol.core.errors import DataError, OutputError
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder.entries import heads_of
-from dpol_weekly.holder.text import describe
+from dpol_weekly.holder.text import warnings_of
 from dpol_weekly.holder.write import last_written
 from dpol_weekly.released.read import read_release
 from releases import (
@@ -59,7 +59,7 @@ def test_what_is_older_is_written_again_by_any_run(damage, refused):
     before, whole = files(), table()
     damage()
     if refused:
-        refuse("a later one was", A1)
+        refuse("has no row of 2021-02-05 to be corrected", A1, correct=["2021-02-05"])
         assert (before | {str(LEDGER): 0}).items() <= (files() | {str(LEDGER): 0}).items()
     else:
         put(B2, split=True)
@@ -190,8 +190,8 @@ def test_a_count_that_differs_from_what_was_released_is_named():
     changed = ("A", A1[1], "4"), A2, ("B", B1[1], "1")
     done = put(*changed, sampler=Halted())
     assert [(count.entity, count.period) for count in done.differ] == [("A", A1[1]), ("B", B1[1])]
-    told = "\n".join(describe(done, deployment()))
-    assert "2 counts differ from what was released (2021-01-01, 2021-01-01)" in told
+    told = "\n".join(warnings_of(done, deployment()))
+    assert "2 counts differ from what was released (2021-01-01). Only in an emergency" in told
     put(*changed, correct=[A1[1]])
     assert put(*changed, sampler=Halted()).differ == []
     (hashes,) = zip(*ask("SELECT counted FROM release"), strict=True)

@@ -12,7 +12,7 @@ import pytest
 from dpol_weekly.holder.agreement import NotConfirmedError
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.text import describe
+from dpol_weekly.holder.text import describe, warnings_of
 from dpol_weekly.keys import Key, verify
 from dpol_weekly.records import alike, signed_text
 from dpol_weekly.released.row import Released
@@ -127,7 +127,7 @@ def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
     more = {"correct": [A1[1]], "split": True}
     assert put(A1, ("C", A1[1], "2"), late, made=made, **more).added == 1
     done = put(("A", A1[1], "4"), made=made)
-    assert "(2021-01-01); the agreement takes no corrections" in describe(done, made)[1]
+    assert "(2021-01-01). What was released stays" in warnings_of(done, made)[0]
 
 
 @pytest.mark.parametrize(("name", "other"), [("St.Mary", "st-mary"), ("050002", "50002")])

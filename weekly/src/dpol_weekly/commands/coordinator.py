@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -117,6 +118,7 @@ def _command(
 def _collect(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.collect import collect
     from dpol_weekly.coordinator.words import escaped, listed
+    from dpol_weekly.deployment import short
     from dpol_weekly.prose import lines_of
 
     new_ledgers = dict[str, str | None]()
@@ -125,15 +127,18 @@ def _collect(options: argparse.Namespace) -> None:
         if of and not is_key(key):
             raise DpolError(f"--new-ledger {word}: {name}=KEY needs the 64 digits of a key")
         new_ledgers[name] = key or None
+    unknown = list[str]()
     done = collect(
         options.reports,
         options.into,
         options.deployment,
         keys=_known_keys(options.known_keys),
+        unknown=unknown.append,
         ask=None if options.json or options.quiet or not on_terminal() else _key_is_read_out,
         new_ledgers=new_ledgers,
     )
-    reports = [report for report in done if not report.ignored]
+    reports = [report for report in done if not (report.ignored or report.other)]
+    others = Counter(short(report.other) for report in done if report.other)
     ignored = [escaped(str(report.file)) for report in done if report.ignored]
     head = done[-1].head if done else None
     lines = lines_of(
@@ -142,12 +147,15 @@ def _collect(options: argparse.Namespace) -> None:
         reports=reports,
         old=[report for report in reports if not (report.taken or report.refused)],
         ignored=ignored,
+        others=others,
+        unknown=unknown,
         head=head,
         escaped=escaped,
         listed=listed,
     )
     facts = [asdict(report) | {"file": escaped(str(report.file))} for report in reports]
-    answer(options, lines, {"reports": facts, "ignored": ignored, "log_head": head})
+    more = {"ignored": ignored, "of_other_agreements": others, "log_head": head}
+    answer(options, lines, {"reports": facts, **more})
     refused = [line for report in reports for line in report.refused]
     if refused:
         sys.stdout.flush()
@@ -202,7 +210,6 @@ def _set_aside(options: argparse.Namespace) -> None:
 
 def _decide(options: argparse.Namespace) -> None:
     from dpol_weekly.coordinator.decide import check, decide
-    from dpol_weekly.coordinator.words import listed
     from dpol_weekly.prose import lines_of
 
     if options.check:
@@ -216,7 +223,6 @@ def _decide(options: argparse.Namespace) -> None:
         "decided",
         "coordinator",
         decision=decision,
-        helped=listed([f"{one.entity} {one.units}" for one in decision.helped]),
         today=today.isoformat(),
         current=decision.period_on(today).isoformat(),
         page=options.folder / "index.html",

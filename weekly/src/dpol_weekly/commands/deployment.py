@@ -56,7 +56,7 @@ def _check(options: argparse.Namespace) -> None:
         "checked",
         "commands",
         agreed=deployment,
-        least=math.sqrt(deployment.squared_budget()),
+        least=math.sqrt(deployment.least_budget()),
         deviation=deployment.count_noise().standard_deviation,
         unbound=[name for name, it in deployment.entities.items() if it.key is None],
         starts=[deployment.period_of(it) for it in range(number, number + _SHOWN + 1)],

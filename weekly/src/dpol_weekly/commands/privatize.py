@@ -6,6 +6,8 @@ import argparse
 import dataclasses
 import shlex
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,20 +55,28 @@ def add(commands: Commands) -> None:
     add = parser.add_argument
     words = "your own file (default: hospital.yaml)"
     add("file", type=path, nargs="?", default=Path("hospital.yaml"), metavar="FILE", help=words)
-    words = "write FILE for this table instead: .csv, .csv.gz, .xlsx or .parquet"
+    words = "write FILE for this table instead, .csv or .xlsx; a missing one is written as a form"
     add("--init", type=path, metavar="TABLE", help=words)
     words = "with --init: the file that all hospitals share, see dpol deployment new"
     add("--deployment", type=path, metavar="FILE", help=words)
     words = "with --init: your identifier in it"
     add("--entity", type=given, metavar="ID", help=words)
-    words = "with --init: the sheet of a workbook that has several"
-    add("--sheet", type=given, metavar="NAME", help=words)
-    words = "release this period again, after its count was corrected: spends its privacy again"
+    words = (
+        "with --init: the column of the period, count, entity or capacity (KEY), or a key of format"
+        " such as decimal=, (else you are asked)"
+    )
+    add("--column", type=given, action="append", default=[], metavar="KEY=NAME", help=words)
+    words = (
+        "in an emergency, release this period again now: spends its privacy again, and shows"
+        " everybody that its count changed; or release a late period"
+    )
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
     add("--agree", type=given, metavar="HASH", help=words)
     words = "begin a new ledger, which releases nothing up to this date, for any entity"
     add("--begin-after", type=date, metavar="DATE", help=words)
+    words = "copy the release into FOLDER, such as one that the coordinator reads"
+    add("--copy-to", type=path, metavar="FOLDER", help=words)
     add_answer_options(parser)
     group = parser.add_argument_group("if you are asked")
     for name, words in _ANSWERS.items():
@@ -81,12 +91,12 @@ def _privatize(options: argparse.Namespace) -> None:
     from dpol_weekly.deployment import read_deployment
     from dpol_weekly.holder.request import Request
     from dpol_weekly.holder.settings import read_hospital
-    from dpol_weekly.holder.text import describe
+    from dpol_weekly.holder.text import describe, warnings_of
     from dpol_weekly.sampler import SecureNoise
 
-    if any(it is not None for it in (options.deployment, options.entity, options.sheet)):
+    if options.deployment or options.entity or options.column:
         raise DpolError(
-            "--deployment, --entity and --sheet go with --init; otherwise FILE names them"
+            "--deployment, --entity and --column go with --init; otherwise FILE names them"
         )
     hospital = read_hospital(options.file)
     deployment = read_deployment(hospital.deployment)
@@ -99,6 +109,7 @@ def _privatize(options: argparse.Namespace) -> None:
         split=options.split,
         write_again=options.write_again,
         begin_after=options.begin_after,
+        copy_to=options.copy_to,
     )
     apart = options.json or options.quiet
     try:
@@ -118,7 +129,8 @@ def _privatize(options: argparse.Namespace) -> None:
         "begin_after": done.begin_after,
         "outside": done.outside,
         "periods": done.periods,
-        "differ": [{"entity": count.entity, "period": count.period} for count in done.differ],
+        "again": done.again,
+        "late": [{"entity": count.entity, "period": count.period} for count in done.late],
         "mu_of_stay": done.mu_of_stay,
     }
     try:
@@ -126,6 +138,8 @@ def _privatize(options: argparse.Namespace) -> None:
             answer(options, (), facts)
         else:
             show("\n".join(describe(done, deployment)))
+        for line in warnings_of(done, deployment):
+            print(printable(line), file=sys.stderr)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(written) from None
     except (OSError, ValueError) as error:
@@ -142,16 +156,34 @@ def _init(options: argparse.Namespace) -> None:
         raise DpolError("--init: name the file that all hospitals share with --deployment FILE")
     if options.file.exists():
         raise DpolError(f"{options.file}: exists already; move it away, or name another FILE")
-    deployment = read_deployment(options.deployment)
-    line = begin(
+    named = dict[str, str]()
+    for word in options.column:
+        key, of, name = word.partition("=")
+        if not of:
+            raise DpolError(f"--column {word}: must be KEY=NAME, such as count=Patients")
+        named[key] = name
+    lines, warned = begin(
         options.file,
         options.init,
         options.deployment,
-        deployment,
+        read_deployment(options.deployment),
         entity=options.entity,
-        sheet=options.sheet,
+        named=named,
+        ask=None if options.json or options.quiet or not on_terminal() else _column,
     )
-    answer(options, [line], {"file": options.file, "next": line})
+    answer(options, lines, {"file": options.file, "told": lines})
+    for line in warned:
+        print(printable(line), file=sys.stderr)
+
+
+def _column(key: str, header: Sequence[str]) -> str:
+    """Ask on a terminal which column of a table has a use."""
+    for number, name in enumerate(header, start=1):
+        print(printable(f"  {number}: {name}"))
+    print(f"Which column is columns.{key}? Type its number: ", end="", flush=True)
+    with suppress(ValueError, IndexError):
+        return header[int(sys.stdin.readline()) - 1]
+    return ""
 
 
 def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: bool) -> Release:

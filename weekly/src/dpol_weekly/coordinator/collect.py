@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import datetime
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
+from dpol.core.files import write_text
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.words import LISTED, escaped
 from dpol_weekly.deployment import short
-from dpol_weekly.released.read import Report, find_releases
+from dpol_weekly.records import as_file
+from dpol_weekly.released.read import Report, find_release, find_releases
 from dpol_weekly.released.row import Released
 
 Ask = Callable[[str, str, Path], bool]
@@ -40,6 +43,7 @@ class Collected:
         corrections: number of new rows that supersede another row.
         refused: why rows, or the whole report, were refused; empty if nothing was.
         ignored: whether the file was found in a folder and is no release.
+        other: the hash of its agreement, if that is not one of this log; else empty.
         head: head of the log's hash chain afterwards.
     """
 
@@ -50,6 +54,7 @@ class Collected:
     corrections: int = 0
     refused: tuple[str, ...] = ()
     ignored: bool = False
+    other: str = ""
     head: str
 
 
@@ -102,6 +107,7 @@ def collect(
     keys: Mapping[str, str] | None = None,
     ask: Ask | None = None,
     new_ledgers: Mapping[str, str | None] | None = None,
+    unknown: Callable[[str], None] = lambda name: None,
     today: datetime.date | None = None,
 ) -> list[Collected]:
     """Take the new rows of reports into the log of a folder, and refuse the others.
@@ -114,18 +120,41 @@ def collect(
         ask: asks about other keys, by the entity, the key and the file; None: they are refused.
         new_ledgers: entities that may report from a new ledger from now on: with this key, or for
             None with their last one.
+        unknown: is told each name among the keys that is no entity.
         today: only periods that ended before this date are taken; None: the computer's date.
 
     Raises:
-        DataError, OutputError: as `open_log`; or `keys` or `new_ledgers` name no entity.
+        DataError, OutputError: as `open_log`; or `new_ledgers` name no entity.
     """
     today, known = today or datetime.date.today(), None if keys is None else dict(keys)
     trusted = Trusted(keys=known, ask=ask, new_ledgers=dict(new_ledgers or {}))
+    done, held = list[Collected](), list[tuple[Report, bool]]()
     with open_log(folder, deployment=deployment, new=True) as log:
-        named = {*(keys or ()), *trusted.new_ledgers}
-        if unknown := sorted(named - log.deployment.entities.keys()):
-            raise DataError(f"{unknown[0]} is not an entity of the deployment; write it as there")
-        return [_collect(log, *found, trusted, today) for found in find_releases(reports)]
+        for name in trusted.new_ledgers.keys() - log.deployment.entities.keys():
+            raise DataError(f"{name} is not an entity of the deployment; write it as there")
+        for name in sorted((keys or {}).keys() - log.deployment.entities.keys()):
+            unknown(name)
+        for file, found in find_releases(reports):
+            done.append(_collect(log, file, found, trusted, today))
+            if isinstance(found, Report) and done[-1].taken + done[-1].known:
+                held.append((found, done[-1].taken > 0))
+    for report, newest in held:
+        for entity in {row.entity for row in report.rows} & log.deployment.entities.keys():
+            _write_receipt(folder / "receipts" / f"{entity}.json", report, newest=newest)
+    return done
+
+
+def _write_receipt(path: Path, report: Report, *, newest: bool) -> None:
+    """Write what is held of an entity: its holder's own signed release, which nobody else can make.
+
+    A run that was killed may have left an older release of the same output.
+    """
+    before = None
+    with suppress(DataError):
+        before = find_release(path)
+    older = before and before.output == report.output and len(before.rows) < len(report.rows)
+    if newest or before is None or older:
+        write_text(path, as_file(report.facts))
 
 
 def set_aside(
@@ -202,10 +231,12 @@ def _take(
 ) -> tuple[Collected, list[str]]:
     """Enter the new rows of a report; return the outcome, and the entities with a new ledger."""
     if report.agreement not in log.hashes:
+        if not log.knows(report.output):
+            return Collected(file=report.file, other=report.agreement, head=log.head), []
         raise DataError(
-            f"{report.file}: is of an agreement ({short(report.agreement)}) that is not known here."
-            " If it amends the last one, name its file with --deployment; otherwise ask the holder"
-            " which file it has taken"
+            f"{report.file}: goes on from reports of this log, and is of an agreement"
+            f" ({short(report.agreement)}) that is not known here. If it amends the last one, name"
+            " its file with --deployment; otherwise ask the holder which file it has taken"
         )
     rows, name = _sorted_rows(report, log, trusted, today), escaped(report.file.name)
     for entity in rows.moved:
@@ -256,25 +287,29 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
             rows.refused.append(told)
             continue
         origins = {period: _origin(it) for (period, *_), it in standing.items()}
+        versions = Counter(period for period, *_ in standing)
         taken = len(rows.fresh)
         faulty = defaultdict[str, list[tuple[Released, str]]](list)
         for (period, *_), (place, row) in new.items():
             try:
                 check_row(row, log.agreements, today)
-                if period in origins and not log.deployment.corrections:
+                if versions[period] >= log.deployment.scheduled and not log.deployment.corrections:
                     raise DataError(
                         f"{entity} has reported {period} already, with other numbers"
-                        f" ({origins[period]}), and the agreement allows no corrections; ask the"
-                        f" holder. {_SET_ASIDE}"
+                        f" ({origins[period]}), and the agreement allows no"
+                        f"{' further' if versions[period] > 1 else ''} corrections; ask the holder."
+                        f" {_SET_ASIDE}"
                     )
             except DataError as error:
                 faulty[period].append((row, f"{report.file}, row {place}: {error}"))
                 continue
             # A faulty row that is corrected later in the file was released, and costs privacy.
-            before = faulty.pop(period, []) if log.deployment.corrections else []
+            again = log.deployment.corrections or log.deployment.second_release
+            before = faulty.pop(period, []) if again else []
             if before or period in origins:
                 rows.corrections.append(row)
             origins[period] = f"{report.file.name}, row {place}"
+            versions[period] += 1 + len(before)
             rows.fresh += [*(it for it, _ in before), row]
         aside = {day_of(number).isoformat() for number in log.set_aside(entity)}
         for period, left in faulty.items():

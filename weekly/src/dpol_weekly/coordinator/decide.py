@@ -16,7 +16,6 @@ from dpol.core.files import locked, write_text
 from dpol_weekly.coordinator.chances import chances_of
 from dpol_weekly.coordinator.choices import Choice, choose
 from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
-from dpol_weekly.coordinator.division import divide
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
@@ -27,6 +26,8 @@ LONGEST_GAP = 8
 """A decision is for a period at most this many periods after the last report."""
 MOST_CHANGE, MOST_ABOVE = 2, 4
 """A report is doubted if beds change by a larger factor, or if it is more deviations above them."""
+RECENT = 8
+"""Number of periods whose reports a decision shows."""
 _CLOSE = 1e-9
 _PERIOD = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -202,21 +203,17 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     deployment, evidence = log.deployment, read_evidence(log, number)
     reports, day = evidence.reports, deployment.period_of(number)
     names = list(deployment.entities)
-    entities = deployment.entities.items()
-    taking_part = {name for name, entity in entities if entity.takes_part(day)}
     try:
         choice = choose(deployment, coordination, reports, number)
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
-    outlooks = _outlooks(deployment, coordination, reports, choice)
-    outlooks, division = divide(outlooks, coordination, taking_part)
     return Decision(
         deployment=deployment.name,
         deployment_sha256=deployment.sha256(),
         period=day.isoformat(),
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(names[place] for place in choice.ranked[: coordination.names]),
-        outlooks=outlooks,
+        outlooks=_outlooks(deployment, coordination, reports, choice),
         coverage=choice.coverage,
         spent=evidence.spent,
         coordination=coordination,
@@ -224,7 +221,6 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
         releases=evidence.releases,
         set_aside=evidence.set_aside,
         log_head=log.head,
-        division=division,
     )
 
 
@@ -264,6 +260,7 @@ def _outlooks(
                 reports=int(there[:, place].sum()),
                 silent=len([*takewhile(entity.takes_part, unheard)]),
                 doubt=_doubt(reports, place),
+                recent=tuple(map(_known, reports.share[-RECENT:, place])),
             )
         )
     return tuple(outlooks)

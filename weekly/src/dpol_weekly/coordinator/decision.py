@@ -43,10 +43,7 @@ class Outlook:
         reports: number of reported periods.
         silent: number of periods in a row, up to the last one, with a missing report.
         doubt: why the last report may hold a typing error, in words; empty if nothing shows one.
-        units: units of help; 0 outside the division, None if nothing is divided.
-        short_chance: probability that more people come than its own staff and its units serve;
-            None outside the division.
-        units_without_guarantee: units of help if none were guaranteed.
+        recent: noisy shares of the last periods, the newest last; None without a report.
     """
 
     entity: str
@@ -63,27 +60,8 @@ class Outlook:
     last_report: str | None
     reports: int
     silent: int
-    doubt: str = ""
-    units: int | None = None
-    short_chance: float | None = None
-    units_without_guarantee: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Division:
-    """The sums of a division of help over the entities in it.
-
-    Args:
-        need: expected number of people whom own staff does not serve.
-        unmet: expected number of people whom neither own staff nor a unit serves.
-        unmet_without_guarantee: this number if no units were guaranteed.
-        left: units that nobody gets, as all beds have one.
-    """
-
-    need: float
-    unmet: float
-    unmet_without_guarantee: float
-    left: int = 0
+    doubt: str
+    recent: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +95,6 @@ class Decision:
         releases: number of releases that counted, superseded ones included.
         set_aside: releases that did not count.
         log_head: head of the log's hash chain: it fixes what was read.
-        division: sums of the division of help; None if nothing is divided.
     """
 
     deployment: str
@@ -133,7 +110,6 @@ class Decision:
     releases: int
     set_aside: tuple[SetAside, ...]
     log_head: str
-    division: Division | None = None
 
     @property
     def gain(self) -> Gain:
@@ -144,13 +120,6 @@ class Decision:
     def missing(self) -> tuple[str, ...]:
         """Identifiers of the entities whose report for the last period is missing."""
         return tuple(outlook.entity for outlook in self.outlooks if outlook.silent)
-
-    @property
-    def helped(self) -> list[Outlook]:
-        """Outlooks of the entities that get units of help, those with the most units first."""
-        return sorted(
-            (one for one in self.outlooks if one.units), key=lambda one: -(one.units or 0)
-        )
 
     @property
     def all_named(self) -> bool:
@@ -165,9 +134,7 @@ class Decision:
     def facts(self) -> dict[str, Any]:
         """The contents of the decision as plain values."""
         chosen = self.coordination.model_dump(exclude_none=True)
-        facts = dataclasses.asdict(self) | {"coordination": chosen, "missing": self.missing}
-        facts["outlooks"] = [*map(self._stated, facts["outlooks"])]
-        return self._stated(facts)
+        return dataclasses.asdict(self) | {"coordination": chosen, "missing": self.missing}
 
     def as_json(self) -> str:
         """The decision as text; equal decisions give equal bytes."""
@@ -176,17 +143,13 @@ class Decision:
     def as_csv(self) -> str:
         """A table with a row for each entity; no title is a formula for a spreadsheet."""
         text = io.StringIO(newline="")
-        rows = [{"period": self.period, **self._stated(vars(one))} for one in self.outlooks]
+        rows = [{"period": self.period, **vars(one)} for one in self.outlooks]
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         for cells in rows:
             texts = {key: spreadsheet_text(cells[key]) for key in ("entity", "title")}
-            writer.writerow(cells | texts)
+            writer.writerow(cells | texts | {"recent": " ".join(map(str, cells["recent"]))})
         return text.getvalue()
-
-    def _stated(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Return facts without help if nothing is divided: older tables have no columns for it."""
-        return {key: fact for key, fact in facts.items() if self.division or key not in _HELP}
 
 
 def read_decision(path: Path) -> Decision:
@@ -212,4 +175,3 @@ def read_decision(path: Path) -> Decision:
 
 
 _DECISION = TypeAdapter(Decision)
-_HELP = {"division", "units", "short_chance", "units_without_guarantee"}

@@ -154,6 +154,11 @@ class Log:
         found = "SELECT period FROM act WHERE kind = 'set aside' AND entity = ? AND period NOT NULL"
         return {number for (number,) in self.connection.execute(found, (entity,))}
 
+    def knows(self, output: str) -> bool:
+        """Return True if a report of this output of a ledger was collected."""
+        found = self.connection.execute("SELECT 1 FROM report WHERE output = ?", (output,))
+        return found.fetchone() is not None
+
     @contextmanager
     def as_a_whole(self) -> Iterator[None]:
         """Add everything that the block adds, or nothing if it raises."""

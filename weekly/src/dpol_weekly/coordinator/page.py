@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
-import numpy as np
-
+from dpol.core.errors import DataError
 from dpol.core.files import write_text
 from dpol.core.rounding import rounded_up
 from dpol.core.words import counted
 from dpol.show.pages import load_template
 from dpol_weekly.budget import guess_in_full
-from dpol_weekly.coordinator.decision import Decision, Division, Outlook
+from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
 from dpol_weekly.coordinator.words import LISTED, listed
 
 SHOWN = 50
 """Number of entities that the page shows; the CSV file of the decision has all."""
 EARLIER = 26
 """Number of earlier decisions that are shown."""
-SMALL = 50
-"""A hospital with fewer beds is small."""
 
 
 def likely(chance: float) -> str:
@@ -83,25 +82,9 @@ def of_those(decision: Decision) -> str:
     return " of those that may be chosen" if decision.coordination.cannot_be_chosen else ""
 
 
-def guarantee(outlooks: Sequence[Outlook], division: Division) -> str:
-    """What the guarantee gives to hospitals with fewer than `SMALL` beds, and its price in people.
-
-    If these are all hospitals or none, the limit is the median size.
-    """
-    there = [one for one in outlooks if one.short_chance is not None]
-    beds = np.array([one.capacity for one in there])
-    units, free = np.array([(one.units, one.units_without_guarantee) for one in there]).T
-    if (units == free).all():
-        return "The guarantee moves no unit."
-    told = f"The guarantee moves {counted(np.abs(units - free).sum() // 2, 'unit')}"
-    few = SMALL if 0 < (beds < SMALL).sum() < len(beds) else np.median(np.unique(beds))
-    if (small := beds < few).any():
-        given, other = units[small].sum(), free[small].sum()
-        rather = "as without it" if given == other else f"not {other:,}"
-        told += f": it gives {given:,}, {rather}, to hospitals with fewer than {few:g} beds"
-    price = division.unmet - division.unmet_without_guarantee
-    costs = "fewer than 0.1" if price < 0.05 else f"{price:,.1f}"
-    return f"{told}. With it, {costs} more people are expected to go without help."
+def lately(one: Outlook) -> str:
+    """The noisy reports of the last periods in percent of the beds, the newest last."""
+    return ", ".join("–" if it is None else f"{100 * it:.0f}" for it in one.recent)
 
 
 def silence(one: Outlook, unit: str) -> str:
@@ -112,19 +95,24 @@ def silence(one: Outlook, unit: str) -> str:
 
 
 def decisions_page(
-    decision: Decision, earlier: Sequence[Decision] = (), *, today: datetime.date
+    decision: Decision,
+    earlier: Sequence[Decision] = (),
+    others: Mapping[str, Decision] | None = None,
+    *,
+    today: datetime.date,
 ) -> str:
     """The page as HTML.
 
     Args:
         decision: the one that is shown first.
         earlier: the decisions before it, the newest first.
+        others: the last decisions under other agreements, by the paths of their pages.
         today: the date that it shows.
     """
     titles = {outlook.entity: outlook.title for outlook in decision.outlooks}
     ranked, counts = ranking(decision), decision.gain.of == "count"
     named = [outlook for outlook in ranked if outlook.named]
-    others = [outlook for outlook in ranked if not outlook.named and outlook.rank]
+    following = [outlook for outlook in ranked if not outlook.named and outlook.rank]
     *first, last = [outlook.title for outlook in named]
     ends = [scaled(outlook, counts)[2] for outlook in ranked[:SHOWN]]
     least = min(outlook.chance or 0.0 for outlook in named)
@@ -139,13 +127,14 @@ def decisions_page(
         titles=titles,
         named=named,
         to=f"{', '.join(first)} and {last}" if first else last,
-        others=others,
-        likelier=[other for other in others if (other.chance or 0.0) > least],
+        following=following,
+        others=others or {},
+        lately=lately,
+        likelier=[other for other in following if (other.chance or 0.0) > least],
         of_those=of_those(decision),
         ranked=ranked,
         silent=[outlook for outlook in silent if outlook.silent > 1 or not outlook.reports],
         missed=[outlook.title for outlook in silent if outlook.silent == 1 and outlook.reports],
-        guarantee=decision.division and guarantee(decision.outlooks, decision.division),
         today=today.isoformat(),
         current=current.isoformat(),
         earlier=earlier[:EARLIER],
@@ -169,8 +158,19 @@ def decisions_page(
     )
 
 
+def other_decisions(folder: Path, others: Sequence[str]) -> dict[str, Decision]:
+    """Return the last decisions in other coordinators' folders, by the paths of their pages."""
+    found = {}
+    for other in others:
+        for file in sorted((folder / other / "decisions").glob("*.json"))[-1:]:
+            with suppress(DataError):
+                found[f"{quote(other)}/index.html"] = read_decision(file)
+    return found
+
+
 def write_page(folder: Path, decision: Decision, *earlier: Decision, today: datetime.date) -> Path:
     """Write `index.html` into the folder of a coordinator; returns its path."""
     path = folder / "index.html"
-    write_text(path, decisions_page(decision, earlier, today=today))
+    others = other_decisions(folder, decision.coordination.others)
+    write_text(path, decisions_page(decision, earlier, others, today=today))
     return path

@@ -38,12 +38,8 @@ class Coordination(Settings):
     """The question that a decision answers."""
     cannot_be_chosen: list[str] = []
     """Entities that report, and are not named."""
-    units: Annotated[int, Field(ge=0, le=100_000)] | None = None
-    """Units of help to divide, each of which serves one patient; default: nothing is divided."""
-    guaranteed: Annotated[float, Field(ge=0, le=1)] = 0.75
-    """Share of the units that is guaranteed in proportion to the predicted need."""
-    own_staff: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """Share of its beds that a hospital serves with its own staff."""
+    others: list[str] = []
+    """Folders of other agreements, seen from this one, whose decisions the page shows too."""
 
     def rules(self, deployment: Deployment) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys, for an agreement."""

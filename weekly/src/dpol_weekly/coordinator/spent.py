@@ -3,7 +3,7 @@
 Every ledger sees its own releases only. If no entity spends more than its part of the budget in any
 period (`dpol_weekly.budget`), then a person of the longest stay loses at most the budget, wherever
 the person is counted. Each release costs a person in that count mu^2 / 2, and a person who moves
-changes at most two counts in each period.
+changes at most two counts in each period, or as many more as `counted_by` says.
 """
 
 from __future__ import annotations
@@ -66,10 +66,11 @@ def spent_of(deployment: Deployment, released: NDArray[Any], *, corrections: int
     """
     stay, names = deployment.longest_stay, list(deployment.entities)
     share = most_in_a_period(Fraction(str(deployment.budget_mu)), stay)
-    allowed = int(share / Fraction(str(deployment.mu)) ** 2)  # releases of an entity and period
-    # A person who moves loses most at the two entities that released most often in a period, and
-    # may be counted in any periods, in a row or not.
-    pairs = np.sort(np.sort(released, axis=1)[:, -2:].sum(axis=1))
+    # Releases of an entity and period:
+    allowed = int(share / Fraction(str(deployment.mu)) ** 2 / deployment.counted_by)
+    # A person who moves loses most at the entities that released most often in a period, in
+    # `counted_by` of them before and after, and may be counted in any periods, in a row or not.
+    pairs = np.sort(np.sort(released, axis=1)[:, -2 * deployment.counted_by :].sum(axis=1))
     return Spent(
         mu=deployment.mu * math.sqrt(pairs[-1] / 2),
         count_sensitivity=deployment.count_sensitivity,

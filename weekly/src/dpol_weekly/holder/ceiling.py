@@ -1,15 +1,16 @@
 """The ceiling on a person's loss over all outputs of a ledger; proved in `dpol_weekly.budget`.
 
-s(i, p) is what the ledger has spent on the people whom entity i of an agreement counts in period p,
-under this agreement and all others. Each agreement of the ledger has its own grid of periods, its
-own sensitivity and its own share, and no release raises any s(i, p) above the share.
+s(i, p) is what the ledger has spent on a person whom entity i of an agreement counts in period p,
+under this agreement and all others, with the releases that their calendars still bring. Each
+agreement of the ledger has its own grid of periods, its own sensitivity and its own share, and no
+release raises any s(i, p) above the share.
 """
 
 from __future__ import annotations
 
 import datetime
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -30,7 +31,7 @@ Spent = Mapping[tuple[str, int], Fraction]
 
 
 class _Rows(NamedTuple):
-    """Released rows of an entity and a period: their agreement, and their number."""
+    """Rows of an entity and a period: their agreement, and their number, released or scheduled."""
 
     made: Deployment
     entity: str
@@ -58,7 +59,7 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
         for entity, number in now:
             entities[number].append(entity)
         for count, row in zip(counts, new, strict=True):
-            for number in _overlapped(judged, row):
+            for number in _overlapped(judged, deployment, row.period):
                 # A ledger that is lost may have spent all of a period that begins before.
                 if judged.period_of(number).isoformat() <= begin_after:
                     raise DataError(
@@ -91,6 +92,20 @@ def mu_of_stay(ledger: Ledger, deployment: Deployment) -> tuple[float, bool]:
     return math.sqrt(deployment.longest_stay * most), most <= _share(deployment)
 
 
+def mu_of_year(ledger: Ledger, deployment: Deployment) -> float:
+    """Return the mu of somebody who is counted in all periods of a year.
+
+    By the year's costliest periods so far, and, until it is full, periods as they are agreed.
+    """
+    of_period = defaultdict[int, Fraction](Fraction)
+    for (_, number), squares in spent(ledger, deployment).items():
+        of_period[number] = max(of_period[number], squares)
+    usual = deployment.scheduled * Fraction(deployment.person_mu**2)
+    year = deployment.periods_in_a_year
+    most = sorted([*of_period.values(), *[usual] * year], reverse=True)[:year]
+    return math.sqrt(sum(most))
+
+
 def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) -> Spent:
     """Return what was spent, by entity and period of an agreement.
 
@@ -112,28 +127,36 @@ def _rows(ledger: Ledger, output: Output | None = None) -> list[_Rows]:
 
 
 def _sums(released: Sequence[_Rows], judged: Deployment) -> Spent:
-    """Return what rows cost the people of an agreement, by its entities and periods."""
+    """Return what rows cost a person of an agreement, by its entities and periods."""
     moved = judged.terms().count_sensitivity
-    squares = dict[str, Fraction]()
-    for name, made in {row.made.name: row.made for row in released}.items():
-        terms = made.terms()
-        squares[name] = mu_of_move(terms.mu, moved=moved, made_for=terms.count_sensitivity) ** 2
-    found = defaultdict[tuple[str, int], Fraction](Fraction)
+    made = {row.made.name: row.made for row in released}
+    times = Counter[tuple[str, str, str]]()
     for row in released:
-        entity = row.entity if row.made.name == judged.name else OTHERS
-        for number in _overlapped(judged, row):
-            found[entity, number] += row.times * squares[row.made.name]
+        times[row.made.name, row.entity, row.period] += row.times
+    own = defaultdict[tuple[str, int], Fraction](Fraction)
+    others = defaultdict[tuple[str, str], Fraction](Fraction)
+    for (name, entity, period), released_times in times.items():
+        terms = made[name].terms()
+        mu = mu_of_move(terms.mu, moved=moved, made_for=terms.count_sensitivity)
+        squares = terms.counted_by * max(released_times, made[name].scheduled) * mu**2
+        if name != judged.name:
+            others[name, period] = max(others[name, period], squares)
+            continue
+        for number in _overlapped(judged, made[name], period):
+            own[entity, number] += squares
+    for (name, period), squares in others.items():
+        for number in _overlapped(judged, made[name], period):
+            own[OTHERS, number] += squares
     return {
-        (entity, number): square + (entity != OTHERS) * found.get((OTHERS, number), 0)
-        for (entity, number), square in found.items()
+        (entity, number): square + (entity != OTHERS) * own.get((OTHERS, number), 0)
+        for (entity, number), square in own.items()
     }
 
 
-def _overlapped(deployment: Deployment, row: _Rows) -> range:
-    """Return the numbers of an agreement's periods that share a day with the period of rows."""
-    first = datetime.date.fromisoformat(row.period)
-    last = first + datetime.timedelta(days=row.made.periods.days - 1)
-    return range(deployment.number_on(first), deployment.number_on(last) + 1)
+def _overlapped(deployment: Deployment, made: Deployment, period: str) -> range:
+    """Return the numbers of an agreement's periods that share a day with a period of another."""
+    first = datetime.date.fromisoformat(period)
+    return range(deployment.number_on(first), deployment.number_on(made.last_day(first)) + 1)
 
 
 def _share(deployment: Deployment) -> Fraction:

@@ -5,9 +5,10 @@ A column that is a count in one release and a capacity in another would be publi
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,59 +23,70 @@ from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.records import alike
 
 
-def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -> list[Count]:
-    """Return the counts to release: new ones and corrections.
+def due(
+    ledger: Ledger,
+    request: Request,
+    counts: Sequence[Count],
+    base: Path,
+    *,
+    done: Collection[tuple[str, str]] = (),
+) -> tuple[list[Count], list[Count]]:
+    """Return the counts to release, and those that are late and wait to be asked for.
+
+    No count is looked at: what is due follows from the calendar, the ledger and the request.
 
     Args:
         ledger: the ledger.
         request: the holder's request.
         counts: counts of the table in the order of their periods.
         base: path of the releases.
+        done: entities and periods of a run that was killed: it has corrected them already.
 
     Raises:
-        DataError: a row was released for the agreement at another path; a row is from before the
-            last released period without a correction; or a correction is not in the table, or not
-            allowed.
+        DataError: a row was released for the agreement at another path; or a correction is not in
+            the table, or not allowed.
     """
     deployment, correct = request.deployment, request.correct
     here, released = seen_from(ledger, base), released_for(ledger, deployment.name)
     begin_after, last = ledger.begin_after, dict[str, str]()
     for entity, period in (key for key, paths in released.items() if here in paths):
         last[entity] = max(last.get(entity, ""), period)
-    kept, corrected, why_not = [], set[str](), dict[str, str]()
+    kept, late, corrected, why_not = [], list[Count](), set[str](), dict[str, str]()
     for count in counts:
-        entity, period = alike(count.entity), count.period
+        entity, period = key = alike(count.entity), count.period
+        paths = released.get(key, [])
+        again = deployment.second_day(datetime.date.fromisoformat(period))
         if period <= begin_after:
             why_not[period] = (
                 f"the ledger was begun after {begin_after}, and releases nothing up to it"
             )
-            continue
-        if here in released.get((entity, period), ()):
-            if not deployment.corrections:
+        elif here in paths:
+            if again and again <= request.day and len(paths) == 1:
+                kept.append(count)
+            elif period in correct and key in done:
+                corrected.add(period)
+            elif period in correct and deployment.corrections:
+                corrected.add(period)
+                kept.append(count)
+            else:
                 why_not[period] = (
                     f"it was released, and the agreement {deployment.name} says corrections: false,"
                     " so that no coordinator takes it again"
                 )
-            elif period in correct:
-                corrected.add(period)
-                kept.append(count)
-            continue
-        if (entity, period) in released:
+        elif paths:
             raise DataError(
                 f"{count.where}: this entity and period was released for the deployment"
                 f" {deployment.name} in another output; keep that output for these entities, and"
                 " give other entities a file of their own with the same ledger"
             )
-        if period < last.get(entity, ""):
-            if period not in correct:
-                raise DataError(
-                    f"{count.where}: this period was not released, and a later one was; correct the"
-                    f" date, leave the row out, or add --correct {period} to release it now"
-                )
-            corrected.add(period)
-        last[entity] = max(last.get(entity, period), period)
-        kept.append(count)
-    for period in sorted(correct - corrected):
+        elif period < last.get(entity, "") and period not in correct:
+            late.append(count)
+        else:
+            if period < last.get(entity, ""):
+                corrected.add(period)
+            last[entity] = max(last.get(entity, period), period)
+            kept.append(count)
+    for period in sorted(correct - corrected - {count.period for count in kept}):
         if period in why_not:
             raise DataError(
                 f"--correct {period}: {why_not[period]}; nothing was spent, leave --correct out"
@@ -83,7 +95,7 @@ def due(ledger: Ledger, request: Request, counts: Sequence[Count], base: Path) -
             f"--correct: the table has no row of {period} to be corrected; give the start of a"
             " period that is in it, and was released before"
         )
-    return [*_with_beds_of_then(ledger, deployment, kept)]
+    return [*_with_beds_of_then(ledger, deployment, kept)], late
 
 
 def refuse_renamed(

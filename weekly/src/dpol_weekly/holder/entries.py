@@ -185,12 +185,12 @@ def add_rows(
         )
 
 
-def released_for(ledger: Ledger, name: str) -> Mapping[tuple[str, str], set[str]]:
-    """Return the paths of the outputs by entity and period, for agreements of a name."""
-    found: dict[tuple[str, str], set[str]] = {}
-    periods = "SELECT DISTINCT entity, period, path FROM released WHERE deployment_name = ?"
-    for row in select(ledger, periods, name):
-        found.setdefault((row["entity"], row["period"]), set()).add(row["path"])
+def released_for(ledger: Ledger, name: str) -> Mapping[tuple[str, str], list[str]]:
+    """Return the path of each release by entity and period, for agreements of a name."""
+    found: dict[tuple[str, str], list[str]] = {}
+    rows = "SELECT entity, period, path FROM released WHERE deployment_name = ?"
+    for row in select(ledger, rows, name):
+        found.setdefault((row["entity"], row["period"]), []).append(row["path"])
     return found
 
 
@@ -199,3 +199,9 @@ def table_rows(ledger: Ledger, output: Output) -> list[Released]:
     rows = "SELECT name, period, noisy_count, capacity FROM released WHERE output = ?"
     found = ledger.execute(f"{rows} ORDER BY number", output.number)
     return [*map(Released._make, found)]
+
+
+def rows_since(ledger: Ledger, output: Output, run: int) -> set[tuple[str, str]]:
+    """Return the entities and periods of an output's rows after a run."""
+    rows = "SELECT entity, period FROM released WHERE output = ? AND run > ?"
+    return {(entity, period) for entity, period in ledger.execute(rows, output.number, run)}

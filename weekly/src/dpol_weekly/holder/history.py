@@ -8,7 +8,7 @@ from typing import Any
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
-from dpol_weekly.holder.ceiling import mu_of_stay, spent
+from dpol_weekly.holder.ceiling import mu_of_stay, mu_of_year, spent
 from dpol_weekly.holder.entries import Output, agreed, agreements, outputs, runs_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 
@@ -33,8 +33,9 @@ def history(path: Path) -> dict[str, Any]:
 
 
 def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
-    """Return the largest loss of a person over all outputs, in a period and in a stay."""
+    """Return the largest loss of a person over all outputs: in a period, a stay and a year."""
     mu, kept = mu_of_stay(ledger, deployment)
+    year = mu_of_year(ledger, deployment)
     return {
         "deployment": deployment.name,
         "count_sensitivity": deployment.count_sensitivity,
@@ -43,6 +44,10 @@ def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
         "mu": mu,
         "budget_mu": deployment.budget_mu,
         "kept": kept,
+        "scheduled": deployment.scheduled,
+        "periods_in_a_year": deployment.periods_in_a_year,
+        "mu_of_year": year,
+        "guess_of_year": deployment.guess(year),
     }
 
 

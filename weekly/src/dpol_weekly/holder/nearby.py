@@ -33,7 +33,7 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
     heads, begin_after = heads_of(ledger), ledger.begin_after
     keys = {key, *(it for (it,) in ledger.execute("SELECT key FROM run"))}
     own, unknown = {*map(alike, request.hospital.texts)}, list[tuple[str, Path]]()
-    for report in releases_near(ledger, base):
+    for report in releases_near(ledger, base, request.copy_to):
         if report.ledger == ledger.id and report.key in keys:
             if report.head not in heads.values():
                 raise DataError(
@@ -58,9 +58,12 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
         )
 
 
-def releases_near(ledger: Ledger, base: Path) -> Iterator[Report]:
-    """Yield the releases in the folders of all outputs and of the ledger."""
-    folders = {base.parent, ledger.path.parent}
+def releases_near(ledger: Ledger, base: Path, copies: Path | None) -> Iterator[Report]:
+    """Yield the releases in the folders of all outputs, of the ledger and of copies.
+
+    A receipt, which `dpol collect` writes, is a release of the holder: it is found here too.
+    """
+    folders = {base.parent, ledger.path.parent, *filter(None, [copies])}
     folders |= {path_of(ledger, output).parent for output in outputs(ledger)}
     # Each folder once, however its path is written.
     for folder in sorted({near.resolve(): near for near in folders}.values()):

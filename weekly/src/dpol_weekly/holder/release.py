@@ -22,13 +22,16 @@ from dpol_weekly.holder.entries import (
     heads_of,
     output_at,
     registered,
+    released_for,
+    rows_since,
 )
 from dpol_weekly.holder.hashes import compared, hashes_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.nearby import check_nearby
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.write import last_written, refuse_gone, write_release
+from dpol_weekly.holder.write import copy_release, last_written, refuse_gone, write_release
 from dpol_weekly.keys import Key, make_key
+from dpol_weekly.records import alike
 from dpol_weekly.sampler import NoiseSampler
 
 
@@ -42,11 +45,13 @@ class Release:
         first: whether this release began the ledger.
         new_key: path of the key if it was made.
         added: number of rows that this release added.
-        skipped: number of rows of the raw table that were released before.
+        skipped: number of rows of the raw table that were released before and not again.
         early: number of rows up to the date after which the ledger was begun.
         begin_after: that date, or "".
         above: whether a count is above its capacity.
         differ: rows of the raw table with another count than the released one.
+        late: rows before the last released period of their entity, which wait to be asked for.
+        again: number of rows of this release for periods that were released before.
         outside: number of rows outside the dates of their entity.
         periods: periods that this release added.
         mu_of_stay: an upper bound on the mu of the longest stay, over all releases of the ledger.
@@ -63,6 +68,8 @@ class Release:
     begin_after: str
     above: bool
     differ: Sequence[Count]
+    late: Sequence[Count]
+    again: int
     outside: int
     periods: Sequence[str]
     mu_of_stay: float
@@ -115,7 +122,7 @@ class Releaser:
         agreed = [self.deployment.entities[name].key for name in self.hospital.texts]
         self.key = _key(self.hospital.key, agreed)
         self.new_key: Path | None = None
-        self.unfinished = False  # a run was killed, or failed, before its file was written
+        self.done: set[tuple[str, str]] = set()  # of a run that was killed before its file
         self.head: str | None = None  # of the run that releases, once it is in the ledger
 
     def check(self) -> None:
@@ -131,7 +138,7 @@ class Releaser:
                 self.deployment,
                 no_final_newline=request.no_final_newline,
             )
-            self.counts = in_time(table, self.deployment, request.today)
+            self.counts = in_time(table, self.deployment, request.day)
             self.outside = len(table) - len(self.counts)
             self.first = is_new(self.book)
             if request.begin_after and not self.first:
@@ -191,30 +198,38 @@ class Releaser:
             self._check_nearby(ledger)
             if known := output_at(ledger, self.base, self.deployment):
                 refuse_gone(ledger, known, write_again=self.request.write_again)
-                self.unfinished = last_written(ledger, known) != max(heads_of(ledger, known))
+                self.done = rows_since(ledger, known, last_written(ledger, known) or 0)
                 write_release(ledger, known, self._signer())
 
     def write(self, ledger: Ledger) -> Release:
         """Enter the due rows into the ledger as released, and write the file."""
         with transaction(ledger):
-            if new := self._due(ledger):
+            new, late = self._due(ledger)
+            before = released_for(ledger, self.deployment.name)
+            again = sum((alike(count.entity), count.period) in before for count in new)
+            if new:
                 self._put(ledger, new)
         with transaction(ledger):
             output = output_at(ledger, self.base, self.deployment)
             early = sum(count.period <= ledger.begin_after for count in self.counts)
             stay, kept = mu_of_stay(ledger, self.deployment)
             known = compared(ledger, output, self.counts) if output else ()
+            file = write_release(ledger, output, self._signer()) if output else None
+            if file and self.request.copy_to:
+                copy_release(file, self.request.copy_to)
             return Release(
-                file=write_release(ledger, output, self._signer()) if output else None,
+                file=file,
                 ledger=self.book,
                 first=self.first,
                 new_key=self.new_key,
                 added=len(new),
-                skipped=len(self.counts) - len(new) - early,
+                skipped=len(self.counts) - len(new) - len(late) - early,
                 early=early,
                 begin_after=ledger.begin_after,
                 above=any(Decimal(it.count) > Decimal(it.capacity) for it in self.counts),
                 differ=[it for it, same in known if same is False],
+                late=late,
+                again=again,
                 outside=self.outside,
                 periods=sorted({count.period for count in new}),
                 mu_of_stay=stay,
@@ -225,16 +240,13 @@ class Releaser:
         """Compare the ledger with the releases near it."""
         check_nearby(ledger, self.request, self.base, self.key.public if self.key else "")
 
-    def _due(self, ledger: Ledger) -> list[Count]:
-        """Return the counts that are due; all refusals come before the noise."""
+    def _due(self, ledger: Ledger) -> tuple[list[Count], list[Count]]:
+        """Return the counts that are due, and late ones; all refusals come before the noise."""
         refuse_mixed_columns(ledger, self.use)
-        new = due(ledger, self.request, self.counts, self.base)
-        if self.unfinished:  # it may have released the same corrections
-            output = registered(ledger, self.base, self.deployment)
-            new = [it for it, same in compared(ledger, output, new) if not same]
+        new, late = due(ledger, self.request, self.counts, self.base, done=self.done)
         refuse_renamed(ledger, self.request, self.counts, new)
         refuse_above(ledger, self.deployment, new)
-        return new
+        return new, late
 
     def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
         """Enter counts with noise into the ledger."""

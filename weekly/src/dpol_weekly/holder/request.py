@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
+from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
@@ -23,6 +24,7 @@ class Request:
         agree: whole hash of the agreement, as confirmation; None: it was confirmed before.
         in_person: a person read the agreement on a terminal and confirmed it there.
         begin_after: begin a new ledger, which releases nothing up to this date.
+        copy_to: folder that gets a copy of the release, and is searched like that of releases.
         no_final_newline: the table is complete although its last line has no line end.
         split: an entity counts other people than another one that was released for its period.
         write_again: the ledger is the newest; write missing files of the output again.
@@ -41,11 +43,12 @@ class Request:
     split: bool = False
     write_again: bool = False
     begin_after: datetime.date | None = None
+    copy_to: Path | None = None
     today: datetime.date | None = None
 
     def __post_init__(self) -> None:
         agree, name = self.agree, self.deployment.name
-        if self.begin_after and self.begin_after > (self.today or datetime.date.today()):
+        if self.begin_after and self.begin_after > self.day:
             raise DataError(
                 f"--begin-after {self.begin_after}: is to come; give today's date, or the last date"
                 " of which anything was released"
@@ -64,3 +67,8 @@ class Request:
                 f"--agree {agree}: is not the hash of the agreement {name}; leave it out to read"
                 " what the agreement says now"
             )
+
+    @property
+    def day(self) -> datetime.date:
+        """Today's date."""
+        return self.today or datetime.date.today()

@@ -16,7 +16,7 @@ from dpol.core.suggestions import nearest
 from dpol.core.yaml_files import read_yaml
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME
-from dpol_weekly.tables.format import DEFAULT, Format
+from dpol_weekly.tables import DEFAULT, Format
 
 KEY_NAME = "dpol.key"
 """The name of a holder's private key, unless another one is given."""
@@ -28,10 +28,6 @@ def _by_identifier(value: object) -> object:
     return {name: name for name in value} if isinstance(value, list) else value
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 class Columns(Settings):
     """The columns of a holder's table, as the table names them."""
 
@@ -40,7 +36,7 @@ class Columns(Settings):
     period: str = "period"
     """Column with the start of the period."""
     count: str = "count"
-    """Column with the number of people counted; in the wide layout each entity has its own."""
+    """Column with the number of people counted."""
     capacity: str | None = None
     """Column with the capacity; read, and published, where the deployment says `reported`."""
 
@@ -70,13 +66,11 @@ class Hospital(Settings):
     entities: Annotated[dict[str, str], BeforeValidator(_by_identifier)] = {}
     """Several identifiers: a list, or a block with the text that the table has for each."""
     table: Path
-    """The raw counts: CSV, `.csv.gz`, `.xlsx`, or `.parquet` where pyarrow is installed."""
+    """The raw counts: CSV, or a workbook (`.xlsx`)."""
     columns: Columns = Columns()
     """The columns of the table."""
     format: Format = DEFAULT
-    """The signs, dates and encoding of the table."""
-    drop_where: dict[str, Annotated[list[str], BeforeValidator(_listed)]] = {}
-    """Rows to leave out, such as sums: a column, and its text in these rows."""
+    """How the table is written."""
     output: Path = Path("released")
     """Folder for the releases."""
     ledger: Path = Path(LEDGER_NAME)
@@ -91,31 +85,17 @@ class Hospital(Settings):
         texts = [*self.texts.values()]
         if len({*texts}) < len(texts):
             yield Problem(("entities",), self.entities, "must not name one text twice")
-        if len(texts) > 1 and self.columns.entity is None and not self.wide:
+        if len(texts) > 1 and self.columns.entity is None:
             allowed = "is missing: several entities are told apart by a column"
             yield Problem(("columns", "entity"), MISSING, allowed)
-        counts = self._counts
-        named = [self.columns.entity, self.columns.period, self.columns.capacity, *counts]
-        named = [name for name in named if name is not None]
+        named = [name for name in self.columns.model_dump().values() if name is not None]
         if len({*named}) < len(named):
             yield Problem(("columns",), MISSING, "must be different columns")
-        if chosen := {*self.drop_where} & {*counts}:
-            allowed = "must not be a column of counts: rows left out by a count would tell it"
-            yield Problem(("drop_where",), min(chosen), allowed)
 
     @property
     def texts(self) -> dict[str, str]:
         """The identifiers of the entities, and the table's text for each."""
         return self.entities or {str(self.entity): str(self.entity)}
-
-    @property
-    def wide(self) -> bool:
-        """Whether each entity has a column of its own."""
-        return self.format.layout == "wide"
-
-    @property
-    def _counts(self) -> tuple[str, ...]:
-        return tuple(self.texts.values()) if self.wide else (self.columns.count,)
 
     def use(self, deployment: Deployment) -> ColumnUse:
         """Return the columns by their use.
@@ -131,17 +111,15 @@ class Hospital(Settings):
                 )
         reported = any(deployment.entities[name].beds is None for name in self.texts)
         columns = self.columns
-        if reported and (self.wide or columns.capacity is None):
+        if reported and columns.capacity is None:
             raise DataError(
                 "columns.capacity: name the column of capacities, since the deployment"
                 f" {deployment.name} says reported"
-                + ("; in the wide layout there is none, so agree on a number" if self.wide else "")
             )
-        keys = [] if self.wide or columns.entity is None else [columns.entity]
         return ColumnUse(
-            counts=self._counts,
+            counts=(columns.count,),
             capacities=(str(columns.capacity),) if reported else (),
-            keys=(*keys, columns.period),
+            keys=(*filter(None, [columns.entity]), columns.period),
         )
 
     def output_of(self, deployment: Deployment) -> Path:

@@ -6,19 +6,17 @@ written again at any time.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol_weekly.holder.entries import Output, agreed, path_of, runs_of, table_rows
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.keys import Key
-from dpol_weekly.records import signed_text
+from dpol_weekly.records import as_file, signed_text
 from dpol_weekly.released.read import find_release
 from dpol_weekly.released.row import Released
 
@@ -81,7 +79,7 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
     }
     last = run["number"]
     file = release_file(ledger, output, last)
-    content = _text(facts | {"signature": key.sign(signed_text(facts))}).encode()
+    content = as_file(facts | {"signature": key.sign(signed_text(facts))}).encode()
     if last_written(ledger, output) != last:
         ledger.link(ledger.add("written", last))
     with suppress(OSError):
@@ -94,23 +92,23 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
     return file
 
 
+def copy_release(file: Path, folder: Path) -> None:
+    """Copy a release into a folder, whole or not at all, unless it is there.
+
+    Raises:
+        OutputError: the copy cannot be written.
+    """
+    copy, content = folder / file.name, file.read_bytes()
+    if not (copy.is_file() and copy.read_bytes() == content):
+        with atomic_path(copy) as new:
+            new.write_bytes(content)
+
+
 def release_file(ledger: Ledger, output: Output, run: int) -> Path:
     """Return the release file of a run of an output, such as `valley-north-2024-03-31.json`."""
     path, last = path_of(ledger, output), "SELECT MAX(period) FROM released"
     found = ledger.execute(f"{last} WHERE output = ? AND run <= ?", output.number, run)
     return path.with_name(f"{path.name}-{found.fetchone()[0]}.json")
-
-
-def _text(facts: Mapping[str, Any]) -> str:
-    """Return the text of a release: JSON with a line for each row."""
-
-    def shown(value: Any) -> str:
-        if not isinstance(value, list):
-            return json.dumps(value)
-        return "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]"
-
-    keys = [f" {json.dumps(key)}: {shown(value)}" for key, value in facts.items()]
-    return "{\n" + ",\n".join(keys) + "\n}\n"
 
 
 def _is_earlier(file: Path, rows: Sequence[Released]) -> bool:

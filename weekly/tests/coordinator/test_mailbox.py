@@ -1,0 +1,139 @@
+"""One mailbox of several agreements; second releases; receipts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+import yaml
+
+from dpol.cli import main
+from dpol_weekly.coordinator.collect import set_aside
+from dpol_weekly.coordinator.page import other_decisions
+from dpol_weekly.released.read import read_release
+from weekly import Coordinator, agreed, day, public, report
+
+A0, B0 = ("A", 0, "3"), ("B", 0, "5")
+
+
+@pytest.fixture
+def two(world):
+    """Two agreements of the same hospitals, whose files lie in one mailbox."""
+    other = Coordinator(world.base / "flu", name="flu")
+    for name in "AB":
+        for of, count in ((world, "3"), (other, "4")):
+            file = world.base / "inbox" / f"{name}-{of.folder.parent.name}.json"
+            rows = [(name, 0, count)]
+            report(file, of.deployment, rows, ledger=name, output=f"{name}{count}")
+    keys = {name: public(name) for name in ("A", "B", "elsewhere")}
+    (world.base / "keys.yaml").write_text(yaml.safe_dump(keys))
+    return world, other
+
+
+def collected(world, inbox, capsys, *more):
+    words = ["collect", str(inbox), "--into", str(world.folder), "--deployment", *more]
+    code = main([*words, str(world.deployment), "--known-keys", str(inbox.parent / "keys.yaml")])
+    return code, *capsys.readouterr()
+
+
+def test_files_of_another_agreement_are_counted_every_week(two, capsys):
+    for _ in range(2):
+        for world in two:
+            code, out, err = collected(world, two[0].base / "inbox", capsys)
+            assert (code, err) == (0, "")
+            assert "\n2 files of another agreement (" in out
+            assert "No entity here, in the file of known keys: elsewhere\n" in out
+    assert [len(world.rows()) for world in two] == [2, 2]
+
+
+def test_a_file_that_goes_on_from_this_log_is_refused_until_its_amendment_is_named(two, capsys):
+    world = two[0]
+    collected(world, world.base / "inbox", capsys)
+    amended = agreed(
+        world.base / "amended",
+        "ABC",
+        amends={"agreement": sha256(world), "since": day(1)},
+    )
+    rows = [("A", 0, "3"), ("A", 1, "3")]
+    report(world.base / "inbox" / "new.json", amended, rows, ledger="A", output="A3")
+    code, _, err = collected(world, world.base / "inbox", capsys)
+    assert (code, "goes on from reports of this log, and is of an agreement" in err) == (1, True)
+    world.deployment = amended
+    assert collected(world, world.base / "inbox", capsys)[0] == 0
+    assert len(world.rows()) == 3
+
+
+def sha256(world):
+    from dpol_weekly.deployment import read_deployment
+
+    return read_deployment(world.deployment).sha256()
+
+
+def test_the_page_shows_the_decisions_under_other_agreements(two, capsys):
+    for world in two:
+        collected(world, two[0].base / "inbox", capsys)
+        world.decide()
+    world, other = two
+    assert other_decisions(world.folder, ["../flu/state", "../none"]).keys() == {
+        "../flu/state/index.html"
+    }
+    world.put(("A", 1, "3"), ledger="A", output="X")
+    world.decide(others=["../flu/state"])
+    page = (world.folder / "index.html").read_text()
+    assert 'href="../flu/state/index.html">flu</a>' in page
+    assert "last weeks, noisy: 15, 15%" in page
+    assert "last weeks, noisy: 25, –%" in page.replace("15, –", "25, –")
+    assert other.folder.name == "state"
+
+
+# ---- second releases -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "times"),
+    [({}, 1), ({"second_release": {"after": 4}}, 2), ({"corrections": True}, 9)],
+)
+def test_as_many_versions_are_taken_as_the_agreement_says(world, keys, times):
+    world.agree(**keys)
+    versions = [("A", 0, str(count)) for count in range(9)]
+    done = world.put(*versions)
+    assert (done.taken, len(done.refused)) == (times, 9 - times)
+    assert done.corrections == times - 1
+    again = world.put(*versions, ("A", 1, "1"))
+    assert (again.taken, again.known) == (1, times)
+
+
+def test_what_is_set_aside_makes_room_for_another_version(world):
+    world.put(A0)
+    assert world.put(A0, ("A", 0, "4")).taken == 0
+    set_aside(world.folder, "A", "wrong")
+    assert world.put(A0, ("A", 0, "4")).taken == 1
+    assert world.put(A0, ("A", 0, "4"), ("A", 0, "5")).taken == 0
+
+
+# ---- receipts ------------------------------------------------------------------------------------
+
+
+def test_a_receipt_is_the_newest_release_that_the_log_holds_of_a_hospital(world):
+    first, second = world.file(A0, B0), world.file(A0, B0, ("A", 1, "4"))
+    world.collect(first)
+    path = world.folder / "receipts" / "A.json"
+    assert read_release(path).rows == read_release(first).rows
+    world.collect(second, first)
+    held = read_release(path)
+    assert held.rows == read_release(second).rows
+    assert dataclasses.replace(held, file=second) == read_release(second)
+    path.write_text(json.dumps({"dpol_release": 2}))
+    world.collect(second)
+    assert read_release(path).rows == held.rows, "a damaged one is written again"
+    world.collect(first)
+    assert read_release(path).rows == held.rows, "an older file brings nothing back"
+
+
+def test_nothing_is_receipted_that_was_refused_or_is_of_others(world):
+    world.agree({"A": {"key": public("other")}, "B": {}})
+    world.put(A0)
+    assert not (world.folder / "receipts").exists()
+    world.put(B0, ("X", 0, "1"))
+    assert [file.name for file in (world.folder / "receipts").iterdir()] == ["B.json"]

@@ -1,0 +1,151 @@
+"""Every period is released a second time by the calendar, changed or not; corrections take it."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from pathlib import Path
+
+import pytest
+
+from dpol.core.errors import ConfigError
+from dpol_weekly.deployment import checked_deployment
+from dpol_weekly.holder.history import history
+from dpol_weekly.holder.text import describe, warnings_of
+from releases import KEYS, LEDGER, NOISY, Halted, deployment, newest, output, put, refuse
+
+MADE = deployment(second_release={"after": 2}, corrections=True)
+ONLY = deployment(second_release={"after": 2}, corrections=False)
+FIRST = datetime.date(2021, 1, 1)
+
+
+def week(number):
+    return (FIRST + datetime.timedelta(days=7 * number)).isoformat()
+
+
+def play(*weeks, day, made=MADE, of="A", **options):
+    """Release weeks of some entities on a day, counted from the first one."""
+    rows = [(name, week(number), "3") for number in weeks for name in of]
+    return put(*rows, made=made, today=FIRST + datetime.timedelta(days=day), **options)
+
+
+def sent():
+    return [(row["entity"], row["period"]) for row in output()]
+
+
+def test_a_period_is_due_again_when_the_later_one_has_ended():
+    """Week 0 ends after day 6, and week 2 after day 20."""
+    play(0, day=7)
+    assert play(0, 1, day=20).again == 0
+    done = play(0, 1, day=21)
+    assert (done.added, done.again, done.skipped) == (1, 1, 1)
+    assert sent() == [("A", week(0)), ("A", week(1)), ("A", week(0))]
+    assert "1 of them a second time" in describe(done, MADE)[0]
+    assert play(0, 1, day=22, sampler=Halted()).added == 0, "there is no third one"
+
+
+def test_a_second_release_waits_for_a_table_that_has_the_row():
+    play(0, day=7)
+    assert play(3, day=30).again == 0
+    assert play(0, 3, day=31).again == 1
+
+
+def test_late_closed_and_restored_places_follow_the_same_calendar():
+    play(0, 1, day=14)
+    closed = {name: {} for name in "BC"} | {"A": {"until": week(2)}}
+    amends = {"agreement": MADE.sha256(), "since": week(2)}
+    later = deployment(entities=closed, amends=amends, second_release={"after": 2})
+    assert play(0, 1, 2, day=28, made=later).periods == [week(0), week(1)]
+    LEDGER.unlink()
+    done = play(0, 1, 2, day=60, begin_after=FIRST + datetime.timedelta(days=7))
+    assert (done.early, done.periods) == (2, [week(2)])
+    assert play(0, 1, 2, day=60).again == 1
+    play(4, day=60)
+    assert [count.period for count in play(3, 4, day=60).late] == [week(3)]
+    assert play(3, 4, day=60, correct=[week(3)]).added == 1
+    assert play(3, 4, day=61).again == 2 - 1
+
+
+def test_a_correction_before_the_date_takes_its_place_and_one_after_it_is_the_third():
+    made = MADE.model_copy(update={"budget_mu": 2.0})  # pays for two
+    play(0, 1, day=14, made=made)
+    assert play(0, 1, day=15, made=made, correct=[week(0)]).again == 1
+    assert play(0, 1, day=28, made=made).periods == [week(1)]
+    for number in (0, 1):
+        with pytest.raises(Exception, match="1.* is spent, and 0.7071 is allowed"):
+            play(0, 1, day=30, made=made, correct=[week(number)])
+
+
+def test_without_corrections_nothing_but_the_calendar_releases_again():
+    play(0, day=7, made=ONLY)
+    with pytest.raises(Exception, match="says corrections: false.*nothing was spent"):
+        play(0, day=8, made=ONLY, correct=[week(0)])
+    assert play(0, day=21, made=ONLY).again == 1
+
+
+def test_the_budget_pays_for_two_releases():
+    keys = {"budget_mu": 1.99, "corrections": False}
+    with pytest.raises(ConfigError, match="must be at least 2: .* twice, as second_release or"):
+        checked_deployment({**KEYS, **keys, "second_release": {"after": 4}}, "x")
+    twice = {**KEYS, **keys, "counted_by": 2}
+    with pytest.raises(ConfigError, match="must be at least 2: .* each released once"):
+        checked_deployment(twice, "x")
+    assert checked_deployment(twice | {"budget_mu": 2}, "x").person_mu == pytest.approx(0.5**0.5)
+
+
+def test_what_changed_is_for_the_holder_alone_and_no_advice():
+    """A second release answers; a correction says what it shows."""
+    play(0, 1, day=14)
+    done = put(("A", week(0), "4"), made=MADE, today=FIRST + datetime.timedelta(days=15))
+    told = "\n".join(warnings_of(done, MADE))
+    assert f"1 count differs from what was released ({week(0)}). A second release brings" in told
+    assert "everybody then sees that it did" in told
+    assert "differ" not in "\n".join(describe(done, MADE))
+
+
+def test_the_year_is_stated_with_what_it_has_cost():
+    """0.5 sqrt(52) by one release each; two weeks were released twice."""
+    made = deployment(budget_mu=100)
+    put(*(("A", week(k), "3") for k in range(3)), made=made)
+    stay = history(LEDGER)["stays"][0]
+    assert (stay["mu_of_year"], stay["guess_of_year"]) == (
+        pytest.approx(0.5 * math.sqrt(52)),
+        pytest.approx(0.9643, abs=1e-4),
+    )
+    put(*(("A", week(k), "3") for k in range(3)), made=made, correct=[week(0), week(1)])
+    assert history(LEDGER)["stays"][0]["mu_of_year"] == pytest.approx(0.5 * math.sqrt(54))
+    assert round(MADE.year_mu, 2) == 5.1
+    assert deployment(periods={"first": "2021-01-01", "days": 366}).periods_in_a_year == 1
+
+
+# ---- copies --------------------------------------------------------------------------------------
+
+
+def test_a_release_is_copied_and_its_copy_is_searched():
+    """The ledger and the releases are put back; the copy shows it, and so does a receipt."""
+    put(("A", week(0), "3"), copy_to=Path("outbox"))
+    older = {file: file.read_bytes() for file in (LEDGER, newest())}
+    put(("A", week(1), "3"), copy_to=Path("outbox"))
+    _, second = sorted(Path("outbox").iterdir())
+    assert second.read_bytes() == newest().read_bytes()
+    newest().unlink()
+    for file, content in older.items():
+        file.write_bytes(content)
+    message = "knows of releases that the ledger dpol-ledger.sqlite does not know"
+    refuse(message, ("A", week(1), "3"), copy_to=Path("outbox"))
+    second.rename(NOISY / "A.json")
+    refuse(message, ("A", week(1), "3"))
+    (NOISY / "A.json").unlink()
+    assert put(("A", week(1), "3"), sampler=None).added == 1
+
+
+def test_a_copy_that_is_lost_or_changed_is_written_again_and_a_bad_folder_is_told():
+    put(("A", week(0), "3"), copy_to=Path("outbox"))
+    (copy,) = Path("outbox").iterdir()
+    copy.write_text("x")
+    assert put(("A", week(0), "3"), copy_to=Path("outbox"), sampler=Halted()).added == 0
+    assert copy.read_bytes() == newest().read_bytes()
+    Path("file").write_text("")
+    with pytest.raises(Exception, match="cannot write file/.*the rows are released"):
+        put(("A", week(1), "3"), copy_to=Path("file"))
+    assert len(sent()) == 2
