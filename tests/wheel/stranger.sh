@@ -49,7 +49,7 @@ entities:
   east: {capacity: 60}
 mu: 0.5
 budget_mu: 2
-disjoint: true
+affirmed: true
 END
 hash=$(dpol deployment check agreement.yaml | sed -n 2p)
 mkdir inbox
