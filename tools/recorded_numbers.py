@@ -358,7 +358,7 @@ def papers_columns(gains: pd.DataFrame) -> pd.Series:
     """Return the total gains of the paper's four columns, by stream, algorithm and level."""
     names = gains["algorithm"].where(gains["family"] != LINEAR, BEST_LINEAR)
     keys = [gains["stream"], names, gains["mu"]]
-    return gains["mean_gain"].where(gains["noise"] == "isotropic").groupby(keys).max()
+    return gains["mean_gain"].where(gains["noise"] == PAPER_NOISE).groupby(keys).max()
 
 
 def ratios() -> str:

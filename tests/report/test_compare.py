@@ -24,7 +24,6 @@ from dpol.report.compare import RunComparison, compare_runs
 from dpol.reruns.record import CONFIG, CRATE
 from dpol.studies.games import summary as summaries
 from dpol.studies.games.scores import Played
-from dpol.studies.study import Facts
 from game_tables import block_of, joined, suite
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
@@ -88,10 +87,9 @@ def write(
 
 def totals_of(played: Sequence[Played]) -> pd.DataFrame:
     """Return the total gains of runs, with numbers as labels of levels."""
-    levels = {str(runs.mu): runs.mu for runs in played}
-    facts = Facts({"nm": "nm"}, simulated=False, confidence=0.95, levels=levels)
+    labels = {runs.mu: str(runs.mu) for runs in played}
     scores, cells = joined(map(block_of, played))
-    return summaries.totals_of(cells, scores, facts)
+    return summaries.totals_of(cells.assign(level=cells["mu"].map(labels)), scores)
 
 
 @pytest.fixture(scope="module")

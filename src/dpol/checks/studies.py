@@ -9,14 +9,12 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from dpol.checks import CheckError
 from dpol.core.errors import in_one_line
 from dpol.studies.drawing import drawn_in
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import MAIN, load_study, study_in
-from dpol.studies.study import Facts, Point, Study, as_plain, schemas_in
+from dpol.studies.study import Facts, Point, Study, as_plain, from_plain, schemas_in
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
@@ -116,7 +114,7 @@ def points_are_plain(study: Study, settings: Any) -> None:
                 )
     shown = study.shown(settings)
     try:
-        got = TypeAdapter(drawn_in(study.package).settings).validate_python(as_plain(shown))
+        got = from_plain(drawn_in(study.package).settings, as_plain(shown))
     except ValueError as error:
         got = in_one_line(error)
     if got != shown:

@@ -6,7 +6,6 @@ from dpol.noise.noises import CONSTANT as CONSTANT
 from dpol.noise.noises import EVENT_STREAMS as EVENT_STREAMS
 from dpol.noise.noises import ISOTROPIC as ISOTROPIC
 from dpol.noise.noises import MEMORY as MEMORY
-from dpol.noise.noises import NO_NOISE as NO_NOISE
 from dpol.noise.noises import NOISES as NOISES
 from dpol.noise.noises import SUMS as SUMS
 from dpol.noise.noises import MemoryChoice as MemoryChoice
@@ -18,3 +17,4 @@ from dpol.noise.noises import module_of_noise as module_of_noise
 from dpol.noise.noisy_gains import NoisyGains as NoisyGains
 from dpol.noise.noisy_gains import noise_scale as noise_scale
 from dpol.noise.noisy_gains import privatize as privatize
+from dpol.privacy.guarantee import NO_NOISE as NO_NOISE

@@ -26,7 +26,7 @@ from dpol.data.stream import GainStream
 from dpol.noise.event_streams import MECHANISMS, Mechanism
 from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
 from dpol.privacy.factorizations import prefix_sums
-from dpol.privacy.guarantee import Origin
+from dpol.privacy.guarantee import NO_NOISE, Origin
 from dpol.privacy.noise_laws import LAPLACE
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
@@ -253,9 +253,6 @@ def module_of_noise(name: str) -> str:
 
 CENTRAL_NOISES = tuple(name for name, noise in NOISES.items() if noise.central)
 """Names of noises that curators use too."""
-
-NO_NOISE = "none"
-"""Name of the noise of algorithms without privacy."""
 
 
 def is_ours(name: str) -> bool:

@@ -87,12 +87,7 @@ class Guarantee:
         Raises:
             ValueError: delta is not in (0, 1).
         """
-        if self.epsilon_delta is None:
-            from dpol.privacy.gaussian_dp import epsilon_of_delta
-
-            return epsilon_of_delta(delta, self.mu)
-        epsilon, least_delta = self.epsilon_delta
-        return epsilon if delta >= least_delta else float("inf")
+        return implied_epsilon(delta, self.mu, self.epsilon_delta)
 
     def as_columns(self) -> dict[str, Any]:
         """Return the record as columns of a table of results."""
@@ -129,6 +124,25 @@ class Guarantee:
             if not facts[name]:
                 del facts[name]
         return {key: list(v) if isinstance(v, tuple) else v for key, v in facts.items()}
+
+
+def implied_epsilon(delta: float, mu: float, epsilon_delta: tuple[float, float] | None) -> float:
+    """Return the epsilon at `delta` that a guarantee implies; inf if it implies none.
+
+    Args:
+        delta: the delta.
+        mu: its Gaussian-DP parameter; not used with `epsilon_delta`.
+        epsilon_delta: a guarantee that is not Gaussian DP, or None.
+
+    Raises:
+        ValueError: delta is not in (0, 1).
+    """
+    if epsilon_delta is None:
+        from dpol.privacy.gaussian_dp import epsilon_of_delta
+
+        return epsilon_of_delta(delta, mu)
+    epsilon, least_delta = epsilon_delta
+    return epsilon if delta >= least_delta else math.inf
 
 
 def in_words(text: str, count_sensitivity: float, counted: str) -> str:
@@ -179,6 +193,8 @@ NO_PRIVACY = Guarantee(
     stays=(math.inf,) * len(STAYS),
 )
 """Record of an algorithm without privacy."""
+NO_NOISE = "none"
+"""Name of the noise of such an algorithm."""
 
 
 @dataclass(frozen=True, kw_only=True)

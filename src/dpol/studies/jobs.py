@@ -8,12 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
 from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.registry import study_in
-from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, schemas_in
+from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, from_plain, schemas_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +49,7 @@ def settings_from(package: str, plain: Values) -> Any:
     ClaimsPoint(paper='labels')
     """
     kind = getattr(import_module(f"{package}.compute"), "POINT", dict[str, Any])
-    return TypeAdapter(kind).validate_python(plain)
+    return from_plain(kind, plain)
 
 
 def join_tables(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:

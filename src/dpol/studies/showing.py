@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from dpol.core.schemas import read_frame
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
 from dpol.studies.drawing import drawn_in
 from dpol.studies.registry import MAIN, PACKAGES
-from dpol.studies.study import Facts, Values, schemas_in, sections_in
+from dpol.studies.study import Facts, Values, from_plain, schemas_in, sections_in
 
 
 def write_shown(
@@ -41,7 +39,7 @@ def write_shown(
         DataError: a result table is missing, or does not fit its schema.
     """
     drawn = drawn_in(package)
-    block = TypeAdapter(drawn.settings).validate_python(settings)
+    block = from_plain(drawn.settings, settings)
     (section,) = (section for section in sections_in(package) if section.name == name)
     schemas = {**schemas_in(PACKAGES[MAIN]), **schemas_in(package)}
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}

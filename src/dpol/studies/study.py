@@ -25,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from dpol.core.schemas import Schema, read_schemas
@@ -74,6 +75,15 @@ def as_plain(settings: Any) -> Values:
     """Return settings as Snakemake hands them to a job: as JSON has them, but with infinity."""
     plain: Values = to_jsonable_python(settings)
     return plain
+
+
+def from_plain(kind: Any, plain: Values) -> Any:
+    """Return settings of a type from what `as_plain` made of them.
+
+    Raises:
+        ValidationError: a value is missing, or is not of this type.
+    """
+    return TypeAdapter(kind).validate_python(plain)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -198,8 +198,7 @@ def test_a_row_is_ours_if_its_algorithm_or_noise_is(streams, origin, noise, ours
 
 
 def curves_of(played, streams):
-    _, cells = joined(map(block_of, played))
-    return cumulative_curves(cells, streams, summary_of(played, streams), FACTS)
+    return cumulative_curves(summary_of(played, streams), streams)
 
 
 @pytest.fixture

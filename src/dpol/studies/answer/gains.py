@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import percent, rounded_up
-from dpol.privacy.guarantee import MU_OF_STAYS
+from dpol.privacy.guarantee import MU_OF_STAYS, NO_NOISE
 from dpol.privacy.stays import STAYS
 from dpol.show import footers
 from dpol.show.names import ACCOUNTED, explain_mark, marked, name_of
@@ -17,7 +17,7 @@ from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import describe_stream
 from dpol.studies.games.levels import is_weaker
-from dpol.studies.games.names import BEST_LINEAR, LINEAR, NO_NOISE, Shown
+from dpol.studies.games.names import BEST_LINEAR, LINEAR, Shown
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = [

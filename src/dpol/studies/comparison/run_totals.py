@@ -11,8 +11,7 @@ import pandas as pd
 from dpol.core.randomness import Floats
 from dpol.core.schemas import shared_columns
 from dpol.studies.comparison.settings import System
-
-_KEY = ["stream", "algorithm", "noise", "mu"]
+from dpol.studies.games.summary import CELL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +45,14 @@ def run_totals(summary: pd.DataFrame, totals: pd.DataFrame) -> list[RunTotals]:
     """Return the runs of the tables `summary` and `totals`, in the order of the summary."""
     by_run = {
         key: own.sort_values("replicate")["total_gain"].to_numpy()
-        for key, own in totals.groupby(_KEY, sort=False, observed=True)
+        for key, own in totals.groupby(CELL, sort=False, observed=True)
     }
     facts = ("stream", "algorithm", "noise", "level", "mu", "ours", "keeps_level")
     return [
         RunTotals(
             **{name: row[name] for name in facts},
             privacy={name: row[name] for name in shared_columns()["guarantee"]},
-            totals=by_run[tuple(row[name] for name in _KEY)],
+            totals=by_run[tuple(row[name] for name in CELL)],
         )
         for row in summary.to_dict("records")
     ]

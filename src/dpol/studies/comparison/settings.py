@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from dpol.core.settings import AlgorithmSpec, Label, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Different, Label, Settings, Several, all_different
 from dpol.noise import find_noise
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.comparison.promises import SAME, promises_of
@@ -34,7 +34,7 @@ class Rival(Settings):
 
     name: Annotated[str, Field(pattern=r"^\S+( \S+)*$", max_length=60), AfterValidator(_not_a_role)]
     """Name in sentences, such as `the tuned baseline`."""
-    systems: Annotated[list[System], Field(min_length=1), AfterValidator(all_different)]
+    systems: Several[System]
     """The system, or several; ours must be above all of them to be above the rival."""
 
 
@@ -65,13 +65,13 @@ class NoiseMemories(Settings):
         AfterValidator(all_different),
     ] = [1, 2, 4, 8]
     """Longest stays that are protected, in consecutive weeks; both noises protect each."""
-    mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
+    mus: Several[FiniteMu]
     """Gaussian-DP parameters mu of these stays."""
     times: Annotated[float, Field(gt=1, le=10)] = 1.3
     """Factor on mu of a second game with independent noise, which has less noise."""
     algorithm: AlgorithmSpec = "random-effects"
     """One algorithm that can use correlated noise, as in a suite."""
-    rivals: Annotated[list[NoiseRead], AfterValidator(all_different)] = []
+    rivals: Different[NoiseRead] = []
     """Further noises, each with its reader, such as mechanisms for streams.
 
     Noise that is not Gaussian plays at each promise: μ itself, the same best guess of an attacker,

@@ -54,11 +54,11 @@ def results_from(
     summary = summarize(cells, scores, streams, settings, facts)
     tables = {
         "summary": conclude(summary).filter(list(schema("summary").columns)),
-        "totals": totals_of(cells, scores, facts),
+        "totals": totals_of(summary, scores),
         "ranking": rank_meta(summary),
     }
     if not facts.asks_several:
-        tables["cumulative"] = cumulative_curves(cells, streams, summary, facts)
+        tables["cumulative"] = cumulative_curves(summary, streams)
     if facts.replayed:
         tables["replay"] = replay_rows(cells, streams, settings, facts)
     return tables
@@ -70,8 +70,6 @@ MOST_EXPERTS, MOST_ROUNDS = 40, 200
 """Limits of a replay."""
 _MOST_NUMBERS = 32_000  # shares with and without noise: about 150 KB on the page
 _FEWEST_EXPERTS = 5
-NOT_NOISED = "none"
-"""Noise of the setting replayed if no algorithm of the report has noise."""
 
 Setting = tuple[str, float]
 """A noise and its mu."""
@@ -138,7 +136,7 @@ def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[Setting]:
         if noise.none_at_infinity and not noise.constant and noise.memory != "sums"
     ]
     replayed = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
-    return replayed or [(NOT_NOISED, mu) for mu in facts.labels][:1]
+    return replayed or [(NO_NOISE, mu) for mu in facts.labels][:1]
 
 
 def _actions_of(
@@ -154,7 +152,7 @@ def _actions_of(
 
 def _most_experts_drawn(stream: GainStream, settings: Sequence[Setting]) -> int:
     """Return how many experts to draw. Correlated noise takes room for its scales by level."""
-    noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NOT_NOISED]
+    noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NO_NOISE]
     arrays = 2 + len(noisy) + sum(noise.memory != "none" for noise in noisy)
     room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
     return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))

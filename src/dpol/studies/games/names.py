@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 PAPER_NOISE = "isotropic"
 """Noise behind the first paper's numbers."""
-NO_NOISE = "none"
-"""Name of the noise of algorithms without privacy."""
 META, MIN_NOISE, MIN_REGRET = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
 TITLES = {META: "RW-Meta", MIN_NOISE: "Min Noise", MIN_REGRET: "Min Regret"}
 """The paper's names for single algorithms, by label."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, all_different
+from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, Several, all_different
 from dpol.experts.interface import Member
 from dpol.noise import ISOTROPIC, NOISES, find_noise, in_order
 from dpol.noise.noises import known_memory
-from dpol.studies.games.names import NO_NOISE, Shown
+from dpol.privacy.guarantee import NO_NOISE
+from dpol.studies.games.names import Shown
+
+if TYPE_CHECKING:
+    from dpol.studies.study import Facts
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
@@ -48,9 +52,7 @@ MemoryName = Annotated[
 class Suite(Settings):
     """Algorithms that one job plays on the same noisy gains."""
 
-    noises: Annotated[list[NoiseName], Field(min_length=1), AfterValidator(all_different)] = [
-        ISOTROPIC.name
-    ]
+    noises: Several[NoiseName] = [ISOTROPIC.name]
     """Noises, with one run for each; ignored by algorithms without privacy."""
     algorithms: Annotated[list[AlgorithmSpec], Field(min_length=1)]
     """Names, or blocks with `algorithm`, perhaps `label`, and parameters; all must have the same
@@ -109,6 +111,10 @@ class Games(Settings):
     """Algorithm and noise of the compared systems by role: the baseline, each rival, and ours."""
     chosen_on: str = ""
     """Data on which ours was chosen, in words."""
+
+    def has_table_2(self, facts: Facts) -> bool:
+        """Return whether a run plays all of the paper's Table 2, under one question."""
+        return self.plays_the_papers and not facts.asks_several
 
     @property
     def shown(self) -> Shown:

@@ -72,7 +72,7 @@ def replicates(settings: Games, facts: Facts, block: int) -> list[int]:
 
 def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
     """Return the names of the tables and figures that the settings do not ask for."""
-    paper = settings.plays_the_papers and not facts.asks_several
+    paper = settings.has_table_2(facts)
     asked = {
         "rounds": settings.keep_rounds,
         "table-2": paper,

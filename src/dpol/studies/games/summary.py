@@ -23,7 +23,7 @@ from dpol.core.intervals import at_this_reading, half_width, half_width_of, verd
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame
 from dpol.data.stream import MANY_UNMEASURED, GainStream, unmeasured_of
-from dpol.privacy.gaussian_dp import epsilon_of_delta
+from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
 from dpol.privacy.mixtures import BatchMixture
 from dpol.show.reported import load_reported
 from dpol.studies.games.levels import keeps_level, promised
@@ -37,6 +37,7 @@ from dpol.studies.games.names import (
     REFERENCE_TOTALS,
     UNIFORM,
 )
+from dpol.studies.games.scores import KEY
 from dpol.studies.games.settings import Games
 from dpol.studies.study import Facts, schemas_in
 
@@ -45,9 +46,9 @@ SCORES, CURVES, ROUNDS = (
     for name in ("scores", "curves", "rounds")
 )
 """Names in `results.yaml` of the tables that points write."""
-CELL = ["stream", "algorithm", "noise", "mu"]
+CELL = list(KEY)
 """Columns that tell a cell."""
-_SETTING = ["algorithm", "family", "noise", "level", "mu"]
+_SETTING = ["algorithm", "family", "exhibit", "noise", "level", "mu"]
 
 
 def schema(name: str) -> Schema:
@@ -76,17 +77,17 @@ def read_scores(
     expected = np.repeat(rows[CELL].to_numpy(), rows["replicates"], axis=0)
     if not np.array_equal(expected, every[CELL].to_numpy()):
         raise DataError(f"{scores} and {curves} differ; delete both and run snakemake again")
-    for key, own in every.groupby(["stream", "algorithm"])["total_gain"]:
-        label, algorithm = map(str, key)
-        gains = streams[label].gains
+    for label, own in every.groupby("stream"):
+        gains = streams[str(label)].gains
         least, most = float(gains.min(axis=1).sum()), float(gains.max(axis=1).sum())
         rounding = 1e-9 * max(abs(least), abs(most))
-        fits = (own >= least - rounding) & (own <= most + rounding)
-        if not fits.all():
+        # A total that is no number fits nowhere.
+        fits = own["total_gain"].between(least - rounding, most + rounding)
+        for wrong in own[~fits].head(1).to_dict("records"):
             raise DataError(
-                f"{scores}: {algorithm} has a total gain of {own[~fits].iloc[0]:.10g}, but choices"
-                f" on {label} have {least:.10g} to {most:.10g}; delete the file and run snakemake"
-                " again"
+                f"{scores}: {wrong['algorithm']} has a total gain of {wrong['total_gain']:.10g},"
+                f" but choices on {label} have {least:.10g} to {most:.10g}; delete the file and run"
+                " snakemake again"
             )
     return every, rows
 
@@ -173,7 +174,7 @@ def summarize(
         main: the report, whose intervals hold jointly.
         facts: privacy levels, and the delta at which epsilon is reported.
     """
-    report, paper = main.report, main.plays_the_papers and not facts.asks_several
+    report, paper = main.report, main.has_table_2(facts)
     counted = cells["algorithm"].isin(report.algorithms) | (cells["family"] == report.envelope)
     comparisons = int((counted | (paper & cells["exhibit"].ne(""))).sum())
     half = partial(half_width, confidence=report.confidence, comparisons=comparisons)
@@ -184,6 +185,7 @@ def summarize(
     hits = np.split(scores["hits"].to_numpy(), ends)
     right = [own / n_rounds for own, n_rounds in zip(hits, rows["n_rounds"], strict=True)]
     noisy = (rows["model"] != "none") & (rows["mu"] < math.inf)
+    records = rows.to_dict("records")
     rows = rows.assign(
         level=rows["mu"].map(facts.labels),
         mean_gain=[float(own.mean()) for own in totals],
@@ -192,8 +194,8 @@ def summarize(
         named_right=[float(own.mean()) for own in right],
         named_right_half_width=[float(half(own)) for own in right],
         unmoved=noisy & (rows["replicates"] > 1) & rows["equal"],
-        epsilon=[_epsilon(row, facts.delta) for row in rows.to_dict("records")],
-        amplified_epsilon=[_amplified(row, facts.delta) for row in rows.to_dict("records")],
+        epsilon=[_epsilon(row, facts.delta) for row in records],
+        amplified_epsilon=[_amplified(row, facts.delta) for row in records],
         delta=facts.delta,
         confidence=report.confidence,
         ci_comparisons=comparisons,
@@ -203,10 +205,9 @@ def summarize(
 
 
 def _epsilon(row: Mapping[Any, Any], delta: float) -> float:
-    """Return the epsilon at `delta` that a guarantee implies; inf if it implies none."""
-    if math.isnan(row["guaranteed_epsilon"]):
-        return epsilon_of_delta(delta, row["guaranteed_mu"])
-    return row["guaranteed_epsilon"] if delta >= row["guaranteed_delta"] else math.inf
+    """Return the epsilon at `delta` that the guarantee of a row implies."""
+    pair = row["guaranteed_epsilon"], row["guaranteed_delta"]
+    return implied_epsilon(delta, row["guaranteed_mu"], None if math.isnan(pair[0]) else pair)
 
 
 def _amplified(row: Mapping[Any, Any], delta: float) -> float:
@@ -216,12 +217,16 @@ def _amplified(row: Mapping[Any, Any], delta: float) -> float:
     return BatchMixture(row["batch_mu"], row["batch_sizes"], row["batch_weights"]).epsilon(delta)
 
 
-def totals_of(cells: pd.DataFrame, scores: pd.DataFrame, facts: Facts) -> pd.DataFrame:
-    """Build one row per cell and replicate: its total gain (docs/reference/tables.md)."""
-    settings = cells.assign(level=cells["mu"].map(facts.labels))
+def totals_of(summary: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Build one row per cell and replicate: its total gain (docs/reference/tables.md).
+
+    Args:
+        summary: a row per cell, in the order of the cells.
+        scores: rows per cell and replicate, of `join_blocks`.
+    """
     # Categories, since there are many rows: texts would take ten times the memory.
-    texts = settings[["stream", "algorithm", "noise", "level"]].astype("category")
-    rows = texts.assign(mu=settings["mu"]).loc[scores["cell"]].reset_index(drop=True)
+    texts = summary[["stream", "algorithm", "noise", "level"]].astype("category")
+    rows = texts.assign(mu=summary["mu"]).loc[scores["cell"]].reset_index(drop=True)
     return rows.join(scores[["replicate", "total_gain", "hits"]])
 
 
@@ -259,26 +264,26 @@ def bound_totals(stream: GainStream) -> dict[str, float]:
     return {REFERENCE_TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
-def cumulative_curves(
-    cells: pd.DataFrame, streams: Mapping[str, GainStream], summary: pd.DataFrame, facts: Facts
-) -> pd.DataFrame:
+def cumulative_curves(summary: pd.DataFrame, streams: Mapping[str, GainStream]) -> pd.DataFrame:
     """Compute the mean cumulative gain by round with half-widths, and for the three references.
 
     In each round the intervals of all cells hold jointly, as in the summary. Columns:
     docs/reference/tables.md.
+
+    Args:
+        summary: table of `summarize`, which has the curves of each cell.
+        streams: streams they were played on, by label.
     """
-    confidence, comparisons = summary[["confidence", "ci_comparisons"]].iloc[0]
     frames = []
     for stream in streams.values():
         for label, gains in _bounds(stream).items():
             bound: dict[str, Any] = {"algorithm": label, "family": label}
-            bound |= {"exhibit": "", "noise": "none", "level": "", "mu": math.nan}
+            bound |= {"exhibit": "", "noise": NO_NOISE, "level": "", "mu": math.nan}
             frames.append(_curve(stream, bound, gains.cumsum(), 0.0))
-    for cell in cells.assign(level=cells["mu"].map(facts.labels)).to_dict("records"):
-        half = half_width_of(
-            cell["squared_deviations"], cell["replicates"], confidence, int(comparisons)
-        )
-        setting = {str(name): cell[name] for name in (*_SETTING, "exhibit")}
+    for cell in summary.to_dict("records"):
+        together = (cell[name] for name in ("replicates", "confidence", "ci_comparisons"))
+        half = half_width_of(cell["squared_deviations"], *together)
+        setting = {str(name): cell[name] for name in _SETTING}
         mean = cell["mean_cumulative_gain"]
         frames.append(_curve(streams[cell["stream"]], setting, mean, half))
     return pd.concat(frames, ignore_index=True)

@@ -133,9 +133,8 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
                 " name the column of entities in columns.entity"
             )
         count, capacity = parse_count(cells[columns.count], form), entity.beds
-        if (
-            count is None
-        ):  # Suppressed cells are small: rows left out for their count would tell it.
+        if count is None:
+            # Suppressed cells are small: rows left out for their count would tell it.
             more = "put the true count in its place; do not leave out rows because of their count"
             raise _no_number(where, columns.count, "from 0", form, more)
         if capacity is None:

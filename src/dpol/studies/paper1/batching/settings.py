@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
-from dpol.core.settings import Settings, all_different
+from dpol.core.settings import Settings, Several
 from dpol.privacy.settings import FiniteMu
 
 Bound = Literal["borell-tis", "reflection"]
@@ -18,27 +18,19 @@ Bound = Literal["borell-tis", "reflection"]
 class Batching(Settings):
     """Privacy amplification of RW-AdaBatch on all-zero gains (the worst case)."""
 
-    n_experts: Annotated[
-        list[Annotated[int, Field(ge=2, le=10_000)]],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ]
+    n_experts: Several[Annotated[int, Field(ge=2, le=10_000)]]
     """Numbers of experts n."""
-    mus: Annotated[list[FiniteMu], Field(min_length=1), AfterValidator(all_different)]
+    mus: Several[FiniteMu]
     """Gaussian-DP parameters mu for a change of one round's gain vector."""
     n_rounds: Annotated[int, Field(ge=1, le=20_000)] = 1000
     """Number of rounds T."""
-    rounds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(all_different)] = [500]
+    rounds: Several[PositiveInt] = [500]
     """Rounds t whose protection is computed.
 
     The figure shows the first."""
     alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.01
     """Tolerance for batching, by default that of the paper's experiments."""
-    bounds: Annotated[
-        list[Bound],
-        Field(min_length=1),
-        AfterValidator(all_different),
-    ] = ["borell-tis", "reflection"]
+    bounds: Several[Bound] = ["borell-tis", "reflection"]
     """Switching bounds.
 
     The figure shows the first."""
