@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def check_number(name: str, value: object, interval: str, more: str = "") -> None:
@@ -50,6 +54,24 @@ def check_whole(name: str, value: object, least: int = 1) -> None:
     """Refuse a value that is not a whole number of at least `least`. Raises ValueError."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {_shown(value)}")
+
+
+def real_array(name: str, values: Any) -> NDArray[np.float64]:
+    """Return numbers as an array of float64, copied; of none is a part left out.
+
+    Raises:
+        ValueError: a number is masked, complex, or true or false.
+    """
+    import numpy as np
+
+    kinds = {np.asarray(values).dtype.kind} if not isinstance(values, float) else set()
+    if "c" in kinds:
+        raise ValueError(f"{name} must be real numbers, not complex ones; take .real")
+    if "b" in kinds:
+        raise ValueError(f"{name} must be numbers, not true and false; take .astype(float)")
+    if not isinstance(values, float) and np.ma.getmaskarray(np.ma.asarray(values)).any():
+        raise ValueError(f"{name} must not have masked cells; fill or drop them")
+    return np.array(values, dtype=float)
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:

@@ -116,7 +116,7 @@ class Mechanism:
             count = round(2 / self.most(stay))
             return float(rounded_down(self.law.mu(self.law.largest(promise, count), count), 6))
         if promise.epsilon > 0:
-            return implied_mu(promise.epsilon)
+            return float(rounded_down(implied_mu(promise.epsilon), 6))
         return float(rounded_down(mu_of_epsilon(0.0, promise.delta) * (1 + 1e-9), 6))
 
 

@@ -21,6 +21,7 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpol.core.arguments import real_array
 from dpol.core.randomness import Floats
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.gaussian_dp import mu_of_shifts
@@ -164,7 +165,7 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
     >>> [round(float(chain_norm(0.2, 0.6, w) / chain_norm(0.2, 0.6, 1)), 2) for w in (1, 2, 4, 8)]
     [1.0, 1.7, 2.83, 4.49]
     """
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    a, b = real_array("a", a), real_array("b", b)
     if stay < 1:
         raise ValueError(f"a stay must be at least 1 round, got {stay}")
     if stay > 1 and (b < np.maximum(a, 0)).any():
@@ -188,10 +189,18 @@ def squared_norm(a: Number, b: Number, count: int) -> Number:
     >>> squared_norm(Fraction("0.2"), Fraction("0.6"), 1)
     Fraction(5, 4)
     """
-    ratio, next_to = abs(b), abs(b - a) * (1 - a * b) / (1 - b**2)
-    # The sum of (w - k) ratio^(k - 1) over the lags k.
-    lags = (count * (1 - ratio) - (1 - ratio**count)) / (1 - ratio) ** 2
-    return count * (1 + (b - a) ** 2 / (1 - b**2)) + 2 * next_to * lags
+    # 1 - b^2 and 1 - a b, to all digits where a and b are near 1 or -1.
+    own, common = (1 - b) * (1 + b), (1 - abs(b)) + abs(b) * (1 - abs(a)) + (abs(a * b) - a * b)
+    return count * (1 + (b - a) ** 2 / own) + 2 * abs(b - a) * common / own * _lags(abs(b), count)
+
+
+def _lags(ratio: Number, count: int) -> Number:
+    """Return the sum of (w - k) ratio^(k - 1) over the lags k from 1 to w - 1, all of one sign."""
+    total = powers = 0 * ratio
+    for _ in range(count - 1):
+        powers = 1 + ratio * powers
+        total = total + powers
+    return total
 
 
 def deviation_of_mean(a: float, b: float, rounds: int) -> float:
@@ -203,9 +212,9 @@ def deviation_of_mean(a: float, b: float, rounds: int) -> float:
     >>> round(deviation_of_mean(0.0, 0.8, 1), 3)
     1.281
     """
-    left = np.arange(rounds)  # how many rounds follow the round of a draw
-    inside = 1 + (a - b) * (1 - a**left) / (1 - a)
-    before = (a - b) / np.sqrt(1 - a**2) * (1 - a**rounds) / (1 - a)
+    powers = np.cumsum(a ** np.arange(rounds))  # (1 - a^n) / (1 - a) for n = 1, 2, ...
+    inside = 1 + (a - b) * np.append(0.0, powers[:-1])
+    before = (a - b) * powers[-1] / np.sqrt((1 - a) * (1 + a))
     return float(np.sqrt(inside @ inside + before**2) / rounds)
 
 

@@ -9,9 +9,9 @@ a release that the person is not in tells nothing. The same holds if later count
 releases (Dong, Roth and Su, "Gaussian Differential Privacy", section 3). Discrete laws are for
 counts that are whole.
 
-Numbers are upper bounds, deltas from 1e-50. They are exact to rounding, but for Laplace noise: for
-up to 16 releases, mu, and delta at epsilon = 0, are too large by less than 0.01%, any delta from
-1e-6 by less than 0.1%.
+Numbers are upper bounds, deltas from 1e-300. They are exact to rounding, but for Laplace noise: for
+up to 16 releases and mu up to 100, mu, and delta at epsilon = 0, are too large by less than 0.01%,
+any delta from 1e-6 by less than 0.1%.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, lru_cache
 
 import numpy as np
 import scipy
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
-from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, mu_of_epsilon, pure_epsilon
+from dpol.privacy.composition import log_masses, places
+from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, mu_of_epsilon, pure_epsilon, root
 
 # Steps of the grid of Laplace losses from 0 to e, for e = 1.
 _STEPS = 40
-# Probabilities are raised by this part, and are computed more accurately.
-_ROUNDING = 1e-12
-# Standard deviations of a discrete Gaussian law that are looked at; beyond are 1e-57 of it.
-_REACH = 16.0
+# Bounds on the relative error of a probability: of its sum, and of each unit of its logarithm.
+_ROUNDING, _OF_LOG = 1e-12, 1e-13
+# Standard deviations of a discrete Gaussian law that are looked at; beyond are 1e-315 of it.
+_REACH = 38.0
+# Most numbers of a discrete Gaussian law that are looked at, within seconds.
+_NUMBERS = 2**23
 # Strength from which staircase and discrete Laplace noise decrease no more: exp(-e) has no digits.
 _MOST = 600.0
 
@@ -44,11 +48,20 @@ class Promise:
 
     Pure epsilon-DP has delta = 0. With epsilon = 0, an attacker's best guess is right with
     probability (1 + delta) / 2 at most.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     mu: float | None = None
     epsilon: float = 0.0
     delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, interval in (("mu", "[0, inf]"), ("epsilon", "[0, inf]"), ("delta", "[0, 1)")):
+            if (value := getattr(self, name)) is not None:
+                check_number(name, value, interval)
+                object.__setattr__(self, name, float(value))
 
 
 class Law(ABC):
@@ -68,7 +81,12 @@ class Law(ABC):
 
     @abstractmethod
     def largest(self, promise: Promise, releases: int) -> float:
-        """Return the largest e with which the releases keep the promise; 0 if no noise does."""
+        """Return the largest e with which the releases keep the promise; 0 if no noise does.
+
+        Raises:
+            ValueError: mu is so large that no noise can be told from none.
+            ArithmeticError: the law has too many numbers to add up.
+        """
 
 
 @dataclass(frozen=True)
@@ -113,14 +131,12 @@ class Uniform(Law):
 
 @dataclass(frozen=True)
 class Latticed(Law):
-    """Noise whose losses lie on a lattice, by the distribution of their sum.
+    """Noise whose losses are evenly spaced, by the distribution of their sum.
 
     Args:
         standard_deviation: maps e to the standard deviation.
-        losses: maps e and a number of releases to the step of the lattice, the masses of their
-            losses, in order and centred at 0, without the factor exp(loss / 2 + c), and c. Then a
-            loss and its negative have the same mass. All masses are positive, so sums of products
-            keep the digits of tails, which Fourier transforms lose.
+        losses: maps e and a number of releases to losses that have the same sum: the step between
+            them, the log masses of one of them as `log_masses` takes them, and their number.
         pure: whether a release is e-DP.
     """
 
@@ -131,69 +147,88 @@ class Latticed(Law):
     def deviation(self, e: float) -> float:
         return self.standard_deviation(e)
 
-    def _distribution(self, e: float, releases: int) -> tuple[Floats, Floats]:
-        """Return the losses of all releases, in order, and their log probabilities."""
-        step, masses, constant = self.losses(e, releases)
-        losses = step * (np.arange(len(masses), dtype=float) - (len(masses) - 1) / 2)
-        logs = np.log(np.maximum(masses, 1e-320)) + constant + losses / 2
-        return losses, logs.astype(float)
-
     def delta(self, epsilon: float, e: float, releases: int) -> float:
-        losses, logs = self._distribution(e, releases)
+        if math.isinf(e):
+            return 1.0
+        losses, logs, slack = _distribution(self.losses, e, releases)
         over = losses > epsilon
-        return float(np.exp(logs[over] + _ROUNDING) @ -np.expm1(epsilon - losses[over]))
+        masses = np.exp(logs[over] + slack - _OF_LOG * logs[over])
+        return min(1.0, float(masses @ -np.expm1(epsilon - losses[over])))
 
     def mu(self, e: float, releases: int) -> float:
-        """Return mu. From 13 on digits run out, and it is at most that of pure epsilon-DP."""
-        pure = implied_mu(releases * e) if self.pure else math.inf
         if math.isinf(e):
             return math.inf
         # The trade-off curve is linear between the tests "the loss is at least x", and Gaussian
         # curves are convex: only these tests count. By symmetry those with x > 0 are enough.
-        losses, logs = self._distribution(e, releases)
-        right = np.minimum(np.logaddexp.accumulate(logs[::-1])[::-1] + _ROUNDING, 0.0)
-        wrong = np.logaddexp.accumulate(logs)[::-1]
-        known = (losses > 0) & (right > (-600 if self.pure else -60))
-        right, wrong = right[known], wrong[known]
-        if self.pure:
-            # Tests beyond those known are right with some p, and wrong with p exp(-k e) at least.
-            # The mu of such a pair grows with p, which is larger at the last test known.
-            right, wrong = np.append(right, right[-1]), np.append(wrong, right[-1] - releases * e)
-        quantiles = scipy.special.ndtri_exp(np.stack([right, wrong]))
-        return min(pure, float((quantiles[0] - quantiles[1]).max()))
+        losses, logs, slack = _distribution(self.losses, e, releases)
+        tests = np.flatnonzero(losses > 0)
+        power = np.logaddexp.accumulate(logs[::-1])[::-1][tests]
+        without = np.logaddexp.accumulate((logs - losses)[::-1])[::-1]
+        wrong, missed = without[tests], without[len(losses) - tests]
+        # Smaller errors are a larger mu, so errors are lowered; a power below 1/2 is raised.
+        wrong, missed = (x - slack + _OF_LOG * x for x in (wrong, missed))
+        power = np.minimum(power + slack - _OF_LOG * power, 0.0)
+        quantiles = scipy.special.ndtri_exp(np.where(missed < power, missed, power))
+        right = np.where(missed < power, -quantiles, quantiles)
+        mu = float((right - scipy.special.ndtri_exp(wrong)).max())
+        return min(mu, implied_mu(releases * e)) if self.pure else mu
 
     def largest(self, promise: Promise, releases: int) -> float:
         return _largest(self, promise, releases)
 
 
+_Losses = tuple[float, Floats, int]
+
+
+@lru_cache(maxsize=8)
+def _distribution(
+    losses_of: Callable[[float, int], _Losses], e: float, releases: int
+) -> tuple[Floats, Floats, float]:
+    """Return the losses of all releases, in order, their log probabilities, and a slack.
+
+    Logs of probabilities are right to the slack, and `_OF_LOG` of themselves.
+    """
+    step, one, count = losses_of(e, releases)
+    constant = count * float(np.logaddexp.reduce(one + step / 2 * places(len(one))))
+    logs = log_masses(one, count)
+    losses = step * places(len(logs))
+    return losses, logs + losses / 2 - constant, _ROUNDING + _OF_LOG * abs(constant)
+
+
 @cache
 def _largest(law: Latticed, promise: Promise, releases: int) -> float:
-    def kept(e: float) -> bool:
-        if promise.mu is not None:
-            return law.mu(e, releases) <= promise.mu
-        return law.delta(promise.epsilon, e, releases) <= promise.delta
-
+    """Return the strength by bisection; a secant in logarithms finds most of its answers before."""
     if promise.mu is None and promise.delta == 0:
         return promise.epsilon / releases if law.pure else 0.0
+
+    def excess(e: float) -> float:
+        if promise.mu is not None:
+            return math.log(law.mu(e, releases) / promise.mu)
+        delta = law.delta(promise.epsilon, e, releases)
+        return math.log(delta / promise.delta) if delta else -1000.0
+
     mu = GAUSSIAN.largest(promise, 1)
+    if math.isinf(mu):
+        return math.inf
     low = pure_epsilon(mu) / releases if law.pure else mu / (2 * math.sqrt(releases) + mu)
+    if math.isinf(low):
+        raise ValueError(f"mu = {promise.mu:g} is too large to be told from no privacy; take inf")
+    if excess(low) > 0:  # of one release it may be the answer, which is rounded
+        low *= 1 - 1e-9
+    if not excess(low) <= 0:
+        raise ArithmeticError(f"strength {low:g} does not keep {promise} over {releases} releases")
     high = 2 * low
-    while high < math.inf and kept(high):
+    while excess(high) <= 0:
         low, high = high, 2 * high
+    near = math.exp(root(lambda x: excess(math.exp(x)), math.log(low), math.log(high)))
     while low < high * (1 - 1e-10):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if kept(middle) else (low, middle)
+        certain = abs(middle / near - 1) > 1e-11
+        kept = middle < near if certain else excess(middle) <= 0
+        low, high = (middle, high) if kept else (low, middle)
+    while excess(low) > 0:
+        low *= 1 - 1e-10
     return low
-
-
-_Losses = tuple[float, Floats, float]
-
-
-def _composed(step: float, one: Floats, constant: float, releases: int) -> _Losses:
-    """Return the losses of several releases from those of one, see `Latticed`."""
-    total = one.sum()
-    masses = reduce(np.convolve, [one / total] * releases)
-    return step, masses, releases * (math.log(total) + constant)
 
 
 def _laplace(e: float, releases: int) -> _Losses:
@@ -206,17 +241,19 @@ def _laplace(e: float, releases: int) -> _Losses:
     """
     steps = math.ceil(min(_STEPS * max(math.sqrt(e), e), 1000))
     shared = math.tanh(e / steps / 4)
-    one = np.full(2 * steps + 1, shared)
-    one[[0, -1]] = (1 + shared) / 2
-    return _composed(e / steps, one, -e / 2, releases)
+    one = np.full(2 * steps + 1, math.log(shared))
+    one[[0, -1]] = math.log1p(shared) - math.log(2)
+    return e / steps, one, releases
 
 
 def _staircase(e: float, releases: int) -> _Losses:
     """Return the losses of the `staircase`: e, 0 or -e, because a move of 1 meets one step."""
-    e = min(e, _MOST)
-    root, third = math.exp(-e / 2), math.cosh(e / 2) ** (1 / 3)
-    ends = 1 - root / (2 * third)
-    return _composed(e, np.array([ends, root * (third**2 - 1), ends]), -e / 2, releases)
+    # The log of cosh(e / 2), to all digits for small and for large e.
+    small = math.log1p(2 * math.sinh(min(e, 1) / 4) ** 2)
+    cosh = small if e < 1 else e / 2 + math.log1p(math.exp(-e)) - math.log(2)
+    ends = math.log1p(-math.exp(-e / 2 - cosh / 3) / 2)
+    middle = 2 / 3 * cosh - e / 2 + math.log(-math.expm1(-2 / 3 * cosh))
+    return e, np.array([ends, middle, ends]), releases
 
 
 def _staircase_deviation(e: float) -> float:
@@ -250,8 +287,7 @@ def staircase(e: float, exponentials: Floats) -> Floats:
 
 
 def _discrete_laplace(e: float, releases: int) -> _Losses:
-    e = min(e, _MOST)
-    return _composed(e, np.array([1.0, 0.0, 1.0]) / (1 + math.exp(-e)), -e / 2, releases)
+    return 2 * e, np.zeros(2), releases
 
 
 def _discrete_gaussian(e: float, releases: int) -> _Losses:
@@ -260,11 +296,11 @@ def _discrete_gaussian(e: float, releases: int) -> _Losses:
     For scales from 2 the sum of several is again such a number, to rounding.
     """
     count = releases if e <= 1 / 2 else 1
+    if not 2 * _REACH * math.sqrt(count) < e * _NUMBERS:
+        raise ArithmeticError(f"discrete Gaussian noise of strength {e:g} needs too many numbers")
     far = math.ceil(_REACH * math.sqrt(count) / e) + count / 2
-    places = np.arange(-far, far + 0.5)  # their distance from the middle between both laws
-    masses = np.exp(-((places * e) ** 2) / (2 * count))
-    constant = -math.log(masses @ np.exp(places * e**2 / 2))
-    return _composed(e**2, masses, constant, releases // count)
+    middle = np.arange(-far, far + 0.5)  # their distance from the middle between both laws
+    return e**2, -((middle * e) ** 2) / (2 * count), releases // count
 
 
 def _discrete_gaussian_deviation(e: float) -> float:

@@ -36,8 +36,8 @@ _Side = tuple[int, int, bool]
 _THRESHOLDS = 129
 # Events are compared by bounds with this much less error: a rare event may look good by luck.
 _CAUTION = 1e-3
-# Added to a covariance, relative to its size: noise that cancels makes it singular.
-RIDGE = 1e-9
+# Added to the diagonal of a correlation matrix: noise that cancels makes it singular.
+_RIDGE = 1e-9
 # A computed loss may exceed its claim by rounding.
 _ROUNDING = 1e-9
 
@@ -150,10 +150,20 @@ def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats
     """
     one, other = selection_half(first), selection_half(second)
     pooled = np.atleast_2d(np.cov(np.concatenate([one - one.mean(0), other - other.mean(0)]).T))
-    size = float(np.trace(pooled)) or 1.0
-    gap = other.mean(axis=0) - one.mean(axis=0)
-    direction = np.linalg.solve(pooled + RIDGE * size * np.eye(len(gap)), gap)
+    direction = directions(pooled, other.mean(axis=0) - one.mean(axis=0))
     return (first @ direction)[:, None], (second @ direction)[:, None]
+
+
+def directions(squares: Floats, changes: Floats) -> Floats:
+    """Return the inverse of a (d, d) covariance times changes (d,) or (d, k), in any units.
+
+    Each coordinate is divided by its own deviation before a ridge is added; without noise by 1.
+    """
+    scale = np.sqrt(np.diag(squares))
+    scale[scale == 0] = 1.0
+    ridge = _RIDGE * np.eye(len(scale))
+    scaled = np.linalg.solve(squares / np.outer(scale, scale) + ridge, (changes.T / scale).T)
+    return np.asarray((scaled.T / scale).T)
 
 
 def _seen_from(side: _Side, first: Floats, second: Floats) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpol.core.arguments import check_number
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
-from dpol.privacy.auditing.bounds import RIDGE, AuditResult
+from dpol.privacy.auditing.bounds import AuditResult, directions
 
 # The probabilities of a distribution may miss a sum of 1 by rounding.
 _ROUNDING = 1e-9
@@ -60,9 +60,7 @@ def audit_covariance(
     if freedom < 1:
         raise ValueError(f"{runs} runs are too few for {size} coordinates")
     squares = sum(np.einsum("ni,nj->ij", x, x, optimize=True) for x in map(_centred, outputs))
-    spread = float(np.trace(squares)) / size or 1.0  # Without any noise, any ridge will do.
-    inverse = np.linalg.solve(squares + RIDGE * spread * np.eye(size), changes.T)
-    ratios = np.einsum("kp,pk->k", changes, inverse)
+    ratios = np.einsum("kp,pk->k", changes, directions(squares, changes.T))
     quantile = float(stats.chi2.ppf((1 - confidence) / len(changes), freedom))
     lower = math.sqrt(float(ratios.max()) * quantile)
     return AuditResult(
