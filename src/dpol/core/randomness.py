@@ -96,7 +96,8 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
     """Return the numbers of replicates, given as such or as how many there are.
 
     Raises:
-        ValueError: there is no replicate, or a number is not a whole number of at least 0.
+        ValueError: there is no replicate, a number is not a whole number of at least 0, or one is
+            given twice.
 
     >>> replicate_numbers(3), replicate_numbers([7, 8])
     ((0, 1, 2), (7, 8))
@@ -110,4 +111,9 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
         check_whole("the number of a replicate", number, 0)
     if not len(numbers):
         raise ValueError("replicates must not be empty; give their number, such as 100")
-    return tuple(int(number) for number in numbers)
+    known = tuple(int(number) for number in numbers)
+    if len(set(known)) < len(known):
+        raise ValueError(
+            "a replicate is given twice; its games are equal, so give each number once"
+        )
+    return known

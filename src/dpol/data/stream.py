@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_kind, check_number, check_whole
+from dpol.core.arguments import check_kind, check_number, check_whole, real_array
 from dpol.core.errors import DataError
 from dpol.core.extras import needs_pipeline
 from dpol.core.files import atomic_path
@@ -122,12 +122,14 @@ class GainStream:
     def __post_init__(self) -> None:
         for name in ("gains", "capacity", "given_sensitivity", "periods"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _frozen(getattr(self, name), _DTYPES[name]))
+                object.__setattr__(self, name, _frozen(name, getattr(self, name), _DTYPES[name]))
         object.__setattr__(self, "names", self.names or self.entities)
         if not isinstance(self.label, str):
             raise DataError(f"the label of a stream must be text, got {self.label!r}")
         for problem in _problems(self):
             raise DataError(f"stream {self.label}: {problem}")
+        for name in ("gain_range", "count_sensitivity"):  # may be of less precision
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     def __repr__(self) -> str:
         size = f"{self.n_rounds} rounds x {self.n_experts} experts"
@@ -186,9 +188,9 @@ class GainStream:
         return pd.DataFrame(_columns(self))
 
 
-def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
+def _frozen(name: str, values: Any, dtype: Any) -> NDArray[Any]:
     try:
-        array = np.array(values, dtype=dtype)
+        array = np.array(values, dtype) if name == "periods" else real_array(name, values)
     except (TypeError, ValueError) as error:
         raise DataError(f"a stream's arrays must be rectangular, of numbers: {error}") from None
     array.flags.writeable = False

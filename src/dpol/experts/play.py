@@ -68,6 +68,7 @@ class RawGains:
     def __post_init__(self) -> None:
         check_kind("stream", self.stream, GainStream, MAKE_STREAM)
         check_mu(self.mu)
+        object.__setattr__(self, "mu", float(self.mu))
         check_choice("noise", self.noise, CENTRAL_NOISES)
         replicate_numbers(self.replicates)  # refuses an empty sequence
         if self.seed is not None:
@@ -205,10 +206,16 @@ class Games:
 
         Raises:
             TypeError: `stream` is not a `GainStream`.
-            ValueError: `gains` refuses the stream.
+            ValueError: `gains` refuses the stream, or all experts gain the same in every round.
         """
+        played = self.gains(stream).sum(axis=1).mean()
         random, best = stream.gains.mean(axis=1).sum(), stream.gains.max(axis=1).sum()
-        return float((self.gains(stream).sum(axis=1).mean() - random) / (best - random))
+        if (stream.gains == stream.gains[:, :1]).all():
+            raise ValueError(
+                f"stream {stream.label}: all experts gain the same in every round, so no share of a"
+                " possible gain exists; compare gains instead"
+            )
+        return float((played - random) / (best - random))
 
     def to_frame(self, stream: GainStream | None = None) -> pd.DataFrame:
         """Return a table with a row per replicate and round.

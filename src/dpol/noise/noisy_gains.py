@@ -100,6 +100,7 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
     """
     made = find_noise(noise)
     check_mu(mu)
+    mu = float(mu)
     one_round = mu / math.sqrt(stream.stay) if made.mechanism is None else mu
     return _finite(made.scale(stream, one_round), stream, noise, mu)
 
@@ -185,12 +186,13 @@ def privatize(
     """
     check_kind("stream", stream, GainStream, MAKE_STREAM)
     check_mu(mu)
+    mu = float(mu)
     memory = known_memory(memory, "memory ")
     seeds = Seeds(
         seed=seed,
         stream=stream.label,
         noise=noise,
-        mu=float(mu),
+        mu=mu,
         replicates=replicate_numbers(replicates),
     )
     fresh, kept = _law(stream, noise, mu, memory)

@@ -78,6 +78,8 @@ class Guarantee:
         for name in ("epsilon_delta", "stays", "carried"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("mu", "sensitivity"):  # may be of less precision
+            object.__setattr__(self, name, float(getattr(self, name)))
         if self.epsilon_delta is None and not self.mu >= 0:
             raise ValueError(f"mu must not be negative, got {self.mu}")
 
