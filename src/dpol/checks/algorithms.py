@@ -6,6 +6,7 @@ The games are small: 12 rounds of 4 experts with random gains.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import pickle
@@ -33,17 +34,29 @@ from dpol.privacy.auditing.bounds import AuditResult, audit_runs, with_fitted_di
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
 
-Check = Callable[[Member], None]
+Check = Callable[[Member, int], None]
+"""A check of a member of a suite, whose games have a root seed."""
 
 ERROR = 1e-6
 """Largest probability that a statistical check refuses a sound algorithm."""
 MU = 0.5
 ROUNDS, EXPERTS, REPLICATES = 12, 4, 7
+SEED = 1
+"""Root seed of the games of the checks, if none is given."""
 _BEDS = 5.0, 17.0, 30.0, 44.0, 21.0
 _ROUNDING = 1 + 1e-12
-# Enough games to tell Gaussian noise of half the scale from sound noise, if one round shows it.
-_AUDITED = 4000
 _MANY = 2000
+# The audit: its rounds, experts, level and places of an expert.
+_AUDITED_ROUNDS, _AUDITED_EXPERTS, _AUDITED_MU, _PLACES = 8, 3, 1.0, 20
+# Other people at two experts in the rounds in which the person is there too; 10 in all others, and
+# nobody at the third, so that the actions tell these two apart.
+_PEOPLE = {0: 10, 3: 19, 6: 0}
+_STAY = 2, 3, 4
+# Games for each person that choose one of them, and games that count: enough to tell Gaussian noise
+# of 0.7 of the scale from sound noise, if one action shows it.
+_LOOKED, _COUNTED = 300, 4000
+# Distance between the numbers of the replicates of both streams.
+_APART = 10**6
 
 
 def stream_of(gains: Floats, beds: float | Floats) -> GainStream:
@@ -69,7 +82,7 @@ def source_for(
     mu: float = MU,
     *,
     replicates: range = range(REPLICATES),
-    seed: int = 1,
+    seed: int = SEED,
 ) -> Source:
     """Return the gains that an algorithm plays, noisy or raw by its model."""
     if algorithm.model == "local":
@@ -90,26 +103,27 @@ def draws(member: Member, source: Source) -> bool:
     return pickle.dumps(generators) != before
 
 
-def plays_small_games(member: Member) -> None:
+def plays_small_games(member: Member, seed: int = SEED) -> None:
     """Check that it plays one round and two experts, and chooses or refuses a single expert."""
     for shape in ((1, 2), (1, 3), (2, 2)):
         for mu in (MU, math.inf):
-            game(member, source_for(member.algorithm, random_stream(*shape), mu))
+            game(member, source_for(member.algorithm, random_stream(*shape), mu, seed=seed))
     try:
-        game(member, source_for(member.algorithm, random_stream(3, 1)))
+        game(member, source_for(member.algorithm, random_stream(3, 1), seed=seed))
     except ValueError as error:
         if "needs at least 2 experts" not in str(error):
             raise
 
 
-def seed_decides(member: Member) -> None:
+def seed_decides(member: Member, seed: int = SEED) -> None:
     """Check that equal seeds give equal games, and other seeds others unless nothing is random."""
     algorithm, stream = member.algorithm, random_stream()
-    noisy = algorithm.model == "local" or draws(member, source_for(algorithm, stream))
+    source = source_for(algorithm, stream, seed=seed)
+    noisy = algorithm.model == "local" or draws(member, source)
     if algorithm.model == "central" and not noisy:
         raise CheckError("it is central but draws no noise; draw some from the given generators")
     one, same, other = (
-        game(member, source_for(algorithm, stream, seed=seed)) for seed in (1, 1, 2)
+        game(member, source_for(algorithm, stream, seed=each)) for each in (seed, seed, seed + 1)
     )
     if (one != same).any() or (one == other).all() == noisy:
         raise CheckError(
@@ -121,9 +135,9 @@ def seed_decides(member: Member) -> None:
 Player = Callable[[AnyAlgorithm, Source, ReplicateGenerators], Actions]
 
 
-def rounds_moved(member: Member, player: Player = play_rounds) -> list[Any]:
+def rounds_moved(member: Member, player: Player = play_rounds, seed: int = SEED) -> list[Any]:
     """Return, for each round s, the rounds whose actions change with the gains of round s."""
-    source = source_for(member.algorithm, random_stream())
+    source = source_for(member.algorithm, random_stream(), seed=seed)
     games = [source, *(_changed_in_round(source, s) for s in range(ROUNDS))]
     before, *after = (
         player(member.algorithm, each, seeds_of(member.algorithm, source).algorithm(member.label))
@@ -143,9 +157,9 @@ def _changed_in_round(source: Source, s: int) -> Source:
     return dataclasses.replace(source, gains=gains)
 
 
-def looks_at_the_past_only(member: Member) -> None:
+def looks_at_the_past_only(member: Member, seed: int = SEED) -> None:
     """Check that the gains of a round change only later actions, and some of them."""
-    moved = rounds_moved(member)
+    moved = rounds_moved(member, seed=seed)
     for s, rounds in enumerate(moved):
         if (rounds <= s).any():
             raise CheckError(
@@ -156,14 +170,14 @@ def looks_at_the_past_only(member: Member) -> None:
         raise CheckError("it learns nothing: no gains change any action")
 
 
-def step_is_pure(member: Member) -> None:
+def step_is_pure(member: Member, seed: int = SEED) -> None:
     """Check that a step changes no argument and keeps no hidden state; parameters must pickle."""
     algorithm = member.algorithm
     if pickle.loads(pickle.dumps(algorithm)) != algorithm:
         raise CheckError(
             "a pickled copy differs from the algorithm; make its parameters plain values"
         )
-    source = source_for(algorithm, random_stream())
+    source = source_for(algorithm, random_stream(), seed=seed)
     setup: Any = setup_of(source)
     state, observation = algorithm.init(setup), None
     for t, revealed in enumerate(observations(source)):
@@ -187,14 +201,14 @@ def step_is_pure(member: Member) -> None:
         state, observation = following, revealed
 
 
-def blocks_do_not_matter(member: Member) -> None:
+def blocks_do_not_matter(member: Member, seed: int = SEED) -> None:
     """Check that a replicate plays the same game in any block of replicates."""
     algorithm, stream = member.algorithm, random_stream()
-    whole = game(member, source_for(algorithm, stream))
+    whole = game(member, source_for(algorithm, stream, seed=seed))
     for size in (1, 3):
         for first in range(0, REPLICATES, size):
             block = range(REPLICATES)[first : first + size]
-            alone = game(member, source_for(algorithm, stream, replicates=block))
+            alone = game(member, source_for(algorithm, stream, replicates=block, seed=seed))
             if (alone != whole[block.start : block.stop]).any():
                 raise CheckError(
                     f"replicates {block.start} to {block.stop - 1} play differently in a block of"
@@ -202,12 +216,12 @@ def blocks_do_not_matter(member: Member) -> None:
                 )
 
 
-def plays_any_noise(member: Member) -> None:
+def plays_any_noise(member: Member, seed: int = SEED) -> None:
     """Check that it plays each noise of dpol, or is refused for a noise it declares unreadable."""
     rng, algorithm = np.random.default_rng(0), member.algorithm
     stream = stream_of(rng.random((9, 3)), rng.integers(5, 50, size=(9, 3)).astype(float))
     for name, noise in NOISES.items():
-        source = privatize(stream, name, MU, seed=1, replicates=2)
+        source = privatize(stream, name, MU, seed=seed, replicates=2)
         constant = (source.noise_scale == source.noise_scale[0, 0]).all()
         refusal = ""
         if not can_read(algorithm.reads_noise, noise.memory):
@@ -227,7 +241,7 @@ def plays_any_noise(member: Member) -> None:
                 )
 
 
-def record_is_complete(member: Member) -> None:
+def record_is_complete(member: Member, seed: int = SEED) -> None:
     """Check that its record has its model, unit and sensitivity, and a level of at most mu."""
     stream = random_stream()
     given = dataclasses.replace(
@@ -235,7 +249,7 @@ def record_is_complete(member: Member) -> None:
     )
     for played in (stream, given):
         for mu in (MU, math.inf):
-            source = source_for(member.algorithm, played, mu)
+            source = source_for(member.algorithm, played, mu, seed=seed)
             game(member, source)
             if wrong := _wrong_in_record(member, played, source, mu):
                 raise CheckError(f"its record at mu = {mu:g} {wrong}")
@@ -279,7 +293,7 @@ def _wrong_in_record(member: Member, stream: GainStream, source: Source, mu: flo
 
 
 def limits(
-    algorithm: AnyAlgorithm, *, replicates: int = REPLICATES, seed: int = 1
+    algorithm: AnyAlgorithm, *, replicates: int = REPLICATES, seed: int = SEED
 ) -> tuple[Source, Source]:
     """Make games at mu = 1e12 and at mu = inf.
 
@@ -299,7 +313,7 @@ def limits(
     return made[0], made[1]
 
 
-def no_privacy_is_the_limit(member: Member) -> None:
+def no_privacy_is_the_limit(member: Member, seed: int = SEED) -> None:
     """Check that games at mu = 1e12 and mu = inf agree from round 2 on, where gains leave no ties.
 
     An algorithm that is random at mu = inf must play each expert equally often in each round. This
@@ -311,14 +325,14 @@ def no_privacy_is_the_limit(member: Member) -> None:
         "; read the noise from the setup or the observation, and make its scale proportional to"
         " 1 / mu and 0 at mu = inf"
     )
-    near, limit = (game(member, source)[:, 1:] for source in limits(member.algorithm))
+    near, limit = (game(member, source)[:, 1:] for source in limits(member.algorithm, seed=seed))
     if (near == limit).all():
         return
-    _, other = limits(member.algorithm, seed=2)
+    _, other = limits(member.algorithm, seed=seed + 1)
     if (game(member, other)[:, 1:] == limit).all():
         raise CheckError(f"it plays differently at mu = 1e12 and at mu = inf{scale}")
-    near_source, _ = limits(member.algorithm, replicates=_MANY, seed=3)
-    _, limit_source = limits(member.algorithm, replicates=_MANY, seed=4)
+    near_source, _ = limits(member.algorithm, replicates=_MANY, seed=seed + 2)
+    _, limit_source = limits(member.algorithm, replicates=_MANY, seed=seed + 3)
     near, limit = game(member, near_source), game(member, limit_source)
     for t in range(1, near.shape[1]):
         counts = np.array([np.bincount(each[:, t], minlength=4) for each in (near, limit)])
@@ -330,40 +344,84 @@ def no_privacy_is_the_limit(member: Member) -> None:
             )
 
 
-def audit_of(member: Member) -> AuditResult:
-    """Audit its actions on two streams that differ in one person in the first round."""
-    gains = np.full((8, 2), 0.5)
-    moved = gains.copy()
-    moved[0] = (0.0, 1.0)
-    algorithm = member.algorithm
-    sources = [
-        source_for(algorithm, stream_of(each, 2.0), replicates=range(first, first + _AUDITED))
-        for each, first in ((gains, 0), (moved, _AUDITED))
-    ]
-    actions = [game(member, source).astype(float) for source in sources]
-    fitted = with_fitted_direction(*actions)
-    record = guarantee_of(algorithm, sources[0])
+Person = tuple[tuple[int, ...], tuple[int, int]]
+"""A person that the audit moves: rounds, and two experts."""
+
+
+def people_of(algorithm: AnyAlgorithm) -> list[Person]:
+    """Return the people that the audit moves; one stays, if the algorithm covers stays."""
+    pairs = itertools.combinations(range(_AUDITED_EXPERTS), 2)
+    once: list[Person] = [((t,), pair) for pair in pairs for t in _PEOPLE]
+    return once if algorithm.one_round else [*once, (_STAY, (0, _AUDITED_EXPERTS - 1))]
+
+
+def people_in_words(algorithm: AnyAlgorithm) -> str:
+    """Say which people the audit of an algorithm moves."""
+    *some, last = (str(t + 1) for t in _PEOPLE)
+    said = f"a person in round {', '.join(some)} or {last} of {_AUDITED_ROUNDS}, at any two of"
+    said += f" {_AUDITED_EXPERTS} experts"
+    stay = f", or in rounds {_STAY[0] + 1} to {_STAY[-1] + 1}, at the first and the last"
+    return said + ("" if algorithm.one_round else stay)
+
+
+def audit_of(member: Member, seed: int = SEED) -> tuple[Person, AuditResult]:
+    """Audit its actions on two streams that differ in one person; return the person too.
+
+    Some games with each of `people_of` choose the person who seems to be protected least. Only
+    fresh games count.
+    """
+    people = people_of(member.algorithm)
+
+    def excess(number: int) -> float:
+        games = range(number * _LOOKED, (number + 1) * _LOOKED)
+        audit = _audited(member, people[number], games, seed, confidence=0.5)
+        return audit.lower_bound - audit.claimed
+
+    person = people[max(range(len(people)), key=excess)]
+    first = len(people) * _LOOKED
+    games = range(first, first + _COUNTED)
+    return person, _audited(member, person, games, seed, confidence=1 - ERROR)
+
+
+def _audited(
+    member: Member, person: Person, replicates: range, seed: int, *, confidence: float
+) -> AuditResult:
+    """Audit the choices of each expert in each round by games with a person at either expert."""
+    rounds, pair = person
+    both = []
+    for at, first in ((0, 0), (1, _APART)):
+        people = np.zeros((_AUDITED_ROUNDS, _AUDITED_EXPERTS))
+        for t in range(_AUDITED_ROUNDS):
+            people[t, list(pair)] = _PEOPLE[t] if t in _PEOPLE else _PLACES // 2
+        people[list(rounds), pair[at]] += 1
+        stream = dataclasses.replace(stream_of(people / _PLACES, _PLACES), stay=len(rounds))
+        numbers = range(replicates.start + first, replicates.stop + first)
+        source = source_for(member.algorithm, stream, _AUDITED_MU, replicates=numbers, seed=seed)
+        chosen = game(member, source)[..., None] == np.arange(_AUDITED_EXPERTS)
+        both.append(chosen.reshape(len(chosen), -1).astype(float))
+    record = guarantee_of(member.algorithm, source)
     epsilon, delta = record.epsilon_delta or (None, 0.0)
     return audit_runs(
-        *(np.hstack(both) for both in zip(fitted, actions, strict=True)),
+        *map(np.hstack, zip(with_fitted_direction(*both), both, strict=True)),
         parameter="mu" if epsilon is None else "epsilon",
         claimed=record.mu if epsilon is None else epsilon,
-        confidence=1 - ERROR,
+        confidence=confidence,
         delta=delta,
     )
 
 
-def actions_do_not_refute_the_record(member: Member) -> None:
+def actions_do_not_refute_the_record(member: Member, seed: int = SEED) -> None:
     """Check that the actions of a central algorithm prove no more about a person than its record.
 
-    Plays 4,000 games on each of two neighbouring streams. A sound algorithm is refused with
-    probability 1e-6. One without noise is found with probability 1 at mu = 0.5, because its actions
-    certainly differ.
+    A sound algorithm is refused with probability 1e-6. One without noise where one of `people_of`
+    is moved is found with probability 1, if its actions there certainly differ.
     """
-    audit = audit_of(member)
+    (rounds, (one, other)), audit = audit_of(member, seed)
     if audit.verdict == "violated":
+        where = " to ".join(str(t + 1) for t in dict.fromkeys((rounds[0], rounds[-1])))
         raise CheckError(
-            f"its actions prove {audit.parameter} >= {audit.lower_bound:.3g}, but its record claims"
+            f"with a person in round {where}, at expert {one} or {other}, its actions prove"
+            f" {audit.parameter} >= {audit.lower_bound:.3g}, but its record claims"
             f" {audit.claimed:.3g}; noise is missing or too small"
         )
 
@@ -378,13 +436,14 @@ CHECKS: Mapping[str, Check] = {
     "no privacy is the limit": no_privacy_is_the_limit,
 }
 """Checks of every algorithm, by printed title."""
-_MORE: Mapping[str, Mapping[str, Check]] = {
-    "local": {"plays any noise that it can read": plays_any_noise},
-    "central": {"actions do not refute the record": actions_do_not_refute_the_record},
-}
-"""Checks of the algorithms of a model."""
 
 
 def checks_of(algorithm: AnyAlgorithm) -> dict[str, Check]:
     """Return the checks for an algorithm's model."""
-    return {**CHECKS, **_MORE.get(algorithm.model, {})}
+    checks = dict(CHECKS)
+    if algorithm.model == "local":
+        checks["plays any noise that it can read"] = plays_any_noise
+    if algorithm.model == "central":
+        title = f"actions do not refute the record of {people_in_words(algorithm)}"
+        checks[title] = actions_do_not_refute_the_record
+    return checks

@@ -9,7 +9,7 @@ from functools import partial
 from pydantic import ValidationError
 
 from dpol.checks import CheckError, algorithms, learners, noises, studies
-from dpol.core.arguments import check_kind
+from dpol.core.arguments import check_kind, check_whole
 from dpol.core.errors import in_one_line
 from dpol.core.plugins import load_named, registered
 from dpol.core.suggestions import did_you_mean
@@ -46,12 +46,13 @@ class Verdict:
         return not self.counterexample
 
 
-def check(name: str) -> tuple[Verdict, ...]:
+def check(name: str, *, seed: int = algorithms.SEED) -> tuple[Verdict, ...]:
     """Run the conformance checks on an algorithm, a bank of learners, a noise or a study.
 
     Args:
         name: a name as in a config: registered, or `package.module:Class`. Parameters take their
             defaults.
+        seed: root seed of the games of an algorithm.
 
     Raises:
         ValueError: no package registers the name, it cannot be imported or made, or it is no
@@ -60,11 +61,12 @@ def check(name: str) -> tuple[Verdict, ...]:
     >>> all(verdict.holds for verdict in check("isotropic"))
     True
     """
-    return tuple(Verdict(title, counterexample(run)) for title, run in checks_of(name))
+    return tuple(Verdict(title, counterexample(run)) for title, run in checks_of(name, seed))
 
 
-def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
+def checks_of(name: str, seed: int = algorithms.SEED) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield the checks of a named object, each with a call that runs it."""
+    check_whole("seed", seed, 0)
     check_kind("name", name, str, "such as 'rw-ftpl' or 'package.module:Class'")
     named = load_named(name, name) if all(name.partition(":")[::2]) else None
     name = name if named is not None else _known(name)
@@ -83,7 +85,7 @@ def checks_of(name: str) -> Iterator[tuple[str, Callable[[], object]]]:
     else:
         members = make_members(name)
         for title, run in algorithms.checks_of(members[0].algorithm).items():
-            yield title, partial(_each, run, members)
+            yield title, partial(_each, run, members, seed)
         bank = entry_of("algorithm", name).make(name, {})
         if isinstance(bank, LearnerBank):
             yield from ((title, partial(run, bank)) for title, run in learners.CHECKS.items())
@@ -108,10 +110,10 @@ def _known(name: str) -> str:
     return name if name in same else same[0]
 
 
-def _each(run: algorithms.Check, members: tuple[Member, ...]) -> None:
+def _each(run: algorithms.Check, members: tuple[Member, ...], seed: int) -> None:
     for member in members:
         try:
-            run(member)
+            run(member, seed)
         except CheckError as broken:
             raise CheckError(f"{member.label}: {broken}" if len(members) > 1 else broken) from None
 

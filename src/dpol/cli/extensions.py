@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dpol.cli import dataset
-from dpol.core.options import Commands, add_answer_options, add_command, answer
+from dpol.core.options import Commands, add_answer_options, add_command, answer, between
 
 _CHECK = """\
 Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with default
@@ -32,6 +32,9 @@ def add(commands: Commands) -> None:
     check = add_command(commands, "check", readers="Experiments", words=words, description=_CHECK)
     words = "as in a config: a registered name, or package.module:Class"
     check.add_argument("name", metavar="NAME", help=words)
+    words = "root seed of the games of an algorithm (default: 1)"
+    seeds = between(0, 2**63, whole=True)
+    check.add_argument("--seed", type=seeds, default=1, metavar="SEED", help=words)
     add_answer_options(check)
     check.set_defaults(run=_check)
 
@@ -53,12 +56,12 @@ def _check(options: argparse.Namespace) -> int:
     module, _, named = options.name.partition(":")
     try:
         sys.path.append(str(Path.cwd()))  # last: modules of this folder hide no package
-        verdicts = check(options.name)
+        verdicts = check(options.name, seed=options.seed)
     except ValueError as error:
         raise UsageError(str(error)) from None
     rows = [{**asdict(each), "holds": each.holds} for each in verdicts]
     lines = [f"{verdict.check}: {verdict.counterexample or 'holds'}" for verdict in verdicts]
-    answer(options, lines, {"name": options.name, "checks": rows})
+    answer(options, lines, {"name": options.name, "seed": options.seed, "checks": rows})
     top = module.partition(".")[0]
     if named and not is_installed(top):
         said = f"{top} is only in this folder, where no run finds it; make it a package"
