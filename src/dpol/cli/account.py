@@ -61,7 +61,7 @@ def _account(options: argparse.Namespace) -> None:
 
 
 def _noises(options: argparse.Namespace) -> None:
-    from dpol.privacy.account import USUAL_MEMORY, describe_noises, noises_for
+    from dpol.privacy.account import USUAL_MEMORY, describe_noises, guesses_of, noises_for
 
     promise, weeks = _promise(*options.promise), options.unit_weeks
     if weeks > _MOST_WEEKS:  # composing the releases of 2,000 weeks takes minutes
@@ -69,7 +69,9 @@ def _noises(options: argparse.Namespace) -> None:
     memory = tuple(options.memory or USUAL_MEMORY)
     noises = noises_for(promise, weeks, memory)
     kept = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
+    guesses = {law: guess for law, guess in guesses_of(promise, weeks).items() if kept.get(law)}
     facts = {**vars(promise), "unit_weeks": weeks, "memory": memory, "deviations": kept}
+    facts["right_guesses"] = guesses
     answer(options, describe_noises(promise, weeks, memory).splitlines(), facts)
 
 

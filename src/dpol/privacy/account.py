@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import scipy
 
+from dpol.core.arguments import check_number
 from dpol.core.rounding import rounded_up
 from dpol.privacy.chains import chain_norm, deviation_of_mean
 from dpol.privacy.gaussian_dp import epsilon_of_delta
@@ -60,6 +62,8 @@ def protection(
     """
     if weeks < 1:
         raise ValueError(f"weeks must be at least 1, got {weeks}")
+    check_number("mu", mu, "[0, inf]")
+    mu = float(mu)
     together = mu * math.sqrt(weeks) / math.sqrt(unit)  # for one week: compose([mu] * weeks)
     if memory is not None:
         together = mu * float(chain_norm(*memory, weeks) / chain_norm(*memory, unit))
@@ -152,7 +156,8 @@ def noises_for(
     """Return the standard deviation of the least noise of each law that keeps a promise, by law.
 
     It is of a count's mean over some weeks, in units of what a person can change, and inf where no
-    noise of the law keeps the promise. The least comes first.
+    noise of the law keeps the promise. The least comes first. A law that the accountant cannot
+    compute is left out.
 
     Args:
         promise: promise to a person in the counts of two holders.
@@ -167,7 +172,7 @@ def noises_for(
     {'discrete Laplace': 2.8, 'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, \
 'discrete Gaussian': inf, 'uniform': inf, 'correlated Gaussian': inf}
     """
-    strengths = {name: law.largest(promise, 2 * weeks) for name, law in LAWS.items()}
+    strengths = _strengths(promise, weeks)
     noises = {
         name: LAWS[name].deviation(e) / math.sqrt(over) if e else math.inf
         for name, e in strengths.items()
@@ -178,6 +183,24 @@ def noises_for(
     return dict(sorted(noises.items(), key=lambda pair: pair[1]))
 
 
+def _strengths(promise: Promise, weeks: int) -> dict[str, float]:
+    """Return the strength of each law that keeps a promise in the counts of two holders."""
+    strengths = {}
+    for name, law in LAWS.items():
+        with contextlib.suppress(ArithmeticError):
+            strengths[name] = law.largest(promise, 2 * weeks)
+    return strengths
+
+
+def guesses_of(promise: Promise, weeks: int) -> dict[str, float]:
+    """Return the largest probability of a right guess under the noises of `noises_for`, by law."""
+    guesses = {
+        name: (1 + LAWS[name].delta(0.0, e, 2 * weeks)) / 2 if e else 0.5
+        for name, e in _strengths(promise, weeks).items()
+    }
+    return guesses | {"correlated Gaussian": best_guess(GAUSSIAN.largest(promise, 1))}
+
+
 def describe_noises(promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY) -> str:
     """Return a text on the noises that keep a promise, the least noise first, as `noises_for`."""
     if promise.mu is not None:
@@ -185,16 +208,23 @@ def describe_noises(promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY)
         said += " standard deviations apart from each other"
     elif promise.epsilon == 0:
         said = f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
-    else:
+    elif promise.delta == 0:
         said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
         said += f" factor of {math.exp(promise.epsilon):.4g}"
-        if promise.delta:
-            said += f", but for a probability of {promise.delta:g}"
+    else:
+        said = f"epsilon = {promise.epsilon:g}, delta = {promise.delta:g}: the probability of every"
+        said += f" set of outputs\nwith the person is at most {math.exp(promise.epsilon):.4g} times"
+        said += f" that without, plus {promise.delta:g}"
+    guesses = guesses_of(promise, weeks)
     means = noises_for(promise, weeks, memory, over=_SEVERAL)
     cells = [
-        (law, *("cannot" if math.isinf(x) else rounded_up(x, 4) for x in (noise, means[law])))
+        (law, rounded_up(noise, 4), rounded_up(means[law], 4), f"{rounded_up(100 * guess, 3)}%")
+        if math.isfinite(noise)
+        else (law, "cannot", "cannot", "-")
         for law, noise in noises_for(promise, weeks, memory).items()
+        for guess in [guesses[law]]
     ]
+    cells += [(law, "not computed", "not computed", "-") for law in LAWS if law not in guesses]
     chosen = ", ".join(f"{number:g}" for number in memory)
     return "\n".join(
         (
@@ -202,9 +232,13 @@ def describe_noises(promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY)
             f"{said}.",
             "",
             *_table(
-                ("noise", "standard deviation on a count", f"on its {_SEVERAL}-week mean"), cells
+                ("noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"),
+                cells,
             ),
             "",
+            "Deviations are standard deviations. Right guesses: how often, at most, someone who knows",
+            "everybody else's data is right about the person; with the same epsilon and delta it can",
+            "be often or seldom.",
             "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
             f"times as much. Correlated noise has the memory ({chosen}); --memory takes others.",
             "With it, people who stay longer than promised lose more. Which promise to give:",

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import fixed
+from dpol.core.rounding import fixed, rounded_up
 from dpol.core.words import counted
 from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import LAWS, Promise
@@ -87,7 +87,7 @@ def promises_table(frames: Frames, roles: Roles, facts: Facts) -> Table:
             for noise in noises:
                 no = "cannot" if same == PURE and noise in gaussian else "—"
                 line = [
-                    _cell(cells, (mu, same, weeks, noise, reader), no)
+                    _cell(cells, (mu, same, weeks, noise, reader), promise, no)
                     for weeks in stays
                     for reader in readers
                 ]
@@ -109,11 +109,30 @@ def promises_table(frames: Frames, roles: Roles, facts: Facts) -> Table:
     )
 
 
-def _cell(cells: Mapping[Any, Any], key: tuple[Any, ...], no: str) -> TableCell:
-    if key in cells:
-        share, half = (100 * number for number in cells[key])
-        return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", order=share)
-    return TableCell(no)
+def guess_of(noise: str, mu: float, promise: Promise, weeks: int) -> float:
+    """Return how often an attacker is right at most, under the least noise that keeps a promise.
+
+    Args:
+        noise: a noise that releases every week; Gaussian unless its law is named here.
+        mu: level of Gaussian noise, which keeps all promises of its mu alike.
+        promise: promise to a person in the counts of two holders.
+        weeks: longest stay of the person.
+    """
+    if noise not in _LAW_OF:
+        return best_guess(mu)
+    law, releases = LAWS[_LAW_OF[noise]], 2 * weeks
+    return (1 + law.delta(0.0, law.largest(promise, releases), releases)) / 2
+
+
+def _cell(
+    cells: Mapping[Any, Any], key: tuple[Any, ...], promise: Promise, no: str
+) -> TableCell:
+    if key not in cells:
+        return TableCell(no)
+    mu, _, weeks, noise, _ = key
+    share, half = (100 * number for number in cells[key])
+    guess = f"guess {rounded_up(100 * guess_of(noise, mu, promise, weeks), 3)}%"
+    return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", (guess,), order=share)
 
 
 def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
@@ -121,7 +140,10 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
         "Each promise is to one person in the counts of at most two holders, in as many weeks in a"
         " row as the column says. Every noise is the least that keeps it. Means over the streams of"
         f" {frame['replicates'].iloc[0]} runs each. Cannot: no scale of this noise keeps the"
-        " promise. —: this reader takes noise as independent between weeks."
+        " promise. —: this reader takes noise as independent between weeks. Guess: how often, at"
+        " most, an attacker is right about the person. (ε, δ): for every set of outputs, its"
+        " probability with the person is at most e^ε times that without, plus δ; noises that keep"
+        " it can differ much in the guess."
     )
     yield footers.describe_intervals_behind(frame)
     yield footers.describe_data(facts.simulated)
