@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
+from dpol.cli.account import describe_account
 from dpol.core.rounding import rounded_down, rounded_up
-from dpol.privacy.account import best_guess, best_guess_of_epsilon, describe_account, protection
+from dpol.privacy.account import best_guess, best_guess_of_epsilon, protection
 
 WEEKS = (1, 4, 13, 52)
 

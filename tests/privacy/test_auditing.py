@@ -220,3 +220,17 @@ def test_the_law_itself_is_violated_in_at_most_five_percent():
 def test_laws_and_outcomes_that_do_not_fit_are_refused(outcomes, law, confidence, message):
     with pytest.raises(ValueError, match=message):
         audit_fit(np.array(outcomes), np.array(law), confidence=confidence)
+
+
+@pytest.mark.parametrize("large", [1.0, 1e10, 1e12, 1e100])
+def test_a_coordinate_of_any_scale_hides_no_other(large):
+    """The mean moves by 100 in the other coordinate, of deviation 1."""
+    noise = np.random.default_rng(3).standard_normal((2, 5000, 2)) * [math.sqrt(large), 1.0]
+    changes = np.array([[0.0, 100.0]])
+    audit = audit_covariance(noise, changes, claimed=10.0)
+    assert audit.lower_bound == pytest.approx(99, abs=3)
+    first, second = noise[0], noise[1] + [0.0, 3.0]
+    bound = audit_runs(
+        *with_fitted_direction(first, second), parameter="mu", claimed=1.0
+    ).lower_bound
+    assert bound == pytest.approx(2.6, abs=0.3)

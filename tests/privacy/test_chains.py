@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
+from dpol.privacy.account import protection
 from dpol.privacy.chains import (
     REFERENCE,
     Chains,
@@ -19,6 +21,7 @@ from dpol.privacy.chains import (
     designed,
     deviation_of_mean,
     prediction_variance,
+    squared_norm,
 )
 from dpol.privacy.factorizations import prefix_sums
 
@@ -169,3 +172,19 @@ def test_designs_depend_on_the_size_of_the_noise_alone():
         assert memory.b[4] > 0.5
         np.testing.assert_allclose(memory.b, memory.b.round(2))
         memory.norm(stay)  # covers stays
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8, 52])
+def test_norms_have_all_digits_for_memories_near_one_and_minus_one(count):
+    """Against fractions: the sum over all pairs of weeks, each by its lag."""
+    near = (0.0, 0.3, 0.9, 1 - 1e-6, 1 - 1e-9, 1 - 1e-12)
+    for a, b in itertools.product([*near, *(-x for x in near)], repeat=2):
+        p, q = Fraction(a), Fraction(b)
+        each = 1 + (q - p) ** 2 / (1 - q**2)
+        lags = sum((count - lag) * abs(q) ** (lag - 1) for lag in range(1, count))
+        exact = count * each + 2 * abs(q - p) * (1 - p * q) / (1 - q**2) * lags
+        assert squared_norm(a, b, count) == pytest.approx(float(exact), rel=1e-14)
+
+
+def test_a_long_stay_under_a_memory_near_one():
+    assert protection(1.0, 1e-6, weeks=8, memory=(0, 0.999999999)).mu == pytest.approx(8, rel=1e-8)

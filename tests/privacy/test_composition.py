@@ -1,0 +1,345 @@
+"""The accountant: against exact fractions and another convolution, with planted errors."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
+
+from dpol.core.rounding import rounded_up
+from dpol.noise.event_streams import MECHANISMS
+from dpol.privacy import composition, noise_laws
+from dpol.privacy.account import guesses_of, noises_for
+from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, mu_of_epsilon
+from dpol.privacy.noise_laws import (
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    LAPLACE,
+    LAWS,
+    STAIRCASE,
+    Promise,
+)
+
+SLACK = 1e-8
+"""Relative error of this file's own accountant, and of what it is compared with."""
+COARSE = {LAPLACE: 0.2}
+"""Largest relative excess of noise beyond the best, by law: the grid of Laplace losses."""
+
+# ---- another accountant: both inputs, one release after the other, all in logarithms -------------
+
+
+def one_release(law, e):
+    """Losses over their step, the step, and log probabilities with and without the person.
+
+    Those of Laplace noise are lower bounds: losses are rounded down, on a coarse grid.
+    """
+    # The loss 0 of staircase noise has the probability exp(-2 e / 3).
+    with mpmath.workdps(50 + (int(e) if law is STAIRCASE else 0)):
+        b = mpmath.exp(-mpmath.mpf(e))
+        if law is DISCRETE_LAPLACE:
+            masses = {1: 1 / (1 + b), -1: b / (1 + b)}
+        elif law is STAIRCASE:
+            larger = 1 - b / (2 * mpmath.cbrt(b * (1 + b) / 2))
+            masses = {1: larger, 0: 1 - larger * (1 + b), -1: b * larger}
+        elif law is DISCRETE_GAUSSIAN:
+            far = math.ceil(40 / e) + 1
+            weights = {x: mpmath.exp(-((mpmath.mpf(x) * e) ** 2) / 2) for x in range(-far, far + 1)}
+            total = mpmath.fsum(weights.values())
+            masses = {Fraction(1 - 2 * x, 2): weight / total for x, weight in weights.items()}
+            e = e**2
+        else:  # cells of losses between points, at the lower point
+            steps = 40
+            at = [mpmath.mpf(e) * j / steps for j in range(-steps, steps + 1)]
+            below = [mpmath.exp((x - e) / 2) / 2 for x in at]
+            masses = {j: mpmath.mpf(0) for j in range(-steps, steps + 1)}
+            masses[steps], masses[-steps] = mpmath.mpf(1) / 2, below[0]
+            for j in range(-steps, steps):
+                masses[j] += below[j + steps + 1] - below[j + steps]
+            e = e / steps
+        keys = sorted(masses)
+        logs = [float(mpmath.log(masses[key])) for key in keys]
+    return np.array([float(key) for key in keys]), e, np.array(logs)
+
+
+def convolved(one, other):
+    total = np.full(len(one) + len(other) - 1, -np.inf)
+    for place, log_mass in enumerate(one):
+        part = total[place : place + len(other)]
+        np.logaddexp(part, log_mass + other, out=part)
+    return total
+
+
+def losses_together(law, e, releases):
+    """Losses of all releases, and the logs of their probabilities with the person."""
+    losses, step, one = one_release(law, e)
+    gap = losses[1] - losses[0]
+    total = one
+    for _ in range(releases - 1):
+        total = convolved(one, total)
+    return step * (releases * losses[0] + gap * np.arange(len(total))), total
+
+
+def log_delta(law, epsilon, e, releases):
+    losses, logs = losses_together(law, e, releases)
+    over = losses > epsilon
+    if not over.any():
+        return -math.inf
+    return float(np.logaddexp.reduce(logs[over] + np.log(-np.expm1(epsilon - losses[over]))))
+
+
+def own_mu(law, e, releases):
+    """mu of the best of the tests "the loss is at least x", from the smaller of each two tails."""
+    losses, logs = losses_together(law, e, releases)
+    power = np.logaddexp.accumulate(logs[::-1])[::-1][1:]
+    missed = np.logaddexp.accumulate(logs)[:-1]
+    wrong = np.logaddexp.accumulate((logs - losses)[::-1])[::-1][1:]
+    tests = wrong < math.log(0.5)
+    power, missed, wrong = power[tests], missed[tests], wrong[tests]
+    right = np.where(power < missed, special.ndtri_exp(power), -special.ndtri_exp(missed))
+    return float((right - special.ndtri_exp(wrong)).max())
+
+
+LATTICED = {name: law for name, law in LAWS.items() if name not in ("Gaussian", "uniform")}
+
+
+def check_strength(law, promise, releases):
+    """The strength found keeps the promise, and one larger by a thousandth does not."""
+    e = law.largest(promise, releases)
+    if promise.mu is not None:
+        assert own_mu(law, e, releases) <= promise.mu * (1 + SLACK)
+        assert own_mu(law, e * (1.001 + COARSE.get(law, 0)), releases) > promise.mu
+    else:
+        goal = math.log(promise.delta)
+        assert log_delta(law, promise.epsilon, e, releases) <= goal + SLACK
+        more = e * (1.01 + COARSE.get(law, 0))
+        assert log_delta(law, promise.epsilon, more, releases) > goal
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from(sorted(LATTICED)),
+    log_mu=st.floats(-3, 3),
+    releases=st.sampled_from([1, 2, 3, 5, 8, 16, 52, 208]),
+)
+def test_the_strength_for_mu_is_right_at_all_levels(name, log_mu, releases):
+    law, mu = LATTICED[name], 10.0**log_mu
+    if law is DISCRETE_GAUSSIAN and (releases > 16 or mu < 1.2 * math.sqrt(releases)):
+        releases, mu = min(releases, 4), max(mu, 1.2 * 2)  # a plain convolution takes long
+    if law is LAPLACE:
+        releases = min(releases, 16)
+    check_strength(law, Promise(mu=mu), releases)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from(sorted(LATTICED)),
+    epsilon=st.floats(0, 50),
+    log_delta=st.floats(-300, -0.5),
+    releases=st.sampled_from([2, 3, 8, 16]),
+)
+def test_the_strength_for_epsilon_and_delta_is_right_at_all_levels(
+    name, epsilon, log_delta, releases
+):
+    law, promise = LATTICED[name], Promise(epsilon=epsilon, delta=10.0**log_delta)
+    if law is DISCRETE_GAUSSIAN and (epsilon < 10 or law.largest(promise, releases) < 0.5):
+        return  # a plain convolution takes long
+    check_strength(law, promise, releases)
+
+
+def test_deltas_are_those_of_exact_fractions():
+    """Discrete Laplace noise with exp(-e) = 1/3: at epsilon = j e all numbers are fractions."""
+    e, b = math.log(3), Fraction(1, 3)
+    for releases in (1, 2, 16, 208):
+        for j in range(0, releases, max(releases // 8, 1)):
+            exact = Fraction(0)
+            for up in range(releases + 1):
+                loss = 2 * up - releases
+                mass = math.comb(releases, up) * b ** (releases - up) / (1 + b) ** releases
+                exact += max(mass * (1 - b ** (loss - j)), Fraction(0)) if loss > j else 0
+            found = DISCRETE_LAPLACE.delta(j * e * (1 - 1e-15), e, releases)
+            assert float(exact) * (1 - 1e-11) <= found <= float(exact) * (1 + 1e-9)
+
+
+# ---- right values of the review ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("law", "mu", "releases", "deviation"),
+    [
+        (DISCRETE_LAPLACE, 15, 16, 0.1325),
+        (DISCRETE_LAPLACE, 20, 16, 0.0354),
+        (DISCRETE_LAPLACE, 20, 52, 0.296),
+        (DISCRETE_LAPLACE, 30, 52, 0.084),
+        (DISCRETE_GAUSSIAN, 10, 104, 1.020),
+    ],
+)
+def test_noise_for_many_releases_and_large_mu(law, mu, releases, deviation):
+    found = law.deviation(law.largest(Promise(mu=mu), releases))
+    assert found == pytest.approx(deviation, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("e", "releases", "mu"), [(0.8504, 104, 8.675), (1.0, 208, 14.425), (0.5098, 208, 7.353)]
+)
+def test_discrete_gaussian_noise_of_hundreds_of_releases(e, releases, mu):
+    assert DISCRETE_GAUSSIAN.mu(e, releases) == pytest.approx(mu, abs=6e-4)
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS))
+@pytest.mark.parametrize("mu", [1e-3, 0.25, 20.0, 300.0, 1000.0])
+def test_records_do_not_fall_as_weeks_are_added(name, mu):
+    mechanism = MECHANISMS[name]
+    records = [mechanism.mu_of(weeks, mu=mu, stay=1) for weeks in (1, 2, 4, 8)]
+    assert records == sorted(records)
+    assert (
+        mu * (1 - 1e-6) <= mechanism.mu_of(1 / mechanism.most(3), mu=mu, stay=3) <= mu * (1 + 1e-12)
+    )
+
+
+@pytest.mark.parametrize("name", ["Laplace", "staircase", "discrete Laplace"])
+def test_a_level_beyond_use_is_a_number_and_one_beyond_numbers_is_refused(name):
+    law = LAWS[name]
+    assert law.mu(law.largest(Promise(mu=1e12), 6), 6) == pytest.approx(1e12, rel=1e-3)
+    with pytest.raises(ValueError, match=r"mu = 1e\+200 is too large.*take inf"):
+        law.largest(Promise(mu=1e200), 6)
+
+
+def test_discrete_gaussian_noise_with_too_many_numbers_is_refused():
+    with pytest.raises(ArithmeticError, match="needs too many numbers"):
+        DISCRETE_GAUSSIAN.largest(Promise(mu=1e-6), 208)
+
+
+# ---- what a promise says -------------------------------------------------------------------------
+
+
+def test_the_odds_may_change_more_often_than_delta():
+    """The loss of Gaussian noise is normal, of mean mu^2 / 2 and deviation mu."""
+    mu = mu_of_epsilon(1.0, 1e-6)
+    assert special.ndtr((mu**2 / 2 - 1) / mu) == pytest.approx(2.0e-5, rel=0.02)
+
+
+@pytest.mark.parametrize(("mu", "guesses"), [(0.25, (62.8, 57.2, 55.5)), (1.0, (90.4, 78.6, 72.3))])
+def test_guesses_under_laplace_noise_of_the_same_epsilon(mu, guesses):
+    promise = Promise(epsilon=epsilon_of_delta(1e-6, mu), delta=1e-6)
+    for weeks, guess in zip((1, 4, 8), guesses, strict=True):
+        found = guesses_of(promise, weeks)
+        assert 100 * found["Laplace"] == pytest.approx(guess, abs=0.06)
+        assert 100 * found["Gaussian"] == pytest.approx(100 * special.ndtr(mu / 2), abs=1e-6)
+
+
+PROMISES = [
+    *(Promise(mu=mu) for mu in (0.25, 1.0)),
+    Promise(delta=0.2),
+    *(Promise(epsilon=1.0, delta=delta) for delta in (1e-6, 1e-20)),
+    Promise(epsilon=1.0),
+]
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=repr)
+@pytest.mark.parametrize("weeks", [1, 8])
+@pytest.mark.parametrize("digits", [3, 4])
+def test_printed_deviations_keep_the_promise(promise, weeks, digits):
+    noises = noises_for(promise, weeks)
+    del noises["correlated Gaussian"]
+    for name, noise in noises.items():
+        if math.isinf(noise):
+            continue
+        law, printed = LAWS[name], float(rounded_up(noise, digits))
+        high = law.largest(promise, 2 * weeks)
+        low = high / 2
+        for _ in range(50):  # strengths of this deviation; the noise falls with the strength
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if law.deviation(middle) >= printed else (low, middle)
+        if promise.mu is not None:
+            assert law.mu(low, 2 * weeks) <= promise.mu * (1 + 1e-9)
+        elif promise.delta:
+            assert law.delta(promise.epsilon, low, 2 * weeks) <= promise.delta * (1 + 1e-9)
+        else:
+            assert 2 * weeks * low <= promise.epsilon * (1 + 1e-9)
+
+
+# ---- planted errors ------------------------------------------------------------------------------
+
+
+def floored(one, releases):
+    logs = composition.log_masses(one, releases)
+    return np.maximum(logs, logs.max() - 30)
+
+
+def one_sided(one, releases):
+    logs = composition.log_masses(one, releases)
+    logs[: len(logs) // 2] = -np.inf
+    return logs
+
+
+def without_a_factor(one, releases):
+    return composition.log_masses(one, releases) + 1e-3
+
+
+@pytest.mark.parametrize("planted", [floored, one_sided, without_a_factor, None])
+def test_planted_errors_are_found(monkeypatch, planted):
+    if planted is None:  # rounded to the wrong side
+        monkeypatch.setattr(noise_laws, "_ROUNDING", -1e-4)
+    else:
+        monkeypatch.setattr(noise_laws, "log_masses", planted)
+    found, law = 0, DISCRETE_GAUSSIAN if planted is floored else DISCRETE_LAPLACE
+    for promise in (Promise(mu=5.0), Promise(mu=20.0), Promise(epsilon=1.0, delta=1e-20)):
+        noise_laws._distribution.cache_clear()
+        noise_laws._largest.cache_clear()
+        try:
+            check_strength(law, promise, 3)
+        except (AssertionError, ArithmeticError):
+            found += 1
+    noise_laws._distribution.cache_clear()
+    noise_laws._largest.cache_clear()
+    assert found
+    monkeypatch.undo()
+    check_strength(DISCRETE_LAPLACE, Promise(mu=20.0), 8)
+
+
+def test_a_mass_that_no_tilt_shows_is_no_number(monkeypatch):
+    monkeypatch.setattr(composition, "_BELIEVED", 0.9999)
+    with pytest.raises(ArithmeticError, match="no tilt shows"):
+        composition.log_masses(np.log(np.arange(1, 12)[::-1] + np.arange(1, 12)), 40)
+
+
+# ---- Gaussian privacy in closed form -------------------------------------------------------------
+
+
+def exact_log_delta(epsilon, mu):
+    with mpmath.workdps(400):
+        e, m, root = mpmath.mpf(epsilon), mpmath.mpf(mu), mpmath.sqrt(2)
+        first = mpmath.erfc((e / m - m / 2) / root) / 2
+        return float(mpmath.log(first - mpmath.exp(e) * mpmath.erfc((e / m + m / 2) / root) / 2))
+
+
+DELTAS = [1e-300, 1e-100, 1e-20, 1e-15, 1e-6, 0.3, 0.999]
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1e-3, 1.0, 50.0, 1e4])
+def test_mu_keeps_epsilon_and_delta_to_all_digits(epsilon, delta):
+    missing = math.log(delta) - exact_log_delta(epsilon, mu_of_epsilon(epsilon, delta))
+    assert -1e-13 * abs(math.log(delta)) <= missing <= 1e-7
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("mu", [1e-100, 1e-12, 1e-3, 0.3, 10.0, 1e3])
+def test_epsilon_keeps_mu_to_all_digits(mu, delta):
+    epsilon = epsilon_of_delta(delta, mu)
+    missing = math.log(delta) - exact_log_delta(epsilon, mu)
+    assert -1e-13 * abs(math.log(delta)) <= missing
+    assert missing <= 1e-8 or epsilon == 0
+
+
+def test_mu_of_no_epsilon_in_the_review():
+    assert mu_of_epsilon(0, 1e-300) == pytest.approx(2.5066282746e-300, rel=1e-9)
+    assert float(delta_of_epsilon(0.0, 1e-12)) == pytest.approx(
+        1e-12 / math.sqrt(2 * math.pi), rel=1e-12
+    )
