@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 import dpol
 from dpol.labels import Terms
 from dpol.lazy import LazyGame
+from dpol.privacy.account import protection
+from dpol.privacy.chains import chain_norm
+from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
+from dpol.privacy.noise_laws import Promise
+from dpol.privacy.settings import Mu
 
 GAINS, BEDS = np.full((6, 3), 0.2), np.full((6, 3), 50.0)
 DAYS = np.datetime64("2021-01-01") + 7 * np.arange(6)
@@ -28,6 +34,11 @@ def raw(**changes):
     return dpol.RawGains(**{"stream": stream(), "mu": 1.0, "replicates": 4, "seed": 1, **changes})
 
 
+def one_expert():
+    return stream(gains=GAINS[:, :1], capacity=BEDS[:, :1], entities=("a",))
+
+
+FLAT = stream(gains=0 * GAINS)
 HOLED = np.where(np.eye(6, 3), np.nan, GAINS)
 WRONG = [
     (lambda: noisy(mu="0.5"), "mu must be a number above 0, such as 1, got '0.5'; math.inf means"),
@@ -36,6 +47,33 @@ WRONG = [
     (lambda: noisy(seed=None), "seed must be a whole number of at least 0, got None"),
     (lambda: raw(seed="1"), "seed must be a whole number of at least 0, got '1'"),
     (lambda: noisy(replicates=2.5), "replicates must be a whole number of at least 1, got 2.5"),
+    (lambda: noisy(replicates=[3, 5, 3]), "a replicate is given twice; its games are equal, so"),
+    (lambda: noisy(mu=True), "mu must be a number above 0, such as 1, got True"),
+    (lambda: noisy(mu=1j), "mu must be a number above 0, such as 1, got 1j"),
+    (lambda: noisy(mu=np.array(0.5)), "mu must be a number above 0, such as 1, got array(0.5)"),
+    (lambda: raw(mu=np.True_), "mu must be a number above 0, such as 1, got np.True_"),
+    (lambda: noisy(noise="capacity-memory", memory=(0, False)), "memory must be designed, none"),
+    (lambda: noisy(mu=1e200, noise="staircase"), "mu = 1e+200 is too large to be told from no pr"),
+    (lambda: stream(gains=np.ma.masked_greater(GAINS, 0)),
+     "gains must not have masked cells; fill or drop them"),
+    (lambda: stream(capacity=np.ma.masked_greater(BEDS, 0)), "capacity must not have masked cells"),
+    (lambda: stream(gains=[np.ma.masked_greater(row, 0) for row in GAINS]), "masked cells"),
+    (lambda: stream(gains=GAINS + 0j), "gains must be real numbers, not complex ones; take .real"),
+    (lambda: stream(gains=GAINS > 0), "gains must be numbers, not true and false; take .astype"),
+    (lambda: stream(capacity=None, given_sensitivity=np.ones(6) + 0j), "not complex ones"),
+    (lambda: stream(gain_range=True), "gain_range must be a number in (0, inf), got True"),
+    (lambda: stream(count_sensitivity=True), "count_sensitivity must be a number in (0, inf), got"),
+    (lambda: dpol.check("isotropic", seed=-1), "seed must be a whole number of at least 0, got -1"),
+    (lambda: delta_of_epsilon(1.0, [True]), "mu must be numbers, not true and false"),
+    (lambda: delta_of_epsilon(np.ma.masked_greater([1.0], 0), 1.0), "epsilon must not have masked"),
+    (lambda: mu_of_epsilon(True, 0.1), "epsilon must be a number from 0 to inf, got True"),
+    (lambda: chain_norm(0.1, 1j, 2), "b must be real numbers, not complex ones"),
+    (lambda: Promise(mu=True), "mu must be a number from 0 to inf, got True"),
+    (lambda: protection(True, 1e-6), "mu must be a number from 0 to inf, got True"),
+    (lambda: dpol.play("rw-ftpl", noisy(one_expert())).share(one_expert()),
+     "all experts gain the same in every round"),
+    (lambda: dpol.play("follow-the-leader", raw(stream=FLAT)).share(FLAT),
+     "stream town: all experts gain the same in every round, so no share of a possible gain"),
     (lambda: raw(replicates=0), "replicates must be a whole number of at least 1, got 0"),
     (lambda: noisy(replicates=[]), "replicates must not be empty; give their number, such as 100"),
     (lambda: noisy(replicates=[0.5]),
@@ -83,3 +121,32 @@ def test_numpy_numbers_are_accepted():
     ours = noisy(mu=np.float32(0.5), seed=np.int64(7), replicates=np.int32(3))
     same = noisy(mu=0.5, seed=7, replicates=[0, 1, 2])
     np.testing.assert_array_equal(ours.gains, same.gains)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int64])
+@pytest.mark.parametrize("noise", dpol.NOISES)
+def test_numbers_of_any_precision_are_computed_in_double_precision(kind, noise):
+    """A level of single precision once gave records of single precision, above the level."""
+    mu = kind(1) if kind is np.int64 else kind(0.1)
+    for stay in (1, 3):
+        made = stream(stay=stay, gain_range=kind(1), count_sensitivity=kind(1))
+        assert type(made.gain_range) is type(made.count_sensitivity) is float
+        ours, same = noisy(made, noise, mu), noisy(stream(stay=stay), noise, float(mu))
+        assert ours.guarantee == same.guarantee
+        assert type(ours.guarantee.mu) is float
+        assert ours.guarantee.mu <= float(mu) * (1 + 1e-12)
+        np.testing.assert_array_equal(ours.gains, same.gains)
+    assert type(raw(mu=mu).mu) is float
+    assert protection(mu, kind(0.25) if kind is not np.int64 else 0.25).mu == float(mu)
+    assert Promise(mu=mu) == Promise(mu=float(mu))
+
+
+def test_an_all_zero_stream_is_noised_and_played():
+    assert np.isfinite(noisy(FLAT).gains).all()
+    assert (dpol.play("rw-ftpl", noisy(FLAT)).gains(FLAT) == 0).all()
+
+
+@pytest.mark.parametrize("level", [True, False])
+def test_a_boolean_is_no_level_of_a_config(level):
+    with pytest.raises(ValueError, match="must be from 0.001 to 1000"):
+        TypeAdapter(Mu).validate_python(level)

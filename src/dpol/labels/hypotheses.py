@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from dpol.core.arguments import real_array
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.core.words import one_line
 
@@ -50,7 +51,7 @@ class HypothesisClass:
     __repr__ = one_line
 
     def __post_init__(self) -> None:
-        masses = np.array(self.masses, dtype=float)
+        masses = real_array("masses", self.masses)
         masses = masses[None] if masses.ndim == 2 else masses
         if masses.ndim != 3 or not masses.size or min(masses.shape[1:]) < 2:
             raise ValueError(
