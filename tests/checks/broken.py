@@ -172,6 +172,100 @@ class NamesNobody(dpol.TreeFTPL):
 
 
 @dataclass(frozen=True)
+class SoundForgetful(dpol.CentralAlgorithm[Any]):
+    """Follows the last round alone, with fresh Gaussian noise; no number is kept."""
+
+    def init(self, setup: Any) -> Any:
+        noise = np.sqrt(2 * setup.stay) * setup.largest_change / setup.mu
+        return 0, np.full(setup.n_experts, noise)
+
+    def step(self, state: Any, observation: Any, generators: Any) -> Any:
+        t, noise = state
+        draws = generators.standard_normal(len(noise))
+        gains = np.zeros_like(draws) if observation is None else observation.gains
+        return (t + 1, noise), leader(gains + self.scale(t, noise, gains) * draws)
+
+    def scale(self, t: int, noise: Any, gains: Any) -> Any:
+        return noise
+
+    def guarantee(self, setup: Any) -> Any:
+        week = setup.mu / np.sqrt(setup.stay)
+        return setup.guarantee("fresh noise", setup.mu, lambda weeks: float(week * weeks**0.5))
+
+
+class HalfOfIt(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise / 2
+
+
+class ShrinksWithData(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (1.2 - gains)
+
+
+class NoneAtZero(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (gains > 0)
+
+
+class NoneLate(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (t < 5)
+
+
+class NoneOnTheLast(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (np.arange(len(noise)) < len(noise) - 1)
+
+
+class OneReleaseOfAStay(SoundForgetful):
+    def init(self, setup):
+        t, noise = super().init(setup)
+        return t, noise / np.sqrt(setup.stay)
+
+
+class SoundSums(SoundForgetful):
+    """Follows sums of all rounds; each of T sums has noise for all T."""
+
+    def init(self, setup: Any) -> Any:
+        t, noise = super().init(setup)
+        kept = np.zeros((setup.n_replicates, setup.n_experts))
+        return t, noise * np.sqrt(self.releases(setup)), kept
+
+    def releases(self, setup: Any) -> int:
+        return int(setup.n_rounds)
+
+    def step(self, state: Any, observation: Any, generators: Any) -> Any:
+        t, noise, kept = state
+        if observation is not None:
+            kept = kept + observation.gains
+        draws = generators.standard_normal(len(noise))
+        return (t + 1, noise, kept), leader(kept + noise * draws)
+
+    def guarantee(self, setup: Any) -> Any:
+        return setup.guarantee("noise on sums", setup.mu, lambda weeks: float(setup.mu * weeks))
+
+
+class NoComposition(SoundSums):
+    def releases(self, setup):
+        return 1
+
+
+class DrawnOnce(SoundSums):
+    """Sums with one draw of noise for all of them, in the state."""
+
+    def releases(self, setup):
+        return 1
+
+    def step(self, state, observation, generators):
+        t, noise, kept = state
+        kept = kept + (
+            noise * generators.standard_normal(len(noise)) if t == 0 else observation.gains
+        )
+        return (t + 1, noise, kept), leader(kept)
+
+
+@dataclass(frozen=True)
 class SoundBank(LeaderBank):
     """Follow the leader, as a learner."""
 

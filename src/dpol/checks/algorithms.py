@@ -47,14 +47,14 @@ _BEDS = 5.0, 17.0, 30.0, 44.0, 21.0
 _ROUNDING = 1 + 1e-12
 _MANY = 2000
 # The audit: its rounds, experts, level and places of an expert.
-_AUDITED_ROUNDS, _AUDITED_EXPERTS, _AUDITED_MU, _PLACES = 8, 3, 1.0, 20
+_AUDITED_ROUNDS, _AUDITED_EXPERTS, _AUDITED_MU, _PLACES = 8, 3, 2.0, 20
 # Other people at two experts in the rounds in which the person is there too; 10 in all others, and
 # nobody at the third, so that the actions tell these two apart.
 _PEOPLE = {0: 10, 3: 19, 6: 0}
 _STAY = 2, 3, 4
 # Games for each person that choose one of them, and games that count: enough to tell Gaussian noise
 # of 0.7 of the scale from sound noise, if one action shows it.
-_LOOKED, _COUNTED = 300, 4000
+_LOOKED, _COUNTED = 300, 3000
 # Distance between the numbers of the replicates of both streams.
 _APART = 10**6
 
