@@ -58,7 +58,7 @@ def test_a_promise_lists_its_noises_the_least_first(run):
     assert (code, err) == (0, "")
     assert "in up to 8 weeks in a row, in the counts of two holders" in out
     assert "right guesses, at most 60%; some may be certain." in out
-    rows = re.findall(r"^ *(\S.*\S)  +(\d\S*)  +(\S+)$", out, re.MULTILINE)
+    rows = re.findall(r"^ *(\S.*\S)  +(\d\S*)  +(\S+)  +\S+%$", out, re.MULTILINE)
     assert rows[:2] == [("discrete Gaussian", "7.894", "2.791"), ("Gaussian", "7.895", "2.792")]
     assert [row[:2] for row in rows[2:]] == [
         ("Laplace", "10.91"),
@@ -73,7 +73,7 @@ def test_a_promise_lists_its_noises_the_least_first(run):
     assert list(told["deviations"])[:2] == ["discrete Laplace", "staircase"]
     assert told["deviations"]["Gaussian"] is None
     assert (
-        "factor of 2.718, but for a probability of 1e-06"
+        "with the person is at most 2.718 times that without, plus 1e-06"
         in run("--promise", "epsilon", "1", "1e-6")[1]
     )
     assert "Gaussian  " in run("--promise", "mu", "0.25")[1]

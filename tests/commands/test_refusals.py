@@ -82,7 +82,7 @@ def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(
     def fail(*_: object) -> None:
         raise OSError(5, "Input/output error", "disk/summary.parquet")
 
-    monkeypatch.setattr("dpol.privacy.account.describe_account", fail)
+    monkeypatch.setattr("dpol.cli.account.describe_account", fail)
     said = "error: disk/summary.parquet: Input/output error\n"
     assert command("account", "--mu", "1") == (1, "", said)
 

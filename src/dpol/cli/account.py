@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dpol.core.errors import UsageError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between
+from dpol.core.rounding import rounded_down, rounded_up
 
 if TYPE_CHECKING:
+    from dpol.privacy.account import Memory
     from dpol.privacy.noise_laws import Promise
 
 _ACCOUNT = (
@@ -18,6 +21,8 @@ _ACCOUNT = (
 )
 
 _MOST_WEEKS = 104
+_SEVERAL = 8
+"""Weeks of the mean whose noise is listed too; readers of noisy counts average over weeks."""
 
 
 def add(commands: Commands) -> None:
@@ -61,7 +66,7 @@ def _account(options: argparse.Namespace) -> None:
 
 
 def _noises(options: argparse.Namespace) -> None:
-    from dpol.privacy.account import USUAL_MEMORY, describe_noises, guesses_of, noises_for
+    from dpol.privacy.account import USUAL_MEMORY, guesses_of, noises_for
 
     promise, weeks = _promise(*options.promise), options.unit_weeks
     if weeks > _MOST_WEEKS:  # composing the releases of 2,000 weeks takes minutes
@@ -76,8 +81,7 @@ def _noises(options: argparse.Namespace) -> None:
 
 
 def _weeks(options: argparse.Namespace) -> None:
-    from dpol.core.rounding import rounded_down
-    from dpol.privacy.account import describe_account, protection
+    from dpol.privacy.account import protection
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
     delta, unit = options.delta, options.unit_weeks
@@ -112,4 +116,105 @@ def _promise(kind: str, *numbers: str) -> Promise:
     raise UsageError(
         f"--promise {' '.join((kind, *numbers))}: must be mu M, epsilon E, or epsilon E D, with M"
         " and E from 0.01 to 50 and D from 1e-50 to below 1; or guess P with P from 50.1 to 99.9"
+    )
+
+
+def describe_account(
+    mu: float, delta: float, weeks: Sequence[int], unit: int = 1, memory: Memory | None = None
+) -> str:
+    """Return a text table of what mu-GDP for the unit guarantees over several numbers of weeks.
+
+    Numbers are rounded to the safe side.
+
+    Raises:
+        ValueError: `protection` refuses an argument.
+    """
+    from dpol.privacy.account import protection
+
+    head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
+    rows = [protection(mu, delta, week, unit, memory) for week in weeks]
+    cells = [
+        (
+            f"{row.weeks:d}",
+            rounded_up(row.mu, 4),
+            rounded_up(row.epsilon, 4),
+            f"{rounded_up(100 * row.best_guess, 3)}%",
+        )
+        for row in rows
+    ]
+    growth = "For someone counted in w weeks, mu grows by the square root of w:"
+    if unit > 1:
+        growth = f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
+    if memory is not None:
+        a, b = memory
+        growth = f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
+    return "\n".join(
+        (
+            f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
+            f" {rounded_up(mu, 4)}.",
+            growth,
+            "",
+            *_table(head, cells),
+            "",
+            "Right guesses: how often, at most, someone who knows everybody else's data guesses",
+            "correctly whether the person was counted. Without the release: 50%.",
+        )
+    )
+
+
+def _period(unit: int) -> str:
+    return "one week" if unit == 1 else f"up to {unit} weeks in a row"
+
+
+def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    for line in (head, tuple("-" * width for width in widths), *cells):
+        yield "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+
+
+def describe_noises(promise: Promise, weeks: int, memory: Memory) -> str:
+    """Return a text on the noises that keep a promise, the least noise first, as `noises_for`."""
+    from dpol.privacy.account import guesses_of, noises_for
+    from dpol.privacy.noise_laws import LAWS
+
+    if promise.mu is not None:
+        said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal laws {promise.mu:g}"
+        said += " standard deviations apart from each other"
+    elif promise.epsilon == 0:
+        said = f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
+    elif promise.delta == 0:
+        said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
+        said += f" factor of {math.exp(promise.epsilon):.4g}"
+    else:
+        said = f"epsilon = {promise.epsilon:g}, delta = {promise.delta:g}: the probability of every"
+        said += f" set of outputs\nwith the person is at most {math.exp(promise.epsilon):.4g} times"
+        said += f" that without, plus {promise.delta:g}"
+    guesses = guesses_of(promise, weeks)
+    means = noises_for(promise, weeks, memory, over=_SEVERAL)
+    cells = [
+        (law, rounded_up(noise, 4), rounded_up(means[law], 4), f"{rounded_up(100 * guess, 3)}%")
+        if math.isfinite(noise)
+        else (law, "cannot", "cannot", "-")
+        for law, noise in noises_for(promise, weeks, memory).items()
+        for guess in [guesses[law]]
+    ]
+    cells += [(law, "not computed", "not computed", "-") for law in LAWS if law not in guesses]
+    chosen = ", ".join(f"{number:g}" for number in memory)
+    return "\n".join(
+        (
+            f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
+            f"{said}.",
+            "",
+            *_table(
+                ("noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"),
+                cells,
+            ),
+            "",
+            "Deviations are standard deviations. Right guesses: how often, at most, someone who",
+            "knows everybody else's data is right about the person. Without the release: 50%.",
+            "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
+            f"times as much. Correlated noise has the memory ({chosen}); --memory takes others.",
+            "With it, people who stay longer than promised lose more. Which promise to give:",
+            "docs/explanation/privacy.md.",
+        )
     )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import scipy
 
 from dpol.core.arguments import check_number
-from dpol.core.rounding import rounded_up
 from dpol.privacy.chains import chain_norm, deviation_of_mean
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Promise
@@ -37,8 +35,6 @@ Memory = tuple[float, float]
 """Memory (a, b) of correlated noise, see `dpol.privacy.chains`."""
 USUAL_MEMORY: Memory = (0.0, 0.8)
 """Memory whose noise is listed beside other noises."""
-_SEVERAL = 8
-"""Weeks of the mean whose noise is listed too; readers of noisy counts average over weeks."""
 
 
 def protection(
@@ -99,57 +95,6 @@ def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
     return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
 
 
-def describe_account(
-    mu: float, delta: float, weeks: Sequence[int], unit: int = 1, memory: Memory | None = None
-) -> str:
-    """Return a text table of what mu-GDP for the unit guarantees over several numbers of weeks.
-
-    Numbers are rounded to the safe side.
-
-    Raises:
-        ValueError: `protection` refuses an argument.
-    """
-    head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
-    rows = [protection(mu, delta, week, unit, memory) for week in weeks]
-    cells = [
-        (
-            f"{row.weeks:d}",
-            rounded_up(row.mu, 4),
-            rounded_up(row.epsilon, 4),
-            f"{rounded_up(100 * row.best_guess, 3)}%",
-        )
-        for row in rows
-    ]
-    growth = "For someone counted in w weeks, mu grows by the square root of w:"
-    if unit > 1:
-        growth = f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
-    if memory is not None:
-        a, b = memory
-        growth = f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
-    return "\n".join(
-        (
-            f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
-            f" {rounded_up(mu, 4)}.",
-            growth,
-            "",
-            *_table(head, cells),
-            "",
-            "Right guesses: how often, at most, someone who knows everybody else's data guesses",
-            "correctly whether the person was counted. Without the release: 50%.",
-        )
-    )
-
-
-def _period(unit: int) -> str:
-    return "one week" if unit == 1 else f"up to {unit} weeks in a row"
-
-
-def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    for line in (head, tuple("-" * width for width in widths), *cells):
-        yield "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-
-
 def noises_for(
     promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY, over: int = 1
 ) -> dict[str, float]:
@@ -199,49 +144,3 @@ def guesses_of(promise: Promise, weeks: int) -> dict[str, float]:
         for name, e in _strengths(promise, weeks).items()
     }
     return guesses | {"correlated Gaussian": best_guess(GAUSSIAN.largest(promise, 1))}
-
-
-def describe_noises(promise: Promise, weeks: int, memory: Memory = USUAL_MEMORY) -> str:
-    """Return a text on the noises that keep a promise, the least noise first, as `noises_for`."""
-    if promise.mu is not None:
-        said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal laws {promise.mu:g}"
-        said += " standard deviations apart from each other"
-    elif promise.epsilon == 0:
-        said = f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
-    elif promise.delta == 0:
-        said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
-        said += f" factor of {math.exp(promise.epsilon):.4g}"
-    else:
-        said = f"epsilon = {promise.epsilon:g}, delta = {promise.delta:g}: the probability of every"
-        said += f" set of outputs\nwith the person is at most {math.exp(promise.epsilon):.4g} times"
-        said += f" that without, plus {promise.delta:g}"
-    guesses = guesses_of(promise, weeks)
-    means = noises_for(promise, weeks, memory, over=_SEVERAL)
-    cells = [
-        (law, rounded_up(noise, 4), rounded_up(means[law], 4), f"{rounded_up(100 * guess, 3)}%")
-        if math.isfinite(noise)
-        else (law, "cannot", "cannot", "-")
-        for law, noise in noises_for(promise, weeks, memory).items()
-        for guess in [guesses[law]]
-    ]
-    cells += [(law, "not computed", "not computed", "-") for law in LAWS if law not in guesses]
-    chosen = ", ".join(f"{number:g}" for number in memory)
-    return "\n".join(
-        (
-            f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
-            f"{said}.",
-            "",
-            *_table(
-                ("noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"),
-                cells,
-            ),
-            "",
-            "Deviations are standard deviations. Right guesses: how often, at most, someone who knows",
-            "everybody else's data is right about the person; with the same epsilon and delta it can",
-            "be often or seldom.",
-            "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
-            f"times as much. Correlated noise has the memory ({chosen}); --memory takes others.",
-            "With it, people who stay longer than promised lose more. Which promise to give:",
-            "docs/explanation/privacy.md.",
-        )
-    )
