@@ -16,10 +16,13 @@ from typing import get_args
 
 import pandas as pd
 
-from dpol.privacy.account import best_guess, noises_for
+from dpol.core.rounding import rounded_up
+from dpol.privacy.account import best_guess, guesses_of, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.names import name_of
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
+from dpol.studies.answer.promises import guess_of
+from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import (
     BEST_LINEAR,
     LINEAR,
@@ -268,8 +271,13 @@ def promises() -> str:
     )
     rows = []
     for (title, promise), weeks in product(asked.items(), (1, 8)):
-        found = noises_for(promise, weeks)
-        noises = (f"{found[law]:.3g}" if found[law] < 1000 else "no" for law in laws)
+        found, guesses = noises_for(promise, weeks), guesses_of(promise, weeks)
+        noises = (
+            f"{rounded_up(found[law], 3)} ({rounded_up(100 * guesses[law], 3)}%)"
+            if found[law] < math.inf
+            else "no"
+            for law in laws
+        )
         rows.append((title if weeks == 1 else "", f"{weeks}", *noises))
     return table(("promise", "weeks", *laws), rows)
 
@@ -279,7 +287,7 @@ PROMISES = {"mu": "μ = 0.25", "guess": "best guess", "epsilon": "(ε, δ)", "pu
 
 def promises_kept() -> str:
     """Share of the possible gain in percent, by data, noise, stay and promise; in brackets the
-    cautious mean."""
+    cautious mean; last the right guesses."""
     laws = {
         "capacity": "Gaussian",
         "capacity-memory": "correlated Gaussian",
@@ -299,7 +307,9 @@ def promises_kept() -> str:
                         for reader in ("random-effects", "cautious-mean")
                     )
                     of_mean = "" if math.isnan(mean) else f" ({100 * mean:.1f})"
-                    cells.append("cannot" if math.isnan(ours) else f"{100 * ours:.1f}{of_mean}")
+                    guess = guess_of(noise, 0.25, promises_of(0.25, 1e-6)[same], int(weeks))
+                    kept = f"{100 * ours:.1f}{of_mean}; {rounded_up(100 * guess, 3)}%"
+                    cells.append("cannot" if math.isnan(ours) else kept)
                 rows.append((data, law if weeks == 1 else "", f"{weeks}", *cells))
                 data = ""
     return table(("data", "noise", "weeks", *PROMISES.values()), rows, words=2)

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from dpol.privacy.account import best_guess
-from dpol.studies.answer.promises import draw_promises, promises_table, shares_kept
+from dpol.studies.answer.promises import draw_promises, guess_of, promises_table, shares_kept
+from dpol.studies.comparison.promises import promises_of
 from dpol.studies.study import Facts
 from legible import assert_legible
 from tables_by_hand import lines
@@ -64,6 +65,17 @@ def test_the_table_says_which_noise_cannot_keep_a_promise():
     assert shown[pure, "capacity noise"] == ["cannot", "cannot"]
     assert shown[pure, "staircase noise in every round"] == ["45.0 ± 2.5", "—"]
     assert not any("FAST" in label for _, label in shown), "it does not release every week"
+
+
+def test_cells_show_what_an_attacker_gains():
+    """Gaussian noise has the guess of mu = 0.25 at all promises, Laplace noise more."""
+    epsilon = promises_of(0.25, 1e-6)["epsilon"]
+    assert guess_of("capacity-memory", 0.25, epsilon, 1) == best_guess(0.25)
+    assert guess_of("capacity", 0.25, epsilon, 1) == pytest.approx(best_guess(0.25))
+    assert guess_of("laplace-uniform", 0.25, epsilon, 1) == pytest.approx(0.628, abs=6e-4)
+    cells = [cell for _, _, own in lines(promises_table(FRAMES, {}, FACTS)) for cell in own]
+    assert all(bool(cell.notes) == (cell.order is not None) for cell in cells)
+    assert any(cell.notes[0].startswith("guess ") for cell in cells if cell.notes)
 
 
 def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():

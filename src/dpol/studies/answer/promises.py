@@ -124,9 +124,7 @@ def guess_of(noise: str, mu: float, promise: Promise, weeks: int) -> float:
     return (1 + law.delta(0.0, law.largest(promise, releases), releases)) / 2
 
 
-def _cell(
-    cells: Mapping[Any, Any], key: tuple[Any, ...], promise: Promise, no: str
-) -> TableCell:
+def _cell(cells: Mapping[Any, Any], key: tuple[Any, ...], promise: Promise, no: str) -> TableCell:
     if key not in cells:
         return TableCell(no)
     mu, _, weeks, noise, _ = key
