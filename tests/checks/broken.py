@@ -224,6 +224,82 @@ class OneReleaseOfAStay(SoundForgetful):
         return t, noise / np.sqrt(setup.stay)
 
 
+class TooSmallByRootTwo(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise / np.sqrt(2)
+
+
+class NoneInOddRounds(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (t % 2)
+
+
+class NoneInRoundTwo(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (t != 2)  # the third step sees round 2
+
+
+class ShrinksByRounds(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise / np.sqrt(1 + t)
+
+
+class NoneAtATie(SoundForgetful):
+    def scale(self, t, noise, gains):
+        *_, second, best = np.sort(gains).T
+        return noise * (second < best)[:, None]
+
+
+class OtherNoise(SoundForgetful):
+    """The same, with other noise than `scale` times `draws`."""
+
+    def init(self, setup: Any) -> Any:
+        return *super().init(setup), np.zeros((setup.n_replicates, setup.n_experts))
+
+    def step(self, state: Any, observation: Any, generators: Any) -> Any:
+        t, noise, kept = state
+        draws = generators.standard_normal(len(noise))
+        gains = np.zeros_like(draws) if observation is None else observation.gains + 0 * draws
+        scores, kept = self.noisy(t, gains, draws * noise, noise, kept)
+        return (t + 1, noise, kept), leader(scores)
+
+
+class SharedByTwo(OtherNoise):
+    def noisy(self, t, gains, draws, scale, kept):
+        return gains + draws[:, [0, 0, *range(2, len(scale))]], kept
+
+
+class UsedAgain(OtherNoise):
+    def noisy(self, t, gains, draws, scale, kept):
+        kept = draws if t == 0 else kept
+        return gains + kept, kept
+
+
+class RemembersRoundSix(OtherNoise):
+    def noisy(self, t, gains, draws, scale, kept):
+        kept = gains if t == 6 else kept  # the seventh step sees round 6
+        return (kept if t == 7 else gains + draws), kept
+
+
+class Bounded(OtherNoise):
+    def noisy(self, t, gains, draws, scale, kept):
+        return gains + scale * np.clip(draws / np.maximum(scale, 1e-9), -1, 1), kept
+
+
+class RoundedWithTies(OtherNoise):
+    """Raw gains decide between rounded noisy gains that are equal."""
+
+    def noisy(self, t, gains, draws, scale, kept):
+        grid = np.maximum(scale, 1e-9)
+        return np.rint((gains + draws) / grid) * grid + 1e-9 * gains, kept
+
+
+class SeedOfData(OtherNoise):
+    def noisy(self, t, gains, draws, scale, kept):
+        rng = np.random.default_rng(int(1e6 * gains[0].max()))
+        return gains + scale * rng.standard_normal(len(scale)), kept
+
+
 class SoundSums(SoundForgetful):
     """Follows sums of all rounds; each of T sums has noise for all T."""
 

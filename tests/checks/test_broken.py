@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import asdict, replace
 from functools import partial
 
@@ -35,6 +36,10 @@ BROKEN = {
         [
             *("ForgetsItsNoise", "HalfOfIt", "ShrinksWithData", "NoneAtZero", "NoneLate"),
             *("NoneOnTheLast", "OneReleaseOfAStay", "NoComposition", "DrawnOnce"),
+            # planted by somebody who did not write the check
+            *("TooSmallByRootTwo", "NoneInOddRounds", "NoneInRoundTwo", "ShrinksByRounds"),
+            *("NoneAtATie", "SharedByTwo", "UsedAgain", "RemembersRoundSix", "Bounded"),
+            *("RoundedWithTies", "SeedOfData"),
         ],
         "actions do not refute the record",
     ),
@@ -182,14 +187,14 @@ def test_a_name_without_a_function_or_the_reverse_is_told(monkeypatch, section, 
 
 def test_the_check_says_whom_it_moves_and_its_seed_reaches_the_games():
     *_, (title, _) = checks_of("checks.broken:SoundForgetful")
-    assert "a person in round 1, 4 or 7 of 8, at any two of 3 experts, or in rounds 3 to 5" in title
+    assert "a person in any one of 7 rounds, at any two of 3 experts, or in rounds 3 to 5" in title
     (member,) = make_members("checks.broken:SoundForgetful")
     bounds = [audit_of(member, seed)[1].lower_bound for seed in (1, 1, 2)]
     assert bounds[0] == bounds[1] != bounds[2]
     told = {str(verdict.counterexample) for verdict in check("checks.broken:NoneLate", seed=7)} - {
         ""
     }
-    assert any("with a person in round 7" in each for each in told)
+    assert any(re.search("with a person in round [567]", each) for each in told)
 
 
 def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys):
