@@ -9,10 +9,19 @@ from pydantic import TypeAdapter
 import dpol
 from dpol.labels import Terms
 from dpol.lazy import LazyGame
-from dpol.privacy.account import protection
+from dpol.privacy.account import best_guess, best_guess_of_epsilon, protection
+from dpol.privacy.auditing.bounds import audit_runs
+from dpol.privacy.auditing.laws import audit_covariance, audit_fit
 from dpol.privacy.chains import chain_norm
-from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
-from dpol.privacy.noise_laws import Promise
+from dpol.privacy.gaussian_dp import (
+    compose,
+    delta_of_epsilon,
+    epsilon_of_delta,
+    implied_mu,
+    mu_of_epsilon,
+    pure_epsilon,
+)
+from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.privacy.settings import Mu
 
 GAINS, BEDS = np.full((6, 3), 0.2), np.full((6, 3), 50.0)
@@ -39,6 +48,7 @@ def one_expert():
 
 
 FLAT = stream(gains=0 * GAINS)
+MASKED = np.ma.masked_greater(GAINS, 0)
 HOLED = np.where(np.eye(6, 3), np.nan, GAINS)
 WRONG = [
     (lambda: noisy(mu="0.5"), "mu must be a number above 0, such as 1, got '0.5'; math.inf means"),
@@ -69,7 +79,16 @@ WRONG = [
     (lambda: mu_of_epsilon(True, 0.1), "epsilon must be a number from 0 to inf, got True"),
     (lambda: chain_norm(0.1, 1j, 2), "b must be real numbers, not complex ones"),
     (lambda: Promise(mu=True), "mu must be a number from 0 to inf, got True"),
+    (lambda: Promise(delta=1e-301), "delta must be 0 or at least 1e-300, got 1e-301"),
     (lambda: protection(True, 1e-6), "mu must be a number from 0 to inf, got True"),
+    (lambda: protection(1.0, 1e-6, weeks=2.5), "weeks must be a whole number of at least 1, got"),
+    (lambda: protection(1.0, 1e-6, memory=(0, np.float32(1))), "a and b must be between -1 and 1"),
+    (lambda: audit_runs(MASKED, GAINS, parameter="mu", claimed=1.0), "statistics must not have m"),
+    (lambda: audit_runs(GAINS, GAINS + 0j, parameter="mu", claimed=1.0), "not complex ones"),
+    (lambda: audit_runs(GAINS > 1, GAINS, parameter="mu", claimed=1.0), "take .astype(float)"),
+    (lambda: audit_covariance([MASKED, GAINS], np.eye(3), claimed=1.0), "outputs must not have ma"),
+    (lambda: audit_covariance([GAINS, GAINS], 1j * np.eye(3), claimed=1.0), "changes must be real"),
+    (lambda: audit_fit(np.ma.masked_less([0, 1, 1, 0], 1), np.full(2, 0.5)), "outcomes must not"),
     (lambda: dpol.play("rw-ftpl", noisy(one_expert())).share(one_expert()),
      "all experts gain the same in every round"),
     (lambda: dpol.play("follow-the-leader", raw(stream=FLAT)).share(FLAT),
@@ -139,6 +158,20 @@ def test_numbers_of_any_precision_are_computed_in_double_precision(kind, noise):
     assert type(raw(mu=mu).mu) is float
     assert protection(mu, kind(0.25) if kind is not np.int64 else 0.25).mu == float(mu)
     assert Promise(mu=mu) == Promise(mu=float(mu))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_privacy_is_computed_in_double_precision(kind):
+    number, same = kind(0.1), float(kind(0.1))
+    functions = [pure_epsilon, implied_mu, best_guess, lambda x: compose([x, x])]
+    functions += [lambda x, f=f: f(x, x) for f in (best_guess_of_epsilon, epsilon_of_delta)]
+    functions += [lambda x: mu_of_epsilon(x, x), lambda x: float(delta_of_epsilon(x, x))]
+    for law in LAWS.values():
+        functions += [law.deviation, lambda x, law=law: law.mu(x, 2)]
+        functions += [lambda x, law=law: law.delta(x, x, 2)]
+    for function in functions:
+        assert type(function(number)) is float
+        assert function(number) == function(same)
 
 
 def test_an_all_zero_stream_is_noised_and_played():

@@ -61,7 +61,7 @@ def test_the_text_by_hand():
         "    1  0.5                   2.255                   59.9%",
         "    4    1                   4.887                   69.2%",
     ]
-    with pytest.raises(ValueError, match="weeks must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="weeks must be a whole number of at least 1, got 0"):
         describe_account(0.5, 1e-6, [1, 0])
 
 

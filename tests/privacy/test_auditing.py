@@ -222,6 +222,12 @@ def test_laws_and_outcomes_that_do_not_fit_are_refused(outcomes, law, confidence
         audit_fit(np.array(outcomes), np.array(law), confidence=confidence)
 
 
+@pytest.mark.parametrize("change", [1e-100, 1e-9, 1.0])
+def test_a_coordinate_without_noise_gives_away_any_change(change):
+    noise = np.random.default_rng(4).standard_normal((2, 100, 2)) * [1.0, 0.0]
+    assert audit_covariance(noise, np.array([[0.0, change]]), claimed=10.0).lower_bound > 1e4
+
+
 @pytest.mark.parametrize("large", [1.0, 1e10, 1e12, 1e100])
 def test_a_coordinate_of_any_scale_hides_no_other(large):
     """The mean moves by 100 in the other coordinate, of deviation 1."""

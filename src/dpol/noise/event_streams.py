@@ -70,7 +70,7 @@ class Mechanism:
         repeats: whether a release may repeat or combine earlier ones.
         law: law of the noise if a window has 1 / `most` releases at most, all with equal noise, and
             earlier releases alone decide when. Whoever has that many independent releases that
-            count the person can make all others, so their exact privacy is that of the mechanism.
+            count the person can make all others, so their privacy is that of the mechanism.
             It allows a larger epsilon than mu as a bound on pure epsilon-DP. Otherwise None.
     """
 
@@ -98,7 +98,7 @@ class Mechanism:
         return implied_mu(2 * dearest * rounds)
 
     def best_guess(self, mu: float, stay: int) -> float:
-        """Return how often an attacker is right about a stay at most; exact for a known law."""
+        """Return how often an attacker is right about a stay at most; hardly too much for a law."""
         delta = float(delta_of_epsilon(0.0, mu))
         if self.law:
             delta = self.law.delta(0.0, self.dearest(mu, stay), round(2 / self.most(stay)))

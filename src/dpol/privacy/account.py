@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import scipy
 
-from dpol.core.arguments import check_number
+from dpol.core.arguments import check_number, check_whole
 from dpol.privacy.chains import chain_norm, deviation_of_mean
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Promise
@@ -56,8 +56,8 @@ def protection(
     >>> round(protection(0.5, 1e-6, weeks=4).epsilon, 3)
     4.887
     """
-    if weeks < 1:
-        raise ValueError(f"weeks must be at least 1, got {weeks}")
+    check_whole("weeks", weeks)
+    check_whole("unit", unit)
     check_number("mu", mu, "[0, inf]")
     mu = float(mu)
     together = mu * math.sqrt(weeks) / math.sqrt(unit)  # for one week: compose([mu] * weeks)
@@ -80,7 +80,7 @@ def best_guess(mu: float) -> float:
     >>> best_guess(0.0), round(best_guess(1.0), 3)
     (0.5, 0.691)
     """
-    return float(scipy.special.ndtr(mu / 2))
+    return float(scipy.special.ndtr(float(mu) / 2))
 
 
 def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
@@ -91,8 +91,8 @@ def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
     >>> best_guess_of_epsilon(0.0, 0.0), best_guess_of_epsilon(math.inf, 1e-6)
     (0.5, 1.0)
     """
-    # exp(-epsilon) does not overflow.
-    return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    other = math.exp(-epsilon)  # does not overflow
+    return (1 + float(delta) * other) / (1 + other)
 
 
 def noises_for(

@@ -153,7 +153,7 @@ def mu_of_shifts(shifts: Floats) -> float:
     >>> mu_of_shifts(np.array([[3.0, 1.0, 4.0], [0.0, 1.0, 1.0]]))
     5.0
     """
-    worst_two = np.sort(shifts**2, axis=-1)[..., -2:]
+    worst_two = np.sort(real_array("shifts", shifts) ** 2, axis=-1)[..., -2:]
     return float(np.sqrt(worst_two.sum(axis=-1).max()))
 
 
@@ -166,6 +166,7 @@ def pure_epsilon(mu: float) -> float:
     >>> round(pure_epsilon(1.0), 4), round(implied_mu(pure_epsilon(1.0)), 9)
     (0.807, 1.0)
     """
+    mu = float(mu)
     if mu < 1e-3:  # both logarithms are nearly equal
         return 2 * math.atanh(math.erf(mu / math.sqrt(8)))
     return float(scipy.special.log_ndtr(mu / 2) - scipy.special.log_ndtr(-mu / 2))
@@ -173,6 +174,7 @@ def pure_epsilon(mu: float) -> float:
 
 def implied_mu(epsilon: float) -> float:
     """Return the least mu such that pure epsilon-DP implies mu-GDP."""
+    epsilon = float(epsilon)
     if epsilon < 1e-3:
         return math.sqrt(8) * float(scipy.special.erfinv(math.tanh(epsilon / 2)))
     return float(-2 * scipy.special.ndtri_exp(scipy.special.log_expit(-epsilon)))

@@ -32,10 +32,12 @@ from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, mu_of_epsilon
 
 # Steps of the grid of Laplace losses from 0 to e, for e = 1.
 _STEPS = 40
-# Bounds on the relative error of a probability: of its sum, and of each unit of its logarithm.
+# Bounds on the relative error of a probability: of its sum, and of each release and each unit of
+# its logarithm.
 _ROUNDING, _OF_LOG = 1e-12, 1e-13
 # Standard deviations of a discrete Gaussian law that are looked at; beyond are 1e-315 of it.
 _REACH = 38.0
+_LEAST_DELTA = 1e-300
 # Most numbers of a discrete Gaussian law that are looked at, within seconds.
 _NUMBERS = 2**23
 # Strength from which staircase and discrete Laplace noise decrease no more: exp(-e) has no digits.
@@ -62,6 +64,8 @@ class Promise:
             if (value := getattr(self, name)) is not None:
                 check_number(name, value, interval)
                 object.__setattr__(self, name, float(value))
+        if 0 < self.delta < _LEAST_DELTA:
+            raise ValueError(f"delta must be 0 or at least {_LEAST_DELTA:g}, got {self.delta:g}")
 
 
 class Law(ABC):
@@ -73,15 +77,15 @@ class Law(ABC):
 
     @abstractmethod
     def delta(self, epsilon: float, e: float, releases: int) -> float:
-        """Return the least delta such that the releases are (epsilon, delta)-DP together."""
+        """Return a delta of the releases together for an epsilon, hardly too large."""
 
     @abstractmethod
     def mu(self, e: float, releases: int) -> float:
-        """Return the least mu such that the releases are mu-GDP together; inf if none is."""
+        """Return a mu of the releases together, hardly too large; inf if there is none."""
 
     @abstractmethod
     def largest(self, promise: Promise, releases: int) -> float:
-        """Return the largest e with which the releases keep the promise; 0 if no noise does.
+        """Return an e that keeps the promise, hardly too small; 0 if no noise does.
 
         Raises:
             ValueError: mu is so large that no noise can be told from none.
@@ -94,13 +98,13 @@ class Gaussian(Law):
     """Gaussian noise of standard deviation 1 / e."""
 
     def deviation(self, e: float) -> float:
-        return 1 / e
+        return 1 / float(e)
 
     def delta(self, epsilon: float, e: float, releases: int) -> float:
         return float(delta_of_epsilon(epsilon, self.mu(e, releases)))
 
     def mu(self, e: float, releases: int) -> float:
-        return e * math.sqrt(releases)
+        return float(e) * math.sqrt(releases)
 
     def largest(self, promise: Promise, releases: int) -> float:
         mu = promise.mu
@@ -117,7 +121,7 @@ class Uniform(Law):
     """
 
     def deviation(self, e: float) -> float:
-        return 1 / (math.sqrt(12) * e)
+        return 1 / (math.sqrt(12) * float(e))
 
     def delta(self, epsilon: float, e: float, releases: int) -> float:
         return -math.expm1(releases * math.log1p(-e))
@@ -145,22 +149,22 @@ class Latticed(Law):
     pure: bool = True
 
     def deviation(self, e: float) -> float:
-        return self.standard_deviation(e)
+        return self.standard_deviation(float(e))
 
     def delta(self, epsilon: float, e: float, releases: int) -> float:
         if math.isinf(e):
             return 1.0
-        losses, logs, slack = _distribution(self.losses, e, releases)
-        over = losses > epsilon
+        losses, logs, slack = _distribution(self.losses, float(e), releases)
+        over = losses > float(epsilon)
         masses = np.exp(logs[over] + slack - _OF_LOG * logs[over])
-        return min(1.0, float(masses @ -np.expm1(epsilon - losses[over])))
+        return min(1.0, float(masses @ -np.expm1(float(epsilon) - losses[over])))
 
     def mu(self, e: float, releases: int) -> float:
         if math.isinf(e):
             return math.inf
         # The trade-off curve is linear between the tests "the loss is at least x", and Gaussian
         # curves are convex: only these tests count. By symmetry those with x > 0 are enough.
-        losses, logs, slack = _distribution(self.losses, e, releases)
+        losses, logs, slack = _distribution(self.losses, float(e), releases)
         tests = np.flatnonzero(losses > 0)
         power = np.logaddexp.accumulate(logs[::-1])[::-1][tests]
         without = np.logaddexp.accumulate((logs - losses)[::-1])[::-1]
@@ -192,7 +196,7 @@ def _distribution(
     constant = count * float(np.logaddexp.reduce(one + step / 2 * places(len(one))))
     logs = log_masses(one, count)
     losses = step * places(len(logs))
-    return losses, logs + losses / 2 - constant, _ROUNDING + _OF_LOG * abs(constant)
+    return losses, logs + losses / 2 - constant, _ROUNDING + _OF_LOG * (count + abs(constant))
 
 
 @cache
@@ -208,8 +212,8 @@ def _largest(law: Latticed, promise: Promise, releases: int) -> float:
         return math.log(delta / promise.delta) if delta else -1000.0
 
     mu = GAUSSIAN.largest(promise, 1)
-    if math.isinf(mu):
-        return math.inf
+    if mu in (0, math.inf):
+        return mu
     low = pure_epsilon(mu) / releases if law.pure else mu / (2 * math.sqrt(releases) + mu)
     if math.isinf(low):
         raise ValueError(f"mu = {promise.mu:g} is too large to be told from no privacy; take inf")

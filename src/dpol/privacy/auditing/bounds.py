@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from dpol.core.arguments import check_choice, check_number
+from dpol.core.arguments import check_choice, check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 
@@ -157,10 +157,11 @@ def with_fitted_direction(first: Floats, second: Floats) -> tuple[Floats, Floats
 def directions(squares: Floats, changes: Floats) -> Floats:
     """Return the inverse of a (d, d) covariance times changes (d,) or (d, k), in any units.
 
-    Each coordinate is divided by its own deviation before a ridge is added; without noise by 1.
+    Each coordinate is divided by its own deviation before a ridge is added; without noise by its
+    largest change.
     """
-    scale = np.sqrt(np.diag(squares))
-    scale[scale == 0] = 1.0
+    noise, moved = np.sqrt(np.diag(squares)), abs(changes.T).reshape(-1, len(squares)).max(axis=0)
+    scale = np.select([noise > 0, moved > 0], [noise, moved], 1.0)
     ridge = _RIDGE * np.eye(len(scale))
     scaled = np.linalg.solve(squares / np.outer(scale, scale) + ridge, (changes.T / scale).T)
     return np.asarray((scaled.T / scale).T)
@@ -219,7 +220,7 @@ def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float 
 
 def _checked(*statistics: Floats) -> list[Floats]:
     """Return the statistics of both inputs as (n, k)."""
-    arrays = [np.asarray(values, dtype=float) for values in statistics]
+    arrays = [real_array("statistics", values) for values in statistics]
     tables = [array[:, None] if array.ndim == 1 else array for array in arrays]
     for table in tables:
         if table.ndim != 2 or len(table) < 4 or not table.shape[1]:

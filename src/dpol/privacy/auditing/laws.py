@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_number
+from dpol.core.arguments import check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 from dpol.privacy.auditing.bounds import AuditResult, directions
@@ -51,6 +51,8 @@ def audit_covariance(
     """
     from scipy import stats
 
+    outputs = [real_array("outputs", sample) for sample in outputs]
+    changes = real_array("changes", changes)
     size = changes.shape[1]
     if any(sample.ndim != 2 or sample.shape[1] != size for sample in outputs):
         raise ValueError(f"outputs {[sample.shape for sample in outputs]}, changes {changes.shape}")
@@ -95,6 +97,8 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
     >>> audit_fit(outcomes, np.array([0.1, 0.3, 0.2, 0.2, 0.2])).verdict
     'violated'
     """
+    law = real_array("law", law)
+    real_array("outcomes", outcomes)  # refuses masked ones
     if not ((law >= 0).all() and abs(law.sum() - 1) <= _ROUNDING):
         raise ValueError("law must be probabilities that sum to 1")
     if len(outcomes) < 4 or outcomes.min() < 0 or outcomes.max() >= len(law):

@@ -136,7 +136,8 @@ def _cell(cells: Mapping[Any, Any], key: tuple[Any, ...], promise: Promise, no: 
 def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
     yield (
         "Each promise is to one person in the counts of at most two holders, in as many weeks in a"
-        " row as the column says. Every noise is the least that keeps it. Means over the streams of"
+        " row as the column says. Every noise is the least that keeps it (Laplace noise a little"
+        " more). Means over the streams of"
         f" {frame['replicates'].iloc[0]} runs each. Cannot: no scale of this noise keeps the"
         " promise. —: this reader takes noise as independent between weeks. Guess: how often, at"
         " most, an attacker is right about the person. (ε, δ): for every set of outputs, its"

@@ -76,7 +76,7 @@ class NoiseMemories(Settings):
 
     Noise that is not Gaussian plays at each promise: μ itself, the same best guess of an attacker,
     the same ε at `privacy.delta`, and this ε at δ = 0. For the two budgets and PeGaSus the guess is
-    a bound, and ε is at δ = 0; for the others all are exact."""
+    a bound, and ε is at δ = 0; for the others all are accounted together."""
 
 
 def _names_differ(rivals: list[Rival]) -> list[Rival]:
