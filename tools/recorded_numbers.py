@@ -17,6 +17,7 @@ from typing import get_args
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
+from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy.account import best_guess, guesses_of, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.names import name_of
@@ -316,7 +317,8 @@ def promises_kept() -> str:
 
 
 def long_stays() -> str:
-    """Share of the possible gain in percent, by noise, reader, level and unit of several weeks."""
+    """Share of the possible gain in percent, by noise, reader, level and unit of several weeks; in
+    brackets at the same epsilon, with the right guesses there."""
     keys = ["noise", "algorithm", "level", "weeks", "same"]
     shares = 100 * recorded("promises", "promises").set_index(keys)["share"]
     readers = {
@@ -334,11 +336,17 @@ def long_stays() -> str:
             guess, epsilon = (
                 f"{shares[(*reader, mu, weeks, of)]:.1f}" for of in ("guess", "epsilon")
             )
-            cell = guess if guess == epsilon else f"{guess} ({epsilon})"
+            cell = guess
+            if mechanism := MECHANISMS.get(reader[0]):
+                level = mechanism.level(promises_of(mu, 1e-6)["epsilon"], weeks)
+                right = rounded_up(100 * mechanism.best_guess(level, weeks), 3)
+                cell += f" ({epsilon}; {right}%)"
             cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))
-    units = product(("μ = 1", "μ = 0.25"), ("1 week", "8 weeks"))
-    names = [f"{mu}: {weeks}" if weeks == "1 week" else weeks for mu, weeks in units]
+    names = []
+    for mu in (1.0, 0.25):
+        right = rounded_up(100 * best_guess(mu), 3)
+        names += [f"μ = {mu:g}, right at most {right}%: 1 week", "8 weeks"]
     return table(("noise, reader", *names), rows)
 
 
