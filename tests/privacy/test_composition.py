@@ -202,6 +202,25 @@ def test_records_do_not_fall_as_weeks_are_added(name, mu):
     )
 
 
+@pytest.mark.parametrize("name", ["laplace-uniform", "staircase"])
+@pytest.mark.parametrize(("mu", "stay"), [(20.0, 1), (30.0, 26), (1e12, 3)])
+def test_a_record_has_the_level_asked(name, mu, stay):
+    mechanism = MECHANISMS[name]
+    dearest = mechanism.dearest(mu, stay)
+    record = mechanism.law.mu(dearest, 2 * stay)
+    assert mu * (1 - 1e-9) <= record <= mu
+
+
+def test_noises_of_many_releases_are_in_order():
+    order = [law for law, noise in noises_for(Promise(mu=10), 52).items() if noise < math.inf]
+    assert order[:2] == ["Gaussian", "discrete Gaussian"]
+
+
+@pytest.mark.parametrize("name", [law for law in LAWS if law != "uniform"])
+def test_no_mu_and_all_mu(name):
+    assert [LAWS[name].largest(Promise(mu=mu), 4) for mu in (0.0, math.inf)] == [0.0, math.inf]
+
+
 @pytest.mark.parametrize("name", ["Laplace", "staircase", "discrete Laplace"])
 def test_a_level_beyond_use_is_a_number_and_one_beyond_numbers_is_refused(name):
     law = LAWS[name]
