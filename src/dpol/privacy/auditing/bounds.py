@@ -220,7 +220,8 @@ def _bound(errors: _Errors, *, parameter: Parameter, error: float, delta: float 
 
 def _checked(*statistics: Floats) -> list[Floats]:
     """Return the statistics of both inputs as (n, k)."""
-    arrays = [real_array("statistics", values) for values in statistics]
+    # Truth values are statistics: they say whether an event happened.
+    arrays = [real_array("statistics", np.add(values, 0.0)) for values in statistics]
     tables = [array[:, None] if array.ndim == 1 else array for array in arrays]
     for table in tables:
         if table.ndim != 2 or len(table) < 4 or not table.shape[1]:
