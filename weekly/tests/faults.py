@@ -65,22 +65,3 @@ def in_child(act, how=None, k=0):
         answer = stream.read()
     os.waitpid(child, 0)
     return tuple(json.loads(answer)) if answer else ("killed", 0)
-
-
-class TooSlow(BaseException):
-    """A case has used up its time; no handler of errors may take it."""
-
-
-def within(seconds, call, *arguments):
-    """The result of a call. Raises TooSlow if it takes more processor time."""
-
-    def stop(*_):
-        raise TooSlow(f"more than {seconds} s of processor time")
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        return call(*arguments)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)

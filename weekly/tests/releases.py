@@ -22,7 +22,7 @@ from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
-from dpol_weekly.keys import Key
+from dpol_weekly.keys import Key, make_key
 from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
 from seeded import SeededNoise
@@ -43,11 +43,13 @@ KEYS = {
 
 
 def hospital(made, table="counts.csv", to=NOISY, ledger=LEDGER, **keys):
-    """A holder of all entities of a deployment, or of the given ones."""
-    entities = list(made.entities) if {"entity", "entities"}.isdisjoint(keys) else {}
+    """A holder of all or some entities of a deployment, with a key as --init makes it."""
     plain = {"deployment": "d.yaml", "table": table, "output": to, "ledger": ledger}
+    plain |= {"columns": COLUMNS, "entities": list(made.entities)}
     plain["key"] = Path(ledger).with_name("dpol.key")
-    return Hospital.model_validate({"columns": COLUMNS, "entities": entities, **plain, **keys})
+    if not (plain["key"].exists() or Path(ledger).exists()):
+        make_key(plain["key"])
+    return Hospital.model_validate({**plain, **keys})
 
 
 def deployment(**keys):
@@ -98,7 +100,9 @@ def on_terminal(answer, *arguments):
 
 
 def own_file(path="hospital.yaml", **keys):
-    """A holder's file for `counts.csv`."""
+    """A holder's file for `counts.csv`, and a key as --init makes it."""
+    if not (key := Path(path).with_name("dpol.key")).exists():
+        make_key(key)
     whole = {"deployment": "d.yaml", "table": "counts.csv", "output": "noisy", **keys}
     Path(path).write_text(json.dumps(whole, default=str))
     return path
@@ -187,12 +191,22 @@ def ask(question, path=LEDGER):
         return base.execute(question).fetchall()
 
 
+def changes_of(table, path=LEDGER):
+    """Statements that change a database: each column of a table, and its rows."""
+    columns = ask(f"PRAGMA table_info({table})", path)
+    for _, name, kind, *_ in columns:
+        other = f"{name} + 99" if kind == "INTEGER" else f"{name} || 'x'"
+        yield f"UPDATE {table} SET {name} = {other}"
+    yield f"DELETE FROM {table}"
+
+
 def tamper(*statements, path=LEDGER):
     """Change a database behind its triggers, which are there again afterwards."""
     with closing(sqlite3.connect(path)) as base:
         held = base.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in held:
             base.execute(f"DROP TRIGGER {name}")
+        base.execute("PRAGMA ignore_check_constraints = ON")
         for statement in statements:
             if not statement.startswith("DROP TRIGGER"):
                 base.execute(statement)

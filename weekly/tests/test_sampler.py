@@ -16,6 +16,13 @@ DRAWS = 40_000
 FINE = 2**20 + 3
 
 
+def fits(counts, probabilities):
+    """Pearson's chi-squared test: a sound sample is rejected with probability 1e-6."""
+    expected = np.sum(counts) * np.asarray(probabilities)
+    statistic = float(((counts - expected) ** 2 / expected).sum())
+    return special.chdtrc(len(counts) - 1, statistic) > 1e-6
+
+
 @pytest.fixture(scope="module")
 def draw():
     """Draws of a sampler, each kind drawn once."""
@@ -50,48 +57,27 @@ def cells(draws, scale, law_of=None):
 
 @pytest.mark.parametrize("name", SAMPLERS)
 @pytest.mark.parametrize("scale", [1, 4, FINE])
-def test_draws_follow_the_discrete_gaussian_law(draw, checks, name, scale):
+def test_draws_follow_the_discrete_gaussian_law(draw, name, scale):
     """Chi-squared test, error probability 1e-6; scales wrong by 5% are rejected."""
     draws = draw(name, scale)
-    assert checks.frequencies(*cells(draws, scale))
+    assert fits(*cells(draws, scale))
     for factor in (0.95, 1.05):
-        assert not checks.frequencies(*cells(draws, scale, factor * scale))
+        assert not fits(*cells(draws, scale, factor * scale))
 
 
-def test_rounded_normal_noise_is_rejected(checks):
+def test_rounded_normal_noise_is_rejected():
     """The variance of rounded noise is larger by 1/12."""
     rounded = np.round(np.random.default_rng(6).standard_normal(DRAWS)).astype(int)
-    assert not checks.frequencies(*cells(rounded, 1))
+    assert not fits(*cells(rounded, 1))
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
-def test_the_last_digit_of_fine_noise_is_uniform(draw, checks, name):
+def test_the_last_digit_of_fine_noise_is_uniform(draw, name):
     """No digit of the value shows; noise in steps of 2 is rejected."""
     draws = draw(name, FINE)
-    assert checks.frequencies(np.bincount(draws % 10, minlength=10), [0.1] * 10)
+    assert fits(np.bincount(draws % 10, minlength=10), [0.1] * 10)
     even = draws - draws % 2
-    assert not checks.frequencies(np.bincount(even % 10, minlength=10), [0.1] * 10)
-
-
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_neighbouring_draws_are_independent(draw, checks, name):
-    pairs = draw(name, FINE).reshape(-1, 2) / FINE
-    assert checks.columns_are_unit_normals(pairs)
-    assert not checks.columns_are_unit_normals(np.stack([pairs[:, 0]] * 2, axis=1))
-
-
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_every_place_of_a_call_has_the_same_law(checks, name):
-    """3,000 calls for five draws: variance 1 in each place, no two places related.
-
-    A third draw of 0, a fifth that is 15% too small, or one draw in two places is rejected.
-    """
-    sampler = SAMPLERS[name]()
-    calls = np.array([sampler.discrete_gaussian(FINE, 5) for _ in range(3000)]) / FINE
-    assert checks.columns_are_unit_normals(calls)
-    for fault in ([1, 1, 0, 1, 1], [1, 1, 1, 1, 0.85]):
-        assert not checks.columns_are_unit_normals(calls * fault)
-    assert not checks.columns_are_unit_normals(calls[:, [0, 1, 2, 3, 1]])
+    assert not fits(np.bincount(even % 10, minlength=10), [0.1] * 10)
 
 
 def test_seeded_noise_repeats_and_secure_noise_does_not(draw):
@@ -108,14 +94,6 @@ def test_draws_are_plain_integers_of_the_number_asked_for(name):
         assert {type(draw) for draw in draws} <= {int}
     # At the largest scale 64 bits are still wide enough: no draw is cut off.
     assert max(map(abs, SAMPLERS[name]().discrete_gaussian(2**53, 200))) < 2**56
-
-
-@pytest.mark.parametrize("scale", [0, -1, 2**53 + 1])
-def test_a_scale_out_of_range_is_refused(scale):
-    with pytest.raises(ValueError, match=f"scale must be an integer from 1 to 2\\^53, got {scale}"):
-        SecureNoise().discrete_gaussian(scale, 1)
-    with pytest.raises(ValueError, match="size must not be negative, got -1"):
-        SecureNoise().discrete_gaussian(1, -1)
 
 
 # ---- Gaussian DP of the discrete Gaussian, by exact computation ----------------------------------

@@ -85,16 +85,12 @@ def test_nothing_reaches_a_file_before_its_block_ends(tmp_path):
 
 
 CHANGES = {
-    "a changed row": "UPDATE kept SET text = 'c' WHERE number = 0",
     "a number as text": "UPDATE kept SET text = 1 WHERE number = 0",
     "a blob": "UPDATE part SET text = x'00' WHERE kept = 0",
     "text that is not UTF-8": "UPDATE part SET text = CAST(x'ff' AS TEXT) WHERE kept = 0",
-    "a changed part": "UPDATE part SET text = 'c' WHERE kept = 0",
-    "an added part": "INSERT INTO part VALUES (0, 'c')",
     "a part of nothing": "INSERT INTO part VALUES (9, 'c')",
     "a removed row": "DELETE FROM kept WHERE number = 0",
     "a removed last row": "DELETE FROM kept WHERE number = 1",
-    "a changed link": "UPDATE link SET head = 'c' WHERE number = 0",
     "another order": "UPDATE kept SET number = number + 1",
     "another view": "DROP VIEW seen; CREATE VIEW seen AS SELECT 0, 'then', 'a'",
     "another table": "CREATE TABLE more (x)",

@@ -131,7 +131,7 @@ class Coordinator:
         """The outcomes of collecting files."""
         return collect(files, self.folder, self.deployment, **options)
 
-    def put(self, *rows, new_ledgers=None, keys=None, **options):
+    def put(self, *rows, new_ledgers=(), keys=None, **options):
         """The outcome of collecting one report."""
         file = self.file(*rows, **options)
         (done,) = self.collect(file, new_ledgers=new_ledgers, keys=keys)

@@ -16,19 +16,19 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.refusals import problems_of, refusal
+from dpol.core.refusals import refusal
 from dpol.core.rounding import rounded_up
 from dpol.core.settings import MISSING, Problem, Settings
-from dpol.core.yaml_files import read_yaml
 from dpol_weekly.budget import guess_in_full
 from dpol_weekly.keys import is_key
 from dpol_weekly.noise import CountNoise, decimal_text
 from dpol_weekly.records import HEX, IDENTIFIER, Terms, alike
+from dpol_weekly.settings_file import checked, read_keys
 
 MANUAL = "The template that dpol deployment new FILE writes"
 _LEAST_BEDS, _MOST_BEDS = 0.001, 999_999_999  # As `dpol privatize` and `dpol collect` take them.
@@ -49,8 +49,7 @@ def _affirmed(value: object) -> object:
         raise ValueError(
             "must be true: what one person adds to one count is at most count_sensitivity, and to"
             " all counts of a period together at most counted_by times as much. A patient who is"
-            " transferred may be in two counts of a week: count on one day, take averages over the"
-            " days, or write counted_by: 2"
+            " transferred may be in two counts: count on one day, or write counted_by: 2"
         )
     return value
 
@@ -68,8 +67,7 @@ def _identifier(value: object) -> object:
         return value
     raise ValueError(
         "must have 1 to 40 letters a to z, digits, dots, dashes and underscores, and begin with a"
-        " letter or digit; names to show go into titles of coordinator.yaml, and a table may have"
-        " any text"
+        " letter or digit; names to show go into titles of coordinator.yaml"
     )
 
 
@@ -223,8 +221,9 @@ class Deployment(Settings):
         return self.longest_stay * self.paid * self.counted_by * Fraction(str(self.mu)) ** 2
 
     def agreement(self) -> str:
-        """Return the agreement as canonical JSON."""
-        return canonical_text(self.model_dump(mode="json", exclude_none=True))
+        """Return the agreement as JSON with sorted keys; equal agreements give equal texts."""
+        plain = self.model_dump(mode="json", exclude_none=True)
+        return json.dumps(plain, sort_keys=True, ensure_ascii=False)
 
     def sha256(self) -> str:
         """Return the hash of the agreement; order, comments and 1 or 1.0 do not matter."""
@@ -280,25 +279,17 @@ class Deployment(Settings):
         return (day - self.periods.first).days // self.periods.days
 
 
+def iso_date(text: str) -> datetime.date | None:
+    """Return the date of a text if it is written as YYYY-MM-DD."""
+    with suppress(ValueError):
+        if (day := datetime.date.fromisoformat(text)).isoformat() == text:
+            return day
+    return None
+
+
 def short(sha256: str) -> str:
     """Return the first digits of a hash, for display only."""
     return sha256[:12]
-
-
-def canonical_text(plain: Mapping[str, Any]) -> str:
-    """Return plain values as canonical JSON: keys sorted, 1.0 written as 1.
-
-    >>> canonical_text({"mu": 1.0, "days": 7}) == canonical_text({"days": 7.0, "mu": 1})
-    True
-    """
-    return json.dumps(_canonical(plain), sort_keys=True, ensure_ascii=False)
-
-
-def _canonical(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _canonical(inner) for key, inner in value.items()}
-    whole = isinstance(value, float) and math.isfinite(value) and value == int(value)
-    return int(value) if whole else value
 
 
 def read_deployment(path: Path | str) -> Deployment:
@@ -307,10 +298,8 @@ def read_deployment(path: Path | str) -> Deployment:
     Raises:
         ConfigError: it cannot be read, or breaks rules; all are listed.
     """
-    raw, place = read_yaml(path), str(path)
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{place}: holds no keys; `dpol deployment new` writes a whole file")
-    return checked_deployment(raw, place)
+    raw = read_keys(path, "`dpol deployment new` writes a whole file")
+    return checked_deployment(raw, str(path))
 
 
 def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
@@ -319,14 +308,9 @@ def checked_deployment(raw: Mapping[str, object], place: str) -> Deployment:
     Raises:
         ConfigError: it breaks rules; all are listed.
     """
-    try:
-        # Where `affirmed` is missing, its own words say what it affirms.
-        deployment = Deployment.model_validate({"affirmed": MISSING, **raw})
-    except ValidationError as error:
-        raise refusal(place, problems_of(error, Deployment, raw), MANUAL) from None
-    if problems := [*deployment.rules()]:
-        raise refusal(place, problems, MANUAL)
-    return deployment
+    # Where `affirmed` is missing, its own words say what it affirms.
+    whole = {"affirmed": MISSING, **raw}
+    return checked(Deployment, whole, place, rules=Deployment.rules, manual=MANUAL)
 
 
 def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
@@ -347,9 +331,8 @@ def refuse_amendment(before: Deployment, now: Deployment, place: str) -> None:
     if not (now.amends and now.amends.agreement == before.sha256()):
         raise ConfigError(
             f"{place}: is another agreement than {before.name} ({short(before.sha256())}), and does"
-            " not amend it. Take that one; or amend it, and write into this one"
-            f' amends: {{agreement: "{before.sha256()}", since: DATE}}; or take the amendments'
-            " between the two first. Another deployment has another name and another folder"
+            " not amend it. Take that one, or the amendments between the two first, or write into"
+            f' this one amends: {{agreement: "{before.sha256()}", since: DATE}}'
         )
     since, problems = now.amends.since, []
     if before.amends and before.amends.since >= since:

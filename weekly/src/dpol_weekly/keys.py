@@ -33,8 +33,6 @@ def make_key(path: Path) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             stream.write(text)
-    except FileExistsError:
-        raise OutputError(f"{path}: exists already; choose another file for the key") from None
     except OSError as error:
         wrong = f"cannot be written ({error.strerror}); choose another file for the key"
         raise OutputError(f"{path}: {wrong}") from None
@@ -59,8 +57,10 @@ class Key:
             mode = path.stat().st_mode
             key = load_pem_private_key(path.read_bytes(), None)
         except OSError as error:
-            wrong = f"the key cannot be read ({error.strerror}); name its file in key"
-            raise DataError(f"{path}: {wrong}") from None
+            raise DataError(
+                f"{path}: the key cannot be read ({error.strerror}); put it back, or name its file"
+                " in key; if it is lost for good, --init makes another one, to be read out again"
+            ) from None
         except (ValueError, TypeError):
             key = None
         if not isinstance(key, Ed25519PrivateKey):

@@ -82,16 +82,6 @@ class CountNoise:
         return variance
 
 
-def share_of(noisy_count: str, capacity: str) -> str:
-    """Return the noisy share as text."""
-    return f"{float(noisy_count) / float(capacity):.9g}"
-
-
-def deviation_of_share(deviation: float, capacity: str) -> str:
-    """Return the standard deviation of the noise on a share, from the count's, as text."""
-    return f"{deviation / float(capacity):.6g}"
-
-
 def in_steps(number: str, decimals: int) -> int:
     """Return decimal text in steps of 10^-decimals, rounded half up, exactly.
 

@@ -18,19 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dpol.core.errors import DpolError
-
-_LARGEST_SCALE = 2**53  # All up to here are floats, and no draw comes near the ends of 64 bits.
-
 
 class NoiseSampler(Protocol):
     """A source of noise."""
 
     def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        """Return independent draws with scale `scale`, from 1 to 2^53.
+        """Return independent draws with scale `scale`.
 
-        Raises:
-            ValueError: the scale or the size is out of range.
+        A scale of `CountNoise` is below 2^53: a float holds it, and no draw comes near the ends of
+        64 bits.
         """
 
 
@@ -42,12 +38,7 @@ class SecureNoise:
     """
 
     def discrete_gaussian(self, scale: int, size: int) -> list[int]:
-        """See `NoiseSampler`; about 10 microseconds a draw.
-
-        Raises:
-            DpolError: opendp is not installed.
-        """
-        _check(scale, size)
+        """See `NoiseSampler`; about 10 microseconds a draw."""
         draws: list[int] = gaussian_measurement(scale)([0] * size)
         return draws
 
@@ -56,25 +47,10 @@ def gaussian_measurement(scale: int) -> Any:
     """Return OpenDP's measurement that adds discrete Gaussian noise to a vector of 64-bit integers.
 
     It maps an L2 distance d to rho = d^2 / (2 scale^2) of zero-concentrated DP.
-
-    Raises:
-        DpolError: opendp is not installed.
     """
-    try:
-        import opendp.prelude as opendp
-    except ImportError:
-        raise DpolError(
-            "secure noise needs the package opendp, which cannot be imported; install dpol-weekly"
-            " again"
-        ) from None
+    import opendp.prelude as opendp  # slow, and needed for releases only
+
     opendp.enable_features("contrib")
     integers = opendp.vector_domain(opendp.atom_domain(T=opendp.i64))
     space = integers, opendp.l2_distance(T=float)
     return opendp.m.make_gaussian(*space, scale=float(scale))
-
-
-def _check(scale: int, size: int) -> None:
-    if not 1 <= scale <= _LARGEST_SCALE:
-        raise ValueError(f"scale must be an integer from 1 to 2^53, got {scale}")
-    if size < 0:
-        raise ValueError(f"size must not be negative, got {size}")

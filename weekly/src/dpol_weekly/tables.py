@@ -14,7 +14,6 @@ import re
 import warnings
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any, Literal, get_args
 
 from dpol.core.errors import DataError
 from dpol.core.settings import Settings
-from dpol.core.words import counted, shortened
+from dpol.core.words import counted
 
 Delimiter = Literal[",", ";", "\t"]
 Dates = Literal["YYYY-MM-DD", "D.M.YYYY", "D/M/YYYY", "M/D/YYYY", "YYYY-Www"]
@@ -60,21 +59,6 @@ class Format(Settings):
 
 
 DEFAULT = Format()
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextTable:
-    """A table of text, as it was written.
-
-    Args:
-        header: the columns.
-        rows: their cells without surrounding blanks, row by row.
-        lines: the line of the file on which each row ends (the header is line 1).
-    """
-
-    header: list[str]
-    rows: list[list[str]]
-    lines: list[int]
 
 
 def parse_count(text: str, form: Format) -> str | None:
@@ -125,46 +109,42 @@ def _date(pattern: str) -> re.Pattern[str]:
     )
 
 
-def read_table(path: Path, columns: Sequence[str] | None, form: Format) -> TextTable:
+def read_table(
+    path: Path, columns: Sequence[str] | None, form: Format
+) -> list[tuple[int, dict[str, str]]]:
     """Read some columns, or all, of a `.csv` or `.xlsx` table; rows without any text are skipped.
+
+    Returns the rows: the line of the file on which each ends (the header is line 1), and its cells
+    by column, without surrounding blanks.
 
     Raises:
         DataError: the file is missing, empty, damaged or not a table, or a column or the sheet is
             missing.
     """
-    if path.is_dir():
-        raise DataError(f"{path}: is a folder, not a table; name the file in table")
-    if not path.exists():
-        raise DataError(f"{path}: no such file; put the table there or change table")
     try:
         lines = _sheet(path, form) if path.suffix == ".xlsx" else _csv(path, form)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check table") from None
     if not lines:
         raise DataError(f"{path}: holds no table; get an intact copy of it")
     (_, header), *rows = lines
     columns = header if columns is None else list(dict.fromkeys(columns))
     _refuse_columns(path, columns, header)
-    places = [header.index(name) for name in columns]
-    kept = [(line, [row[place] for place in places]) for line, row in rows]
-    kept = [(line, row) for line, row in kept if any(row)]
+    places = {name: header.index(name) for name in columns}
+    found = [(line, {name: row[place] for name, place in places.items()}) for line, row in rows]
+    kept = [(line, cells) for line, cells in found if any(cells.values())]
     if not kept:
         raise DataError(f"{path}: has a header but no rows; get an intact copy of it")
-    return TextTable(
-        header=list(columns), rows=[row for _, row in kept], lines=[line for line, _ in kept]
-    )
+    return kept
 
 
 def _csv(path: Path, form: Format) -> list[tuple[int, list[str]]]:
     """Return the lines of a CSV table with their numbers; blank ones are skipped."""
-    data = path.read_bytes()
-    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
     try:
-        text = data.decode("utf-8-sig" if form.encoding == "utf-8" else form.encoding)
+        text = path.read_bytes().decode("utf-8-sig" if form.encoding == "utf-8" else form.encoding)
     except UnicodeError:
         raise DataError(
-            f"{path}: is not {form.encoding.upper()} text; save it as CSV UTF-8, or set"
+            f"{path}: is not {form.encoding.upper()} text; save it as CSV UTF-8 or .xlsx, or set"
             " format.encoding in hospital.yaml"
         ) from None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=form.delimiter, strict=True)
@@ -221,13 +201,9 @@ def _text(cell: Any, form: Format) -> str:
 def _refuse_columns(path: Path, wanted: Sequence[str], present: Sequence[str]) -> None:
     """Refuse a table that lacks wanted columns, or has several with one name."""
     if missing := [name for name in wanted if name not in present]:
-        held = f"it has {', '.join(map(shortened, present))}"
-        # Without a header, the first line holds cells.
-        if any(name[:1].isdigit() for name in present) or not {*wanted} & {*present}:
-            held = "its header has no such column, is not in the first line, or is cut otherwise"
         raise DataError(
-            f"{path}: no column named {', '.join(missing)}; {held}."
-            " Name the right ones under columns in hospital.yaml, or the delimiter under format"
+            f"{path}: its first line has no column named {', '.join(missing)}; name the right ones"
+            " under columns in hospital.yaml, or the delimiter under format"
         )
     if twice := [name for name in dict.fromkeys(wanted) if present.count(name) > 1]:
         raise DataError(f"{path}: several columns named {', '.join(twice)}; rename all but one")

@@ -25,7 +25,7 @@ def long(name):
 
 def single(name):
     """A holder's file that reads all rows as an entity."""
-    return {"columns": {**COLUMNS, "entity": None}, "entity": name}
+    return {"columns": {**COLUMNS, "entity": None}, "entities": [name]}
 
 
 def play(made, own, *weeks, refused=None, more="", **options):

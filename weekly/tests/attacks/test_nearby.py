@@ -58,15 +58,6 @@ def test_a_foreign_file_stops_nothing(make):
     assert len(output()) == 2
 
 
-def test_what_is_in_the_place_of_a_release_is_moved_aside():
-    NOISY.mkdir()
-    for content in (b"notes", b"{}"):
-        (NOISY / "d-2021-01-01.json").write_bytes(content)
-        put(A1)
-        assert (NOISY / "d-2021-01-01.json.aside").read_bytes() == content
-        assert len(output()) == 1
-
-
 def test_a_release_of_somebody_else_stops_nothing():
     """With the ids of this ledger, about its entities; only its key is missing."""
     put(A1)
@@ -125,6 +116,7 @@ def test_a_lost_ledger_is_noticed_even_if_the_key_is_lost(lose):
     put(A1)
     lose()
     Path("dpol.key").unlink()
+    make_key(Path("dpol.key"))
     refuse("was released from another ledger.*begin one with --begin-after", A2, write_again=True)
 
 

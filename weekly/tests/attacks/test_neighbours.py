@@ -31,8 +31,8 @@ from dpol_weekly.holder import counts as counts_module
 from dpol_weekly.holder import release as release_module
 from dpol_weekly.holder import request as request_module
 from dpol_weekly.holder import text as text_module
-from dpol_weekly.holder.entries import outputs
-from dpol_weekly.holder.hashes import compared
+from dpol_weekly.holder.entries import outputs, select
+from dpol_weekly.holder.hashes import changed
 from dpol_weekly.holder.text import describe, warnings_of
 from releases import run
 
@@ -245,8 +245,11 @@ def due_if_changed(ledger, request, counts, base, right=release_module.due, **op
     """A second release of what was changed only."""
     new, late = right(ledger, request, counts, base, **options)
     (output,) = outputs(ledger) or [None]
-    same = {id(it) for it, same in (compared(ledger, output, new) if output else ()) if same}
-    return [it for it in new if id(it) not in same], late
+    if output is None:
+        return new, late
+    known = {(row["entity"], row["period"]) for row in select(ledger, "SELECT * FROM release")}
+    differ = {id(it) for it in changed(ledger, output, new)}
+    return [it for it in new if id(it) in differ or (it.entity, it.period) not in known], late
 
 
 def on_standard_output(done, deployment):

@@ -31,7 +31,6 @@ affirmed: true
 ROWS = ["050002,2024-01-07,3,20", "B,2024-01-07,4,100", "050002,2024-01-14,5,20"]
 COLUMNS = {"entity": "hospital", "count": "covid", "capacity": "beds"}
 BOTH = {"entities": ["050002", "B"]}
-ONE = {"entity": "050002"}
 FIRST = "noisy/winter-2024-01-14.json"
 
 
@@ -54,51 +53,6 @@ def confirmed():
         begin = () if Path("dpol-ledger.sqlite").exists() else ("--begin-after", "2023-12-31")
         return "--agree", read_deployment("d.yaml").sha256(), *begin
     return ()
-
-
-def test_a_cumulative_table_releases_what_is_new():
-    assert (
-        "noisy/winter-2024-01-14.json: 3 rows released for 2024-01-07 to 2024-01-14"
-        in privatize(*ROWS)[1]
-    )
-    first = output()
-    code, out, _ = privatize(*ROWS, "B,2024-01-14,6,100")
-    assert code == 0
-    assert out.startswith(
-        f"{FIRST}: 1 row released for 2024-01-14, mu = 0.5 each; 3 rows skipped, released before."
-    )
-    assert (output()[:3], len(output())) == (first, 4)
-    assert privatize(*ROWS)[1].startswith(
-        "noisy/winter-2024-01-14.json: 0 rows released; 3 rows skipped"
-    )
-    # The capacity is the deployment's where it names one, and the table's otherwise.
-    assert [row["capacity"] for row in output()] == ["18", "100", "18", "100"]
-
-
-def test_one_entity_needs_no_column_of_a_capacity_that_is_agreed():
-    rows = [row.rpartition(",")[0] for row in ROWS]
-    header = "hospital,period,covid"
-    code, *_ = privatize(*rows, header=header, own=ONE)
-    assert (code, [row["entity"] for row in output()]) == (0, ["050002"] * 2)
-    assert privatize(*rows, header=header)[0] == 1
-
-
-@pytest.mark.parametrize(
-    ("rows", "own", "more", "message"),
-    [
-        (["C,2024-01-07,3,20"], BOTH, [], "line 2: its entity is neither in the file"),
-        (["B,2024-01-08,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
-        (["B,2023-12-31,3,20"], BOTH, [], "line 2: no period begins on its date in the deployment"),
-        (ROWS, {"entity": "b"}, [], "no entity 'b'"),
-        (ROWS, BOTH, ["--correct", "2024-01-21"], "has no row of 2024-01-21 to be corrected"),
-        (["B,2024-01-07,3,20"], ONE, [], "holds no row of 050002"),
-    ],
-)
-def test_what_the_deployment_does_not_say_is_refused(rows, own, more, message):
-    code, out, err = privatize(*rows, own=own, more=more)
-    assert (code, out, err.count("\n")) == (1, "", 1)
-    assert message in err
-    assert {path.name for path in Path().iterdir()} == {"d.yaml", "counts.csv", "hospital.yaml"}
 
 
 def test_a_period_that_was_left_out_or_is_corrected_has_to_be_allowed():
@@ -166,18 +120,6 @@ def test_a_new_file_is_filled_in_and_checked():
     assert {*whole["periods"]} == {*Periods.model_fields}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("longest_stay: 0120", "longest_stay: 1:30", "mu: 0.4", "longest_stay: " + "[" * 5000),
-        *("longest_stay: !!python/object/apply:os.getcwd []", "x0: &x [a]\nlongest_stay: [*x, *x]"),
-    ],
-)
-def test_a_line_that_says_something_else_than_it_seems_is_refused(line):
-    Path("d.yaml").write_text(FILE + line + "\n")
-    assert privatize(*ROWS)[:2] == (1, "")
-
-
 def test_every_key_is_described():
     docs = Path(__file__).parents[2] / "docs"
     text, own = (docs / "agreement.md").read_text(), (docs / "coordinator.md").read_text()
@@ -197,18 +139,3 @@ def test_the_next_periods_and_their_due_dates_are_shown():
     Path("d.yaml").write_text(FILE.replace("2024-", "2099-"))
     shown = run("deployment", "check", "d.yaml")[1].splitlines()[-8:]
     assert shown[0] == "2099-01-07  2099-01-13  2099-01-14"
-
-
-def test_a_fine_sensitivity_is_not_called_private():
-    """59.9 is for a person who changes a count by 0.001 only."""
-    Path("d.yaml").write_text(FILE + "count_sensitivity: 0.001\n")
-    shown = run("deployment", "check", "d.yaml")[1]
-    assert "right at most 100 times in 100 (mu = 0.5);" in shown
-    assert "for a person who changes a count by at most 0.001; the guesses are about" in shown
-
-
-def test_the_cost_is_that_of_the_noise():
-    """sqrt(2) / 0.5 people."""
-    shown = run("deployment", "check", "d.yaml")[1]
-    assert "2.83 people: on the share of 100 beds 2.83 points, of 50 beds 5.66." in shown
-    assert "59.9 times in 100 (mu = 0.5); for the longest stay of" in shown

@@ -11,6 +11,7 @@ import yaml
 from dpol.cli import main
 from dpol_weekly.coordinator.collect import set_aside
 from dpol_weekly.coordinator.page import other_decisions
+from dpol_weekly.deployment import read_deployment
 from dpol_weekly.released.read import read_release
 from weekly import Coordinator, agreed, day, public, report
 
@@ -53,7 +54,7 @@ def test_a_file_that_goes_on_from_this_log_is_refused_until_its_amendment_is_nam
     amended = agreed(
         world.base / "amended",
         "ABC",
-        amends={"agreement": sha256(world), "since": day(1)},
+        amends={"agreement": read_deployment(world.deployment).sha256(), "since": day(1)},
     )
     rows = [("A", 0, "3"), ("A", 1, "3")]
     report(world.base / "inbox" / "new.json", amended, rows, ledger="A", output="A3")
@@ -62,12 +63,6 @@ def test_a_file_that_goes_on_from_this_log_is_refused_until_its_amendment_is_nam
     world.deployment = amended
     assert collected(world, world.base / "inbox", capsys)[0] == 0
     assert len(world.rows()) == 3
-
-
-def sha256(world):
-    from dpol_weekly.deployment import read_deployment
-
-    return read_deployment(world.deployment).sha256()
 
 
 def test_the_page_shows_the_decisions_under_other_agreements(two, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpol.core.errors import ConfigError
-from releases import Halted, ask, deployment, output, put, record, refuse
+from releases import Halted, deployment, output, put, record, refuse
 
 WEEKS = [f"2021-01-{day:02}" for day in (1, 8, 15, 22)]
 BEDS = {"A": {"capacity": 20}, "B": {"capacity": 40}, "C": {}}
@@ -31,13 +31,6 @@ def test_a_period_before_the_amendment_has_the_beds_of_then():
     assert record()["agreement"] == NEW.sha256()
     put(*rows(0, 1, 2, 3), made=OLD)
     assert beds()[WEEKS[3]] == "20"  # dpol collect knows that it is of the old agreement
-
-
-def test_a_script_confirms_an_amendment_and_a_holder_joins():
-    put(*rows(0, 1), made=OLD)
-    put(*rows(0, 1, 2, of="ABD"), made=NEW, in_person=False)
-    assert beds("D") == {WEEKS[2]: "20"}
-    assert ask("SELECT COUNT(*) FROM output") == [(1,)]
 
 
 def test_a_ledger_that_does_not_know_the_old_agreement_releases_no_period_of_it():

@@ -43,16 +43,6 @@ def test_a_period_is_released_after_its_last_day(days):
     assert play(made, ("east", FIRST), today=last + datetime.timedelta(days=1)).added == 1
 
 
-def test_a_mistyped_date_in_the_future_does_not_silence_a_hospital():
-    """July in place of January, on the grid; and a wrong year."""
-    made, today = deployment(), week(2)
-    for wrong in ("2024-07-07", "2042-01-12"):
-        refuse(
-            "line 3: its period is not over", made, ("east", week(0)), ("east", wrong), today=today
-        )
-    assert play(made, ("east", week(0)), ("east", week(1)), today=today).added == 2
-
-
 def test_without_a_date_the_clock_of_the_machine_counts():
     day = datetime.date.today() - datetime.timedelta(days=5)
     made = deployment(periods={"first": day}, entities=KEYS["entities"])
@@ -69,4 +59,3 @@ def test_rows_outside_the_dates_of_an_entity_are_left_out_and_counted():
     assert "3 rows skipped, outside the dates in which their entities take part" in text
     (text, *_) = describe(play(made, *rows[1:5], today=week(5)), made)
     assert "3 rows skipped, released before; 1 row skipped, outside the dates in which" in text
-    refuse("no row is within the dates", made, rows[0], rows[5], today=week(5))

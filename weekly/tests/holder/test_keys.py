@@ -16,6 +16,7 @@ from releases import (
     A2,
     B1,
     LEDGER,
+    changes_of,
     deployment,
     put,
     record,
@@ -40,19 +41,11 @@ def test_a_release_is_signed_with_the_key_of_the_agreement():
     assert verify_signature(public, stated["signature"], signed_text(stated))
 
 
-def test_the_first_release_makes_the_key_and_no_refused_one_does():
-    refuse("must hold a number", ("A", "2021-01-01", "-1"))
-    assert not Path("dpol.key").exists()
-    assert put(A1).new_key == Path("dpol.key")
-    assert put(A1, A2).new_key is None
-    assert record()["key"] == Key(Path("dpol.key")).public
-
-
 def test_a_key_that_is_lost_is_not_replaced_silently():
     """The coordinator would refuse the next report, weeks later."""
     put(A1)
     Path("dpol.key").unlink()
-    refuse("dpol.key: is not there, and all releases of dpol-ledger.sqlite are signed.*again", A1)
+    refuse("dpol.key: the key cannot be read .*; put it back, or name.*--init makes another", A1)
     assert not Path("dpol.key").exists()
     make_key(Path("new.key"))
     assert put(A1, A2, ("A", "2021-01-15", "2"), own={"key": "new.key"}).added == 2
@@ -61,7 +54,7 @@ def test_a_key_that_is_lost_is_not_replaced_silently():
 def test_a_key_is_never_written_over():
     make_key(KEY)
     before = KEY.read_bytes()
-    with pytest.raises(OutputError, match="north.key: exists already"):
+    with pytest.raises(OutputError, match=r"north.key: cannot be written \(File exists\)"):
         make_key(KEY)
     assert KEY.read_bytes() == before
 
@@ -83,7 +76,7 @@ def test_nothing_is_released_with_a_key_that_is_not_the_agreed_one():
     made = keyed(make_key(KEY))
     make_key(Path("other.key"))
     Path("text.key").write_text("no key")
-    refuse("dpol.key: the key cannot be read", A1, made=made)
+    refuse("dpol.key: is not the key in the agreement", A1, made=made)
     refuse("other.key: is not the key in the agreement", A1, made=made, own={"key": "other.key"})
     refuse("text.key: is not a key of dpol", A1, made=made, own={"key": "text.key"})
     refuse("none.key: the key cannot be read", A1, made=made, own={"key": "none.key"})
@@ -92,26 +85,15 @@ def test_nothing_is_released_with_a_key_that_is_not_the_agreed_one():
 # ---- the ledger ----------------------------------------------------------------------------------
 
 
-CHANGES = [
-    "UPDATE release SET noisy_count = '1.000000' WHERE number = 1",
-    "UPDATE release SET counted = 'x' WHERE number = 1",
-    "UPDATE release SET run = 9 WHERE number = 3",
-    "UPDATE release SET number = CASE number WHEN 1 THEN -2 WHEN 2 THEN -1 ELSE number END",
-    "UPDATE ledger SET begin_after = '2000-01-01'",
-    "UPDATE ledger SET key = 'x'",
-    "UPDATE deployment SET agreement = REPLACE(agreement, '0.5', '5')",
-    "UPDATE output SET path = 'x'",
-    "UPDATE run SET counts = '[]'",
-    "DELETE FROM written",
-    "DROP VIEW released",
-]
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_any_table_of_the_ledger_is_noticed(change):
+@pytest.mark.parametrize("table", ["ledger", "deployment", "output", "run", "written", "release"])
+def test_a_change_of_any_column_of_the_ledger_is_noticed(table):
     put(A1, B1)
     put(A1, B1, A2)
+    whole = LEDGER.read_bytes()
+    for change in changes_of(table):
+        tamper(change)
+        with pytest.raises(DataError, match="the ledger is damaged, or something else than dpol"):
+            history(LEDGER)
+        LEDGER.write_bytes(whole)
     tamper(change)
-    with pytest.raises(DataError, match="the ledger is damaged, or something else than dpol"):
-        history(LEDGER)
     refuse("the ledger is damaged", A1, B1, A2)

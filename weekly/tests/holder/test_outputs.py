@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dpol.core.errors import DataError, OutputError
-from dpol_weekly.holder import release as release_module
-from dpol_weekly.holder.entries import heads_of
+from dpol.core.errors import DataError
 from dpol_weekly.holder.text import warnings_of
-from dpol_weekly.holder.write import last_written
 from dpol_weekly.released.read import read_release
 from releases import (
     A1,
@@ -67,53 +64,6 @@ def test_what_is_older_is_written_again_by_any_run(damage, refused):
         assert len(table()) == 3
 
 
-def test_what_was_never_written_is_written_without_a_question(monkeypatch):
-    """A crash between ledger and files, in a first run and in a later one."""
-
-    sound = release_module.write_release
-
-    def crash(ledger, output, *arguments):
-        if last_written(ledger, output) != max(heads_of(ledger, output)):
-            raise OutputError("no more files")
-        return sound(ledger, output, *arguments)
-
-    for number, row in enumerate((A1, A2), start=1):
-        with monkeypatch.context() as broken:
-            broken.setattr(release_module, "write_release", crash)
-            with pytest.raises(OutputError, match="the rows are released"):
-                put(row)
-        assert NOISY.exists() == (number == 2)
-        assert put(row, sampler=Halted()).skipped == 1
-        assert len(table()) == number
-
-
-def test_each_run_leaves_a_file_with_all_rows_and_equal_bytes():
-    put(A1, B1)
-    first = newest()
-    put(A2)
-    assert [file.name for file in sorted(NOISY.iterdir())] == [
-        "d-2021-01-01.json",
-        "d-2021-01-08.json",
-    ]
-    assert table()[:2] == table(first)
-    whole = newest().read_bytes()
-    repack(agreement="0" * 64)
-    with pytest.raises(DataError, match="is not signed by the key"):
-        read_release(newest())
-    put(A2, sampler=Halted())
-    assert newest().read_bytes() == whole
-
-
-def test_temporary_files_of_killed_runs_are_removed():
-    NOISY.mkdir()
-    stale = NOISY / ".d-2021-01-01-ab12_xyz.json"
-    kept = [NOISY / ".d-2021-01-01-short.json", NOISY / ".e-2021-01-01-ab12_xyz.json"]
-    for file in (stale, *kept):
-        file.write_text("A,2021-01-01,4\n")
-    put(A1)
-    assert [file.exists() for file in (stale, *kept)] == [False, True, True]
-
-
 # ---- several outputs -----------------------------------------------------------------------------
 
 
@@ -131,9 +81,6 @@ def test_symbolic_links_do_not_split_a_ledger():
     assert Path("link.sqlite").is_symlink()
     Path("away").symlink_to("nowhere")
     assert put(B1, to="away", made=deployment(name="e")).file == Path("nowhere/e-2021-01-01.json")
-    loop = Path("loop")
-    loop.symlink_to(loop)
-    refuse("symbolic links in a circle", B2, to=loop)
 
 
 def test_a_moved_folder_is_known_again_and_a_moved_output_is_asked_for():

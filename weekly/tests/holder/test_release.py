@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import functools
-import math
+import itertools
 import threading
 from pathlib import Path
 from unittest.mock import ANY
@@ -14,14 +14,13 @@ from dpol_weekly.holder.release import release
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.text import describe, warnings_of
 from dpol_weekly.keys import Key, verify
-from dpol_weekly.records import alike, signed_text
+from dpol_weekly.records import signed_text
 from dpol_weekly.released.row import Released
 from faults import in_child
 from releases import (
     A1,
     A2,
     B1,
-    COLUMNS,
     KEYS,
     NOISY,
     USUAL,
@@ -70,13 +69,13 @@ def test_a_release_states_nothing_that_could_be_false():
     assert verify(stated["key"], stated["signature"], signed_text(stated))
 
 
-def test_further_periods_are_added_and_do_not_add_up():
-    put(A1)
-    first = table()
-    done = put(A1, A2, B1)
-    assert table()[: len(first)] == first
-    assert (done.added, done.skipped, len(output())) == (2, 1, 3)
-    assert done.mu_of_stay == pytest.approx(0.5 * math.sqrt(8))
+def test_the_order_of_the_table_is_not_released():
+    """A table may be sorted by its counts."""
+    seen = set()
+    for number, rows in enumerate(itertools.permutations([A1, A2, B1])):
+        put(*rows, to=Path(f"{number}/noisy"), ledger=Path(f"{number}/ledger.sqlite"))
+        seen.add(str(table(Path(f"{number}/noisy"))))
+    assert len(seen) == 1
 
 
 def test_a_period_is_not_released_twice():
@@ -107,14 +106,6 @@ def test_a_correction_is_released_once_though_its_run_was_killed():
         assert len(output()) == 1 + k
 
 
-def test_a_period_released_again_adds_up():
-    """mu 0.5 twice is 0.7071, and another period does not change that."""
-    put(A1, B1)
-    done = put(A1, A2, correct=["2021-01-01"])
-    assert done.mu_of_stay == pytest.approx(math.sqrt(8 * 0.5))
-    assert [row["period"] for row in output()] == ["2021-01-01"] * 3 + ["2021-01-08"]
-
-
 def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
     """A late period is no correction; where a row of it is late, the others are left out."""
     made = deployment(corrections=False)
@@ -128,16 +119,6 @@ def test_a_correction_that_nobody_takes_is_refused_before_it_is_paid():
     assert put(A1, ("C", A1[1], "2"), late, made=made, **more).added == 1
     done = put(("A", A1[1], "4"), made=made)
     assert "(2021-01-01). What was released stays" in warnings_of(done, made)[0]
-
-
-@pytest.mark.parametrize(("name", "other"), [("St.Mary", "st-mary"), ("050002", "50002")])
-def test_names_that_are_spelt_alike_are_one_entity(name, other):
-    week = "2021-01-01"
-    put((name, week, "3"), made=deployment(entities={name: {}, "B": {}}))
-    made = deployment(entities={other: {}}, name="e")
-    done = put((other, week, "3"), made=made, to=Path("b"))
-    assert ask("SELECT entity, version FROM release") == [(alike(name), 1), (alike(name), 2)]
-    assert done.mu_of_stay == pytest.approx(math.sqrt(8 * (0.25 + 0.25)))
 
 
 def test_of_two_releases_at_the_same_moment_none_is_lost():
@@ -189,12 +170,12 @@ def test_an_agreement_of_a_known_name_amends_one_of_the_ledger_or_is_refused():
     assert put(A1, A2, made=fork, sampler=Halted()).skipped == 2
     later = amends | {"agreement": "0" * 64}
     unknown = deployment(entities=KEYS["entities"], amends=later)
-    refuse("does not amend it. .*take the amendments between", A1, A2, made=unknown)
+    refuse("does not amend it. Take that one, or the amendments between", A1, A2, made=unknown)
     assert ask("SELECT COUNT(*) FROM release") == [(2,)]
 
 
 def test_two_deployments_of_one_hospital_have_an_output_each():
-    own = {"entity": "A", "columns": COLUMNS}
+    own = {"entities": ["A"]}
     for number, name in enumerate(("d", "e", "d", "e")):
         rows = A1, A2, ("A", "2021-01-15", "4")
         put(*rows[: 1 + number // 2], made=deployment(name=name), own=own)
@@ -206,19 +187,13 @@ def test_two_deployments_of_one_hospital_have_an_output_each():
 
 def test_a_place_for_files_is_of_one_agreement():
     put(A1, made=deployment(name="x-A"))
-    own = {"entity": "A", "columns": COLUMNS}
+    own = {"entities": ["A"]}
     message = "x-A: holds releases for the deployment x-A; name another folder in output"
     refuse(message, A1, made=deployment(name="x"), own=own)
 
 
 def test_an_output_that_cannot_be_is_refused_before_noise_is_drawn():
     refuse("is a file, not a folder", A1, to="counts.csv")
-
-
-def test_a_lone_hospital_releases():
-    alone = deployment(entities={"A": {"capacity": 20}}, budget_mu=2)
-    assert not list(alone.rules())
-    assert put(A1, A2, made=alone).kept
 
 
 def test_plain_words():
@@ -228,7 +203,6 @@ def test_plain_words():
     assert "a person who stays 8 periods has a mu of at most 1.415" in text[2]
     assert "by at most 0.001 and stays" in describe(done, deployment(count_sensitivity=0.001))[2]
     assert text[3].startswith("x/new is new. It remembers every release")
-    assert text[4].startswith("x/dpol.key is new. It signs your releases")
     assert len(describe(put(B1, to="x", ledger="x/new"), USUAL)) == 1
     text = describe(put(B1, to="x", ledger="x/new", correct=[B1[1]]), USUAL)
     assert text[1].startswith("Send a copy of this file to the coordinator, and leave it where it")

@@ -15,7 +15,6 @@ from dpol_weekly.holder.text import describe, warnings_of
 from releases import KEYS, LEDGER, NOISY, Halted, deployment, newest, output, put, refuse
 
 MADE = deployment(second_release={"after": 2}, corrections=True)
-ONLY = deployment(second_release={"after": 2}, corrections=False)
 FIRST = datetime.date(2021, 1, 1)
 
 
@@ -74,13 +73,6 @@ def test_a_correction_before_the_date_takes_its_place_and_one_after_it_is_the_th
     for number in (0, 1):
         with pytest.raises(Exception, match="1.* is spent, and 0.7071 is allowed"):
             play(0, 1, day=30, made=made, correct=[week(number)])
-
-
-def test_without_corrections_nothing_but_the_calendar_releases_again():
-    play(0, day=7, made=ONLY)
-    with pytest.raises(Exception, match="says corrections: false.*nothing was spent"):
-        play(0, day=8, made=ONLY, correct=[week(0)])
-    assert play(0, day=21, made=ONLY).again == 1
 
 
 def test_the_budget_pays_for_two_releases():

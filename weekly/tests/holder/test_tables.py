@@ -10,7 +10,6 @@ import openpyxl
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from dpol.core.errors import DataError
 from dpol_weekly.tables import DEFAULT, Format, parse_count, parse_date, read_table
@@ -71,12 +70,6 @@ def test_dates_that_do_not_exist_or_are_written_otherwise_are_none(pattern, text
     assert [str(parse_date(text, form)) for text in texts.split()] == expected.split()
 
 
-@pytest.mark.parametrize("keys", [{"decimal": ";"}, {"date": "DD.MM"}, {"thousands": ","}])
-def test_a_form_that_there_is_not_is_refused(keys):
-    with pytest.raises(ValidationError):
-        Format.model_validate(keys)
-
-
 # ---- files ---------------------------------------------------------------------------------------
 
 
@@ -92,7 +85,7 @@ def test_any_bytes_are_a_table_or_a_data_error(tmp_path, name, content):
         table = read_table(tmp_path / name, ["a", "b"], DEFAULT)
     except DataError:
         return
-    assert (table.header, len(table.rows) > 0) == (["a", "b"], True)
+    assert [list(cells) for _, cells in table[:1]] == [["a", "b"]]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
@@ -103,8 +96,7 @@ def test_a_csv_table_is_read_as_its_form_says(tmp_path, encoding, mark, end):
     text = end.join(mark.join(line) for line in lines) + end
     (tmp_path / "t.csv").write_bytes(text.encode(encoding))
     table = read_table(tmp_path / "t.csv", ["x", "Fälle"], Format(delimiter=mark))
-    assert table.rows == [["7", f"a{mark}b"], ["8", "c"]]
-    assert table.lines == [2, 4]
+    assert table == [(2, {"x": "7", "Fälle": f"a{mark}b"}), (4, {"x": "8", "Fälle": "c"})]
 
 
 def test_other_encodings_are_named_in_the_file(tmp_path):
@@ -113,7 +105,7 @@ def test_other_encodings_are_named_in_the_file(tmp_path):
         with pytest.raises(DataError, match="is not UTF-8 text; .*set format.encoding in hospital"):
             read_table(tmp_path / "t.csv", ["Fälle"], DEFAULT)
         form = Format.model_validate({"encoding": encoding})
-        assert read_table(tmp_path / "t.csv", ["Fälle"], form).rows == [["7"]]
+        assert read_table(tmp_path / "t.csv", ["Fälle"], form) == [(2, {"Fälle": "7"})]
 
 
 # ---- sheets --------------------------------------------------------------------------------------
@@ -138,8 +130,8 @@ def test_numbers_of_a_sheet_are_read_as_they_are(tmp_path, sign):
     path = workbook(tmp_path / "t.xlsx", [*TABLE, ["2021-01-10", "Ulm", 1e-5]], A90=" ", XFD5=" ")
     form = Format(decimal=sign)
     table = read_table(path, ["week", "town", "sick"], form)
-    assert [parse_count(row[2], form) for row in table.rows] == ["1.125", "1000", "0.00001"]
-    assert table.lines == [2, 4, 6]
+    found = [(line, parse_count(cells["sick"], form)) for line, cells in table]
+    assert found == [(2, "1.125"), (4, "1000"), (6, "0.00001")]
 
 
 def test_one_of_several_sheets_is_named_or_the_first_is_read(tmp_path):
@@ -147,16 +139,16 @@ def test_one_of_several_sheets_is_named_or_the_first_is_read(tmp_path):
     book.create_sheet("Données").append(["week"])
     book["Données"].append(["2021-01-10"])
     book.save(tmp_path / "t.xlsx")
-    assert read_table(tmp_path / "t.xlsx", ["week"], DEFAULT).rows[0] == ["2021-01-03"]
+    assert read_table(tmp_path / "t.xlsx", ["week"], DEFAULT)[0] == (2, {"week": "2021-01-03"})
     named = Format(sheet="Données")
-    assert read_table(tmp_path / "t.xlsx", ["week"], named).rows == [["2021-01-10"]]
+    assert read_table(tmp_path / "t.xlsx", ["week"], named) == [(2, {"week": "2021-01-10"})]
     with pytest.raises(DataError, match="format.sheet must be one of Sheet, Données"):
         read_table(tmp_path / "t.xlsx", ["week"], Format(sheet="X"))
 
 
 def test_a_damaged_workbook_and_a_formula_without_a_value_are_no_numbers(tmp_path):
     path = workbook(tmp_path / "t.xlsx", TABLE, C2="=1+1")
-    assert read_table(path, ["week", "sick"], DEFAULT).rows[0] == ["2021-01-03", ""]
+    assert read_table(path, ["week", "sick"], DEFAULT)[0][1] == {"week": "2021-01-03", "sick": ""}
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(DataError, match=r"is damaged, cut short or not a .xlsx file; get an in"):
         read_table(path, ["week"], DEFAULT)

@@ -1,14 +1,13 @@
 """A year of twelve hospitals and a coordinator, in which everything happens that does happen.
 
-Counts come late, never, or again with other numbers. Files arrive late, twice, under another name,
-with other line ends or cut short. Runs are killed. Folders are put back from older copies, or lost.
-Hospitals join, leave and get other beds. A plain model says what must come of it.
+Counts come late, never, or again with other numbers. Files arrive late, twice or never. Folders are
+put back from older copies, or lost. Hospitals join, leave and get other beds. A plain model says
+what must come of it.
 """
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import datetime
 import itertools
 import random
@@ -25,7 +24,7 @@ from dpol.core.errors import DataError
 from dpol_weekly.coordinator.collect import collect, set_aside
 from dpol_weekly.coordinator.decide import check, decide
 from dpol_weekly.coordinator.export import verify
-from dpol_weekly.coordinator.log import LOG_NAME, open_log
+from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.deployment import read_deployment
 from dpol_weekly.holder import history
 from dpol_weekly.holder.release import release
@@ -33,7 +32,6 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.keys import make_key
 from dpol_weekly.released.read import read_release
-from faults import in_child
 from seeded import SeededNoise
 from weekly import FIRST, agreed, day
 
@@ -41,9 +39,9 @@ MU, STAY, TIMES, BEDS = 0.5, 8, 3, 40
 """The budget has room for so many releases of each count."""
 LOSSES = "older ledger", "ledger lost", "all lost", "older folder"
 EVENTS = {
-    *("missing", "count comes late", "corrected", "away for long", "joined", "left", "other beds"),
-    *("late", "lost", "doubled", "renamed", "line ends", "cut short", "refused", "set aside"),
-    *("killed release", "killed collection", "killed decision", "older log", "old agreement"),
+    *("missing", "count comes late", "corrected", "joined", "left", "other beds"),
+    *("late", "lost", "doubled", "refused", "set aside"),
+    "old agreement",
     *LOSSES,
 }
 Row = tuple[int, str]
@@ -75,7 +73,6 @@ class Holder:
     folder: Path
     since: int = 0
     until: int = 10_000
-    away: range = range(0)
     book: Book = field(default_factory=Book)
     table: dict[int, int] = field(default_factory=dict)
     owed: dict[int, int] = field(default_factory=dict)
@@ -100,7 +97,6 @@ class Mail:
     rows: list[Row]
     ledger: str
     file: Path
-    whole: bool
 
 
 class Year:
@@ -122,8 +118,6 @@ class Year:
         names = [f"h{number:02}" for number in range(holders)]
         self.holders = [Holder(name=name, folder=folder / name) for name in names]
         self.holders[-1].since, self.holders[0].until = self.changes[1:]
-        gone = self.chance.randint(4, weeks - 12)
-        self.holders[2].away = range(gone, gone + 10)
         self.agreements = self.agree(names)
 
     def agree(self, names: list[str]) -> list[Path]:
@@ -167,22 +161,23 @@ class Year:
     # Hospitals.
 
     def run(self, holder: Holder, week: int, **options):
-        """A run of `dpol privatize`, which may be killed and is then repeated."""
+        """A run of `dpol privatize`."""
         holder.folder.mkdir(exist_ok=True)
+        if not (key := holder.folder / "dpol.key").exists():
+            make_key(key)
         raw, made = holder.folder / "raw.csv", read_deployment(self.agreements[holder.book.agreed])
         lines = ["week,ill", *(f"{day(it)},{count}" for it, count in sorted(holder.table.items()))]
         raw.write_text("\n".join([*lines, ""]))
-        self.seed += 2
-        samplers = [SeededNoise(np.random.default_rng(self.seed + k)) for k in (0, 1)]
+        self.seed += 1
         request = Request(
             hospital=Hospital(
                 deployment=self.agreements[holder.book.agreed],
-                entity=holder.name,
+                entities=[holder.name],
                 table=raw,
                 columns={"period": "week", "count": "ill"},
                 output=holder.released,
                 ledger=holder.ledger,
-                key=holder.folder / "dpol.key",
+                key=key,
             ),
             deployment=made,
             agree=made.sha256(),
@@ -190,12 +185,7 @@ class Year:
             in_person=True,
             **options | {"correct": frozenset(map(day, options.get("correct", ())))},
         )
-        if "begin_after" not in options and self.happens("killed release", 0.05):
-            k = self.chance.randint(1, 30)
-            said, _ = in_child(lambda: release(request, samplers[0]) and None, "kill", k)
-            if said is None:  # it came to its end: nobody corrects again
-                request = dataclasses.replace(request, correct=frozenset())
-        return release(request, samplers[1])
+        return release(request, SeededNoise(np.random.default_rng(self.seed)))
 
     def release(self, holder: Holder, week: int) -> Path | None:
         """A week at a hospital: what was counted is released once; its newest file."""
@@ -279,9 +269,6 @@ class Year:
         self.happened["joined"] += week == holder.since > 0
         self.happened["left"] += week == holder.until
         self.happened["other beds"] += holder.name == "h01" and week == self.changes[1]
-        if week in holder.away:
-            self.happened["away for long"] += 1
-            return
         concerned = holder.name in ("h00", "h01", self.holders[-1].name)
         if holder.book.agreed < self.known(week) and (
             concerned or not self.happens("old agreement", 0.5)
@@ -323,25 +310,16 @@ class Year:
             place = self.folder / "post" / f"{next(self.numbers):05}.json"
             place.parent.mkdir(exist_ok=True)
             shutil.copy(file, place)
-            whole = True
-            if self.happens("renamed", 0.1):
-                place = place.rename(place.with_name(f"{place.stem} noisy (1).download"))
-            elif self.happens("line ends", 0.04):
-                place.write_bytes(place.read_bytes().replace(b"\n", b"\r\n"))
-            elif self.happens("cut short", 0.04):
-                place.write_bytes(place.read_bytes()[:-40])
-                whole = False
-            self.post.append((arrives, self.mail(holder, file, place, whole=whole)))
+            self.post.append((arrives, self.mail(holder, file, place)))
             arrives += self.chance.randint(0, 2)
 
-    def mail(self, holder: Holder, file: Path, place: Path, *, whole: bool = True) -> Mail:
+    def mail(self, holder: Holder, file: Path, place: Path) -> Mail:
         """A release that is sent as another file."""
         return Mail(
             entity=holder.name,
             rows=[(self.week(it), count) for it, count in self.rows_of(file)],
             ledger=read_release(file).ledger,
             file=place,
-            whole=whole,
         )
 
     # The coordinator.
@@ -359,9 +337,9 @@ class Year:
         own = [it for it in known if self.origin[entity, it] == mail.ledger]
         lacks = any(it not in mail.rows for it in own if (entity, it) not in self.aside)
         other = self.bound.get(entity, mail.ledger) != mail.ledger and entity not in self.renewed
-        if not mail.whole or (fresh and (lacks or other)):
+        if fresh and (lacks or other):
             holder = next(holder for holder in self.holders if holder.name == entity)
-            holder.told |= mail.whole and lacks and {*mail.rows} <= {*holder.book.rows}
+            holder.told |= lacks and {*mail.rows} <= {*holder.book.rows}
             return True
         if fresh:
             if self.bound.get(entity) != mail.ledger:
@@ -376,12 +354,9 @@ class Year:
         if not mails:
             return
         file, paths = self.agreements[self.known(week)], [mail.file for mail in mails]
-        options = {"today": self.today(week), "new_ledgers": dict.fromkeys(self.renewed)}
+        options = {"today": self.today(week), "new_ledgers": self.renewed}
         for amendment in self.agreements[: self.known(week) + 1]:
             collect([], self.state, amendment)
-        if not self.renewed and self.happens("killed collection", 0.1):
-            k = self.chance.randint(1, 12)
-            in_child(lambda: collect(paths, self.state, file, **options) and None, "kill", k)
         done = {
             report.file: report.refused for report in collect(paths, self.state, file, **options)
         }
@@ -419,9 +394,6 @@ class Year:
         if sum(map(bool, counting.values())) < 2 or week + 1 - last > 8:
             return  # there is nothing to decide by
         period = FIRST + datetime.timedelta(days=7 * (week + 1))
-        if self.happens("killed decision", 0.15):
-            k = self.chance.randint(1, 15)
-            in_child(lambda: decide(self.state, period) and None, "kill", k)
         decision = decide(self.state, period)
         for outlook in decision.outlooks:
             weeks = {number for number in counting.get(outlook.entity, ()) if number <= week}
@@ -437,23 +409,11 @@ class Year:
         self.decided.append(period)
         check(self.state, period)
 
-    def lose_log(self) -> None:
-        """An older log is put back: the last decision shows it, until the newest is back."""
-        self.happened["older log"] += 1
-        newest = (self.state / LOG_NAME).rename(self.folder / "newest-log")
-        shutil.copy(self.folder / "older-log", self.state / LOG_NAME)
-        with pytest.raises(DataError):
-            decide(self.state, self.decided[-1] + datetime.timedelta(days=7))
-        shutil.copy(newest, self.state / LOG_NAME)
-
     def play(self) -> Counter[str]:
         for week in range(self.weeks):
             for holder in self.holders:
                 self.at_hospital(holder, week)
             self.at_coordinator(week)
-            if week == self.weeks // 2:
-                shutil.copy(self.state / LOG_NAME, self.folder / "older-log")
-        self.lose_log()
         # In the end all mail arrives, and every hospital sends its newest file.
         for _ in range(2):  # after the first one it knows if its folder was put back
             for holder in self.holders:

@@ -11,33 +11,22 @@ from dataclasses import asdict
 from pathlib import Path
 
 from dpol.core.errors import ConfigError, DpolError
-from dpol.core.options import (
-    Commands,
-    add_answer_options,
-    add_command,
-    answer,
-    given,
-    path,
-)
+from dpol.core.options import Commands, add_answer_options, add_command, answer, given, path
 from dpol.core.words import printable
-from dpol_weekly.commands.terminal import date, on_terminal
+from dpol_weekly.commands.terminal import date
 from dpol_weekly.keys import is_key
 
 _COLLECT = """\
-Add the releases that holders have sent to the log in a folder. Name files, or the folder in which
-they arrived: releases are found by what they hold, whatever they are called. Each is checked
-against its record, the deployment and the log. They may repeat rows that were collected before.
-Each refused row is reported on a line; all other rows are collected. An entity reports from one
-ledger, with one key: those of its first report. Who has no key in the agreement reads it out before
-that: on a terminal, you are asked; a script needs --known-keys."""
+Add the releases that hospitals have sent to the log in a folder. Name files, or the folder in which
+they arrived: releases are found by what they hold. Each refused row is reported on a line; all
+other rows are collected. A hospital reports from one ledger, with one key: those of its first
+report."""
 
 _SET_ASIDE = """\
 Exclude rows that were collected by mistake: all that the log holds of an entity, or of one period
-of it. The rows stay in the log, with the reason and the time, and decisions ignore them from now
-on. They stay set aside if they are collected again. Other rows may be reported in their place,
-without counting as corrections. What the rows cost a patient is still counted. Decisions and the
-page name what is set aside. A row that collect refuses every week, because nobody can correct it,
-is no longer refused once its period is set aside."""
+of it. The rows stay in the log, with the reason, and their cost is still counted; decisions ignore
+and name them. A row that collect refuses every week is no longer refused once its period is set
+aside."""
 
 _DECIDE = """\
 Decide for a period from everything collected for earlier periods. Writes decisions/PERIOD.json and
@@ -45,9 +34,8 @@ Decide for a period from everything collected for earlier periods. Writes decisi
 on."""
 
 _EXPORT = """\
-Write everything collected to one table, for anybody. Or verify the log: each report and act is in a
-hash chain, which every command verifies, and whose head collect and decide show. A person who has
-noted a head notices later that the log was written again."""
+Write everything collected to one table, for anybody. Or verify the hash chain of the log, whose
+head collect and decide show: who has noted a head notices that the log was written again."""
 
 
 def add(commands: Commands) -> None:
@@ -59,12 +47,9 @@ def add(commands: Commands) -> None:
     parser.add_argument("--into", type=path, required=True, metavar="FOLDER", help=words)
     words = "the agreed file; needed the first time, and when it is amended"
     parser.add_argument("--deployment", type=path, metavar="FILE", help=words)
-    words = "keys of first reports: a YAML file with a line NAME: KEY for each entity"
+    words = "the keys that entities have read out: a YAML file with a line NAME: KEY for each"
     parser.add_argument("--known-keys", type=path, metavar="FILE", help=words)
-    words = (
-        "an entity that lost its ledger: its rows are taken from another one, once, that is signed"
-        " with its old key; NAME=KEY: with this key, which it has read out"
-    )
+    words = "an entity that lost its ledger: take its rows from another one, once, with a known key"
     parser.add_argument("--new-ledger", action="append", default=[], metavar="NAME", help=words)
 
     words = "exclude rows that were collected by mistake"
@@ -78,10 +63,7 @@ def add(commands: Commands) -> None:
 
     words = "decide for a period from the reports collected"
     parser = _command(commands, "decide", words, _DECIDE, _decide)
-    words = (
-        "first day of the period, at most 8 periods after the last report (default: the first"
-        " period after it)"
-    )
+    words = "first day of the period (default: the first period after the last report)"
     parser.add_argument("--period", type=date, metavar="DATE", help=words)
     words = "write nothing: make a decision again and compare it with the written one"
     parser.add_argument("--check", action="store_true", help=words)
@@ -91,10 +73,7 @@ def add(commands: Commands) -> None:
     instead = parser.add_mutually_exclusive_group(required=True)
     words = "the table, a .csv"
     instead.add_argument("--to", type=path, metavar="TABLE", help=words)
-    words = (
-        "write nothing: check that nothing in the log was removed, changed or reordered, and show"
-        " the head of its hash chain; with HEAD, also that the log goes on from that head"
-    )
+    words = "write nothing: verify the log and show its head; with HEAD, that it goes on from that"
     instead.add_argument("--verify", nargs="?", const="", metavar="HEAD", help=words)
 
 
@@ -121,12 +100,6 @@ def _collect(options: argparse.Namespace) -> None:
     from dpol_weekly.deployment import short
     from dpol_weekly.prose import lines_of
 
-    new_ledgers = dict[str, str | None]()
-    for word in options.new_ledger:
-        name, of, key = word.partition("=")
-        if of and not is_key(key):
-            raise DpolError(f"--new-ledger {word}: {name}=KEY needs the 64 digits of a key")
-        new_ledgers[name] = key or None
     unknown = list[str]()
     done = collect(
         options.reports,
@@ -134,8 +107,7 @@ def _collect(options: argparse.Namespace) -> None:
         options.deployment,
         keys=_known_keys(options.known_keys),
         unknown=unknown.append,
-        ask=None if options.json or options.quiet or not on_terminal() else _key_is_read_out,
-        new_ledgers=new_ledgers,
+        new_ledgers=options.new_ledger,
     )
     reports = [report for report in done if not (report.ignored or report.other)]
     others = Counter(short(report.other) for report in done if report.other)
@@ -163,14 +135,6 @@ def _collect(options: argparse.Namespace) -> None:
         new, known = sum(report.taken for report in done), sum(report.known for report in done)
         rest = f"collected: {new} new, {known} known"
         raise DpolError(f"refused: {len(refused)}, see above; {rest}")
-
-
-def _key_is_read_out(entity: str, key: str, file: Path) -> bool:
-    """Ask on a terminal whether an entity has read out the key of its first report."""
-    print(printable(f"{file}: the first report of {entity}, signed with the key"))
-    print(f"  {key}")
-    print(f"Has {entity} read out this key? Type yes, or nothing: ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() == "yes"
 
 
 def _known_keys(file: Path | None) -> dict[str, str]:

@@ -29,9 +29,7 @@ def add(commands: Commands) -> None:
     new.add_argument("file", type=path, metavar="FILE", help="the file to write")
     new.set_defaults(run=_new)
 
-    words = (
-        "check a file; show the hash of its agreement, what its noise means, and the next periods"
-    )
+    words = "check a file; show its hash, what its noise means, and the next periods"
     check = actions.add_parser("check", help=words, description=words, allow_abbrev=False)
     check.add_argument("file", type=path, metavar="FILE", help="the file of the deployment")
     check.set_defaults(run=_check)

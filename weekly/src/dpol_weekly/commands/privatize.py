@@ -6,8 +6,8 @@ import argparse
 import dataclasses
 import shlex
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,12 +31,9 @@ if TYPE_CHECKING:
     from dpol_weekly.sampler import NoiseSampler
 
 _PRIVATIZE = """\
-Add privacy noise to the counts in your table, as the file of a deployment says. Your own file,
-hospital.yaml, says where the table is and how it is written; --init begins it. Each release is one
-file for the coordinator. Run dpol where the raw counts are kept; share only that file. The noise is
-exact and cannot be repeated. Noisy counts may be negative: they are not cut off. Nothing is
-released unless every row is good; no message shows a count. A ledger remembers every release, so
-that no period is released twice unnoticed."""
+Add privacy noise to the counts in your table, as an agreement says. Your own file, hospital.yaml,
+says where the table is and how it is written; --init begins it. Share only the release, one file.
+Nothing is released unless every row is good; no message shows a count."""
 
 # No first run needs these: the message that asks for one names it.
 _ANSWERS = {
@@ -44,6 +41,11 @@ _ANSWERS = {
     "split": "an entity counts other people than those released before for the same period",
     "write-again": "the last release is gone, and the ledger is the newest: write it again",
 }
+_ANSWERED = (
+    *("file", "ledger", "added", "skipped", "early", "begin_after", "outside", "periods", "again"),
+    "mu_of_stay",
+)
+"""What `--json` answers of a release; late rows too."""
 
 
 def add(commands: Commands) -> None:
@@ -61,15 +63,9 @@ def add(commands: Commands) -> None:
     add("--deployment", type=path, metavar="FILE", help=words)
     words = "with --init: your identifier in it"
     add("--entity", type=given, metavar="ID", help=words)
-    words = (
-        "with --init: the column of the period, count, entity or capacity (KEY), or a key of format"
-        " such as decimal=, (else you are asked)"
-    )
+    words = "with --init: the column of the period, count, entity or capacity, or a key of format"
     add("--column", type=given, action="append", default=[], metavar="KEY=NAME", help=words)
-    words = (
-        "in an emergency, release this period again now: spends its privacy again, and shows"
-        " everybody that its count changed; or release a late period"
-    )
+    words = "release a late period; or, in an emergency, one again: everybody sees that it changed"
     add("--correct", type=date, action="append", default=[], metavar="PERIOD", help=words)
     words = "confirm the agreement by its whole hash, which the first run shows with its meaning"
     add("--agree", type=given, metavar="HASH", help=words)
@@ -120,31 +116,16 @@ def _privatize(options: argparse.Namespace) -> None:
     written = "nothing was released"
     if done.file:
         written = f"the rows are released and written to {done.file}"
-    facts = {
-        "file": done.file,
-        "ledger": done.ledger,
-        "added": done.added,
-        "skipped": done.skipped,
-        "early": done.early,
-        "begin_after": done.begin_after,
-        "outside": done.outside,
-        "periods": done.periods,
-        "again": done.again,
-        "late": [{"entity": count.entity, "period": count.period} for count in done.late],
-        "mu_of_stay": done.mu_of_stay,
+    facts = {name: getattr(done, name) for name in _ANSWERED} | {
+        "late": [{"entity": count.entity, "period": count.period} for count in done.late]
     }
-    try:
+    with _saying(written):
         if apart:
             answer(options, (), facts)
         else:
             show("\n".join(describe(done, deployment)))
         for line in warnings_of(done, deployment):
             print(printable(line), file=sys.stderr)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(written) from None
-    except (OSError, ValueError) as error:
-        drop_output()
-        raise DpolError(f"{written}; no more can be shown ({_why(error)})") from None
 
 
 def _init(options: argparse.Namespace) -> None:
@@ -201,7 +182,7 @@ def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: boo
     try:
         return release(dataclasses.replace(request, agree=None), sampler)
     except NotConfirmedError as question:
-        try:
+        with _saying("nothing was released"):
             told = f"{question.statement}\n\n{_how_to_confirm(request, question, file)}"
             if apart:
                 print(told, file=sys.stderr)
@@ -209,14 +190,6 @@ def _released(request: Request, sampler: NoiseSampler, file: Path, *, apart: boo
                 show(told)
             scripted = None if question.in_person else request.agree
             answer = None if scripted or apart else _answer(question.sha256)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("nothing was released") from None
-        except (OSError, ValueError) as error:
-            drop_output()
-            raise DpolError(
-                f"nothing was released: the agreement cannot be shown ({_why(error)}); run again"
-                " where it can be read"
-            ) from None
         if (agree := scripted or answer) is None:
             raise
     return release(dataclasses.replace(request, agree=agree, in_person=answer is not None), sampler)
@@ -240,5 +213,14 @@ def _answer(sha256: str) -> str | None:
     raise DpolError("nothing was released: you did not agree")
 
 
-def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+@contextmanager
+def _saying(written: str) -> Iterator[None]:
+    """Show something; if the block is stopped, or cannot show it, say what is released."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(written) from None
+    except (OSError, ValueError) as error:
+        drop_output()
+        why = getattr(error, "strerror", None) or error
+        raise DpolError(f"{written}; no more can be shown ({why})") from None

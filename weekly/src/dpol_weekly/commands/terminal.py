@@ -6,7 +6,6 @@ import argparse
 import datetime
 import errno
 import sys
-from contextlib import suppress
 
 
 def on_terminal() -> bool:
@@ -28,7 +27,8 @@ def show(text: str) -> None:
 
 def date(text: str) -> datetime.date:
     """Parse a date."""
-    with suppress(ValueError):
-        if (day := datetime.date.fromisoformat(text)).isoformat() == text:
-            return day
+    from dpol_weekly.deployment import iso_date
+
+    if day := iso_date(text):
+        return day
     raise argparse.ArgumentTypeError(f"must be a date such as 2021-01-31, got {text!r}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from contextlib import suppress
 
 from dpol.core.errors import DataError
-from dpol_weekly.deployment import Deployment
+from dpol_weekly.deployment import Deployment, iso_date
 from dpol_weekly.released.row import Released, check_cells
 
 MOST_DEVIATIONS = 40
@@ -15,11 +14,6 @@ MOST_DEVIATIONS = 40
 
 Noise exceeds them with a probability below 1e-340.
 """
-
-_FOR_GOOD = (
-    "If nobody can put it right, dpol set-aside of this hospital and period keeps it from being"
-    " refused again"
-)
 
 
 def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.date) -> None:
@@ -34,7 +28,7 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
         DataError: the row breaks a rule; the text says which, without its count.
     """
     deployment = agreements[-1]
-    entity, period = deployment.entities.get(row.entity), _period(row.period)
+    entity, period = deployment.entities.get(row.entity), iso_date(row.period)
     if entity is None:
         raise DataError(f"{row.entity} is not an entity of the deployment; ask who it is")
     if period is None or deployment.number_of(period) is None:
@@ -64,20 +58,11 @@ def check_row(row: Released, agreements: Sequence[Deployment], today: datetime.d
     ]
     if held and not {None, row.capacity} & {*held}:
         raise DataError(
-            f"its capacity is {row.capacity}, and the deployment says {held[-1]}; ask the hospital."
-            f" {_FOR_GOOD}"
+            f"its capacity is {row.capacity}, and the deployment says {held[-1]}; ask the hospital,"
+            " or set its period aside"
         )
     if abs(count) > capacity + MOST_DEVIATIONS * noise.standard_deviation:
         raise DataError(
             f"its noisy count is out of range: more than {MOST_DEVIATIONS} standard deviations of"
-            " its noise above the capacity; ask the hospital to correct it, if the agreement takes"
-            f" corrections. {_FOR_GOOD}"
+            " its noise above the capacity; ask the hospital to correct it, or set its period aside"
         )
-
-
-def _period(text: str) -> datetime.date | None:
-    """Return the date in a cell if it is written as YYYY-MM-DD."""
-    with suppress(ValueError):
-        if (day := datetime.date.fromisoformat(text)).isoformat() == text:
-            return day
-    return None

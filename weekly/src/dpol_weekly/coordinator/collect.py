@@ -16,7 +16,6 @@ from pathlib import Path
 
 from dpol.core.errors import DataError, OutputError
 from dpol.core.files import write_text
-from dpol.core.suggestions import nearest
 from dpol.core.words import counted
 from dpol_weekly.coordinator.checks import check_row
 from dpol_weekly.coordinator.log import Log, open_log
@@ -26,8 +25,8 @@ from dpol_weekly.records import as_file
 from dpol_weekly.released.read import Report, find_release, find_releases
 from dpol_weekly.released.row import Released
 
-Ask = Callable[[str, str, Path], bool]
 _LONGEST_REASON = 200
+_NEW_KEY = "have it read the new one out, and collect with that key in --known-keys FILE"
 _SET_ASIDE = "If the earlier report was wrong, set it aside with dpol set-aside"
 
 
@@ -39,7 +38,6 @@ class Collected:
         file: the file.
         taken: number of new rows.
         known: number of rows that were collected before.
-        set_aside: number of known rows that were set aside, and stay set aside.
         corrections: number of new rows that supersede another row.
         refused: why rows, or the whole report, were refused; empty if nothing was.
         ignored: whether the file was found in a folder and is no release.
@@ -50,7 +48,6 @@ class Collected:
     file: Path
     taken: int = 0
     known: int = 0
-    set_aside: int = 0
     corrections: int = 0
     refused: tuple[str, ...] = ()
     ignored: bool = False
@@ -60,18 +57,16 @@ class Collected:
 
 @dataclass(frozen=True, kw_only=True)
 class Trusted:
-    """Keys that the coordinator has confirmed.
+    """What the coordinator has confirmed.
 
     Args:
-        keys: the keys of first reports, by entity; None: any key.
-        ask: asks whether an entity has read out the key of a file; None in a script.
-        new_ledgers: entities that may report from a new ledger, once: with this key, or for None
-            with their last one.
+        keys: the keys that entities have read out; None: any key of a first report.
+        new_ledgers: entities that may report from a new ledger, once, with the key that they have
+            read out or with their last one.
     """
 
-    keys: dict[str, str] | None
-    ask: Ask | None
-    new_ledgers: dict[str, str | None]
+    keys: Mapping[str, str] | None
+    new_ledgers: set[str]
 
 
 @dataclass(kw_only=True)
@@ -79,18 +74,16 @@ class _Rows:
     """The rows of a report, sorted by what happens to them.
 
     Args:
-        known: rows that the log already holds.
-        aside: number of rows that would be refused, in periods that were set aside.
+        known: number of rows that the log already holds, or that were set aside.
         fresh: new rows.
-        corrections: new rows that supersede another row.
+        corrections: number of these that supersede another row.
         refused: why the other rows are not taken.
         moved: entities whose new rows come, with permission, from another ledger or key.
     """
 
-    known: list[sqlite3.Row]
-    aside: int = 0
+    known: int = 0
     fresh: list[Released]
-    corrections: list[Released]
+    corrections: int = 0
     refused: list[str]
     moved: list[str]
 
@@ -105,8 +98,7 @@ def collect(
     deployment: Path | None = None,
     *,
     keys: Mapping[str, str] | None = None,
-    ask: Ask | None = None,
-    new_ledgers: Mapping[str, str | None] | None = None,
+    new_ledgers: Collection[str] = (),
     unknown: Callable[[str], None] = lambda name: None,
     today: datetime.date | None = None,
 ) -> list[Collected]:
@@ -116,21 +108,21 @@ def collect(
         reports: files that `dpol privatize` wrote, or folders with such files; see `find_releases`.
         folder: the coordinator's folder; made if it is missing.
         deployment: the file of the agreement, the first time or after an amendment.
-        keys: the keys of first reports, by entity, where the agreement has none; None: any key.
-        ask: asks about other keys, by the entity, the key and the file; None: they are refused.
-        new_ledgers: entities that may report from a new ledger from now on: with this key, or for
-            None with their last one.
+        keys: the keys that entities have read out, for their first reports and for new ledgers,
+            where the agreement has none; None: any key of a first report.
+        new_ledgers: entities that may report from a new ledger from now on, with the key that they
+            have read out, or with their last one.
         unknown: is told each name among the keys that is no entity.
         today: only periods that ended before this date are taken; None: the computer's date.
 
     Raises:
         DataError, OutputError: as `open_log`; or `new_ledgers` name no entity.
     """
-    today, known = today or datetime.date.today(), None if keys is None else dict(keys)
-    trusted = Trusted(keys=known, ask=ask, new_ledgers=dict(new_ledgers or {}))
+    today = today or datetime.date.today()
+    trusted = Trusted(keys=keys, new_ledgers={*new_ledgers})
     done, held = list[Collected](), list[tuple[Report, bool]]()
     with open_log(folder, deployment=deployment, new=True) as log:
-        for name in trusted.new_ledgers.keys() - log.deployment.entities.keys():
+        for name in trusted.new_ledgers - log.deployment.entities.keys():
             raise DataError(f"{name} is not an entity of the deployment; write it as there")
         for name in sorted((keys or {}).keys() - log.deployment.entities.keys()):
             unknown(name)
@@ -181,24 +173,17 @@ def set_aside(
         OutputError: the log cannot be written.
     """
     if not (reason.strip() and reason.isprintable() and len(reason) <= _LONGEST_REASON):
-        raise DataError(
-            f"the reason must be one line of text, of {_LONGEST_REASON} characters at most; write"
-            " it again"
-        )
+        raise DataError(f"write the reason as one line of text, up to {_LONGEST_REASON} characters")
     with open_log(folder, write=True) as log:
         deployment = log.deployment
         if entity not in deployment.entities:
-            told = nearest(entity, deployment.entities)
-            raise DataError(f"the deployment has no entity {entity!r}{told}")
+            raise DataError(f"{entity} is not an entity of the deployment; write it as there")
         number = None if period is None else deployment.number_of(period)
         where = "set_aside IS NULL AND entity = ? AND period = IFNULL(?, period)"
         rows = log.releases(where, entity, number).fetchall()
         if number is None and (period or not rows):
             when = f" for {period}" if period else ""
-            raise DataError(
-                f"{log.path}: holds nothing of {entity}{when} that counts; dpol export shows what"
-                " it holds"
-            )
+            raise DataError(f"the log holds nothing of {entity}{when} that counts; see dpol export")
         log.add_act(kind="set aside", entity=entity, period=number, reason=reason)
         done = [(deployment.period_of(row["period"]).isoformat(), row["version"]) for row in rows]
         return done, log.head
@@ -214,7 +199,7 @@ def _collect(
             with log.as_a_whole():
                 collected, moved = _take(log, found, trusted, today)
             for entity in moved:
-                del trusted.new_ledgers[entity]
+                trusted.new_ledgers.remove(entity)
             return collected
         except (sqlite3.Error, OutputError):
             raise  # of the log, not of the report
@@ -250,9 +235,8 @@ def _take(
     collected = Collected(
         file=report.file,
         taken=len(rows.fresh),
-        known=len(rows.known) + rows.aside,
-        set_aside=sum(row["set_aside"] is not None for row in rows.known) + rows.aside,
-        corrections=len(rows.corrections),
+        known=rows.known,
+        corrections=rows.corrections,
         refused=tuple(refused),
         head=log.head,
     )
@@ -261,7 +245,7 @@ def _take(
 
 def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.date) -> _Rows:
     """Sort the rows of a report with a checked guarantee into known, new and refused rows."""
-    rows = _Rows(known=[], fresh=[], corrections=[], refused=[], moved=[])
+    rows = _Rows(fresh=[], refused=[], moved=[])
     day_of = log.deployment.period_of
     of_entity: dict[str, dict[tuple[str, ...], tuple[int, Released]]] = {}
     for place, row in enumerate(report.rows, start=1):
@@ -271,17 +255,17 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
             (day_of(it["period"]).isoformat(), it["noisy_count"], it["capacity"]): it
             for it in log.releases("entity = ?", entity)
         }
-        rows.known.extend(logged[key] for key in own if key in logged)
         new = {key: row for key, row in own.items() if key not in logged}
+        rows.known += len(own) - len(new)
         if not new:
             continue
         standing = {key: it for key, it in logged.items() if it["set_aside"] is None}
-        why = _another_ledger(report, entity, own, standing, log)
+        moves = _another_ledger(report, entity, own, standing, log)
         obstacle = _unsigned(report, entity, log)
-        if not obstacle and why and standing:
-            obstacle = _not_let(report, entity, standing, trusted, why)
-        elif not obstacle and entity in log.deployment.entities:
-            obstacle = why or _unconfirmed(report, entity, standing, log, trusted)
+        if not obstacle and moves:
+            obstacle = _not_let(report, entity, standing, trusted, moves)
+        elif not obstacle and not standing:
+            obstacle = _unconfirmed(report, entity, log, trusted)
         if obstacle:
             told = f"{report.file}: {counted(len(new), 'row')} of {entity}: {obstacle}"
             rows.refused.append(told)
@@ -306,18 +290,17 @@ def _sorted_rows(report: Report, log: Log, trusted: Trusted, today: datetime.dat
             # A faulty row that is corrected later in the file was released, and costs privacy.
             again = log.deployment.corrections or log.deployment.second_release
             before = faulty.pop(period, []) if again else []
-            if before or period in origins:
-                rows.corrections.append(row)
+            rows.corrections += bool(before) or period in origins
             origins[period] = f"{report.file.name}, row {place}"
             versions[period] += 1 + len(before)
             rows.fresh += [*(it for it, _ in before), row]
         aside = {day_of(number).isoformat() for number in log.set_aside(entity)}
         for period, left in faulty.items():
             if period in aside:
-                rows.aside += len(left)
+                rows.known += len(left)
             else:
                 rows.refused += [told for _, told in left]
-        if why and len(rows.fresh) > taken:
+        if moves and len(rows.fresh) > taken:
             rows.moved.append(entity)
     return rows
 
@@ -337,23 +320,20 @@ def _unsigned(report: Report, entity: str, log: Log) -> str:
     )
 
 
-def _unconfirmed(
-    report: Report, entity: str, standing: _Standing, log: Log, trusted: Trusted
-) -> str:
+def _unconfirmed(report: Report, entity: str, log: Log, trusted: Trusted) -> str:
     """Return why the key of a first report is not taken; empty if it was confirmed."""
-    agreed = log.deployment.entities[entity].key
-    if standing or agreed or trusted.keys is None or trusted.keys.get(entity) == report.key:
+    agreed = log.deployment.entities.get(entity)
+    if agreed is None or agreed.key or trusted.keys is None:
         return ""
     known = trusted.keys.get(entity)
+    if known == report.key:
+        return ""
     if known:
         return f"it is signed with the key {report.key}, and the known one is {known}; ask {entity}"
-    if trusted.ask and trusted.ask(entity, report.key, report.file):
-        trusted.keys[entity] = report.key
-        return ""
     return (
         f"it is the first report of {entity}, and nobody has confirmed its key, {report.key}. Have"
-        f" {entity} read its key out (it is in its hospital.yaml), and collect again on a terminal,"
-        f" or with --known-keys FILE, in which a line says {entity}: KEY"
+        f" {entity} read its key out (it is in its hospital.yaml), and collect again with"
+        f" --known-keys FILE, in which a line says {entity}: KEY"
     )
 
 
@@ -362,13 +342,12 @@ def _not_let(report: Report, entity: str, standing: _Standing, trusted: Trusted,
     if entity not in trusted.new_ledgers:
         return why
     last = max(standing.values(), key=lambda it: int(it["report"]))["key"]
-    wanted = trusted.new_ledgers[entity] or last
+    wanted = (trusted.keys or {}).get(entity, last)
     if report.key == wanted:
         return ""
     return (
         f"its new ledger is signed with the key {report.key}, and not with {wanted}; ask {entity}."
-        f" If it lost its old key too, have it read the new one out, and collect with --new-ledger"
-        f" {entity}=KEY"
+        f" If it lost its old key too, {_NEW_KEY}"
     )
 
 
@@ -407,9 +386,8 @@ def _another_ledger(
     ]
     if last["key"] not in (report.key, *keys) and report.key not in keys[-1:]:
         return (
-            f"this report has another key than the earlier ones ({_origin(last)}); ask the"
-            f" holder. If it lost that key, have it read the new one out, and collect with"
-            f" --new-ledger {entity}=KEY. {_SET_ASIDE}"
+            f"this report has another key than the earlier ones ({_origin(last)}); ask the holder."
+            f" If it lost that key, {_NEW_KEY}, and --new-ledger {entity}. {_SET_ASIDE}"
         )
     for key, it in standing.items():
         if it["output"] == report.output and key not in rows:

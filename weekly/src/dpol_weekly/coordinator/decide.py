@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import takewhile
 from pathlib import Path
@@ -13,10 +14,9 @@ from typing import Any
 from dpol import __version__
 from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
-from dpol_weekly.coordinator.chances import chances_of
-from dpol_weekly.coordinator.choices import Choice, choose
 from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
+from dpol_weekly.coordinator.game import Law, choose
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
 from dpol_weekly.coordinator.settings import FILE, Coordination
@@ -204,7 +204,7 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     reports, day = evidence.reports, deployment.period_of(number)
     names = list(deployment.entities)
     try:
-        choice = choose(deployment, coordination, reports, number)
+        ranked, law = choose(deployment, coordination, reports, number)
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
     return Decision(
@@ -212,9 +212,8 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
         deployment_sha256=deployment.sha256(),
         period=day.isoformat(),
         last_period=deployment.period_of(number - 1).isoformat(),
-        named=tuple(names[place] for place in choice.ranked[: coordination.names]),
-        outlooks=_outlooks(deployment, coordination, reports, choice),
-        coverage=choice.coverage,
+        named=tuple(names[place] for place in ranked[: coordination.names]),
+        outlooks=_outlooks(deployment, coordination, reports, ranked, law),
         spent=evidence.spent,
         coordination=coordination,
         dpol=__version__,
@@ -225,15 +224,15 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
 
 
 def _outlooks(
-    deployment: Deployment, coordination: Coordination, reports: Reports, choice: Choice
+    deployment: Deployment,
+    coordination: Coordination,
+    reports: Reports,
+    ranked: Sequence[int],
+    law: Law,
 ) -> tuple[Outlook, ...]:
     """Return the outlooks of all entities; for the count question, shares are counts / bound."""
-    bound, law, there = coordination.question.bound, choice.law, reports.there
-    last_of, named = reports.last.tolist(), choice.ranked[: coordination.names]
-    ranks = {place: rank for rank, place in enumerate(choice.ranked, start=1)}
-    places = list(choice.ranked)
-    likely = chances_of(law.share[places], law.apart[places])
-    chances = dict(zip(places, likely.tolist(), strict=True))
+    bound, there, last_of = coordination.question.bound, reports.there, reports.last.tolist()
+    named, ranks = ranked[: coordination.names], {it: at for at, it in enumerate(ranked, start=1)}
     outlooks = []
     for place, (name, entity) in enumerate(deployment.entities.items()):
         last = last_of[place]  # -1 where nothing was reported, so that each number is NaN
@@ -249,7 +248,6 @@ def _outlooks(
                 title=coordination.titles.get(name, name),
                 rank=ranks.get(place),
                 named=place in named,
-                chance=chances.get(place),
                 share=ends[0],
                 low=ends[1],
                 high=ends[2],

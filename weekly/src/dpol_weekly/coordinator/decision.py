@@ -16,9 +16,8 @@ from pydantic import TypeAdapter
 from dpol.core.errors import DataError
 from dpol.core.spreadsheets import spreadsheet_text
 from dpol.data.question import Gain
-from dpol_weekly.coordinator.evidence import SetAside
+from dpol_weekly.coordinator.evidence import SetAside, Spent
 from dpol_weekly.coordinator.settings import Coordination
-from dpol_weekly.coordinator.spent import Spent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +29,6 @@ class Outlook:
         title: a name to show.
         rank: 1 for the best; None for an entity outside the choice.
         named: whether the decision names it.
-        chance: probability that its true share is the largest among the entities that may be
-            chosen; None outside the choice.
         share: predicted true share in the period; None if it is one of people, and no capacity
             is known.
         low: lower end of the 90% interval of the true share; None likewise.
@@ -50,7 +47,6 @@ class Outlook:
     title: str
     rank: int | None
     named: bool
-    chance: float | None
     share: float | None
     low: float | None
     high: float | None
@@ -65,19 +61,6 @@ class Outlook:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """How often later noisy reports lay inside their predicted intervals, noise included.
-
-    Args:
-        reports: number of compared reports: all but the first one of each entity.
-        inside: number of these inside their 90% interval.
-    """
-
-    reports: int
-    inside: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Decision:
     """The choice of entities for a period, with everything needed to check it.
 
@@ -88,7 +71,6 @@ class Decision:
         last_period: start of the period before, the last one with reports.
         named: identifiers of the chosen entities, best first.
         outlooks: outlooks of all entities, in the order of the agreement.
-        coverage: how well earlier predictions fitted; None if there were none.
         spent: privacy cost of the releases for one person.
         coordination: the coordinator's choices.
         dpol: version of dpol.
@@ -103,7 +85,6 @@ class Decision:
     last_period: str
     named: tuple[str, ...]
     outlooks: tuple[Outlook, ...]
-    coverage: Coverage | None
     spent: Spent
     coordination: Coordination
     dpol: str

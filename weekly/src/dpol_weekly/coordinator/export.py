@@ -9,7 +9,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
 from dpol.core.spreadsheets import spreadsheet_text
 from dpol_weekly.coordinator.log import open_log
-from dpol_weekly.noise import decimal_text, deviation_of_share, share_of
+from dpol_weekly.noise import decimal_text
 
 COLUMNS = (
     *("entity", "period", "version", "noisy_count", "capacity", "noisy_share", "mu"),
@@ -41,12 +41,13 @@ def export(folder: Path, to: Path) -> int:
         writer.writeheader()
         noise = log.deployment.count_noise()
         for row in log.releases():
+            capacity = float(row["capacity"])
             cells = {
                 "period": log.deployment.period_of(row["period"]).isoformat(),
-                "noisy_share": share_of(row["noisy_count"], row["capacity"]),
+                "noisy_share": f"{float(row['noisy_count']) / capacity:.9g}",
                 "mu": decimal_text(noise.mu),
                 "count_sensitivity": decimal_text(noise.count_sensitivity),
-                "noise_sd": deviation_of_share(noise.standard_deviation, row["capacity"]),
+                "noise_sd": f"{noise.standard_deviation / capacity:.6g}",
                 "set_aside": spreadsheet_text(row["set_aside"] or ""),
             }
             writer.writerow({**row, **cells})

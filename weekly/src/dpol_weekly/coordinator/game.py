@@ -1,4 +1,4 @@
-"""A live game: `random-effects` learns period by period from the reports that arrive.
+"""A live game: `random-effects` learns period by period from the reports that arrive, and ranks.
 
 The steps are the same as in experiments (`dpol.experts.play`), with one replicate. The number of
 rounds is not known.
@@ -7,17 +7,21 @@ rounds is not known.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpol.core.intervals import NORMAL_90
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.experts.interface import LocalSetup, Observation
 from dpol.experts.registry import make_members
 from dpol_weekly.coordinator.evidence import Reports
+from dpol_weekly.coordinator.settings import Coordination
+from dpol_weekly.deployment import Deployment
 
 LEVEL_CHANGE = 0.02
 """Standard deviation of a period's change of the level before any was seen, in gain ranges."""
@@ -33,11 +37,13 @@ class Law:
     others only through the level.
 
     Args:
+        scores: (n,) means less the level, by which experts are ranked.
         share: (n,) means.
         apart: (n,) standard deviations around the level.
         deviation: (n,) standard deviations of the shares.
     """
 
+    scores: Floats
     share: Floats
     apart: Floats
     deviation: Floats
@@ -48,25 +54,8 @@ class Law:
         return share, share - width, share + width
 
 
-@dataclass(frozen=True, kw_only=True)
-class Played:
-    """A game after a period.
-
-    Args:
-        scores: (n,) scores that rank the experts.
-        law: distribution of the true shares in the next period.
-        compared: number of reports compared with predictions: all but each expert's first one.
-        inside: number of these inside their 90% interval, noise included.
-    """
-
-    scores: Floats
-    law: Law
-    compared: int
-    inside: int
-
-
-def play(reports: Reports) -> Iterator[Played]:
-    """Play a game from the first period with a report.
+def play(reports: Reports) -> Iterator[Law]:
+    """Play a game from the first period with a report; yield each next period's distribution.
 
     The filter skips an expert without a report.
 
@@ -80,14 +69,12 @@ def play(reports: Reports) -> Iterator[Played]:
     >>> np.argsort(-last.scores).tolist()
     [1, 2, 0]
     """
-    joined = np.zeros(reports.share.shape[1], dtype=bool)
     (member,) = make_members("random-effects")
     algorithm: Any = member.algorithm
     unused = replicate_generators(0, ("live",), [0], "unused")  # it draws nothing
     state: Any = None
-    law: Law | None = None
     level: float | None = None
-    seen = changes = compared = inside = 0
+    seen = changes = 0
     change = 0.0
     for period, (shares, noise) in enumerate(zip(reports.share, reports.noise, strict=True)):
         reported = ~np.isnan(shares)
@@ -99,12 +86,6 @@ def play(reports: Reports) -> Iterator[Played]:
             first = np.where(reported, noise, mean[1])[None]
             setup = _setup(first, reports.known_capacity()[period:])
             state, _ = algorithm.step(algorithm.init(setup), None, unused)
-        if law is not None:
-            at = joined & reported
-            width = NORMAL_90 * np.hypot(law.deviation[at], noise[at])
-            compared += int(at.sum())
-            inside += int((np.abs(shares[at] - law.share[at]) <= width).sum())
-        joined = joined | reported
         observation = Observation(
             gains=np.where(reported, shares, mean[0])[None],
             noise_scale=np.where(reported, noise, mean[1]),
@@ -118,10 +99,9 @@ def play(reports: Reports) -> Iterator[Played]:
                 change += (level - before) ** 2 / (period - seen)
                 changes += 1
             seen = period
-        apart = np.sqrt(forecast.variance[0])
+        scores, apart = forecast.scores[0], np.sqrt(forecast.variance[0])
         moved = math.sqrt((period + 1 - seen) * ((change + LEVEL_CHANGE**2) / (changes + 1)))
-        law = Law(forecast.level[0] + forecast.scores[0], apart, np.hypot(apart, moved))
-        yield Played(scores=forecast.scores[0], law=law, compared=compared, inside=inside)
+        yield Law(scores, forecast.level[0] + scores, apart, np.hypot(apart, moved))
 
 
 def _setup(noise: Floats, capacity: Floats) -> LocalSetup:
@@ -144,3 +124,49 @@ def _mean(shares: Floats, noise: Floats) -> tuple[float, float]:
     """Precision-weighted mean of what was reported, and the standard deviation of its noise."""
     precision = 1 / np.maximum(noise, _LEAST_NOISE) ** 2
     return float((precision * shares).sum() / precision.sum()), 1 / math.sqrt(precision.sum())
+
+
+def choose(
+    deployment: Deployment, coordination: Coordination, reports: Reports, number: int
+) -> tuple[list[int], Law]:
+    """Return the indices of the entities that may be chosen, best first, and what is predicted.
+
+    Args:
+        deployment: the entities.
+        coordination: the question. For the count question, the game and the predicted shares use
+            counts / bound.
+        reports: the reports of all earlier periods.
+        number: number of the period.
+
+    Raises:
+        ValueError: fewer than two entities have reported, or none may be chosen.
+    """
+    count = int(reports.there.any(axis=0).sum())
+    if count < 2:
+        raise ValueError(f"two entities must have reported before a decision, not {count}")
+    among = may_be_chosen(deployment, coordination, reports, number)
+    if not among.any():
+        raise ValueError(
+            "no entity may be chosen that takes part, has reported, and has reported capacities"
+            " large enough; lower min_capacity, or shorten cannot_be_chosen"
+        )
+    if coordination.question.bound is not None:
+        reports = reports.as_counts(coordination.question.bound)
+    last = deque(play(reports), maxlen=1).pop()
+    order = np.argsort(-last.scores, kind="stable")
+    return order[among[order]].tolist(), last
+
+
+def may_be_chosen(
+    deployment: Deployment, coordination: Coordination, reports: Reports, number: int
+) -> NDArray[np.bool_]:
+    """Return (n,) flags of entities that take part in a period, have reported and may be chosen.
+
+    A chosen entity is large enough in all its reports.
+    """
+    day, never = deployment.period_of(number), coordination.cannot_be_chosen
+    entities = deployment.entities.items()
+    among = np.array([it.takes_part(day) and name not in never for name, it in entities])
+    least = coordination.question.min_capacity or 0.0
+    large = ~(reports.capacity < least).any(axis=0)
+    return np.asarray(among & large & reports.there.any(axis=0))

@@ -195,8 +195,6 @@ def open_log(
         OutputError: the log cannot be written, or another run holds it too long.
     """
     path = folder / LOG_NAME
-    if path.exists() and not path.is_file():
-        raise DataError(f"{path}: {_NO_LOG}")
     given = None if deployment is None else read_deployment(deployment)
     if not path.exists():  # before anything is made
         if not new:
@@ -243,8 +241,7 @@ def _refuse_late(
         raise ConfigError(
             f"{place}: amends.since must be after every period that was collected of an entity"
             f" that it changes; a report of {name} for {given.period_of(last)} is in the log, so"
-            f" write another file, which amends the same agreement from"
-            f" {given.period_of(last + 1)} or later on, for everybody to take"
+            f" amend the same agreement from {given.period_of(last + 1)} or later on"
         )
 
 

@@ -27,17 +27,6 @@ EARLIER = 26
 """Number of earlier decisions that are shown."""
 
 
-def likely(chance: float) -> str:
-    """A chance in percent.
-
-    >>> likely(0.774), likely(0.001), likely(0.9999)
-    ('77%', '<1%', '>99%')
-    """
-    if chance < 0.005:
-        return "<1%"
-    return ">99%" if chance >= 0.995 else f"{100 * chance:.0f}%"
-
-
 def day_of(period: str) -> str:
     """The first day of a period in words.
 
@@ -76,7 +65,7 @@ def people(one: Outlook) -> str:
 
 
 def of_those(decision: Decision) -> str:
-    """The words for the hospitals among which a chance is meant, if not all are."""
+    """The words for the hospitals that are compared, if not all are."""
     if decision.gain.min_capacity:
         return f" of those with at least {decision.gain.min_capacity:g} beds"
     return " of those that may be chosen" if decision.coordination.cannot_be_chosen else ""
@@ -115,7 +104,6 @@ def decisions_page(
     following = [outlook for outlook in ranked if not outlook.named and outlook.rank]
     *first, last = [outlook.title for outlook in named]
     ends = [scaled(outlook, counts)[2] for outlook in ranked[:SHOWN]]
-    least = min(outlook.chance or 0.0 for outlook in named)
     start, before = map(datetime.date.fromisoformat, (decision.period, decision.last_period))
     unit, current = "week" if (start - before).days == 7 else "period", decision.period_on(today)
     silent = sorted(
@@ -129,8 +117,6 @@ def decisions_page(
         to=f"{', '.join(first)} and {last}" if first else last,
         following=following,
         others=others or {},
-        lately=lately,
-        likelier=[other for other in following if (other.chance or 0.0) > least],
         of_those=of_those(decision),
         ranked=ranked,
         silent=[outlook for outlook in silent if outlook.silent > 1 or not outlook.reports],
@@ -147,15 +133,12 @@ def decisions_page(
         guess=math.ceil(100 * guess_in_full(spent.mu, spent.count_sensitivity)),
         mu_of_stay=rounded_up(spent.mu_of_stay, 3),
         guess_of_stay=math.ceil(100 * guess_in_full(spent.mu_of_stay, spent.count_sensitivity)),
-        counted=counted,
-        day_of=day_of,
-        in_words=in_words,
-        likely=likely,
-        listed=listed,
-        people=people,
-        scaled=scaled,
-        silence=silence,
+        **{word.__name__: word for word in _WORDS},
     )
+
+
+_WORDS = counted, day_of, in_words, lately, listed, people, scaled, silence
+"""Functions that the template calls."""
 
 
 def other_decisions(folder: Path, others: Sequence[str]) -> dict[str, Decision]:

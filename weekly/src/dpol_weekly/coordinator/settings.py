@@ -5,20 +5,20 @@ No guarantee depends on it, so it may change on any day. A decision states the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from dpol.core.errors import ConfigError
 from dpol.core.names import fault_of
-from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem, Settings
 from dpol.core.suggestions import nearest
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol_weekly.deployment import Deployment
+from dpol_weekly.settings_file import checked
 
 FILE = "coordinator.yaml"
 """Name of the file in the coordinator's folder."""
@@ -60,17 +60,9 @@ def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
         ConfigError: the file cannot be read, or breaks rules; all are listed.
     """
     path = folder / FILE
-    raw = read_yaml(path) if path.exists() else None
-    if not isinstance(raw, Mapping | None):
+    raw = (read_yaml(path) if path.exists() else None) or {}
+    if not isinstance(raw, dict):
         raise ConfigError(f"{path}: holds no keys; move it away, and dpol collect writes it again")
-    return _checked(raw or {}, deployment, str(path))
-
-
-def _checked(raw: Mapping[str, Any], deployment: Deployment, place: str) -> Coordination:
-    try:
-        coordination = Coordination.model_validate(raw)
-    except ValidationError as error:
-        raise refusal(place, problems_of(error, Coordination, raw), MANUAL) from None
-    if problems := [*coordination.rules(deployment)]:
-        raise refusal(place, problems, MANUAL)
-    return coordination
+    return checked(
+        Coordination, raw, str(path), rules=lambda it: it.rules(deployment), manual=MANUAL
+    )

@@ -36,9 +36,8 @@ class NotConfirmedError(DataError):
         self.in_person = new_ledger is not None
         remedy = (
             f"the ledger {new_ledger} is not there, and only a person on a terminal begins one"
-            " without --begin-after DATE. Nothing up to that date is released: if the ledger is"
-            " lost, give the last period that was ever released, or today's date; if nothing of"
-            " these people was ever released, the day before the first period"
+            " without --begin-after DATE: the last period that was ever released of these people,"
+            " or today's date; if there is none, the day before the first period"
             if new_ledger
             else f"the agreement {deployment.name} is not confirmed; read what it says above, then"
             " confirm it, on a terminal or by its whole hash"
@@ -101,7 +100,8 @@ def _statement(request: Request, before: Deployment | None, new_ledger: Path | N
         changes=list(changes(before.agreement(), deployment.agreement())) if before else [],
         begin_after=request.begin_after,
         deviation=deployment.count_noise().standard_deviation,
-        use=request.hospital.use(deployment),
+        columns=request.hospital.columns,
+        published=request.hospital.published(deployment),
         new_ledger=new_ledger,
     )
     return "\n".join(map(printable, lines))
@@ -127,4 +127,4 @@ def _flat(plain: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
 def _shown(value: object) -> str:
     if value is None:
         return "nothing"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")

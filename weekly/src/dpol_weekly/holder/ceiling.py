@@ -20,7 +20,7 @@ from dpol.core.rounding import rounded_down, rounded_up
 from dpol_weekly.budget import most_in_a_period, mu_of_move
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
-from dpol_weekly.holder.entries import Output, agreed, agreements, select
+from dpol_weekly.holder.entries import agreed, agreements, select
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.records import alike
 
@@ -76,10 +76,8 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
                         f"{count.where}: with this row, a person under the deployment"
                         f" {judged.name} would have mu {_up(most)} in the period from"
                         f" {judged.period_of(number)} on; {_up(was)} is spent, and"
-                        f" {rounded_down(math.sqrt(share), 4)} is allowed, so that"
-                        f" {judged.longest_stay} periods stay within budget_mu"
-                        f" {judged.budget_mu:g}, over all outputs of {ledger.path}; leave such rows"
-                        " out"
+                        f" {rounded_down(math.sqrt(share), 4)} is allowed, so that budget_mu"
+                        f" {judged.budget_mu:g} holds; leave such rows out"
                     )
 
 
@@ -106,21 +104,19 @@ def mu_of_year(ledger: Ledger, deployment: Deployment) -> float:
     return math.sqrt(sum(most))
 
 
-def spent(ledger: Ledger, deployment: Deployment, output: Output | None = None) -> Spent:
+def spent(ledger: Ledger, deployment: Deployment) -> Spent:
     """Return what was spent, by entity and period of an agreement.
 
     Args:
         ledger: the ledger.
         deployment: the agreement; it defines the periods, and how far a person moves a count.
-        output: count only the rows of this output; None: all rows.
     """
-    return _sums(_rows(ledger, output), deployment)
+    return _sums(_rows(ledger), deployment)
 
 
-def _rows(ledger: Ledger, output: Output | None = None) -> list[_Rows]:
-    of = f"WHERE output = {output.number}" if output else ""
+def _rows(ledger: Ledger) -> list[_Rows]:
     statement = (
-        f"SELECT agreement, entity, period, COUNT(*) FROM released {of}"
+        "SELECT agreement, entity, period, COUNT(*) FROM released"
         " GROUP BY entity, period, deployment"
     )
     return [_Rows(agreed(text), *rest) for text, *rest in select(ledger, statement)]

@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
+from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.noise import decimal_text
 from dpol_weekly.tables import DATES, Format, parse_count, parse_date, read_table
@@ -36,30 +37,28 @@ class Count:
     capacity: str
 
 
-def read_counts(
-    hospital: Hospital, deployment: Deployment, *, no_final_newline: bool = False
-) -> list[Count]:
+def read_counts(request: Request) -> list[Count]:
     """Read the rows of a holder's table for an agreement, and check each.
 
     Args:
-        hospital: the holder's table.
-        deployment: the agreement; its capacities replace those in the table.
-        no_final_newline: the table is complete although its last line has no line end.
+        request: the holder's request. Capacities of the agreement replace those in the table.
 
     Raises:
         DataError: the file cannot be read, may be cut short, has no rows, a row breaks a rule, or
             an entity has two rows for one period. Whether it refuses depends on no count.
     """
-    path = hospital.table
-    counts = list(_counts(hospital, deployment))
+    path = request.hospital.table
+    counts = list(_counts(request.hospital, request.deployment))
     packed = path.suffix == ".xlsx"  # Its reader notices.
-    if not (no_final_newline or packed or {*path.read_bytes()[-2:]} & {*b"\r\n"}):
+    if not (request.no_final_newline or packed or {*path.read_bytes()[-2:]} & {*b"\r\n"}):
         raise DataError(
             f"{path}: the last line has no line end, so the table may be cut short; copy it again,"
             " or add --no-final-newline if it is complete"
         )
     if not counts:
-        raise DataError(f"{path}: holds no row of {', '.join(hospital.texts)}; add rows to release")
+        raise DataError(
+            f"{path}: holds no row of {', '.join(request.hospital.entities)}; add rows to release"
+        )
     return counts
 
 
@@ -74,7 +73,7 @@ def in_time(counts: list[Count], deployment: Deployment, today: datetime.date) -
         today: today's date.
 
     Raises:
-        DataError: a period is not over, or no count belongs to a period of its entity.
+        DataError: a period is not over.
     """
     kept = []
     for count in counts:
@@ -88,21 +87,16 @@ def in_time(counts: list[Count], deployment: Deployment, today: datetime.date) -
                 f" {today}); correct the date, or leave the row out until then"
             )
         kept.append(count)
-    if not kept:
-        raise DataError(
-            f"{counts[0].where}, and further lines: no row is within the dates of its entity in"
-            f" the deployment {deployment.name}; check the dates, or agree on others"
-        )
     return sorted(kept, key=lambda count: (count.period, count.entity))
 
 
 def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
-    columns, form, use = hospital.columns, hospital.format, hospital.use(deployment)
-    table = read_table(hospital.table, [*use.keys, *use.counts, *use.capacities], form)
-    names = {text: name for name, text in hospital.texts.items()}
+    columns, form = hospital.columns, hospital.format
+    wanted = columns.entity, columns.period, columns.count, hospital.published(deployment)
+    names = {text: name for name, text in hospital.entities.items()}
     places: dict[tuple[str, str], str] = {}
-    for line, row in zip(table.lines, table.rows, strict=True):
-        where, cells = f"{hospital.table}, line {line}", dict(zip(table.header, row, strict=True))
+    for line, cells in read_table(hospital.table, [*filter(None, wanted)], form):
+        where = f"{hospital.table}, line {line}"
         text = next(iter(names)) if columns.entity is None else cells[columns.entity]
         if text not in names:
             if text in deployment.entities:
@@ -115,17 +109,15 @@ def _counts(hospital: Hospital, deployment: Deployment) -> Iterator[Count]:
         if day is None:
             raise DataError(
                 f"{where}: column {columns.period} must hold a date as format.date says"
-                f" ({form.date}), from 1900 to 2100, alone or with the time 00:00:00, without a"
-                " time zone; write it so, or set format.date in hospital.yaml to one of"
-                f" {', '.join(DATES)}"
+                f" ({form.date}), from 1900 to 2100, without a time other than 00:00:00; write it"
+                f" so, or set format.date in hospital.yaml to one of {', '.join(DATES)}"
             )
         entity = deployment.entities[names[text]]
         if deployment.number_of(day) is None:
             begun, days = deployment.periods.first, deployment.periods.days
             raise DataError(
-                f"{where}: no period begins on its date in the deployment {deployment.name},"
-                f" whose periods begin on {begun} and every {days} days from then on; write the"
-                " start of the period, or leave the row out"
+                f"{where}: no period begins on its date in the deployment {deployment.name}; they"
+                f" begin every {days} days from {begun} on; write the start of the period"
             )
         if (first := places.setdefault((text, day.isoformat()), where)) != where:
             raise DataError(
@@ -155,5 +147,5 @@ def _no_number(where: str, column: str, least: str, form: Format, remedy: str) -
     return DataError(
         f"{where}: column {column} must hold a number {least}, up to 999999999, such as 12 or"
         f" 3{form.decimal}4 (format.decimal in hospital.yaml), and is blank, suppressed or another"
-        f" text; {remedy}. A run that stops for such a cell shows the coordinator a missing report"
+        f" text; {remedy}"
     )

@@ -6,7 +6,6 @@ A column that is a count in one release and a capacity in another would be publi
 from __future__ import annotations
 
 import datetime
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +18,6 @@ from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.entries import agreements, released_for, seen_from
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.holder.request import Request
-from dpol_weekly.holder.settings import ColumnUse
 from dpol_weekly.records import alike
 
 
@@ -142,11 +140,7 @@ def _with_beds_of_then(
     Raises:
         DataError: a row is older than an amendment, and the ledger lacks the earlier agreement.
     """
-    before = (
-        {agreement.sha256(): agreement for agreement in agreements(ledger)}
-        if deployment.amends
-        else {}
-    )
+    before = {agreement.sha256(): agreement for agreement in agreements(ledger)}
     for count in counts:
         then = deployment
         while then.amends and count.period < then.amends.since.isoformat():
@@ -161,26 +155,26 @@ def _with_beds_of_then(
         yield replace(count, capacity=entity.beds or count.capacity)
 
 
-def refuse_mixed_columns(ledger: Ledger, use: ColumnUse) -> None:
+def refuse_mixed_columns(ledger: Ledger, count: str, published: str | None) -> None:
     """Refuse a capacity column that is or was a count column, and the reverse.
+
+    Args:
+        ledger: the ledger; it knows the columns of earlier runs.
+        count: the column that gets noise.
+        published: the column of capacities that is published; None: there is none.
 
     Raises:
         DataError: a column has both roles.
     """
-    with_noise, in_clear = {*map(folded, use.counts)}, set[str]()
-    for counts, capacities in ledger.execute("SELECT DISTINCT counts, capacities FROM run"):
-        with_noise |= {*map(folded, json.loads(counts))}
-        in_clear |= {*map(folded, json.loads(capacities))}
-    for name in use.capacities:
-        if folded(name) in with_noise:
-            raise DataError(
-                f"columns.capacity: column {name} is, or was, released with noise, as a count of"
-                " people, and a capacity is published without noise; name the column that holds the"
-                " beds"
-            )
-    for name in use.counts:
-        if folded(name) in in_clear:
-            raise DataError(
-                f"columns.count: column {name} was published as a capacity, without noise; noise"
-                " does not hide it any more; count another column"
-            )
+    runs = ledger.execute("SELECT DISTINCT count_column, capacity_column FROM run").fetchall()
+    if published and folded(published) in {folded(count), *(folded(it) for it, _ in runs)}:
+        raise DataError(
+            f"columns.capacity: column {published} is, or was, released with noise, as a count of"
+            " people, and a capacity is published without noise; name the column that holds the"
+            " beds"
+        )
+    if folded(count) in {folded(it) for _, it in runs if it}:
+        raise DataError(
+            f"columns.count: column {count} was published as a capacity, without noise; noise does"
+            " not hide it any more; count another column"
+        )

@@ -14,7 +14,7 @@ from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
 from dpol_weekly.holder.ledger import Ledger, new_id
-from dpol_weekly.holder.settings import ColumnUse
+from dpol_weekly.holder.settings import Hospital
 from dpol_weekly.records import alike
 from dpol_weekly.released.row import Released, noisy_count
 
@@ -116,7 +116,7 @@ def seen_from(ledger: Ledger, path: Path) -> str:
 
 
 def add_run(
-    ledger: Ledger, output: Output, deployment: Deployment, *, use: ColumnUse, key: str
+    ledger: Ledger, output: Output, deployment: Deployment, hospital: Hospital, key: str
 ) -> int:
     """Begin a run for a confirmed agreement and return its number.
 
@@ -124,12 +124,12 @@ def add_run(
         ledger: the ledger.
         output: the output that gets the rows.
         deployment: the confirmed agreement.
-        use: columns of the table by use.
+        hospital: the holder's table; its columns are entered.
         key: public half of the holder's key.
     """
     of = "SELECT number FROM deployment WHERE sha256 = ?"
     (number,) = ledger.execute(of, deployment.sha256()).fetchone()
-    columns = json.dumps(use.counts), json.dumps(use.capacities)
+    columns = hospital.columns.count, hospital.published(deployment)
     return ledger.add("run", output.number, number, *columns, key)
 
 
@@ -146,10 +146,9 @@ def runs_of(ledger: Ledger, output: Output) -> list[sqlite3.Row]:
     )
 
 
-def heads_of(ledger: Ledger, output: Output | None = None) -> dict[int, str]:
-    """Return the heads of the hash chain by the number of the run, of all outputs or of one."""
-    of = f" WHERE output = {output.number}" if output else ""
-    return dict(ledger.execute(f"SELECT number, head FROM run JOIN link USING (number){of}"))
+def heads_of(ledger: Ledger) -> set[str]:
+    """Return the heads of the hash chain after each run."""
+    return {head for (head,) in ledger.execute("SELECT head FROM run JOIN link USING (number)")}
 
 
 # ---- Rows. ---------------------------------------------------------------------------------------

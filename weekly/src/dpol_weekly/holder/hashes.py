@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from dpol_weekly.holder.counts import Count
@@ -26,13 +26,13 @@ def hashes_of(ledger: Ledger, counts: Sequence[Count]) -> list[str]:
     return [hmac.new(key, text.encode(), hashlib.sha256).hexdigest() for text in texts]
 
 
-def compared(
-    ledger: Ledger, output: Output, counts: Sequence[Count]
-) -> Iterator[tuple[Count, bool | None]]:
-    """Yield each count with True if it equals its last release in an output; None without one."""
+def changed(ledger: Ledger, output: Output, counts: Sequence[Count]) -> list[Count]:
+    """Return the counts that differ from their last release in an output."""
     rows = "SELECT entity, period, counted FROM released WHERE output = ? ORDER BY version"
     found = select(ledger, rows, output.number)
     last = {(row["entity"], row["period"]): row["counted"] for row in found}
-    for count, hashed in zip(counts, hashes_of(ledger, counts), strict=True):
-        key = alike(count.entity), count.period
-        yield count, last[key] == hashed if key in last else None
+    return [
+        count
+        for count, hashed in zip(counts, hashes_of(ledger, counts), strict=True)
+        if last.get((alike(count.entity), count.period), hashed) != hashed
+    ]

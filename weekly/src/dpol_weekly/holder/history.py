@@ -9,7 +9,7 @@ from typing import Any
 from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ceiling import mu_of_stay, mu_of_year, spent
-from dpol_weekly.holder.entries import Output, agreed, agreements, outputs, runs_of
+from dpol_weekly.holder.entries import Output, agreements, outputs, runs_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 
 
@@ -52,16 +52,7 @@ def _of_stays(ledger: Ledger, deployment: Deployment) -> dict[str, Any]:
 
 
 def _of_output(ledger: Ledger, output: Output) -> dict[str, Any]:
-    """Return the runs of an output, and the mu of a person in one of its periods."""
-    keys, known = ("number", "date", "rows", "first", "last", "again"), runs_of(ledger, output)
-    runs = [{key: run[key] for key in keys} for run in known]
-    deployment = agreed(known[-1]["agreement"])
-    mu = math.sqrt(max(spent(ledger, deployment, output).values()))
-    return {
-        "output": output.path,
-        "deployment": deployment.name,
-        "runs": runs,
-        "mu": mu,
-        "count_sensitivity": deployment.count_sensitivity,
-        "guess": deployment.guess(mu),
-    }
+    """Return the runs of an output."""
+    keys = "number", "date", "rows", "first", "last", "again"
+    runs = [{key: run[key] for key in keys} for run in runs_of(ledger, output)]
+    return {"output": output.path, "deployment": output.name, "runs": runs}

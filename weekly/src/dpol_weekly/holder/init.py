@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -12,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import yaml
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path, write_text
-from dpol.core.suggestions import nearest
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.settings import KEY_NAME, Columns
 from dpol_weekly.keys import Key, make_key
-from dpol_weekly.tables import DATES, DELIMITERS, Format, TextTable, parse_date, read_table
+from dpol_weekly.tables import DATES, DELIMITERS, Format, parse_date, read_table
 
 Ask = Callable[[str, Sequence[str]], str]
 _FORM_PERIODS = 8
@@ -56,8 +55,7 @@ def begin(
         OutputError: a file cannot be written.
     """
     if entity is not None and entity not in deployment.entities:
-        near = nearest(entity, deployment.entities)
-        raise DataError(f"--entity: {deployment.name} has no entity {entity!r}{near}")
+        raise DataError(f"--entity: {deployment.name} has no entity {entity!r}; write it as there")
     ids = [entity] if entity else list(deployment.entities)
     keys = ["period", "count"] if entity else ["entity", "period", "count"]
     if any(deployment.entities[name].beds is None for name in ids):
@@ -68,17 +66,18 @@ def begin(
         told.append(f"{table}: a form to fill in, with a row for each place and period")
     names = {key: it for key, it in (named or {}).items() if key in Columns.model_fields}
     form = {key: it for key, it in (named or {}).items() if key in Format.model_fields}
-    plain, form = _read(table, form)
+    rows, form = _read(table, form)
+    header = list(rows[0])
     for key in keys:
-        names.setdefault(key, key if key in plain.header else "")
+        names.setdefault(key, key if key in header else "")
         if not names[key] and ask:
-            names[key] = ask(key, plain.header)
-        if names[key] not in plain.header:
+            names[key] = ask(key, header)
+        if names[key] not in header:
             raise DataError(
                 f"{table}: no column is named for columns.{key}; add --column {key}=NAME, where"
-                f" NAME is one of {', '.join(map(repr, plain.header))}"
+                f" NAME is one of {', '.join(map(repr, header))}"
             )
-    cells = {key: [row[plain.header.index(names[key])] for row in plain.rows] for key in keys}
+    cells = {key: [row[names[key]] for row in rows] for key in keys}
     dates = [
         date
         for date in ([form["date"]] if "date" in form else DATES)
@@ -99,11 +98,10 @@ def begin(
             f" {form['decimal']!r} is taken for the decimal sign, and the other one for the sign"
             " between thousands; if that is wrong, change format.decimal before the first release"
         )
-    own: dict[str, Any] = {"entity": entity} if entity else {"entities": ids}
     folder = file.parent.resolve()
     whole = {
         "deployment": os.path.relpath(agreed.resolve(), folder),
-        **own,
+        "entities": ids,
         "table": os.path.relpath(table.resolve(), folder),
         "columns": {key: names[key] for key in keys},
         "format": form,
@@ -112,25 +110,25 @@ def begin(
     }
     secret = file.with_name(KEY_NAME)
     public = Key(secret).public if secret.exists() else make_key(secret)
-    lines = ["# Where this holder's counts are, and how they are written. It is never sent."]
-    lines += [f"{key}: {_plain(value)}" for key, value in whole.items()]
-    lines.append(f"# Public half of the key, for the agreement: {public}")
-    write_text(file, "\n".join(lines) + "\n")
+    text = yaml.safe_dump(whole, default_flow_style=None, sort_keys=False, allow_unicode=True)
+    write_text(
+        file,
+        "# Where this holder's counts are, and how they are written. It is never sent.\n"
+        f"{text}# Public half of the key, for the agreement: {public}\n",
+    )
     return [*told, f"{file}: read it, and run dpol privatize {file}"], warned
 
 
-def _read(table: Path, form: dict[str, Any]) -> tuple[TextTable, dict[str, Any]]:
-    """Return all columns of a table, and its encoding and delimiter."""
-    if table.suffix == ".xlsx" or table.is_dir():
-        return read_table(table, None, Format.model_validate(form)), {"delimiter": ",", **form}
-    start = table.read_bytes()
+def _read(table: Path, form: dict[str, Any]) -> tuple[list[dict[str, str]], dict[str, Any]]:
+    """Return the rows of a table, and how it is written: its encoding and delimiter too."""
+    start = table.read_bytes() if table.is_file() and table.suffix != ".xlsx" else b""
     try:
         start.decode()
     except UnicodeDecodeError:
         form = {"encoding": "utf-16" if start[:1] in (b"\xff", b"\xfe") else "cp1252", **form}
     head = start.decode(form.get("encoding", "utf-8"), "replace").partition("\n")[0]
     form = {"delimiter": max(DELIMITERS, key=head.count), **form}
-    return read_table(table, None, Format.model_validate(form)), form
+    return [cells for _, cells in read_table(table, None, Format.model_validate(form))], form
 
 
 def _decimal_sign(cells: Sequence[str]) -> str:
@@ -164,11 +162,3 @@ def _write_form(
             return
         with new.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows(rows)
-
-
-def _plain(value: object) -> str:
-    """Return a value or a block as one line of YAML."""
-    if not isinstance(value, Mapping):
-        return json.dumps(value, ensure_ascii=False)
-    keys = {key if key.isidentifier() else _plain(key): it for key, it in value.items()}
-    return f"{{{', '.join(f'{key}: {_plain(it)}' for key, it in keys.items())}}}"

@@ -31,7 +31,8 @@ FROM deployment
 UNION ALL SELECT number, CAST(json_array('output', received, id, name, path) AS BLOB) FROM output
 UNION ALL SELECT number, CAST(json_array('written', received, run) AS BLOB) FROM written
 UNION ALL
-SELECT number, CAST(json_array('run', received, output, deployment, counts, capacities, key,
+SELECT number, CAST(json_array('run', received, output, deployment, count_column,
+    capacity_column, key,
     (SELECT json_group_array(json_array(number, entity, name, period, version, noisy_count,
         capacity, counted))
         FROM (SELECT * FROM release WHERE release.run = run.number ORDER BY number))
@@ -43,7 +44,7 @@ _LEDGER = Kind(
     entered=_ENTERED,
     stray="SELECT 1 FROM release WHERE run NOT IN (SELECT number FROM run)",
     application=0x64706F6C,
-    version=10,
+    version=11,
     foreign="is not a ledger of dpol; choose another file in ledger",
     damaged="the ledger is damaged, or something else than dpol changed it; put its last backup"
     " back; if there is none, move it away and begin a new one with --begin-after",
@@ -143,8 +144,6 @@ def new_id() -> str:
 
 def _make(path: Path) -> None:
     """Make an empty file that only its owner can read, or restrict an existing one."""
-    if path.is_dir():
-        raise DataError(f"{path}: is a folder; choose another file in ledger")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):

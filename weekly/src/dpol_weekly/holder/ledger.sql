@@ -16,12 +16,13 @@ CREATE TABLE output (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL, id TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL, path TEXT NOT NULL UNIQUE
 );
--- counts and capacities: the columns, as JSON, that got noise, and the columns that were published
--- as they are. key: the public half of the key that signs it.
+-- count_column: the column that got noise. capacity_column: the one that was published as it is, or
+-- NULL.
+-- key: the public half of the key that signs it.
 CREATE TABLE run (
     number INTEGER PRIMARY KEY, received TEXT NOT NULL,
     output INTEGER NOT NULL REFERENCES output, deployment INTEGER NOT NULL REFERENCES deployment,
-    counts TEXT NOT NULL, capacities TEXT NOT NULL, key TEXT NOT NULL
+    count_column TEXT NOT NULL, capacity_column TEXT, key TEXT NOT NULL
 );
 -- Runs whose release file was written.
 CREATE TABLE written (

@@ -16,6 +16,12 @@ from dpol_weekly.holder.request import Request
 from dpol_weekly.records import alike
 from dpol_weekly.released.read import Report, find_release
 
+_PUT_BACK = (
+    "Put the newest copy of the ledger back, or name the right one in ledger. If it is lost, move"
+    " this one away, and begin one with --begin-after and the last period that was released, or"
+    " today's date"
+)
+
 
 def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None:
     """Check that the ledger knows the releases near it, of whatever agreement they are.
@@ -32,15 +38,13 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
     """
     heads, begin_after = heads_of(ledger), ledger.begin_after
     keys = {key, *(it for (it,) in ledger.execute("SELECT key FROM run"))}
-    own, unknown = {*map(alike, request.hospital.texts)}, list[tuple[str, Path]]()
+    own, unknown = {*map(alike, request.hospital.entities)}, list[tuple[str, Path]]()
     for report in releases_near(ledger, base, request.copy_to):
         if report.ledger == ledger.id and report.key in keys:
-            if report.head not in heads.values():
+            if report.head not in heads:
                 raise DataError(
                     f"{report.file}: knows of releases that the ledger {ledger.path} does not know"
-                    " as they were; put its newest copy back, or name the right ledger in ledger."
-                    " If it is lost, move its older copy away, and begin a new one with"
-                    " --begin-after and the last period that was released, or today's date"
+                    f" as they were. {_PUT_BACK}"
                 )
         elif report.ledger != ledger.id and (report.key in keys or not heads):
             unknown += [
@@ -52,9 +56,7 @@ def check_nearby(ledger: Ledger, request: Request, base: Path, key: str) -> None
         last, file = max(unknown)
         raise DataError(
             f"{file}: was released from another ledger than {ledger.path}, which does not know of"
-            f" it; it holds {last}. Name the right ledger in ledger, or put its newest copy back."
-            " If it is lost, move the new one away, if there is one, and begin one with"
-            f" --begin-after {last} or later"
+            f" it; it holds {last}. {_PUT_BACK}"
         )
 
 

@@ -25,12 +25,12 @@ from dpol_weekly.holder.entries import (
     released_for,
     rows_since,
 )
-from dpol_weekly.holder.hashes import compared, hashes_of
+from dpol_weekly.holder.hashes import changed, hashes_of
 from dpol_weekly.holder.ledger import Ledger, is_new, open_ledger, transaction
 from dpol_weekly.holder.nearby import check_nearby
 from dpol_weekly.holder.request import Request
 from dpol_weekly.holder.write import copy_release, last_written, refuse_gone, write_release
-from dpol_weekly.keys import Key, make_key
+from dpol_weekly.keys import Key
 from dpol_weekly.records import alike
 from dpol_weekly.sampler import NoiseSampler
 
@@ -43,7 +43,6 @@ class Release:
         file: file of the last release; None if the output has no rows yet.
         ledger: path of the ledger.
         first: whether this release began the ledger.
-        new_key: path of the key if it was made.
         added: number of rows that this release added.
         skipped: number of rows of the raw table that were released before and not again.
         early: number of rows up to the date after which the ledger was begun.
@@ -61,7 +60,6 @@ class Release:
     file: Path | None
     ledger: Path
     first: bool
-    new_key: Path | None
     added: int
     skipped: int
     early: int
@@ -95,13 +93,14 @@ def release(request: Request, sampler: NoiseSampler) -> Release:
     releaser = Releaser(request, sampler)
     releaser.check()
     with releaser.opened() as ledger:
-        releaser.confirm(ledger)
+        with transaction(ledger):  # it stays confirmed if the rows are refused
+            confirm(ledger, request)
         releaser.repair(ledger)
         return releaser.write(ledger)
 
 
 class Releaser:
-    """The four steps of a release, in order.
+    """The steps of a release, in order.
 
     Args:
         request: the holder's request.
@@ -114,14 +113,12 @@ class Releaser:
     def __init__(self, request: Request, sampler: NoiseSampler) -> None:
         self.request, self.sampler = request, sampler
         self.hospital, self.deployment = request.hospital, request.deployment
-        self.use = self.hospital.use(self.deployment)
+        self.published = self.hospital.published(self.deployment)
         self.begin = str(request.begin_after or "")
-        self.base, self.book = _files(
-            self.hospital.table, self.hospital.output_of(self.deployment), self.hospital.ledger
-        )
-        agreed = [self.deployment.entities[name].key for name in self.hospital.texts]
+        output = self.hospital.output_of(self.deployment)
+        self.base, self.book = _files(output, self.hospital.ledger)
+        agreed = [self.deployment.entities[name].key for name in self.hospital.entities]
         self.key = _key(self.hospital.key, agreed)
-        self.new_key: Path | None = None
         self.done: set[tuple[str, str]] = set()  # of a run that was killed before its file
         self.head: str | None = None  # of the run that releases, once it is in the ledger
 
@@ -133,11 +130,7 @@ class Releaser:
         """
         request = self.request
         try:
-            table = read_counts(
-                self.hospital,
-                self.deployment,
-                no_final_newline=request.no_final_newline,
-            )
+            table = read_counts(request)
             self.counts = in_time(table, self.deployment, request.day)
             self.outside = len(table) - len(self.counts)
             self.first = is_new(self.book)
@@ -168,30 +161,6 @@ class Releaser:
             except (KeyboardInterrupt, DpolError, OSError, sqlite3.Error) as error:
                 raise self._saying_what_is_released(ledger, error) from error
 
-    def confirm(self, ledger: Ledger) -> None:
-        """Confirm the agreement, and make the key if there is none yet.
-
-        Both stay if the rows are refused later.
-
-        Raises:
-            DataError: the key that signed earlier releases is gone.
-        """
-        with transaction(ledger):
-            confirm(ledger, self.request)
-            if self.key is None:
-                if ledger.execute("SELECT 1 FROM run").fetchone():
-                    raise DataError(
-                        f"{self.hospital.key}: is not there, and all releases of {ledger.path} are"
-                        " signed with a key; put it back. If it is lost for good, dpol privatize"
-                        " again.yaml --init TABLE --deployment FILE makes a new one beside"
-                        " again.yaml: name it in key, and read it out to the coordinator"
-                    )
-                if not _is_there(self.hospital.key):  # no other run has made it
-                    self.hospital.key.unlink(missing_ok=True)
-                    make_key(self.hospital.key)
-                    self.new_key = self.hospital.key
-                self.key = Key(self.hospital.key)
-
     def repair(self, ledger: Ledger) -> None:
         """Compare the ledger with the releases near it; rewrite the last release if it is older."""
         with transaction(ledger):
@@ -199,7 +168,7 @@ class Releaser:
             if known := output_at(ledger, self.base, self.deployment):
                 refuse_gone(ledger, known, write_again=self.request.write_again)
                 self.done = rows_since(ledger, known, last_written(ledger, known) or 0)
-                write_release(ledger, known, self._signer())
+                write_release(ledger, known, self.key)
 
     def write(self, ledger: Ledger) -> Release:
         """Enter the due rows into the ledger as released, and write the file."""
@@ -213,21 +182,19 @@ class Releaser:
             output = output_at(ledger, self.base, self.deployment)
             early = sum(count.period <= ledger.begin_after for count in self.counts)
             stay, kept = mu_of_stay(ledger, self.deployment)
-            known = compared(ledger, output, self.counts) if output else ()
-            file = write_release(ledger, output, self._signer()) if output else None
+            file = write_release(ledger, output, self.key) if output else None
             if file and self.request.copy_to:
                 copy_release(file, self.request.copy_to)
             return Release(
                 file=file,
                 ledger=self.book,
                 first=self.first,
-                new_key=self.new_key,
                 added=len(new),
                 skipped=len(self.counts) - len(new) - len(late) - early,
                 early=early,
                 begin_after=ledger.begin_after,
                 above=any(Decimal(it.count) > Decimal(it.capacity) for it in self.counts),
-                differ=[it for it, same in known if same is False],
+                differ=changed(ledger, output, self.counts) if output else (),
                 late=late,
                 again=again,
                 outside=self.outside,
@@ -238,11 +205,11 @@ class Releaser:
 
     def _check_nearby(self, ledger: Ledger) -> None:
         """Compare the ledger with the releases near it."""
-        check_nearby(ledger, self.request, self.base, self.key.public if self.key else "")
+        check_nearby(ledger, self.request, self.base, self.key.public)
 
     def _due(self, ledger: Ledger) -> tuple[list[Count], list[Count]]:
         """Return the counts that are due, and late ones; all refusals come before the noise."""
-        refuse_mixed_columns(ledger, self.use)
+        refuse_mixed_columns(ledger, self.hospital.columns.count, self.published)
         new, late = due(ledger, self.request, self.counts, self.base, done=self.done)
         refuse_renamed(ledger, self.request, self.counts, new)
         refuse_above(ledger, self.deployment, new)
@@ -251,20 +218,16 @@ class Releaser:
     def _put(self, ledger: Ledger, new: Sequence[Count]) -> None:
         """Enter counts with noise into the ledger."""
         steps = self.sampler.discrete_gaussian(self.deployment.count_noise().scale, len(new))
-        output, public = registered(ledger, self.base, self.deployment), self._signer().public
-        run = add_run(ledger, output, self.deployment, use=self.use, key=public)
+        output = registered(ledger, self.base, self.deployment)
+        run = add_run(ledger, output, self.deployment, self.hospital, self.key.public)
         add_rows(ledger, run, new, self.deployment, steps, hashes_of(ledger, new))
         self.head = ledger.link(run)
-
-    def _signer(self) -> Key:
-        assert self.key, "confirm() comes first"
-        return self.key
 
     def _saying_what_is_released(self, ledger: Ledger, error: BaseException) -> BaseException:
         """Return an error with a text that says whether the rows are in the ledger."""
         released: bool | None = None
         with suppress(sqlite3.Error):
-            released = self.head is not None and self.head in heads_of(ledger).values()
+            released = self.head is not None and self.head in heads_of(ledger)
         written = (
             f"the rows are released, and any further run writes their file, {self.base}-*.json,"
             f" from {ledger.path}"
@@ -279,43 +242,24 @@ class Releaser:
         return OutputError(f"{error}; {written}") if released else error
 
 
-def _files(table: Path, output: Path, book: Path) -> tuple[Path, Path]:
+def _files(output: Path, book: Path) -> tuple[Path, Path]:
     """Return the output and the ledger with links resolved, if both paths can be used."""
     try:
-        output = _followed(output.parent) / output.name
-        book = _followed(book)
+        folder, book = (it.resolve() if it.is_symlink() else it for it in (output.parent, book))
+        output = folder / output.name
         str(output.resolve()).encode()
     except (OSError, RuntimeError, UnicodeEncodeError) as error:
-        why = getattr(error, "strerror", None) or "symbolic links in a circle, or not UTF-8"
-        raise DataError(f"{output}: cannot be a file ({why}); choose another path") from None
+        raise DataError(f"{output}: cannot be a file ({error}); choose another path") from None
     check_writable(output.parent)
     check_writable(book.parent)
-    if book.resolve() == table.resolve():
-        raise DataError(f"{book}: cannot be the ledger too; choose another file in ledger")
     return output, book
 
 
-def _key(path: Path, agreed: Sequence[str | None]) -> Key | None:
-    """Return the signing key, checked against the agreement; None if it has to be made."""
-    wanted = [public for public in agreed if public]
-    if not (_is_there(path) or wanted):
-        return None
+def _key(path: Path, agreed: Sequence[str | None]) -> Key:
+    """Return the signing key, checked against the agreement."""
     key = Key(path)
-    if wrong := [public for public in wanted if key.public != public]:
+    if wrong := [public for public in agreed if public not in (None, key.public)]:
         raise DataError(
             f"{path}: is not the key in the agreement ({wrong[0][:12]}...); name its file in key"
         )
     return key
-
-
-def _is_there(key: Path) -> bool:
-    """Return True if the key exists; a run killed while it made one leaves an empty file."""
-    return key.exists() and (not key.is_file() or key.stat().st_size > 0)
-
-
-def _followed(path: Path) -> Path:
-    """Return the target of a symbolic link. Raises RuntimeError for links in a circle."""
-    found = path.resolve() if path.is_symlink() else path
-    if found.is_symlink():  # of a circle, Python 3.13 says nothing
-        raise RuntimeError
-    return found

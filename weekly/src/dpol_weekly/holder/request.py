@@ -10,8 +10,6 @@ from dpol.core.errors import DataError
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.settings import Hospital
 
-_DIGITS = 64
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -31,7 +29,7 @@ class Request:
         today: today's date; None: the computer's.
 
     Raises:
-        DataError: `agree` is not the whole hash of the agreement, or `begin_after` is to come.
+        DataError: `agree` is not the hash of the agreement, or `begin_after` is to come.
     """
 
     hospital: Hospital
@@ -47,25 +45,16 @@ class Request:
     today: datetime.date | None = None
 
     def __post_init__(self) -> None:
-        agree, name = self.agree, self.deployment.name
         if self.begin_after and self.begin_after > self.day:
             raise DataError(
                 f"--begin-after {self.begin_after}: is to come; give today's date, or the last date"
                 " of which anything was released"
             )
-        if agree is None:
-            return
-        if len(agree) != _DIGITS:
+        if self.agree is not None and self.agree.lower() != self.deployment.sha256():
             raise DataError(
-                f"--agree {agree[:_DIGITS]}: is not a whole hash of {_DIGITS} digits. The author of"
-                " an agreement can make another one with the same first digits, so they confirm"
-                f" nothing; run without --agree, or run dpol deployment check, to see the whole"
-                f" hash of {name}"
-            )
-        if agree.lower() != self.deployment.sha256():
-            raise DataError(
-                f"--agree {agree}: is not the hash of the agreement {name}; leave it out to read"
-                " what the agreement says now"
+                f"--agree {self.agree}: is not the hash of the agreement {self.deployment.name},"
+                " which is compared whole, all 64 digits; leave it out to read what the agreement"
+                " says now"
             )
 
     @property

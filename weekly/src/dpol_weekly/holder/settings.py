@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator, Field
 
-from dpol.core.errors import ConfigError, DataError
-from dpol.core.refusals import problems_of, refusal
+from dpol.core.errors import DataError
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol.core.suggestions import nearest
-from dpol.core.yaml_files import read_yaml
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.ledger import LEDGER_NAME
+from dpol_weekly.settings_file import checked, read_keys
 from dpol_weekly.tables import DEFAULT, Format
 
 KEY_NAME = "dpol.key"
@@ -41,30 +39,16 @@ class Columns(Settings):
     """Column with the capacity; read, and published, where the deployment says `reported`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColumnUse:
-    """The columns of a table by their use.
-
-    Args:
-        counts: columns that get noise.
-        capacities: columns that are published unchanged.
-        keys: columns that name the entity and the period of a row.
-    """
-
-    counts: tuple[str, ...]
-    capacities: tuple[str, ...]
-    keys: tuple[str, ...]
-
-
 class Hospital(Settings):
     """A holder's table and the destination of its releases; paths are relative to the file."""
 
     deployment: Path
     """The file that all holders share."""
-    entity: str | None = None
-    """The identifier in the deployment of the only entity in the table."""
-    entities: Annotated[dict[str, str], BeforeValidator(_by_identifier)] = {}
-    """Several identifiers: a list, or a block with the text that the table has for each."""
+    entities: Annotated[dict[str, str], BeforeValidator(_by_identifier), Field(min_length=1)]
+    """Identifiers in the deployment: a list, or a block with the text that the table has for each.
+
+    Without a column of entities, all rows are of the only one.
+    """
     table: Path
     """The raw counts: CSV, or a workbook (`.xlsx`)."""
     columns: Columns = Columns()
@@ -76,13 +60,11 @@ class Hospital(Settings):
     ledger: Path = Path(LEDGER_NAME)
     """The ledger of all releases; as secret as the table."""
     key: Path = Path(KEY_NAME)
-    """The private key that signs releases; the first release makes it."""
+    """The private key that signs releases; --init makes it."""
 
     def rules(self) -> Iterator[Problem]:
         """Yield the broken rules that involve several keys."""
-        if bool(self.entities) == (self.entity is not None):
-            yield Problem(("entity",), MISSING, "give entity, or entities if there are several")
-        texts = [*self.texts.values()]
+        texts = [*self.entities.values()]
         if len({*texts}) < len(texts):
             yield Problem(("entities",), self.entities, "must not name one text twice")
         if len(texts) > 1 and self.columns.entity is None:
@@ -92,39 +74,29 @@ class Hospital(Settings):
         if len({*named}) < len(named):
             yield Problem(("columns",), MISSING, "must be different columns")
 
-    @property
-    def texts(self) -> dict[str, str]:
-        """The identifiers of the entities, and the table's text for each."""
-        return self.entities or {str(self.entity): str(self.entity)}
-
-    def use(self, deployment: Deployment) -> ColumnUse:
-        """Return the columns by their use.
+    def published(self, deployment: Deployment) -> str | None:
+        """Return the column of capacities, which is published; None if all of them are agreed.
 
         Raises:
             DataError: the agreement lacks an entity, or asks for capacities that no column holds.
         """
-        for name in self.texts:
+        for name in self.entities:
             if name not in deployment.entities:
                 raise DataError(
-                    f"entity: the deployment {deployment.name} has no entity"
+                    f"entities: the deployment {deployment.name} has no entity"
                     f" {name!r}{nearest(name, deployment.entities)}"
                 )
-        reported = any(deployment.entities[name].beds is None for name in self.texts)
-        columns = self.columns
-        if reported and columns.capacity is None:
+        reported = any(deployment.entities[name].beds is None for name in self.entities)
+        if reported and self.columns.capacity is None:
             raise DataError(
                 "columns.capacity: name the column of capacities, since the deployment"
                 f" {deployment.name} says reported"
             )
-        return ColumnUse(
-            counts=(columns.count,),
-            capacities=(str(columns.capacity),) if reported else (),
-            keys=(*filter(None, [columns.entity]), columns.period),
-        )
+        return self.columns.capacity if reported else None
 
     def output_of(self, deployment: Deployment) -> Path:
         """Return the path prefix of all releases: the agreement, and the entity if it is one."""
-        only = f"-{next(iter(self.texts))}" if len(self.texts) == 1 else ""
+        only = f"-{next(iter(self.entities))}" if len(self.entities) == 1 else ""
         return self.output / f"{deployment.name}{only}"
 
 
@@ -134,14 +106,7 @@ def read_hospital(path: Path) -> Hospital:
     Raises:
         ConfigError: the file cannot be read, or breaks rules; all are listed.
     """
-    raw = read_yaml(path)
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{path}: holds no keys; `dpol privatize --init TABLE` writes a file")
-    try:
-        hospital = Hospital.model_validate(raw)
-    except ValidationError as error:
-        raise refusal(str(path), problems_of(error, Hospital, raw), MANUAL) from None
-    if problems := [*hospital.rules()]:
-        raise refusal(str(path), problems, MANUAL)
+    raw = read_keys(path, "`dpol privatize --init TABLE` writes a file")
+    hospital = checked(Hospital, raw, str(path), rules=Hospital.rules, manual=MANUAL)
     paths: Sequence[str] = ("deployment", "table", "output", "ledger", "key")
     return hospital.model_copy(update={key: path.parent / getattr(hospital, key) for key in paths})

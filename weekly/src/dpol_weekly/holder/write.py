@@ -6,8 +6,6 @@ written again at any time.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,10 +15,6 @@ from dpol_weekly.holder.entries import Output, agreed, path_of, runs_of, table_r
 from dpol_weekly.holder.ledger import Ledger
 from dpol_weekly.keys import Key
 from dpol_weekly.records import as_file, signed_text
-from dpol_weekly.released.read import find_release
-from dpol_weekly.released.row import Released
-
-_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 def last_written(ledger: Ledger, output: Output) -> int | None:
@@ -42,15 +36,12 @@ def refuse_gone(ledger: Ledger, output: Output, *, write_again: bool) -> None:
         if not file.exists():
             raise DataError(
                 f"{file}: was written once, and is gone; put it back, or the newest ledger, if"
-                f" {ledger.path} is an older copy; if it is the newest, add --write-again, which"
-                " writes the file as the ledger has it"
+                f" {ledger.path} is an older copy; if it is the newest, add --write-again"
             )
 
 
 def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
     """Write the last release of an output if it differs from the ledger, and note that.
-
-    Temporary files of killed runs are removed. Another file in its place is moved aside.
 
     Args:
         ledger: the ledger.
@@ -63,18 +54,12 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
     Raises:
         OutputError: the file cannot be written.
     """
-    path = path_of(ledger, output)
-    left = re.compile(rf"\.{re.escape(path.name)}-{_DATE}-[a-z0-9_]{{8}}\.json")
-    for temporary in path.parent.glob(".*"):  # as `atomic_path` names them
-        if left.fullmatch(temporary.name):
-            with suppress(OSError):
-                temporary.unlink()
-    run, rows = runs_of(ledger, output)[-1], table_rows(ledger, output)
+    run = runs_of(ledger, output)[-1]
     facts = {
         "dpol_release": 2,
         "agreement": agreed(run["agreement"]).sha256(),
         "ledger": {"id": ledger.id, "output": output.id, "head": run["head"]},
-        "rows": rows,
+        "rows": table_rows(ledger, output),
         "key": key.public,
     }
     last = run["number"]
@@ -85,8 +70,6 @@ def write_release(ledger: Ledger, output: Output, key: Key) -> Path:
     with suppress(OSError):
         if file.is_file() and file.read_bytes() == content:  # a pipe would never end
             return file
-    if file.exists() and not _is_earlier(file, rows):
-        file.replace(file.with_name(f"{file.name}.aside"))
     with atomic_path(file) as new:
         new.write_bytes(content)
     return file
@@ -109,11 +92,3 @@ def release_file(ledger: Ledger, output: Output, run: int) -> Path:
     path, last = path_of(ledger, output), "SELECT MAX(period) FROM released"
     found = ledger.execute(f"{last} WHERE output = ? AND run <= ?", output.number, run)
     return path.with_name(f"{path.name}-{found.fetchone()[0]}.json")
-
-
-def _is_earlier(file: Path, rows: Sequence[Released]) -> bool:
-    """Return True if a file is a release with the first of these rows."""
-    with suppress(DataError):
-        report = find_release(file)
-        return report is not None and [*report.rows] == rows[: len(report.rows)]
-    return False

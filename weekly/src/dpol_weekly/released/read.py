@@ -53,7 +53,7 @@ class Report:
 
 
 def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Report | str | None]]:
-    """Yield each file, and each file in the folders, with what it holds.
+    """Yield each file, and each file in the folders that is not hidden, with what it holds.
 
     That is a release; or the reason why it is not an intact one, with the remedy; or None for a
     file in a folder that has nothing to do with releases.
@@ -61,7 +61,7 @@ def find_releases(paths: Sequence[Path]) -> Iterator[tuple[Path, Report | str | 
     seen = set[Path]()
     for path in paths:
         inside = path.is_dir()
-        for file in sorted(path.rglob("*")) if inside else [path]:
+        for file in sorted(path.rglob("[!.]*")) if inside else [path]:
             if file in seen or (inside and file.is_dir()):
                 continue
             seen.add(file)

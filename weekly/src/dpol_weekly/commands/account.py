@@ -1,23 +1,35 @@
-"""`dpol recompute`: what release files guarantee, recomputed from them and the agreement."""
+"""`dpol history` and `dpol recompute`: what was released, and what it costs a person."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, path
 
+_HISTORY = """\
+Show in plain words what was released, when, and what it cost, as the ledger knows it. Shows no
+count. Like every command that opens a ledger, it verifies the hash chain over all of it first."""
+
 _RECOMPUTE = """\
 Recompute what release files cost a person, from their rows and the agreements that you name, and
-say it in words. Anybody can: nothing secret is read. Rows that stand in several files of one ledger
-count once, and agreements about the same people add up. Exits with 1 if a budget is passed."""
+say it in words. Agreements about the same people add up. Exits with 1 if a budget is passed."""
 
 _STATED = {"count_sensitivity", "longest_stay", "budget_mu"}
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Add the commands."""
+    words = "show what was released so far, and what it cost"
+    parser = add_command(commands, "history", readers="Hospital", words=words, description=_HISTORY)
+    words = "the ledger (default: dpol-ledger.sqlite in this folder)"
+    file = Path("dpol-ledger.sqlite")
+    parser.add_argument("--ledger", type=path, default=file, metavar="FILE", help=words)
+    add_answer_options(parser)
+    parser.set_defaults(run=_history)
+
     words = "recompute what release files cost a person, and say it in words"
     parser = add_command(
         commands, "recompute", readers="Hospital", words=words, description=_RECOMPUTE
@@ -30,6 +42,14 @@ def add(commands: Commands) -> None:
     )
     add_answer_options(parser)
     parser.set_defaults(run=_recompute)
+
+
+def _history(options: argparse.Namespace) -> None:
+    from dpol_weekly.holder.history import history
+    from dpol_weekly.prose import lines_of
+
+    found = history(options.ledger)
+    answer(options, lines_of("history", "holder", **found), found)
 
 
 def _recompute(options: argparse.Namespace) -> None:
