@@ -118,6 +118,63 @@ def rw_meta(
     return played
 
 
+def fixed_share(
+    noisy_gains: np.ndarray, noise_scale: np.ndarray, *, rate: float, share: float
+) -> list[int]:
+    """Play the largest weight; the weights are recomputed from round 1 in every round."""
+    rounds, n = noisy_gains.shape
+    played = []
+    for t in range(rounds):
+        weights = [1 / n] * n
+        for s in range(t):
+            unit = typical_level(noisy_gains[: s + 1], noise_scale)
+            weights = [
+                w * math.exp(rate * g / unit) for w, g in zip(weights, noisy_gains[s], strict=True)
+            ]
+            weights = [(1 - share) * w / sum(weights) + share / n for w in weights]
+        played.append(weights.index(max(weights)))
+    return played
+
+
+def typical_level(history: np.ndarray, noise_scale: np.ndarray) -> float:
+    """Return the mean of the rounds' weighted levels, at least its standard error."""
+    between, total, variance = float(np.median(noise_scale[0])), 0.0, 0.0
+    for t, (gains, scale) in enumerate(zip(history, noise_scale, strict=False), start=1):
+        weights = [1 / (eta**2 + between**2) for eta in scale]
+        weights = [w / sum(weights) for w in weights]
+        total += sum(w * g for w, g in zip(weights, gains, strict=True))
+        variance += sum((w * eta) ** 2 for w, eta in zip(weights, scale, strict=True))
+        between = max(total, math.sqrt(variance)) / t
+    return between
+
+
+def split_budget(
+    noisy_gains: np.ndarray,
+    initial: np.ndarray,
+    noise_scale: np.ndarray,
+    learners: Sequence[Learner],
+    rng: np.random.Generator,
+) -> list[int]:
+    """Follow the best learner by a noisy vector that no learner sees."""
+    m, (rounds, n) = len(learners), noisy_gains.shape
+    vectors, past, played = [[] for _ in range(m + 1)], [], []
+    for t in range(rounds):
+        if t:
+            fresh = rng.standard_normal((m + 1, n))
+            for vector, own in zip(vectors, fresh - fresh.mean(axis=0), strict=True):
+                wider = math.sqrt(m + 1) * noise_scale[t - 1]
+                vector.append(noisy_gains[t - 1] + wider * own)
+        past.append(
+            [
+                learner(np.array(vector).reshape(t, n), math.sqrt(m + 1) * initial)
+                for learner, vector in zip(learners, vectors, strict=False)
+            ]
+        )
+        totals = [sum(vectors[m][s][past[s][i]] for s in range(t)) for i in range(m)]
+        played.append(past[t][totals.index(max(totals))])
+    return played
+
+
 def prefix_nodes(count: int) -> list[tuple[int, int]]:
     """Return the tree nodes (first, last round) whose union is rounds 1..count, largest first."""
     nodes, start = [], 1

@@ -76,7 +76,7 @@ def test_order_and_a_wave_that_lifts_everybody_change_nothing(name, game):
 
     before, wave = actions(), np.sin(np.arange(20))[:, None]
     # If the level tells how far apart experts lie, a wave is informative.
-    of_level = name == "random-effects"
+    of_level = name in ("random-effects", "fixed-share")
     assert (actions(gains=game.gains + wave) != before).any() == of_level
     order = np.array([3, 0, 5, 1, 4, 2])
     permuted = {key: getattr(game, key)[..., order] for key in ("initial", "gains", "noise_scale")}

@@ -55,6 +55,13 @@ BROKEN = [
         {}, [0.1, 1.0],
     )),
     ("ridge", {"penalties": {"weak": 0}}, "penalties.weak must be a number from 1e-9 to 1e9"),
+    *(("fixed-share", {"settings": s}, message) for s, message in [
+        ({}, "settings must be named, like {'gentle': "),
+        ({"x": [1]}, "settings.x must be a rate and a share, got [1]"),
+        ({"x": [0, 0.1]}, "the rate of settings.x must be a number in (0, 1e6], got 0"),
+        ({"x": [1, 2]}, "the share of settings.x must be a number in (0, 1], got 2"),
+    ]),
+    ("split-budget", {"learners": []}, "learners must not be empty"),
     ("random-effects", {"scales": []}, "scales must be a list of numbers above 0"),
     ("random-effects", {"scales": [0.5, 0]}, "scales must be a number in (0, inf), got 0"),
     ("random-effects", {"scales": [0.5, 0.5]}, "a scale is listed twice"),
@@ -76,5 +83,5 @@ def test_a_parameter_out_of_range_is_refused(family, parameters, message):
     ids=str,
 )
 def test_an_unknown_algorithm_is_refused(spec):
-    with pytest.raises(ValueError, match=r"^algorithm .* is not one of rw-ftpl, "):
+    with pytest.raises(ValueError, match=r"^algorithm .* is not one of persistence, "):
         make_members(spec)

@@ -22,7 +22,8 @@ def plain(gains, uniforms, scale, kind):
     while len(actions) < T:
         noise = [-math.log(-math.log(1 - next(tape))) for _ in range(n)]
         length = 2 ** (len(actions) + 1).bit_length() // 2
-        drawn = 1 + int(length * next(tape))
+        upper = range(1, length + 1)[length // 2 :]
+        drawn = upper[int(len(upper) * next(tape))]
         prefix = drawn if kind == "random" else length
         chosen = max(range(n), key=lambda i: seen[i] + scale * noise[i])
         seen = gains[len(actions) : len(actions) + prefix].sum(axis=0)

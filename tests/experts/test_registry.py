@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from dpol.checks.algorithms import (
     CHECKS,
@@ -16,6 +18,7 @@ from dpol.checks.algorithms import (
     random_stream,
     source_for,
 )
+from dpol.experts import registry
 from dpol.experts.cautious_mean import CautiousMean
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
@@ -29,6 +32,7 @@ from dpol.experts.registry import (
     label_of,
     make_members,
     modules_of,
+    place_of,
 )
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, privatize
@@ -238,5 +242,22 @@ def test_a_suite_entry_names_the_modules_of_its_algorithm_and_learners():
         f"{home}.learners.leader",
         f"{home}.learners.ridge",
     )
-    with pytest.raises(ValueError, match="algorithm 'nothing' is not one of rw-ftpl"):
+    with pytest.raises(ValueError, match="algorithm 'nothing' is not one of persistence"):
         modules_of("nothing")
+
+
+# --- The order of simplicity ---
+
+
+def test_the_registry_is_ordered_and_unknown_names_are_last():
+    """`bank` puts a bank among the algorithms; a bank without a place of its own follows them."""
+    file = yaml.safe_load(Path(registry.__file__).with_suffix(".yaml").read_text())
+    named = [*file["algorithms"]]
+    assert [*REGISTRY] == [*named, *(bank for bank in file["learners"] if bank not in named)]
+    banks = [name for name, block in file["algorithms"].items() if block == "bank"]
+    assert all(REGISTRY[bank] is LEARNERS[bank] for bank in banks)
+    assert [place_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
+    assert place_of("my.package:Mine") == place_of("") == len(REGISTRY)
+
+    order = ["persistence", "cautious-mean", "rw-ftpl", "random-effects", "ridge", "rw-meta", "l2p"]
+    assert sorted(order, key=place_of) == order

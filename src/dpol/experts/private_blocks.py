@@ -42,14 +42,16 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
     """Keep an expert for a block of rounds; draw the next by the exponential mechanism.
 
     Blocks have 1, 2, 4, ... rounds. The draw sees the gains of the last block, or of a prefix whose
-    length is uniform and drawn before the block. A round enters at most one draw, and each
+    length is uniform on the upper half of the block's lengths and drawn before the block. So each
+    length of a prefix is drawn in one block only. A round enters at most one draw, and each
     draw is epsilon-DP, so all actions together are. epsilon is the largest that implies mu-GDP. The
     losses must be independent draws from one distribution; there is no promise for others.
 
     Args:
-        prefix: `random`, by Cesari and Colomboni, "Optimal Gap-Dependent Regret for Private
-            Stochastic Decision-Theoretic Online Learning" (2026), as its abstract describes it; or
-            `whole`, by "Private Online Prediction from Experts", Algorithm 2 (limited updates).
+        prefix: `random`, our reading of the abstract of Cesari and Colomboni, "Optimal
+            Gap-Dependent Regret for Private Stochastic Decision-Theoretic Online Learning" (arXiv
+            2605.29148), which turns "block regret into a sum over all prefix lengths"; or `whole`,
+            by "Private Online Prediction from Experts", Algorithm 2 (limited updates).
 
     Raises:
         ValueError: `prefix` is neither.
@@ -116,10 +118,11 @@ def _block_draws(
     """Draw the (R, n) Gumbel noise and the (R,) prefixes of a block.
 
     Taking the largest sum after adding scaled Gumbel noise is the exponential mechanism. Random
-    prefixes are uniform on 1, ..., `length`.
+    prefixes are uniform on the upper half of 1, ..., `length`.
     """
     uniforms = generators.uniforms(n + 1)
     lengths = np.full(len(uniforms), float(length))
     if prefix == "random":
-        lengths = 1 + np.floor(length * uniforms[:, n])
+        half = length // 2
+        lengths = 1 + half + np.floor((length - half) * uniforms[:, n])
     return -np.log(-np.log1p(-uniforms[:, :n])), lengths

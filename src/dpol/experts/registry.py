@@ -34,7 +34,6 @@ class Registration:
         when: when to take it, as a phrase for the manual.
         fixed: parameters that belong to the name, so that no config can set them.
         defaults: defaults of parameters that differ from the defaults of the class.
-        rival: kind of central rival that RW-Meta is compared with; empty if it is no rival.
         regret: proved bound on its expected regret, for gains in [0, 1]; empty if none is known.
         against: comparator of this regret, the best choice in hindsight.
     """
@@ -44,7 +43,6 @@ class Registration:
     when: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    rival: str = ""
     regret: str = ""
     against: str = ""
 
@@ -96,9 +94,12 @@ class Registration:
 _FILE: Any = read_yaml(Path(__file__).with_suffix(".yaml"))
 LEARNERS = {name: Registration(**block) for name, block in _FILE["learners"].items()}
 """Banks of learners, by their name under `learners` in a config."""
-_ALGORITHMS = {name: Registration(**block) for name, block in _FILE["algorithms"].items()}
+_ALGORITHMS = {
+    name: LEARNERS[name] if block == "bank" else Registration(**block)
+    for name, block in _FILE["algorithms"].items()
+}
 REGISTRY = _ALGORITHMS | {name: bank for name, bank in LEARNERS.items() if name not in _ALGORITHMS}
-"""Algorithms by name, and banks whose learners are played one by one."""
+"""Algorithms by name, and banks whose learners are played one by one; the simplest first."""
 EVERY_ALGORITHM = tuple({entry.module for entry in (*REGISTRY.values(), *LEARNERS.values())})
 """Dotted names of the modules that define them."""
 
@@ -125,9 +126,9 @@ def regret_bounds() -> dict[str, tuple[str, str]]:
     return {name: (entry.regret, entry.against) for name, entry in REGISTRY.items() if entry.regret}
 
 
-def rival_of(name: str) -> str:
-    """Return the kind of central rival of RW-Meta that a registered name is; empty for none."""
-    return REGISTRY[name].rival if name in REGISTRY else ""
+def place_of(name: str) -> int:
+    """Return the place of a registered name, the simplest first; others come last."""
+    return [*REGISTRY].index(name) if name in REGISTRY else len(REGISTRY)
 
 
 def make_members(spec: str | Mapping[str, Any]) -> tuple[Member, ...]:
