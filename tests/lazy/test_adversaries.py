@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from dpol.core.randomness import seed_sequence
-from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
+from dpol.lazy import adversaries
+from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, PairedLosses
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
@@ -48,7 +49,7 @@ def test_losses_do_not_depend_on_the_batch_size(
 def test_epochs_are_drawn_one_after_the_other(epsilon: float) -> None:
     """Epochs may continue from one part of two rounds into the next."""
     losses = EpochLosses(5, 900_000, epsilon, 3)
-    rng = np.random.default_rng(seed_sequence(3, ("epoch losses", 900_000)))
+    rng = np.random.default_rng(seed_sequence(3, ("epoch losses", 900_000, 0)))
     lengths = np.diff(np.round(np.linspace(0, 5, losses.epochs + 1)).astype(int))
     drawn = np.array([rng.integers(0, 2, 900_000) for _ in lengths])
     np.testing.assert_array_equal(matrix(losses, 5), drawn.repeat(lengths, axis=0))
@@ -98,3 +99,46 @@ def test_epochs_of_the_lower_bound(T: int, epsilon: float, expected: int) -> Non
     lengths = np.diff(starts)
     assert len(lengths) == expected
     assert lengths.max() - lengths.min() <= 1  # as equal as can be
+
+
+# ---- replicates with losses of their own ---------------------------------------------------------
+
+PAIRED = [
+    PairedLosses(tuple(GapLosses(300, 3, 0.1, 4, r) for r in range(5))),
+    PairedLosses(tuple(EpochLosses(300, 3, 0.01, 4, r) for r in range(5))),
+]
+
+
+@pytest.mark.parametrize("losses", PAIRED)
+@pytest.mark.parametrize("size", [1, 7, 300, 1000])
+@pytest.mark.parametrize("room", [1, 100, 10**9])
+def test_paired_losses_are_those_of_their_sequences(
+    losses: PairedLosses, size: int, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much memory there is: totals above 255 need more than one byte."""
+    monkeypatch.setattr(adversaries, "MOST_SUMS", room)
+    rounds = np.stack([matrix(each) for each in losses.sequences])
+    read = list(PairedLosses(losses.sequences).batches(size))
+    lengths = [min(size, 300 - first) for first in range(0, 300, size)]
+    starts = np.cumsum([0, *lengths[:-1]])
+    points = np.array([0, 1, 2, 0, 1])
+    for batch, first, length in zip(read, starts, lengths, strict=True):
+        expected = rounds[:, first : first + length].sum(axis=1)
+        np.testing.assert_array_equal(batch.losses, expected)
+        np.testing.assert_array_equal(batch.of(points), expected[range(5), points])
+        np.testing.assert_array_equal(batch.before, rounds[:, :first].sum(axis=1))
+    np.testing.assert_array_equal(PairedLosses(losses.sequences).totals, rounds.sum(axis=1))
+
+
+@pytest.mark.parametrize("make", [lambda r: GapLosses(400, 40, 0.1, 4, r),
+                                  lambda r: EpochLosses(400, 40, 9.0, 4, r)])  # fmt: skip
+def test_replicates_have_independent_losses(make: Callable[[int], ExpertLosses]) -> None:
+    """Two sequences agree in half of 15,600 fair coins; the best expert's coins are left out."""
+    first, second = (matrix(make(r))[:, 1:] for r in (0, 1))
+    assert rate_is((first == second).sum(), first.size, 0.5)
+    assert not rate_is((first == first).sum(), first.size, 0.5)
+
+
+def test_games_of_other_sizes_do_not_share_the_best_experts_losses() -> None:
+    few, many = (matrix(gap(2000, d, advantage=0.0))[:, 0] for d in (3, 4))
+    assert rate_is((few == many).sum(), 2000, 0.5)

@@ -14,7 +14,7 @@ from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.play import RawGains, play_rounds
 from dpol.experts.private_blocks import MECHANISMS, PrivateBlocks, implied_mu
-from dpol.lazy.adversaries import EpochLosses, GapLosses
+from dpol.lazy.adversaries import EpochLosses, GapLosses, PairedLosses
 from dpol.lazy.leaders import LEADERS, play_blocks, play_leaders
 from dpol.privacy.factorizations import prefix_sums
 from experts_plain import tree_ftpl
@@ -24,14 +24,18 @@ def generators(replicates: int) -> ReplicateGenerators:
     return replicate_generators(0, ("test",), range(replicates), "algorithm")
 
 
+def gaps(T):
+    return PairedLosses(tuple(GapLosses(T, 3, 0.1, 2, r) for r in range(10)))
+
+
 @pytest.mark.parametrize("T", [2, 3, 16, 17, 45])
 @pytest.mark.parametrize("mu", [0.5, 5.0, 50.0, math.inf])
 def test_the_tree_is_the_plain_one(T, mu):
     """The least-noise tree plays on gains that are negative losses, with negative noise."""
-    losses, levels = GapLosses(T, 3, 0.1, 2), math.ceil(math.log2(T))
+    losses, levels = gaps(T), math.ceil(math.log2(T))
     ((totals, switched),) = play_leaders("tree-ftpl-min-noise", [(losses, mu)], generators(10))
-    rounds = plain.matrix(losses)
     for r, rng in enumerate(generators(10).generators):
+        rounds = plain.matrix(losses.sequences[r])
         negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
         actions = tree_ftpl(-rounds, math.sqrt(3) * levels / mu, levels, negative)
         assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
@@ -42,10 +46,10 @@ def test_the_tree_is_the_plain_one(T, mu):
 @pytest.mark.parametrize("mu", [0.5, 50.0])
 def test_the_matrix_leader_is_the_plain_one(T, mu):
     """The dense factor gives the noise of every prefix; round 1 plays expert 0."""
-    losses = GapLosses(T, 3, 0.1, 2)
+    losses, left = gaps(T), prefix_sums(T).left
     ((totals, switched),) = play_leaders("mf-ftpl", [(losses, mu)], generators(10))
-    rounds, left = plain.matrix(losses), prefix_sums(T).left
     for r, rng in enumerate(generators(10).generators):
+        rounds = plain.matrix(losses.sequences[r])
         noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
         actions = [0, *noisy[:-1].argmin(axis=1)]
         assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
@@ -55,7 +59,8 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
 @pytest.mark.parametrize("algorithm", LEADERS)
 def test_games_together_are_those_alone(algorithm):
     """The noise is the same at every level and on all losses."""
-    games = [(GapLosses(17, 3, 0.1, 2), 0.5), (EpochLosses(17, 3, 1.0, 2), 5.0)]
+    epochs = PairedLosses(tuple(EpochLosses(17, 3, 1.0, 2, r) for r in range(10)))
+    games = [(gaps(17), 0.5), (epochs, 5.0)]
     together = play_leaders(algorithm, games, generators(10))
     for game, outcome in zip(games, together, strict=True):
         np.testing.assert_array_equal(outcome, play_leaders(algorithm, [game], generators(10))[0])
@@ -64,18 +69,19 @@ def test_games_together_are_those_alone(algorithm):
 @pytest.mark.parametrize("T", [1, 17])
 @pytest.mark.parametrize("prefix", MECHANISMS)
 def test_private_blocks_play_gains_that_are_one_less_the_loss(T, prefix):
-    losses, epsilon = GapLosses(T, 3, 0.1, 2), 5.0
-    rounds = plain.matrix(losses)
-    stream = GainStream(
-        label="losses",
-        gains=1 - rounds,
-        capacity=None,
-        entities=("a", "b", "c"),
-        periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
-        given_sensitivity=np.ones(T),
-    )
+    losses, epsilon = gaps(T), 5.0
     totals, switched = play_blocks(losses, epsilon, generators(10), prefix)
-    source = RawGains(stream, implied_mu(epsilon), 10)
-    actions = play_rounds(PrivateBlocks(prefix), source, generators(10))
-    np.testing.assert_allclose(totals, rounds[np.arange(T), actions].sum(axis=1))
-    np.testing.assert_array_equal(switched, (np.diff(actions, axis=1) != 0).sum(axis=1))
+    for r, sequence in enumerate(losses.sequences):
+        rounds = plain.matrix(sequence)
+        stream = GainStream(
+            label="losses",
+            gains=1 - rounds,
+            capacity=None,
+            entities=("a", "b", "c"),
+            periods=np.datetime64("2020-01-05") + 7 * np.arange(T),
+            given_sensitivity=np.ones(T),
+        )
+        source = RawGains(stream, implied_mu(epsilon), 10)
+        actions = play_rounds(PrivateBlocks(prefix), source, generators(10))[r]
+        assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
+        assert switched[r] == (np.diff(actions) != 0).sum()

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
 import lazy_plain as plain
 import replicates
-from dpol.core.randomness import ReplicateGenerators
-from dpol.lazy.transform import LazyParameters, advance, start
-from dpol.lazy.weights import WeightsMeasure
+from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.lazy.adversaries import GapLosses, PairedLosses
+from dpol.lazy.transform import LazyParameters, advance, play, start
+from dpol.lazy.weights import PairedWeights, WeightsMeasure
 
 NORMALISERS = (2.0, 1.0)
 
@@ -38,6 +40,18 @@ def test_every_replicate_is_the_plain_version_on_the_same_uniforms(normaliser, B
     for r, tape in enumerate(tapes):
         _, points = plain.play(losses, tape.numbers, B=B, eta=eta, p=p, c=normaliser)
         assert [(s.played[r], s.shadow[r]) for s in states] == points
+
+
+@pytest.mark.parametrize("shadow", [True, False])
+def test_replicates_with_losses_of_their_own_play_as_if_alone(shadow):
+    """The measure of paired losses beside the shared one, a replicate at a time."""
+    losses = PairedLosses(tuple(GapLosses(200, 5, 0.2, 7, r) for r in range(6)))
+    parameters = LazyParameters(3, 0.4, 0.1, shadow=shadow)
+    coins = partial(replicate_generators, 3, ("paired",), purpose="coins")
+    together = play(PairedWeights(5, 0.4, 6), parameters, losses, coins(replicates=range(6)))
+    for r, sequence in enumerate(losses.sequences):
+        alone = play(WeightsMeasure(5, 0.4), parameters, sequence, coins(replicates=[r]))
+        assert [part[r] for part in together] == [part[0] for part in alone]
 
 
 # By hand, eta = log 2, B = 1, losses (1, 0): nu ratio is 1/2 for expert 0 and 1 for expert 1.

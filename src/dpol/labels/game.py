@@ -7,13 +7,19 @@ risk in the middle of a block counts for all its rounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
-from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import (
+    Floats,
+    Key,
+    ReplicateGenerators,
+    replicate_generators,
+    replicate_numbers,
+)
 from dpol.core.words import one_line
 from dpol.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
 from dpol.labels.learners import BlockLearner, LabelLearner
@@ -74,7 +80,9 @@ class LabelGame:
         return len(self.law)
 
 
-def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> LabelGame:
+def realisable(
+    hypotheses: HypothesisClass, features: Ints, replicates: int | Sequence[int]
+) -> LabelGame:
     """Return the game of the paper, in which hypothesis r mod K is the truth of replicate r.
 
     Source: "Online Distribution Learning with Local Privacy Constraints", section 2.1.
@@ -82,9 +90,9 @@ def realisable(hypotheses: HypothesisClass, features: Ints, replicates: int) -> 
     Args:
         hypotheses: hypothesis class.
         features: (T,) feature of each round, 0..X-1.
-        replicates: R, the number of replicates.
+        replicates: R, the number of replicates, or their numbers.
     """
-    law = np.arange(replicates) % hypotheses.n_hypotheses
+    law = np.array(replicate_numbers(replicates)) % hypotheses.n_hypotheses
     return LabelGame(
         hypotheses=hypotheses, features=features, laws=hypotheses.masses.transpose(1, 0, 2), law=law
     )
@@ -98,12 +106,15 @@ class LabelGenerators:
     clients: ReplicateGenerators
 
 
-def label_generators(seed: int, key: Key, replicates: int, client: str) -> LabelGenerators:
+def label_generators(
+    seed: int, key: Key, replicates: int | Sequence[int], client: str
+) -> LabelGenerators:
     """Return the generators of a game; learners with the same key get the same labels.
 
-    A learner that draws sums over blocks of rounds draws labels from its clients' generators.
+    A learner that draws sums over blocks of rounds draws labels from its clients' generators. The
+    replicates are given by their numbers, or by how many there are.
     """
-    rows = range(replicates)
+    rows = replicate_numbers(replicates)
     return LabelGenerators(
         replicate_generators(seed, key, rows, "labels"),
         replicate_generators(seed, key, rows, f"messages of {client}"),

@@ -114,7 +114,13 @@ def draw_categories(masses: Floats, rows: Ints, uniforms: Floats) -> Ints:
 
 
 def random_class(
-    n_hypotheses: int, n_labels: int, *, seed: int, concentration: float = 1.0, n_features: int = 1
+    n_hypotheses: int,
+    n_labels: int,
+    *,
+    seed: int,
+    concentration: float = 1.0,
+    n_features: int = 1,
+    replicate: int = 0,
 ) -> HypothesisClass:
     """Return hypotheses from a symmetric Dirichlet distribution, drawn anew for every feature.
 
@@ -124,8 +130,9 @@ def random_class(
         seed: root seed; the class depends only on it and the other arguments.
         concentration: Dirichlet parameter, above 0; below 1 most mass is on few labels.
         n_features: X, the number of features.
+        replicate: number of the replicate; each has a class of its own.
     """
-    key = ("random class", n_hypotheses, n_labels, float(concentration), n_features)
+    key = ("random class", n_hypotheses, n_labels, float(concentration), n_features, replicate)
     generator = np.random.default_rng(seed_sequence(seed, key))
     # Gamma variables with a small shape may all be 0; adding a tiny number keeps the sum positive.
     gammas = generator.standard_gamma(concentration, (n_features, n_hypotheses, n_labels))

@@ -6,7 +6,7 @@ from .accounting import sound_epsilon as sound_epsilon
 from .adversaries import EpochLosses as EpochLosses
 from .adversaries import ExpertLosses as ExpertLosses
 from .adversaries import GapLosses as GapLosses
-from .adversaries import total_losses as total_losses
+from .adversaries import PairedLosses as PairedLosses
 from .algorithm import LazyWeights as LazyWeights
 from .dartboard import ShrinkingDartboard as ShrinkingDartboard
 from .dartboard import choose_dartboard as choose_dartboard
@@ -21,4 +21,5 @@ from .transform import Measure as Measure
 from .transform import advance as advance
 from .transform import play as play
 from .transform import start as start
+from .weights import PairedWeights as PairedWeights
 from .weights import WeightsMeasure as WeightsMeasure

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, seed_sequence
+
+Sums = NDArray[np.unsignedinteger[Any]]
+"""Sums of losses 0 and 1."""
+MOST_SUMS = 60_000_000
+"""Most sums of losses in memory; of longer games, parts are made again for each algorithm."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +61,17 @@ class GapLosses(ExpertLosses):
         n_experts: d, the number of experts.
         gap: advantage of the best expert, in [0, 1/2].
         seed: root seed; the losses are the same for every batch size.
+        replicate: number of the replicate; each has a sequence of its own.
     """
 
     gap: float
     seed: int
+    replicate: int = 0
 
     def _blocks(self) -> Iterator[Floats]:
-        rng = np.random.default_rng(seed_sequence(self.seed, ("gap losses", self.n_experts)))
-        best = np.random.default_rng(seed_sequence(self.seed, ("gap losses, best expert",)))
+        key = ("gap losses", self.n_experts, self.replicate)
+        rng = np.random.default_rng(seed_sequence(self.seed, key))
+        best = np.random.default_rng(seed_sequence(self.seed, (*key, "best expert")))
         # Blocks do not depend on the batch size, so neither do the numbers.
         chunk = max(1, 2_000_000 // self.n_experts)
         for first in range(0, self.n_rounds, chunk):
@@ -82,10 +93,12 @@ class EpochLosses(ExpertLosses):
         n_experts: d, the number of experts.
         epsilon: eps, the privacy parameter of the lower bound.
         seed: root seed.
+        replicate: number of the replicate; each has a sequence of its own.
     """
 
     epsilon: float
     seed: int
+    replicate: int = 0
 
     @property
     def epochs(self) -> int:
@@ -94,7 +107,8 @@ class EpochLosses(ExpertLosses):
         return max(1, round(min(wanted, self.n_rounds)))
 
     def _blocks(self) -> Iterator[Floats]:
-        rng = np.random.default_rng(seed_sequence(self.seed, ("epoch losses", self.n_experts)))
+        key = ("epoch losses", self.n_experts, self.replicate)
+        rng = np.random.default_rng(seed_sequence(self.seed, key))
         edges = np.round(np.linspace(0, self.n_rounds, self.epochs + 1)).astype(int)
         loss, begun = np.empty((1, self.n_experts)), 0
         chunk = max(1, 2_000_000 // self.n_experts)
@@ -108,10 +122,73 @@ class EpochLosses(ExpertLosses):
             begun = epoch[-1]
 
 
-@lru_cache(maxsize=64)
-def total_losses(losses: ExpertLosses) -> Floats:
-    """Return the (d,) total losses of the experts."""
-    total = np.zeros(losses.n_experts)
-    for batch in losses.batches(max(1, 1_000_000 // losses.n_experts)):
-        total += batch.sum(axis=0)
-    return total
+@dataclass(frozen=True)
+class Stretch:
+    """Consecutive rounds of `PairedLosses`, by the (R, d) total losses before and after them."""
+
+    before: Sums
+    after: Sums
+
+    def of(self, points: NDArray[np.integer[Any]]) -> Floats:
+        """Return the (R,) losses of one expert of each replicate."""
+        rows = np.arange(len(points))
+        return np.asarray(self.after[rows, points] - self.before[rows, points], dtype=float)
+
+    @property
+    def losses(self) -> Floats:
+        """The (R, d) losses of all experts."""
+        return np.asarray(self.after - self.before, dtype=float)
+
+
+@dataclass(frozen=True)
+class PairedLosses:
+    """Sequences of losses of R replicates, which every algorithm plays on: its own for each.
+
+    They are summed once, so a batch costs no more than the experts that are played in it.
+
+    Args:
+        sequences: the sequences, of losses 0 and 1, with the same rounds and experts.
+    """
+
+    sequences: tuple[ExpertLosses, ...]
+
+    def batches(self, size: int) -> Iterator[Stretch]:
+        """Yield consecutive batches of `size` rounds; the last may be shorter."""
+        for sums in self.parts(size):
+            edges = [*range(0, sums.shape[1] - 1, size), sums.shape[1] - 1]
+            for first, end in itertools.pairwise(edges):
+                yield Stretch(sums[:, first], sums[:, end])
+
+    def parts(self, size: int = 1) -> Iterator[Sums]:
+        """Yield the (R, rounds + 1, d) total losses before and after each round of a part.
+
+        All rounds are one part if there is memory; otherwise a part has whole batches of `size`.
+        """
+        room = MOST_SUMS // (len(self.sequences) * self.sequences[0].n_experts)
+        if room < self.sequences[0].n_rounds:
+            yield from self._sums(max(1, room // size) * size)
+        else:
+            yield self._whole
+
+    @cached_property
+    def totals(self) -> Floats:
+        """(R, d) total losses of all rounds."""
+        *_, last = self.parts()
+        return last[:, -1].astype(float)
+
+    @cached_property
+    def _whole(self) -> Sums:
+        (sums,) = self._sums(self.sequences[0].n_rounds)
+        return sums
+
+    def _sums(self, length: int) -> Iterator[Sums]:
+        T, d = self.sequences[0].n_rounds, self.sequences[0].n_experts
+        last: Any = 0
+        for parts in zip(*(each.batches(length) for each in self.sequences), strict=True):
+            sums: Sums = np.empty((len(parts), len(parts[0]) + 1, d), dtype=np.min_scalar_type(T))
+            sums[:, 0] = last
+            for own, part in zip(sums, parts, strict=True):
+                np.cumsum(part, axis=0, out=own[1:], dtype=own.dtype)
+                own[1:] += own[0]
+            last = sums[:, -1]
+            yield sums

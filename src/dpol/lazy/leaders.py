@@ -10,14 +10,14 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import CuratorSetup, Observation
 from dpol.experts.private_blocks import Prefix, PrivateBlocks
-from dpol.lazy.adversaries import ExpertLosses
+from dpol.lazy.adversaries import PairedLosses
 from dpol.privacy.factorizations import prefix_sums_times
 from dpol.privacy.gaussian_dp import implied_mu
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 
 def play_leaders(
-    algorithm: str, games: Sequence[tuple[ExpertLosses, float]], generators: ReplicateGenerators
+    algorithm: str, games: Sequence[tuple[PairedLosses, float]], generators: ReplicateGenerators
 ) -> list[tuple[Floats, Floats]]:
     """Return the (R,) total losses and (R,) switches of each game; L2 sensitivity sqrt(d) a round.
 
@@ -25,22 +25,21 @@ def play_leaders(
 
     Args:
         algorithm: name in `LEADERS`.
-        games: losses in [0, 1] and mu of each game; all have the same rounds and experts.
+        games: losses and mu of each game; all have the same rounds and experts.
         generators: one for each replicate.
     """
-    T, d = games[0][0].n_rounds, games[0][0].n_experts
-    sums = {losses: _rounds_and_prefixes(losses) for losses, _ in games}
-    actions = np.empty((len(games), generators.n_replicates, T), dtype=int)
+    T, d = games[0][0].sequences[0].n_rounds, games[0][0].sequences[0].n_experts
+    total, switches = np.empty((2, len(games), generators.n_replicates))
     _, draw = LEADERS[algorithm]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
-        for chosen, (losses, mu) in zip(actions, games, strict=True):
-            chosen[r] = (sums[losses][1] + math.sqrt(d) / mu * noise).argmin(axis=1)
-    outcomes = []
-    for (losses, _), chosen in zip(games, actions, strict=True):
-        total = sums[losses][0][np.arange(T), chosen].sum(axis=1)
-        outcomes.append((total, np.count_nonzero(np.diff(chosen), axis=1).astype(float)))
-    return outcomes
+        for g, (losses, mu) in enumerate(games):
+            (sums,) = losses.parts(T)
+            chosen = (sums[r, :-1] + math.sqrt(d) / mu * noise).argmin(axis=1)
+            at = np.arange(T), chosen
+            total[g, r] = (sums[r, 1:][at] - sums[r, :-1][at]).sum()
+            switches[g, r] = np.count_nonzero(np.diff(chosen))
+    return list(zip(total, switches, strict=True))
 
 
 def tree_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
@@ -73,23 +72,23 @@ LEADERS: Mapping[str, tuple[str, Callable[[int, int, np.random.Generator], Float
 
 
 def play_blocks(
-    losses: ExpertLosses, epsilon: float, generators: ReplicateGenerators, prefix: Prefix
+    losses: PairedLosses, epsilon: float, generators: ReplicateGenerators, prefix: Prefix
 ) -> tuple[Floats, Floats]:
     """Return the (R,) total losses and (R,) switches of private blocks on gains 1 - loss.
 
     Args:
-        losses: losses in [0, 1].
+        losses: losses of each replicate.
         epsilon: pure epsilon of the actions, for a change of all losses of one round.
         generators: one for each replicate.
         prefix: how much of a block a draw sees.
     """
-    R, d = generators.n_replicates, losses.n_experts
+    R, (first, *_) = generators.n_replicates, losses.sequences
     setup = CuratorSetup(
         n_replicates=R,
-        n_rounds=losses.n_rounds,
-        n_experts=d,
+        n_rounds=first.n_rounds,
+        n_experts=first.n_experts,
         gain_range=1.0,
-        sensitivity=math.sqrt(d),
+        sensitivity=math.sqrt(first.n_experts),
         largest_change=1.0,
         mu=implied_mu(epsilon),
     )
@@ -97,19 +96,11 @@ def play_blocks(
     state, played = algorithm.step(algorithm.init(setup), None, generators)
     total, switches = np.zeros(R), np.zeros(R)
     seen: Observation | None = None
-    for (loss,) in losses.batches(1):
+    for one in losses.batches(1):
         if seen is not None:
             before = played
             state, played = algorithm.step(state, seen, generators)
             switches += played != before
-        total += loss[played]
-        seen = Observation(np.broadcast_to(1 - loss, (R, d)), np.zeros(d))
+        total += one.of(played)
+        seen = Observation(1 - one.losses, np.zeros(first.n_experts))
     return total, switches
-
-
-def _rounds_and_prefixes(losses: ExpertLosses) -> tuple[Floats, Floats]:
-    """Return the (T, d) losses of all rounds and their (T, d) sums before each round."""
-    (every,) = losses.batches(losses.n_rounds)
-    before = np.zeros_like(every)
-    before[1:] = every[:-1].cumsum(axis=0)
-    return every, before

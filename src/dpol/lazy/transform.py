@@ -22,7 +22,8 @@ NORMALISERS = {"published": 2.0, "tight": 1.0}
 class Measure(Protocol):
     """Measures nu_1, nu_2, ... on a set of points, each determined by the losses before it.
 
-    The losses are the same for all replicates, so the replicates share the state of a measure.
+    Replicates with the same losses share the state of a measure. If they have losses of their own,
+    the state is an array (R, d), a row for each.
     """
 
     def initial(self) -> Any:
@@ -42,7 +43,7 @@ class Measure(Protocol):
 
 
 class Losses(Protocol):
-    """T rounds of losses, the same for all replicates."""
+    """T rounds of losses."""
 
     def batches(self, size: int) -> Iterator[Any]:
         """Yield the losses of consecutive batches, as (rounds, d) or in the measure's own form."""
@@ -187,5 +188,6 @@ def _redrawn(
     if not len(rows):
         return points
     points = points.copy()
-    points[rows] = measure.sample(current, generators.of(rows))
+    own = current[rows] if np.ndim(current) == 2 else current
+    points[rows] = measure.sample(own, generators.of(rows))
     return points

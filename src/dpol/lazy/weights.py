@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,4 +50,34 @@ class WeightsMeasure:
         return np.asarray(weights / weights.sum())
 
     def _weights(self, state: Floats) -> Floats:
-        return np.asarray(np.exp(-self.eta * (state - state.min())))
+        return np.asarray(np.exp(-self.eta * (state - state.min(axis=-1, keepdims=True))))
+
+
+@dataclass(frozen=True)
+class PairedWeights(WeightsMeasure):
+    """Multiplicative weights of replicates with losses of their own, `PairedLosses`.
+
+    A state has the total losses of each replicate, (R, d); a batch is a `Stretch`.
+
+    Args:
+        n_replicates: R.
+    """
+
+    n_replicates: int
+
+    def initial(self) -> Floats:
+        return np.zeros((self.n_replicates, self.n_experts))
+
+    def absorb(self, state: Any, batch: Any) -> Any:
+        return batch.after
+
+    def sample(self, state: Floats, generators: ReplicateGenerators) -> NDArray[np.int32]:
+        distribution = self._weights(state).cumsum(axis=1)
+        passed = distribution <= (generators.uniform() * distribution[:, -1])[:, None]
+        return np.asarray(np.minimum(passed.sum(axis=1), self.n_experts - 1), dtype=np.int32)
+
+    def log_ratio(self, batch: Any, points: NDArray[np.int32]) -> Floats:
+        return -self.eta * self.loss(batch, points)
+
+    def loss(self, batch: Any, points: NDArray[np.int32]) -> Floats:
+        return np.asarray(batch.of(points))

@@ -178,10 +178,14 @@ def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
 
 
 def rows_and_runs(record, n_rounds):
-    """Yield each row with its run; runs of the median selector have other lengths."""
+    """Yield each row with its runs: one for each random class, or one of all replicates.
+
+    Runs of the median selector have other lengths.
+    """
     runs = [parts for parts in record.runs if parts[1].n_rounds == n_rounds]
-    learners = ~record.frame["algorithm"].isin(SELECTORS)
-    return zip(record.frame[learners].itertuples(), runs, strict=True)
+    rows = record.frame[~record.frame["algorithm"].isin(SELECTORS)]
+    for place, row in enumerate(rows.itertuples()):
+        yield row, runs[place :: len(rows)]
 
 
 def entropies(game):
@@ -191,45 +195,68 @@ def entropies(game):
     return np.array(each)[:, game.features].mean()
 
 
+def truths_of(parts):
+    """Return the (R, M) true laws of the replicates, hypothesis r mod K of the class of each."""
+    return [law for _, game, _ in parts for law in game.laws[game.law, 0]]
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a_row_is_what_its_run_gives(setting):
+def test_a_row_is_what_its_runs_give(setting):
     """The average of predictions is at least as near to the truth as the predictions on average."""
     T = setting.T
-    for row, (learner, game, outcome) in rows_and_runs(played(setting), T):
-        assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
-        assert row.kl_runs == outcome.kl.tolist()
-        assert row.mean_tv == pytest.approx(outcome.tv.mean() / T, rel=1e-12)
+    for row, parts in rows_and_runs(played(setting), T):
+        assert len(parts) == (1 if setting is HARD else 5)
+        laws = [law for _, game, _ in parts for law in game.law]
+        assert laws == [r % row.K for r in range(5)]
+        risks = np.concatenate([outcome.kl for *_, outcome in parts])
+        assert row.mean_kl_risk == pytest.approx(risks.mean(), rel=1e-12)
+        assert row.kl_runs == risks.tolist()
+        assert row.standard_error == pytest.approx(risks.std(ddof=1) / math.sqrt(5))
+        tv = np.concatenate([outcome.tv for *_, outcome in parts])
+        assert row.mean_tv == pytest.approx(tv.mean() / T, rel=1e-12)
         assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
-        adversary = setting is ADVERSARIAL
-        expected = math.nan if adversary else row.mean_kl_risk / T + entropies(game)
+        entropy = np.mean([entropies(game) for _, game, _ in parts])
+        expected = math.nan if setting is ADVERSARIAL else row.mean_kl_risk / T + entropy
         assert row.mean_log_loss == pytest.approx(expected, rel=1e-9, nan_ok=True)
-        assert set(game.features) == ({0, 1, 2, 3} if setting is CYCLIC else {0})
-        weights = [outcome.final_weights[r, r % row.K] for r in range(5)]
-        assert row.truth_weight == pytest.approx(np.mean(weights), rel=1e-12)
-        assert game.hypotheses.masses.shape[1:] == (row.K, row.M)
-        assert row.origin == learner.origin
-        pair = learner.client.guarantee.epsilon_delta or (math.inf, 0.0)
-        assert (row.guaranteed_epsilon, row.delta) == pair
-        assert row.sensitivity_rule == "exact" or learner.client.clipping.rule == "published"
+        weights = np.concatenate([outcome.final_weights for *_, outcome in parts])
+        assert row.truth_weight == pytest.approx(np.mean(weights[range(5), laws]), rel=1e-12)
+        pairs = [it.client.guarantee.epsilon_delta or (math.inf, 0.0) for it, *_ in parts]
+        assert (row.guaranteed_epsilon, row.delta) == max(pairs)
+        for learner, game, _ in parts:
+            assert set(game.features) == ({0, 1, 2, 3} if setting is CYCLIC else {0})
+            assert game.hypotheses.masses.shape[1:] == (row.K, row.M)
+            assert row.origin == learner.origin
+            assert row.sensitivity_rule == "exact" or learner.client.clipping.rule == "published"
         if setting.sweep == "features":
             assert row.features == setting.features
             continue
-        average = outcome.mean_weights @ learner.masses[0]
-        truth = game.laws[game.law, 0]
-        distances = [plain.tv(p, q) for p, q in zip(truth, average, strict=True)]
+        average = [law for it, _, run in parts for law in run.mean_weights @ it.masses[0]]
+        distances = [plain.tv(p, q) for p, q in zip(truths_of(parts), average, strict=True)]
         assert row.tv_average == pytest.approx(np.mean(distances), rel=1e-9)
         assert row.tv_average_runs == pytest.approx(distances, rel=1e-9)
         assert row.tv_average <= row.mean_tv + 1e-12
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
+def test_all_learners_play_on_the_classes_of_the_replicates(setting):
+    every = 4 if setting.sweep == "features" else 1
+    for _, parts in rows_and_runs(played(setting), setting.T):
+        if setting is HARD:
+            classes = [hard_class(2, hardness(2, 90, 1.0))]
+        else:
+            classes = [
+                random_class(setting.K, setting.M, seed=5, n_features=every, replicate=r)
+                for r in range(5)
+            ]
+        for (_, game, _), expected in zip(parts, classes, strict=True):
+            np.testing.assert_array_equal(game.hypotheses.masses, expected.masses)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_bounds_of_the_rows(setting):
     K, T, epsilon = setting.K, setting.T, setting.epsilon
-    every = 4 if setting.sweep == "features" else 1
-    expected, lowest = random_class(K, setting.M, seed=5, n_features=every), math.nan
-    if setting is HARD:
-        expected, lowest = hard_class(2, hardness(2, 90, 1.0)), lower_bound(2, 90, 1.0)
-    for row, (_, game, _) in rows_and_runs(played(setting), T):
+    lowest = lower_bound(2, 90, 1.0) if setting is HARD else math.nan
+    for row, _ in rows_and_runs(played(setting), T):
         bounds = {
             "wma": lambda T, rule=row.sensitivity_rule: wma_bound(K, T, epsilon, 1e-6, rule),
             "exp3": lambda T: exp3_bound(K, T, epsilon),
@@ -238,7 +265,6 @@ def test_bounds_of_the_rows(setting):
         bound = bounds.get(row.algorithm, lambda T: math.nan)
         np.testing.assert_equal(row.upper_bound, bound(T))
         np.testing.assert_equal(row.lower_bound, lowest)
-        np.testing.assert_array_equal(game.hypotheses.masses, expected.masses)
         first = row.informative_from
         assert math.isnan(first) == (row.algorithm not in ("wma", "exp3"))
         assert math.isnan(first) or bound(round(first)) < round(first) * math.log(K)
@@ -249,38 +275,42 @@ def test_bounds_of_the_rows(setting):
 def test_the_median_selector_has_its_own_shorter_runs(setting):
     """It has three learners of 30 rounds each, only in the sweep of rounds."""
     assert "tv_median" not in played(LABELS).frame
-    for row, (learner, game, outcome) in rows_and_runs(played(setting), 30):
-        truths = [r % row.K for r in range(5)]
-        assert game.law.tolist() == [law for law in truths for _ in range(3)]
-        distances = []
-        for r, law in enumerate(truths):
-            each = [outcome.mean_weights[3 * r + g] @ learner.masses[0] for g in range(3)]
-            between = [sorted(np.abs(p - q).sum() for q in each)[1] for p in each]
-            truth = game.hypotheses.masses[0, law]
-            distances.append(plain.tv(truth, each[int(np.argmin(between))]))
+    for row, parts in rows_and_runs(played(setting), 30):
+        truths, distances = truths_of(parts)[::3], []
+        each = [law for it, _, run in parts for law in run.mean_weights @ it.masses[0]]
+        for r, truth in enumerate(truths):
+            own = each[3 * r : 3 * r + 3]
+            between = [sorted(np.abs(p - q).sum() for q in own)[1] for p in own]
+            distances.append(plain.tv(truth, own[int(np.argmin(between))]))
+        assert row.tv_median_runs == pytest.approx(distances, rel=1e-9)
         assert row.tv_median == pytest.approx(np.mean(distances), rel=1e-9)
-        assert learner.terms.n_rounds == 30
+        assert all(learner.terms.n_rounds == 30 for learner, *_ in parts)
 
 
 @pytest.mark.parametrize("setting", [RANDOM, HARD])
 def test_the_row_of_a_selector_is_its_selection(setting):
     """Of all messages, and of three groups of 30 with the median selector."""
     rows = played(setting).frame.set_index("algorithm")
-    learner, game, _ = played(setting).runs[0]
+    _, parts = next(rows_and_runs(played(setting), 90))
     for name, kind in SELECTORS.items():
-        row, selector = rows.loc[name], kind(game.hypotheses, learner.terms)
+        row = rows.loc[name]
         for column, size, T in (("tv_average", 1, 90), ("tv_median", 3, 30)):
-            part = dataclasses.replace(
-                game, features=game.features[:T], law=np.repeat(game.law, size)
-            )
-            key = ("labels", setting.kind, 4, setting.M, T, 1.0)
-            coins = label_generators(5, key, 5 * size, f"{name} {column}")
-            masses = game.hypotheses.masses[0]
-            each = masses[selector.play(part, coins)].reshape(5, size, -1)
             distances = []
-            for r, laws in enumerate(each):
-                between = [np.median([plain.tv(p, q) for q in laws]) for p in laws]
-                distances.append(plain.tv(masses[r % 4], laws[int(np.argmin(between))]))
+            for place, (learner, game, _) in enumerate(parts):
+                own = range(5) if setting is HARD else [place]
+                part = dataclasses.replace(
+                    game, features=game.features[:T], law=np.repeat(game.law, size)
+                )
+                key = ("labels", setting.kind, 4, setting.M, T, 1.0)
+                numbers = [size * r + group for r in own for group in range(size)]
+                coins = label_generators(5, key, numbers, f"{name} {column}")
+                masses = game.hypotheses.masses[0]
+                chosen = masses[kind(game.hypotheses, learner.terms).play(part, coins)]
+                for r, laws in zip(own, chosen.reshape(len(own), size, -1), strict=True):
+                    between = np.round(
+                        [np.median([plain.tv(p, q) for q in laws]) for p in laws], 12
+                    )
+                    distances.append(plain.tv(masses[r % 4], laws[int(np.argmin(between))]))
             assert row[f"{column}_runs"] == pytest.approx(distances, rel=1e-9)
             assert row[column] == pytest.approx(np.mean(distances), rel=1e-9)
         assert (row["model"], row["guaranteed_epsilon"], row["delta"]) == ("local", 1.0, 0.0)

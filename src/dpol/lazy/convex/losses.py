@@ -239,7 +239,9 @@ def total_loss(losses: ConvexLosses, points: Iterable[Floats]) -> Floats:
     return np.asarray(sum(losses.value(t, x) for t, x in enumerate(points)))
 
 
-def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) -> LinearLosses:
+def drifting_losses(
+    n_rounds: int, dimension: int, lipschitz: float, seed: int, replicate: int = 0
+) -> LinearLosses:
     """Return linear losses with a direction to learn: a_t = L (0.7 u_t + 0.3 h), unit vectors.
 
     Args:
@@ -247,8 +249,10 @@ def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) 
         dimension: d, dimension of the space.
         lipschitz: L, Lipschitz constant of every loss.
         seed: root seed.
+        replicate: number of the replicate; each has losses of its own.
     """
-    rng = np.random.default_rng(seed_sequence(seed, ("convex losses", "linear", dimension)))
+    key = ("convex losses", "linear", dimension, replicate)
+    rng = np.random.default_rng(seed_sequence(seed, key))
     hidden = rng.standard_normal(dimension)
     hidden /= np.linalg.norm(hidden)
     vectors = rng.standard_normal((n_rounds, dimension))
@@ -256,7 +260,9 @@ def drifting_losses(n_rounds: int, dimension: int, lipschitz: float, seed: int) 
     return LinearLosses(lipschitz * (0.7 * vectors + 0.3 * hidden), lipschitz)
 
 
-def linked_losses(name: LossName, linear: LinearLosses, body: Body, seed: int) -> LinkedLosses:
+def linked_losses(
+    name: LossName, linear: LinearLosses, body: Body, seed: int, replicate: int = 0
+) -> LinkedLosses:
     """Return losses of another kind with the vectors of linear losses.
 
     Targets of absolute losses are the products with the best corner for the summed vectors, plus
@@ -267,10 +273,11 @@ def linked_losses(name: LossName, linear: LinearLosses, body: Body, seed: int) -
         linear: linear losses that supply the vectors.
         body: convex body of the points.
         seed: root seed.
+        replicate: number of the replicate.
     """
     T, targets = linear.n_rounds, np.zeros(linear.n_rounds)
     if name == "absolute":
-        key = ("convex losses", name, linear.dimension)
+        key = ("convex losses", name, linear.dimension, replicate)
         noise = np.random.default_rng(seed_sequence(seed, key)).uniform(-0.5, 0.5, T)
         corner = body.best(linear.vectors.sum(axis=0))
         targets = linear.vectors @ corner + linear.lipschitz * body.diameter * noise

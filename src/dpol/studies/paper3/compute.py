@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
-from dpol.core.intervals import add_intervals, standard_error
+from dpol.core.intervals import add_intervals
 from dpol.core.logs import progress
 from dpol.core.randomness import Floats
 from dpol.core.schemas import read_schemas
@@ -32,13 +32,20 @@ from dpol.labels.game import (
     total_variation,
 )
 from dpol.labels.hard_pairs import hardness
-from dpol.labels.hypotheses import forecast_class, hard_class, random_class, shares
+from dpol.labels.hypotheses import (
+    HypothesisClass,
+    forecast_class,
+    hard_class,
+    random_class,
+    shares,
+)
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
 from dpol.labels.scheffe import ScheffeTournament
 from dpol.studies.jobs import read_rows
 from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
 from dpol.studies.paper3.settings import Labels
+from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LabelsPoint
@@ -67,45 +74,49 @@ def collect(files: FileLists, study: Labels, facts: Facts) -> dict[str, pd.DataF
     return {"labels": whole.reindex(columns=list(COLUMNS))}
 
 
+MEANS = {
+    "kl_runs": "mean_kl_risk",
+    "tv_average_runs": "tv_average",
+    "tv_median_runs": "tv_median",
+}
+"""Column of the mean of each kind of runs."""
 _Played = tuple[LabelLearner, LabelRun]
 
 
-def _play(
-    variant: Variant,
-    game: LabelGame,
-    terms: Terms,
-    seed: int,
-    *,
-    what: str = "",
-    adversary: bool = False,
-) -> _Played:
-    """Play a variant of a learner; its random generators depend on `what`."""
-    name, rule = variant
-    learner = make_learner(name, game.hypotheses, terms, rule)
-    generators = _generators(game, terms, seed, f"{name} {rule}{what}")
-    play = play_adversary if adversary else play_labels
-    return learner, play(learner, game, generators)
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    """A game with the numbers of its replicates, which seed the generators."""
 
+    game: LabelGame
+    replicates: Sequence[int]
+    terms: Terms
+    seed: int
 
-def _generators(game: LabelGame, terms: Terms, seed: int, coins: str) -> LabelGenerators:
-    kind = game.hypotheses
-    key = (kind.label, kind.n_hypotheses, kind.n_labels, game.n_rounds, terms.epsilon)
-    return label_generators(seed, ("labels", *key), game.n_replicates, coins)
+    def play(self, variant: Variant, *, what: str = "", adversary: bool = False) -> _Played:
+        """Play a variant of a learner; its random generators depend on `what`."""
+        name, rule = variant
+        learner = make_learner(name, self.game.hypotheses, self.terms, rule)
+        play = play_adversary if adversary else play_labels
+        return learner, play(learner, self.game, self.generators(f"{name} {rule}{what}"))
+
+    def generators(self, coins: str) -> LabelGenerators:
+        """Return generators; labels are the same for all coins."""
+        kind = self.game.hypotheses
+        key = (kind.label, kind.n_hypotheses, kind.n_labels, self.game.n_rounds, self.terms.epsilon)
+        return label_generators(self.seed, ("labels", *key), self.replicates, coins)
 
 
 def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
-    """Return the columns that all points share."""
+    """Return the columns that all points share, for `joined_row`."""
     learner, run = played
-    # The entropy of the labels in nats, averaged over rounds and replicates.
+    # The entropy of the labels in nats, averaged over rounds.
     used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
-    entropy = float((-expected_log(game.laws, game.laws) @ used)[game.law].mean())
+    entropy = (-expected_log(game.laws, game.laws) @ used)[game.law]
     return {
         **_facts(sweep, name, game, learner),
-        "mean_kl_risk": run.kl.mean(),
-        "kl_runs": run.kl.tolist(),
-        "standard_error": float(standard_error(run.kl)),
-        "mean_tv": run.tv.mean() / game.n_rounds,
-        "mean_log_loss": run.kl.mean() / game.n_rounds + entropy,
+        "kl_runs": run.kl,
+        "mean_tv": run.tv / game.n_rounds,
+        "mean_log_loss": run.kl / game.n_rounds + entropy,
     }
 
 
@@ -129,7 +140,6 @@ def _facts(
         "epsilon": learner.terms.epsilon,
         "delta": delta,
         "guaranteed_epsilon": epsilon,
-        "replicates": game.n_replicates,
         **guarantee.as_columns(),
     }
 
@@ -141,68 +151,87 @@ def _estimates(played: _Played) -> Floats:
 
 
 def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one synthetic class, with results that need the truth in the class."""
-    K, T, lowest = setting.K, setting.T, math.nan
+    """Yield the rows of one kind of synthetic classes.
+
+    A random class is drawn for each replicate, and all learners play on it.
+    """
+    R, half = point.replicates, setting.K // 2
     if setting.kind == "hard":
-        hypotheses = hard_class(K // 2, hardness(K // 2, T, setting.epsilon))
-        lowest = lower_bound(K // 2, T, setting.epsilon)
+        hypotheses = hard_class(half, hardness(half, setting.T, setting.epsilon))
+        parts = [list(_rows_of(point, setting, hypotheses, range(R), seed))]
     else:
-        hypotheses = random_class(
-            K,
-            setting.M,
-            seed=seed,
-            concentration=point.concentration,
-            n_features=point.n_features if setting.sweep == "features" else 1,
-        )
+        parts = []
+        for replicate in progress(range(R), f"random class, {setting.sweep}, replicates"):
+            hypotheses = random_class(
+                setting.K,
+                setting.M,
+                seed=seed,
+                concentration=point.concentration,
+                n_features=point.n_features if setting.sweep == "features" else 1,
+                replicate=replicate,
+            )
+            parts.append(list(_rows_of(point, setting, hypotheses, [replicate], seed)))
+    yield from (joined_row(rows, MEANS) for rows in zip(*parts, strict=True))
+
+
+def _rows_of(
+    point: ClassesPoint,
+    setting: Setting,
+    hypotheses: HypothesisClass,
+    replicates: Sequence[int],
+    seed: int,
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one synthetic class, with results that need the truth in the class."""
+    K, T = setting.K, setting.T
+    lowest = lower_bound(K // 2, T, setting.epsilon) if setting.kind == "hard" else math.nan
     in_turn = hypotheses.n_features if setting.features == "cyclic" else 1
-    game = realisable(hypotheses, np.arange(T) % in_turn, point.replicates)
+    game = realisable(hypotheses, np.arange(T) % in_turn, replicates)
     adversary = setting.features == "adversarial"
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, point.delta)
+    whole = _Table(game=game, replicates=replicates, terms=terms, seed=seed)
     # The median selector has n groups, each with T // n rounds if that is enough.
     n, rounds = point.groups, T // point.groups
-    groups_of = LabelGame(
-        hypotheses=hypotheses,
-        features=game.features[:rounds],
-        laws=game.laws,
-        law=np.repeat(game.law, n),
+    groups = _Table(
+        game=LabelGame(
+            hypotheses=hypotheses,
+            features=game.features[:rounds],
+            laws=game.laws,
+            law=np.repeat(game.law, n),
+        ),
+        replicates=[n * replicate + group for replicate in replicates for group in range(n)],
+        terms=replace(terms, n_rounds=rounds),
+        seed=seed,
     )
-    for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
-        played = _play(variant, game, terms, seed, adversary=adversary)
+    for variant in variants():
+        played = whole.play(variant, adversary=adversary)
         row = {
             **_row(setting.sweep, variant[0], game, played),
             **_upper_bounds(variant, K, terms),
             "features": setting.features,
-            "truth_weight": float(played[1].final_weights[range(len(truth)), game.law].mean()),
+            "truth_weight": played[1].final_weights[range(len(truth)), game.law],
             "lower_bound": lowest,
         }
         if adversary:
             row["mean_log_loss"] = math.nan
         if setting.sweep != "features":
-            row |= _distances("tv_average", _estimates(played), truth)
+            row["tv_average_runs"] = total_variation(_estimates(played), truth)
         if setting.sweep == "rounds" and rounds >= 2:
-            of_group = replace(terms, n_rounds=rounds)
-            groups = _play(variant, groups_of, of_group, seed, what=" median")
-            estimates = _estimates(groups).reshape(len(truth), n, -1)
-            row |= _distances("tv_median", median_estimate(estimates), truth)
+            estimates = _estimates(groups.play(variant, what=" median"))
+            of_run = estimates.reshape(len(truth), n, -1)
+            row["tv_median_runs"] = total_variation(median_estimate(of_run), truth)
         yield row
     for name, kind in SELECTORS.items() if setting.sweep == "rounds" else ():
-        selector, parts = kind(hypotheses, terms), {"tv_average": game}
+        selector, parts = kind(hypotheses, terms), {"tv_average": whole}
         if rounds >= 2:
-            parts["tv_median"] = groups_of
+            parts["tv_median"] = groups
         row = _facts(setting.sweep, name, game, selector)
         row |= {"features": setting.features, "lower_bound": lowest}
         for column, part in parts.items():
-            coins = _generators(part, terms, seed, f"{name} {column}")
-            estimates = hypotheses.masses[0, selector.play(part, coins)]
+            coins = part.generators(f"{name} {column}")
+            estimates = hypotheses.masses[0, selector.play(part.game, coins)]
             of_run = estimates.reshape(len(truth), -1, hypotheses.n_labels)
-            row |= _distances(column, median_estimate(of_run), truth)
+            row[f"{column}_runs"] = total_variation(median_estimate(of_run), truth)
         yield row
-
-
-def _distances(name: str, estimates: Floats, truth: Floats) -> dict[str, Any]:
-    """Return the total variation of the estimate of each replicate, and the mean."""
-    distances = total_variation(estimates, truth)
-    return {name: float(distances.mean()), f"{name}_runs": distances.tolist()}
 
 
 def _hospital_rows(
@@ -230,13 +259,10 @@ def _hospital_rows(
     best = float(divergences[features].sum(axis=0).min())
     for epsilon in point.epsilons:
         terms = Terms(game.n_rounds, float(epsilon), point.delta)
+        table = _Table(game=game, replicates=range(point.replicates), terms=terms, seed=seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
-            played = _play(variant, game, terms, seed)
-            yield {
-                **_row("hospitals", variant[0], game, played),
-                "features": "weeks",
-                "best_kl": best,
-            }
+            row = _row("hospitals", variant[0], game, table.play(variant))
+            yield joined_row([row | {"features": "weeks", "best_kl": best}], MEANS)
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:

@@ -145,10 +145,10 @@ def _footers(risks: pd.DataFrame, simulated: bool) -> tuple[str, ...]:
     ours = "".join(f"; {title}" for title in risks.loc[risks["origin"] == "ours", "title"].unique())
     return (
         f"Means over {runs} runs; below them the smallest and the largest run, which are not a"
-        " confidence interval. The runs differ in their noise and, on random and hard classes, in"
-        " the hypothesis that is true; they do not cover other classes, states or years. Student's"
-        " intervals of the risks are in labels.parquet. A dash: not run, or the paper has no such"
-        " bound.",
+        " confidence interval. The runs differ in their noise, on random classes also in the class,"
+        " and on random and hard classes in the hypothesis that is true; they do not cover other"
+        " states or years. Student's intervals of the risks are in labels.parquet. A dash: not run,"
+        " or the paper has no such bound.",
         "Privacy: local model; unit: one person's label in one round; adjacent: two labels of the"
         f" same round. Every message is (ε, δ)-private at the ε of its line{_except(risks)}. “only"
         " ε”: the published sensitivity does not cover its claim; the noise gives only this ε.",

@@ -63,7 +63,18 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
 ) -> None:
     ((name, rows),) = frames.items()
     shorter = rows.assign(T=100, mean_regret=0.0)
-    figure = draw_learned({name: pd.concat([shorter, rows])}, SETTINGS, FACTS)
+    # Of the two games the best is level with the other in one; other games do not count.
+    game = {"adversary": "stochastic"} if name == "lazy" else {"loss": "linear", "body": "ball"}
+    pair = {**game, "epsilon": 1.0, "algorithm": "l2p-sound", "other_algorithm": best}
+    pairs = pd.DataFrame(
+        [
+            {**pair, "T": 1000, "d": 10, "verdict": "above"},
+            {**pair, "T": 1000, "d": 300, "verdict": "undecided"},
+            {**pair, "T": 100, "d": 10, "verdict": "undecided"},
+        ]
+    )
+    both = {name: pd.concat([shorter, rows]), f"{name}_pairs": pairs}
+    figure = draw_learned(both, SETTINGS, FACTS)
     assert_legible(figure)
     (ax,) = figure.axes
     game, idle, free = words
@@ -82,8 +93,8 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
     assert f"0%: {idle}; 100%: {free}, no privacy" in shown
     assert figure.get_label() == (
-        f"Learns most: {TITLES[best]} in 2 of 2 cases (losses, d and ε). That is 75% to 100% of"
-        " what is learned without privacy."
+        f"Learns most: {TITLES[best]} in 2 of 2 cases (losses, d and ε), in 1 level with another."
+        " That is 75% to 100% of what is learned without privacy."
     )
 
 

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import lazy_plain as plain
-from dpol.core.intervals import half_width
+from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
-from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses
+from dpol.lazy.adversaries import EpochLosses, GapLosses, PairedLosses
 from dpol.lazy.dartboard import dartboard_epsilon, most_redraws, theorem_5_epsilon
 from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import theorem_3_10
@@ -21,7 +21,8 @@ from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.jobs import compute
 from dpol.studies.paper2.lazy import study as package
-from dpol.studies.paper2.lazy.compute import weights_loss
+from dpol.studies.paper2.lazy.compute import weights_losses
+from dpol.studies.paper2.lazy.regrets import pairs_of
 from dpol.studies.paper2.lazy.settings import (
     BLOCKS,
     LEADERS,
@@ -37,21 +38,27 @@ from dpol.studies.study import Facts
 DARTBOARDS = "dartboard-sound", "dartboard-published"
 PLAYED = "l2p", "dartboard"
 """Beginnings of the names of lazy algorithms."""
-ADVERSARIES: list[ExpertLosses] = [GapLosses(57, 4, 0.2, 1), EpochLosses(57, 4, 0.3, 1)]
+ADVERSARIES = [
+    PairedLosses(tuple(GapLosses(57, 4, 0.2, 1, r) for r in range(3))),
+    PairedLosses(tuple(EpochLosses(57, 4, 0.3, 1, r) for r in range(3))),
+]
 
 
 # ---- multiplicative weights ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("losses", ADVERSARIES)
-def test_expected_loss_of_weights_agrees_with_brute_force(losses):
-    eta, expected = math.sqrt(8 * math.log(4) / 57), 0.0
-    totals = [0.0] * 4
-    for loss in plain.matrix(losses):
-        weights = plain.weights(totals, eta)
-        expected += sum(w * x for w, x in zip(weights, loss, strict=True))
-        totals = [total + x for total, x in zip(totals, loss, strict=True)]
-    assert weights_loss(losses) == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("room", [100, 10**9])
+def test_expected_loss_of_weights_agrees_with_brute_force(losses, room, monkeypatch):
+    monkeypatch.setattr("dpol.lazy.adversaries.MOST_SUMS", room)
+    eta, found = math.sqrt(8 * math.log(4) / 57), weights_losses(PairedLosses(losses.sequences))
+    for total, sequence in zip(found, losses.sequences, strict=True):
+        expected, totals = 0.0, [0.0] * 4
+        for loss in plain.matrix(sequence):
+            weights = plain.weights(totals, eta)
+            expected += sum(w * x for w, x in zip(weights, loss, strict=True))
+            totals = [before + x for before, x in zip(totals, loss, strict=True)]
+        assert total == pytest.approx(expected, rel=1e-12)
 
 
 # ---- the study -----------------------------------------------------------------------------------
@@ -87,45 +94,102 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
     assert table.loc[others, "guaranteed_mu"].isna().all()
 
 
+def losses_of(row, replicate):
+    if row.adversary == "stochastic":
+        return GapLosses(row.T, row.d, 0.1, 5, replicate)
+    return EpochLosses(row.T, row.d, row.epsilon, 5, replicate)
+
+
+def by_hand(row, replicate):
+    """Return total loss and redraws of a replicate that plays alone on its own losses."""
+    losses, name = losses_of(row, replicate), f"algorithm {row.algorithm}"
+    key = (row.adversary, row.T, row.d, row.epsilon)
+    coins = replicate_generators(5, key, [replicate], name)
+    if row.algorithm.startswith(PLAYED):
+        ours = row.algorithm in ("l2p-sound", ONE_ROUND)
+        shadow = row.algorithm not in DARTBOARDS
+        parameters = LazyParameters(
+            int(row.batch_size),
+            row.eta,
+            row.fake_switch,
+            normaliser=1.0 if ours else 2.0,
+            shadow=shadow,
+            limit=math.inf if shadow else row.limit,
+        )
+        return play(WeightsMeasure(row.d, row.eta), parameters, losses, coins)
+    paired = PairedLosses((losses,))
+    if row.algorithm in LEADERS:
+        coins = replicate_generators(5, (row.T, row.d), [replicate], name)
+        return play_leaders(row.algorithm, [(paired, mu_of_epsilon(row.epsilon, 1e-6))], coins)[0]
+    if row.algorithm in ONLY_STOCHASTIC:
+        prefix = "random" if row.algorithm == BLOCKS else "whole"
+        return play_blocks(paired, row.epsilon, coins, prefix)
+    return weights_losses(paired), [math.nan]
+
+
 def test_a_row_is_what_its_parameters_give():
-    """L2P and the tree are run by hand with the row's parameters and generators."""
+    """Each replicate by hand, with the row's parameters: all algorithms play on its losses."""
     for row in small().itertuples():
-        losses = EpochLosses(row.T, row.d, row.epsilon, 5)
-        if row.adversary == "stochastic":
-            losses = GapLosses(row.T, row.d, 0.1, 5)
-        key = (type(losses).__name__, row.T, row.d, row.epsilon)
-        coins = replicate_generators(5, key, range(4), f"algorithm {row.algorithm}")
-        redraws = np.full(4, math.nan)
-        if row.algorithm.startswith(PLAYED):
-            ours = row.algorithm in ("l2p-sound", ONE_ROUND)
-            normaliser = 1.0 if ours else 2.0
-            shadow = row.algorithm not in DARTBOARDS
-            parameters = LazyParameters(
-                int(row.batch_size),
-                row.eta,
-                row.fake_switch,
-                normaliser=normaliser,
-                shadow=shadow,
-                limit=math.inf if shadow else row.limit,
-            )
-            total, redraws = play(WeightsMeasure(row.d, row.eta), parameters, losses, coins)
-        elif row.algorithm in LEADERS:
-            coins = replicate_generators(5, (row.T, row.d), range(4), f"algorithm {row.algorithm}")
-            game = losses, mu_of_epsilon(row.epsilon, 1e-6)
-            ((total, redraws),) = play_leaders(row.algorithm, [game], coins)
-        elif row.algorithm in ONLY_STOCHASTIC:
-            prefix = "random" if row.algorithm == BLOCKS else "whole"
-            total, redraws = play_blocks(losses, row.epsilon, coins, prefix)
-        else:
-            total = np.full(4, weights_loss(losses))
-        totals = plain.matrix(losses).sum(axis=0)
-        regret = total - totals.min()
-        assert row.uniform_regret == pytest.approx(totals.mean() - totals.min(), rel=1e-12)
+        totals = np.array([plain.matrix(losses_of(row, r)).sum(axis=0) for r in range(4)])
+        played = [by_hand(row, r) for r in range(4)]
+        regret = np.array([total[0] for total, _ in played]) - totals.min(axis=1)
+        uniform = (totals.mean(axis=1) - totals.min(axis=1)).mean()
+        assert row.uniform_regret == pytest.approx(uniform, rel=1e-12)
+        assert row.regret_runs == pytest.approx(regret.tolist(), rel=1e-9)
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
         assert (row.confidence, row.ci_comparisons) == (0.95, len(small()))
         expected = float(half_width(regret, 0.95, len(small())))
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
-        assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
+        redraws = np.mean([moved[0] for _, moved in played])
+        assert row.redraws == pytest.approx(redraws, nan_ok=True)
+
+
+def test_groups_of_replicates_do_not_change_the_study(monkeypatch):
+    monkeypatch.setattr("dpol.studies.paper2.lazy.compute.MOST_SUMS", 24 * 3 * 3)
+    pd.testing.assert_frame_equal(study_lazy(config(), seed=5), small())
+
+
+def test_pairs_are_compared_on_the_same_losses():
+    """All pairs of private algorithms of a game, and all intervals together."""
+    both = compute(package.STUDY, config(), seed=5)
+    rows = both["lazy"].set_index(["adversary", "T", "epsilon", "algorithm"])
+    pairs = both["lazy_pairs"]
+    # 10 private algorithms play stochastic losses, 8 the losses of the lower bound.
+    assert len(pairs) == 2 * 2 * (10 * 9 // 2 + 8 * 7 // 2)
+    assert set(pairs["ci_comparisons"]) == {len(pairs)}
+    assert WEIGHTS not in {*pairs["algorithm"], *pairs["other_algorithm"]}
+    for pair in pairs.itertuples():
+        game = pair.adversary, pair.T, pair.epsilon
+        one, other = (
+            np.array(rows.loc[(*game, name), "regret_runs"])
+            for name in (pair.algorithm, pair.other_algorithm)
+        )
+        assert pair.difference == pytest.approx((one - other).mean())
+        expected = float(half_width(one - other, 0.95, len(pairs)))
+        assert pair.difference_half_width == pytest.approx(expected)
+
+
+def test_pairing_tells_apart_what_two_samples_cannot():
+    """A lead of 1 in each of three runs, whose regrets differ by 100."""
+    runs = {"one": [0.0, 100.0, 201.0], "other": [1.0, 101.0, 202.5]}
+    rows = [{"T": 5, "algorithm": name, "model": "central", "regret_runs": own}
+            for name, own in runs.items()]  # fmt: skip
+    (pair,) = pairs_of(pd.DataFrame(rows), ["T"], 0.9).itertuples()
+    assert (pair.difference, pair.verdict) == (pytest.approx(-3.5 / 3), "below")
+    # By hand: t(0.95, 2) = 2.92, and the deviation of (-1, -1, -1.5) is 0.289.
+    assert pair.difference_half_width == pytest.approx(2.92 * 0.28868 / math.sqrt(3), rel=1e-3)
+
+
+def test_another_seed_moves_a_mean_by_less_than_its_interval():
+    """By Welch's intervals with a joint error of 1e-6; what learns nothing would be told apart."""
+    settings = config(n_rounds=[300], epsilons=[4.0], replicates=100, gap=0.3)
+    one, other = (study_lazy(settings, seed=seed) for seed in (1, 2))
+    for own, again in zip(one.itertuples(), other.itertuples(), strict=True):
+        deviations = [np.std(row.regret_runs, ddof=1) for row in (own, again)]
+        half = welch_half_width(deviations, [100, 100], 1 - 1e-6, len(one))
+        assert abs(own.mean_regret - again.mean_regret) <= half
+        if own.adversary == "stochastic":
+            assert 0 < half < 0.5 * own.uniform_regret
 
 
 def test_accounted_epsilons_agree_with_the_parameters():

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,7 @@ from scipy import special, stats
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame, composed_epsilon
-from dpol.lazy.adversaries import ExpertLosses
+from dpol.lazy.adversaries import GapLosses, PairedLosses
 from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraws, theorem_5_epsilon
 from dpol.lazy.exact import worst_epsilon
 from dpol.lazy.leaders import play_blocks
@@ -29,23 +26,6 @@ from dpol.studies.ledger.claims.lazy import expected_loss, games_of_experts, mea
 LOG_TERM = math.log(1e6)
 GRID = ((10**3, 10**4, 10**6), (10, 300), (0.01, 0.1, 1.0))
 """T, d and epsilon of the corollaries."""
-
-
-@dataclass(frozen=True)
-class Gap(ExpertLosses):
-    """Fair coins, except for expert 0, whose coin falls on 1 with probability 0.4."""
-
-    seed: int
-
-    @cached_property
-    def rounds(self) -> Floats:
-        """The (T, d) losses."""
-        rng = generator(self.seed, "losses with a gap", "limited updates", self.n_experts)
-        chances = 0.5 - 0.1 * (np.arange(self.n_experts) == 0)
-        return np.asarray(rng.random((self.n_rounds, self.n_experts)) < chances, dtype=float)
-
-    def _blocks(self) -> Iterator[Floats]:
-        yield self.rounds
 
 
 def bound(T: int, d: int, B: int, p: float, eta: float) -> float:
@@ -167,33 +147,44 @@ def updates(seed: int) -> Findings:
         regret = limited_updates(rng, chances, epsilon) - (2 ** (PHASES + 1) - 1) * chances[0]
         case = f"two experts, coins with P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
         yield of_mean("updates-half", claimed, regret, 6, case=case)
-    T = 10_000
+    T, runs = 10_000, range(40)
     for d in (10, 300):
-        losses = Gap(T, d, seed)
-        totals = losses.rounds.sum(axis=0)
+        losses = PairedLosses(tuple(GapLosses(T, d, 0.1, seed, run) for run in runs))
+        least = losses.totals.min(axis=1)
         for epsilon in (0.1, 1.0):
-            coins = replicate_generators(seed, ("claims", d, epsilon), range(40), "limited updates")
+            coins = replicate_generators(seed, ("claims", d, epsilon), runs, "limited updates")
             lost, _ = play_blocks(losses, epsilon, coins, "whole")
             rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
             about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
-            about["trivial"] = float(totals.mean() - totals.min())
-            yield of_mean("updates-rate", rate, lost - totals.min(), 4, **about)
+            about["trivial"] = float((losses.totals.mean(axis=1) - least).mean())
+            yield of_mean("updates-rate", rate, lost - least, 4, **about)
 
 
 def private_blocks(_: int) -> Findings:
-    """Check 1000 (log K / gap + log K / eps) for `private-blocks` at T = 2^10,000.
+    """Check 1000 (log K / gap + log K / eps) for `private-blocks` at every T.
 
-    The prefixes of a block are uniform on 1, ..., its length. So a block of 2^i rounds loses twice
-    the sum of `excess` over the lengths up to 2^(i - 1), which never falls with i.
+    After block 1, a guess, a block of 2^(i + 1) rounds follows a prefix of one of 2^(i - 1)
+    lengths, so it loses 4 times the sum of `excess` over them; the block of 2 rounds has one
+    length.
     """
     for chances, epsilon in itertools.product(((0.0, 1.0), (0.3, 0.7)), (0.1, 1.0, 4.0)):
         unit = math.log(2) * (1 / (chances[1] - chances[0]) + 1 / epsilon)
-        lost = np.array([excess(n, chances, epsilon) for n in range(2**8 + 1)]) / unit
-        blocks = [float(lost[0]), *(2 * float(lost[1 : 2**i + 1].sum()) for i in range(9))]
+        lost = [excess(n, chances, epsilon) for n in range(2**8 + 1)]
+        most = lost[0] + 2 * lost[1] + 4 * (sum(lost[2:]) + excess_beyond(2**8, chances, epsilon))
         case = f"two experts, P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
-        numbers = {"each": blocks[-1], "whole": 2**9 * float(lost[-1])}
-        least = sum(blocks) + (10_000 - len(blocks)) * blocks[-1]
-        yield Finding("blocks-horizon", 1000.0, least, case, numbers=numbers)
+        yield Finding("blocks-horizon", 1000.0, most / unit, case)
+
+
+def excess_beyond(n: int, chances: Chances, epsilon: float) -> float:
+    """Bound the sum of `excess` over all numbers of rounds above n.
+
+    The probability of a mistake is at most exp(s X) for s up to epsilon / 2 and the lead X of the
+    worse expert, whose mean is a power of n.
+    """
+    s = epsilon / 2 * np.linspace(0.001, 1, 1000)
+    ratio = np.prod([1 - p + p * np.exp(x) for p, x in zip(chances, (s, -s), strict=True)], axis=0)
+    shrinking = ratio[ratio < 1]
+    return (chances[1] - chances[0]) * float((shrinking ** (n + 1) / (1 - shrinking)).min())
 
 
 PHASES, RUNS = 6, 100_000

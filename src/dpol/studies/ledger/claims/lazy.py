@@ -271,7 +271,8 @@ def proven_rate(_: int) -> Findings:
     """Check the powers of T and epsilon in the least proven regret if privacy costs over sqrt(T).
 
     By hand: the redraws cost eta^2 T p / B with p = eta / epsilon, so eta = epsilon (B / T)^(1/3)
-    apart from logarithms. Then 1/eta + eta T B is least at B = epsilon^(-6/5) T^(-1/5).
+    apart from logarithms. Then 1/eta + eta T B is least at B = epsilon^(-6/5) T^(-1/5). The free
+    epsilon is claimed for d = poly(T): d = T, where regret without privacy is sqrt(T log(T)).
     """
     rounds, epsilons = [10**k for k in range(8, 13)], np.geomspace(1e-5, 1e-2, 5)
     games = {
@@ -282,8 +283,12 @@ def proven_rate(_: int) -> Findings:
     }
     powers = {"proven-rate-rounds": 2 / 5, "proven-rate-epsilon": -3 / 5, "free-proven": 1 / 2}
     for name, power in powers.items():
+        free = name == "free-proven"
         bounds = [
-            choose_parameters(game, epsilon=epsilon, n_experts=10).objective
+            choose_parameters(
+                game, epsilon=epsilon, n_experts=game.n_rounds if free else 10
+            ).objective
+            / (math.sqrt(math.log(game.n_rounds)) if free else 1)
             for game, epsilon in games[name]
         ]
         x, y = np.log(epsilons if name == "proven-rate-epsilon" else rounds), np.log(bounds)

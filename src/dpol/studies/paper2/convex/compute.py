@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import cast
+from functools import lru_cache
+from typing import Any, cast
 
 import pandas as pd
 
 from dpol.core.intervals import add_intervals
-from dpol.core.randomness import ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
@@ -40,12 +41,15 @@ from dpol.lazy.convex.losses import (
     total_loss,
 )
 from dpol.lazy.convex.measure import measure_for
+from dpol.lazy.parameters import AccountedParameters
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
+from dpol.privacy.guarantee import Guarantee
 from dpol.studies.jobs import read_rows
 from dpol.studies.paper2.convex.points import ConvexPoint
 from dpol.studies.paper2.convex.settings import COUPLED, LINEAR, ONE_POINT, Convex
-from dpol.studies.paper2.lazy.regrets import central_guarantee, regret_row
+from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
+from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = ConvexPoint
@@ -54,27 +58,37 @@ POINT = ConvexPoint
 def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per epsilon and algorithm, without intervals.
 
-    There is no row if no parameters of L2P reach epsilon.
+    There is no row if no parameters of L2P reach epsilon. Each replicate has losses of its own, on
+    which all algorithms play.
     """
+    parts = [list(_rows(point, replicate, inputs.seed)) for replicate in range(point.replicates)]
+    return {"convex": pd.DataFrame([joined_row(rows, MEANS) for rows in zip(*parts, strict=True)])}
+
+
+def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a replicate."""
     T, d = point.n_rounds, point.dimension
     loss_name, body_name = point.game.split("-")
     body = BODIES[cast("BodyName", body_name)](d, point.diameter)
-    linear = drifting_losses(T, d, point.lipschitz, inputs.seed)
+    linear = drifting_losses(T, d, point.lipschitz, seed, replicate)
     losses: ConvexLosses = linear
     if loss_name != "linear":
-        losses = linked_losses(cast("LossName", loss_name), linear, body, inputs.seed)
+        losses = linked_losses(cast("LossName", loss_name), linear, body, seed, replicate)
     least = losses.least_total(body)
-    # Gradient descent has no randomness, so every replicate is the same.
-    plain = total_loss(losses, gradient_descent(losses, body)).repeat(point.replicates)
-    without = ("gradient-descent", regret_row(plain - least))
-    still = float(total_loss(losses, itertools.repeat(body.centre[None], T))[0]) - least
-    rows = []
+    free = regrets(total_loss(losses, gradient_descent(losses, body)) - least)
+    still = total_loss(losses, itertools.repeat(body.centre[None], T)) - least
     for epsilon in point.epsilons:
         # Linear losses on a ball keep a key of their own, since the key seeds the generators.
         key = ("convex", "linear" if point.game == LINEAR else point.game, T, d, float(epsilon))
-        private = _private_rows(point, losses, body, least, epsilon, (inputs.seed, key))
-        for algorithm, row in (*private, without):
-            setting = {
+
+        def coins(name: str, key: Key = key) -> ReplicateGenerators:
+            return replicate_generators(seed, key, [replicate], f"algorithm {name}")
+
+        played = _private(point, losses, body, epsilon, coins)
+        private = ((name, regrets(total - least, *of)) for name, total, of in played)
+        for algorithm, row in (*private, ("gradient-descent", free)):
+            accountant = "sound" if algorithm.startswith(("l2p", ONE_POINT)) else ""
+            yield {
                 "loss": loss_name,
                 "body": body_name,
                 "T": T,
@@ -84,40 +98,34 @@ def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
                 "delta": point.delta,
                 "limit": math.nan,
                 "sigma": math.nan,
+                "algorithm": algorithm,
+                "accountant": "published" if algorithm == COUPLED else accountant,
+                **row,
             }
-            accountant = "sound" if algorithm.startswith(("l2p", ONE_POINT)) else ""
-            accountant = "published" if algorithm == COUPLED else accountant
-            rows.append({**setting, "algorithm": algorithm, "accountant": accountant, **row})
-    return {"convex": pd.DataFrame(rows)}
 
 
 def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the rows of all points, with intervals that hold together."""
-    errors = {"standard_error": "ci_half_width"}
-    return {"convex": add_intervals(read_rows(files["convex"]), errors, facts.confidence)}
+    """Return the rows of all points, with intervals that hold together, and pairs of algorithms."""
+    whole, errors = read_rows(files["convex"]), {"standard_error": "ci_half_width"}
+    game = ["loss", "body", "T", "d", "epsilon"]
+    return {
+        "convex": add_intervals(whole, errors, facts.confidence),
+        "convex_pairs": pairs_of(whole, game, facts.confidence),
+    }
 
 
-def _private_rows(
-    point: ConvexPoint,
-    losses: ConvexLosses,
-    body: Body,
-    least: float,
-    epsilon: float,
-    seeds: tuple[int, tuple[str | int | float, ...]],
-) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the rows of the private algorithms; `seeds` is the root seed and the game's key."""
-    L, delta = losses.lipschitz, point.delta
+_Outcome = tuple[str, Floats, tuple[Floats | None, Guarantee, AccountedParameters | None]]
+"""Algorithm, (R,) total losses; and (R,) redraws, guarantee and parameters."""
 
-    def generators(name: str) -> ReplicateGenerators:
-        return replicate_generators(*seeds, range(point.replicates), f"algorithm {name}")
 
-    game = ConvexGame(
-        n_rounds=losses.n_rounds,
-        dimension=losses.dimension,
-        diameter=point.diameter,
-        lipschitz=L,
-        delta=delta,
-    )
+@lru_cache(maxsize=64)
+def _parameters(
+    game: ConvexGame, beta: float | None, epsilon: float
+) -> Mapping[str, ConvexParameters | CoupledParameters]:
+    """Return the parameters of L2P and its predecessors that reach epsilon.
+
+    `beta` is the smoothness of the losses; None if CTRL cannot play.
+    """
     chosen: dict[str, ConvexParameters | CoupledParameters] = {}
     for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
         with suppress(ValueError):  # No parameters reach epsilon.
@@ -127,13 +135,37 @@ def _private_rows(
     chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
     with suppress(ValueError):
         chosen[ONE_POINT] = choose_lazy_weights(game, epsilon=epsilon)
-    with suppress(ValueError):  # Or it cannot play this game.
-        chosen[COUPLED] = choose_coupled(game, smoothness(losses, body), epsilon=epsilon)
+    with suppress(ValueError):
+        if beta is not None:
+            chosen[COUPLED] = choose_coupled(game, beta, epsilon=epsilon)
+    return chosen
+
+
+def _private(
+    point: ConvexPoint,
+    losses: ConvexLosses,
+    body: Body,
+    epsilon: float,
+    coins: Callable[[str], ReplicateGenerators],
+) -> Iterator[_Outcome]:
+    """Yield what the private algorithms reach; `coins` makes the generators of each."""
+    L, delta = losses.lipschitz, point.delta
+    game = ConvexGame(
+        n_rounds=losses.n_rounds,
+        dimension=losses.dimension,
+        diameter=point.diameter,
+        lipschitz=L,
+        delta=delta,
+    )
+    beta = None
+    with suppress(ValueError):  # CTRL cannot play this game.
+        beta = smoothness(losses, body)
+    chosen = _parameters(game, beta, epsilon)
     for name, parameters in chosen.items():
         if isinstance(parameters, CoupledParameters):
             mechanism = "coupled minimisers of noisy sums of losses (CTRL)"
             leader = CoupledLeader(losses=losses, body=body, parameters=parameters)
-            total, redraws = play(leader, parameters, leader, generators(name))
+            total, redraws = play(leader, parameters, leader, coins(name))
         else:
             rule, play_rule = "L2P", play
             if name == ONE_POINT:
@@ -142,14 +174,14 @@ def _private_rows(
             measure = measure_for(
                 losses, body, beta=parameters.beta, regulariser=parameters.regulariser
             )
-            total, redraws = play_rule(measure, parameters, losses, generators(name))
+            total, redraws = play_rule(measure, parameters, losses, coins(name))
         guarantee = central_guarantee(
             mechanism,
             L,
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
-        yield name, regret_row(total - least, redraws, guarantee, parameters)
+        yield name, total, (redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     for name, noise in NOISES.items():
         points = private_ftrl(
@@ -158,7 +190,7 @@ def _private_rows(
             noise,
             mu=mu,
             regulariser=best_regulariser(losses, body, noise, mu),
-            generators=generators(name),
+            generators=coins(name),
         )
         guarantee = central_guarantee(noise.mechanism, 2 * L, "L2, gradient", mu=mu)
-        yield name, regret_row(total_loss(losses, points) - least, guarantee=guarantee)
+        yield name, total_loss(losses, points), (None, guarantee, None)

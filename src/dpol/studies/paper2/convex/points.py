@@ -9,7 +9,7 @@ from dpol.studies.paper2.convex.settings import GameName
 
 @dataclass(frozen=True, kw_only=True)
 class ConvexPoint:
-    """Games of T rounds in d dimensions on one sequence of losses, at several epsilons.
+    """Games of T rounds in d dimensions at several epsilons.
 
     Args:
         n_rounds: number of rounds T.

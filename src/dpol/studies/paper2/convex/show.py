@@ -10,7 +10,7 @@ SECTIONS = (
         title="Table 1: convex losses",
         about="L2P for online convex optimisation on a ball, a box or a simplex, as in"
         f" {cited(LAZY)}. Linear losses on a ball are the theorem’s hard case.",
-        results=("convex",),
+        results=("convex", "convex_pairs"),
         figures=(
             FigureSpec(
                 name="convex-regret",
@@ -19,8 +19,8 @@ SECTIONS = (
                 " game and ε, and a marker for each dimension d. 0% is the regret of a point that"
                 " never moves, the centre of the body; 100% is the regret of gradient descent"
                 " without privacy. The games are the longest. Bars are intervals (Student’s t)"
-                " that hold together. They cover the randomness of the runs on these losses, not"
-                " other losses.",
+                " that hold together. They cover the losses, which are drawn anew for each run,"
+                " and the noise.",
             ),
         ),
         tables=(

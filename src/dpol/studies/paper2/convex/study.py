@@ -10,7 +10,7 @@ from dpol.studies.study import Facts, Point, Study
 
 
 def points(settings: Convex, facts: Facts) -> dict[str, Point[ConvexPoint]]:
-    """Return a point for each T, d and game: one loss sequence, all algorithms and epsilons.
+    """Return a point for each T, d and game: all algorithms and epsilons.
 
     >>> facts = Facts({}, simulated=True, confidence=0.95)
     >>> sizes = {"n_rounds": [100, 200], "dimensions": [2]}
@@ -39,6 +39,7 @@ STUDY = Study(
     title="Lazy algorithms: L2P for convex losses",
     settings=Convex,
     package="dpol.studies.paper2.convex",
-    results=("convex",),
+    results=("convex", "convex_pairs"),
+    written=("convex",),
     points=points,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,7 +17,12 @@ from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.experts.private_blocks import MECHANISMS, Prefix
 from dpol.lazy.accounting import Accountant, LazyGame
-from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, total_losses
+from dpol.lazy.adversaries import (
+    MOST_SUMS,
+    EpochLosses,
+    GapLosses,
+    PairedLosses,
+)
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import LEADERS as NOISY_LEADERS
@@ -29,11 +34,11 @@ from dpol.lazy.parameters import (
     theorem_3_10,
 )
 from dpol.lazy.transform import play
-from dpol.lazy.weights import WeightsMeasure
+from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_rows
 from dpol.studies.paper2.lazy.points import LazyPoint
-from dpol.studies.paper2.lazy.regrets import central_guarantee, regret_row
+from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
 from dpol.studies.paper2.lazy.settings import (
     ADVERSARIES,
     ALGORITHMS,
@@ -47,6 +52,7 @@ from dpol.studies.paper2.lazy.settings import (
     WEIGHTS,
     Lazy,
 )
+from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LazyPoint
@@ -55,21 +61,15 @@ POINT = LazyPoint
 def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     """Return a row per epsilon, adversary and algorithm, without intervals.
 
-    There is no row of an algorithm if none of its parameters reach epsilon.
+    There is no row of an algorithm if none of its parameters reach epsilon. Each replicate has
+    losses of its own, on which all algorithms play.
     """
-    sequences = [
-        sequence
-        for adversary in point.adversaries
-        for sequence in _sequences(point, adversary, inputs.seed)
+    size = max(1, MOST_SUMS // (point.n_rounds * point.n_experts))
+    parts = [
+        list(_played(point, range(first, min(first + size, point.replicates)), inputs.seed))
+        for first in range(0, point.replicates, size)
     ]
-    rows: list[dict[str, object]] = []
-    alone = [name for name in point.algorithms if name not in LEADERS]
-    for sequence in sequences:
-        rows += _played(point, sequence, alone, inputs.seed)
-    for algorithm in point.algorithms:
-        if algorithm in LEADERS:
-            rows += _led(point, algorithm, sequences, inputs.seed)
-    return {"lazy": pd.DataFrame(rows)}
+    return {"lazy": pd.DataFrame([joined_row(rows, MEANS) for rows in zip(*parts, strict=True)])}
 
 
 def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -85,47 +85,54 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
     errors = {"standard_error": "ci_half_width"}
-    return {"lazy": add_intervals(whole, errors, facts.confidence)}
+    return {
+        "lazy": add_intervals(whole, errors, facts.confidence),
+        "lazy_pairs": pairs_of(whole, ["adversary", "T", "d", "epsilon"], facts.confidence),
+    }
 
 
-def weights_loss(losses: ExpertLosses) -> float:
-    """Return the expected total loss of non-private weights with eta = sqrt(8 log(d) / T)."""
-    d, prefix, total = losses.n_experts, np.zeros((1, losses.n_experts)), 0.0
-    eta = math.sqrt(8 * math.log(d) / losses.n_rounds)
-    for block in losses.batches(max(1, 200_000 // d)):
-        prefix = np.concatenate([prefix[-1:], block]).cumsum(axis=0)
-        weights = np.exp(-eta * (prefix[:-1] - prefix[:-1].min(axis=1, keepdims=True)))
-        total += float((np.einsum("td,td->t", weights, block) / weights.sum(axis=1)).sum())
-    return total
+def weights_losses(losses: PairedLosses) -> Floats:
+    """Return (R,) expected total losses of weights without privacy, eta = sqrt(8 log(d) / T)."""
+    first, *_ = losses.sequences
+    eta = math.sqrt(8 * math.log(first.n_experts) / first.n_rounds)
+    totals = np.zeros(len(losses.sequences))
+    for sums in losses.parts():
+        for r, own in enumerate(sums):
+            behind = (own[:-1] - own[:-1].min(axis=1, keepdims=True)).astype(float)
+            weights = np.exp(-eta * behind)
+            lost = np.einsum("td,td->t", weights, np.diff(own, axis=0)) / weights.sum(axis=1)
+            totals[r] += float(lost.sum(dtype=float))
+    return totals
 
 
 @dataclass(frozen=True)
-class _Sequence:
-    """Losses of an adversary, and the epsilons of the games on these losses."""
+class _Game:
+    """Losses of an adversary for some replicates, and the epsilons of the games on them."""
 
     adversary: str
-    losses: ExpertLosses
+    losses: PairedLosses
     epsilons: list[float]
 
     @cached_property
-    def _totals(self) -> Floats:
-        return total_losses(self.losses)
+    def weights(self) -> Floats:
+        """(R,) expected regret of weights without privacy."""
+        return weights_losses(self.losses) - self.least
 
     @property
-    def least(self) -> float:
-        """Total loss of the best fixed expert in hindsight."""
-        return float(self._totals.min())
+    def least(self) -> Floats:
+        """(R,) total losses of the best fixed experts in hindsight."""
+        return np.asarray(self.losses.totals.min(axis=1))
 
     def row(
-        self, point: LazyPoint, epsilon: float, algorithm: str, result: dict[str, object]
-    ) -> dict[str, object]:
-        """Return the row of a game, with the expected regret of uniform random."""
+        self, point: LazyPoint, epsilon: float, algorithm: str, result: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the row of an algorithm, with the expected regret of uniform random."""
         return {
             "adversary": self.adversary,
-            "T": self.losses.n_rounds,
-            "d": self.losses.n_experts,
+            "T": point.n_rounds,
+            "d": point.n_experts,
             "epsilon": epsilon,
-            "uniform_regret": float(self._totals.mean()) - self.least,
+            "uniform_regret": self.losses.totals.mean(axis=1) - self.least,
             "delta": point.delta,
             "algorithm": algorithm,
             "limit": math.nan,
@@ -133,68 +140,77 @@ class _Sequence:
         }
 
 
-def _sequences(point: LazyPoint, adversary: str, seed: int) -> list[_Sequence]:
-    """Return the different sequences of losses of an adversary."""
+def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of some replicates."""
+    games = [game for each in point.adversaries for game in _games(point, each, replicates, seed)]
+    alone = [name for name in point.algorithms if name not in LEADERS]
+    for game in games:
+        yield from _alone(point, game, alone, replicates, seed)
+    for algorithm in point.algorithms:
+        if algorithm in LEADERS:
+            yield from _led(point, algorithm, games, replicates, seed)
+
+
+def _games(point: LazyPoint, adversary: str, replicates: Sequence[int], seed: int) -> list[_Game]:
+    """Return the different games of an adversary."""
     T, d = point.n_rounds, point.n_experts
     if adversary == STOCHASTIC:
-        return [_Sequence(adversary, GapLosses(T, d, point.gap, seed), list(point.epsilons))]
-    by_epochs: dict[int, _Sequence] = {}
+        gaps = tuple(GapLosses(T, d, point.gap, seed, r) for r in replicates)
+        return [_Game(adversary, PairedLosses(gaps), list(point.epsilons))]
+    by_epochs: dict[int, _Game] = {}
     for epsilon in point.epsilons:
-        losses = EpochLosses(T, d, epsilon, seed)
-        sequence = by_epochs.setdefault(losses.epochs, _Sequence(adversary, losses, []))
-        sequence.epsilons.append(epsilon)
+        epochs = tuple(EpochLosses(T, d, epsilon, seed, r) for r in replicates)
+        game = _Game(adversary, PairedLosses(epochs), [])
+        by_epochs.setdefault(epochs[0].epochs, game).epsilons.append(epsilon)
     return list(by_epochs.values())
 
 
-def _played(
-    point: LazyPoint, sequence: _Sequence, algorithms: Sequence[str], seed: int
-) -> Iterator[dict[str, object]]:
+def _alone(
+    point: LazyPoint, game: _Game, algorithms: Sequence[str], replicates: Sequence[int], seed: int
+) -> Iterator[dict[str, Any]]:
     """Yield the rows of all algorithms but `LEADERS`, at every epsilon they reach."""
-    losses, delta, replicates = sequence.losses, point.delta, range(point.replicates)
-    # The expected loss has no randomness, so every replicate is the same.
-    weights = np.full(point.replicates, weights_loss(losses) - sequence.least)
-    for epsilon, algorithm in itertools.product(sequence.epsilons, algorithms):
-        key = (type(losses).__name__, losses.n_rounds, losses.n_experts, float(epsilon))
+    T, d, delta = point.n_rounds, point.n_experts, point.delta
+    for epsilon, algorithm in itertools.product(game.epsilons, algorithms):
+        key = (game.adversary, T, d, float(epsilon))
         coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
         chosen, reached = None, (epsilon, 0.0)
         if algorithm == WEIGHTS:
-            yield sequence.row(point, epsilon, algorithm, regret_row(weights))
+            yield game.row(point, epsilon, algorithm, regrets(game.weights))
             continue
         if algorithm in ONLY_STOCHASTIC:
-            if sequence.adversary != STOCHASTIC:
+            if game.adversary != STOCHASTIC:
                 continue
             prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
-            total, moved = play_blocks(losses, epsilon, coins, prefix)
+            total, moved = play_blocks(game.losses, epsilon, coins, prefix)
             mechanism = MECHANISMS[prefix]
         else:
-            chosen = _parameters(losses.n_rounds, losses.n_experts, algorithm, epsilon, delta)
+            chosen = _parameters(T, d, algorithm, epsilon, delta)
             if chosen is None:
                 continue
-            measure = WeightsMeasure(losses.n_experts, chosen.eta)
-            total, moved = play(measure, chosen, losses, coins)
+            measure = PairedWeights(d, chosen.eta, len(replicates))
+            total, moved = play(measure, chosen, game.losses, coins)
             mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
             reached = chosen.epsilon, delta
         guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
-        result = regret_row(total - sequence.least, moved, guarantee, chosen)
-        yield sequence.row(point, epsilon, algorithm, result)
+        result = regrets(total - game.least, moved, guarantee, chosen)
+        yield game.row(point, epsilon, algorithm, result)
 
 
 def _led(
-    point: LazyPoint, algorithm: str, sequences: Sequence[_Sequence], seed: int
-) -> Iterator[dict[str, object]]:
-    """Yield the rows of a noisy leader on all sequences, at every epsilon."""
-    settings = [(sequence, epsilon) for sequence in sequences for epsilon in sequence.epsilons]
-    games = [(part.losses, mu_of_epsilon(epsilon, point.delta)) for part, epsilon in settings]
-    key = sequences[0].losses.n_rounds, sequences[0].losses.n_experts
-    coins = replicate_generators(seed, key, range(point.replicates), f"algorithm {algorithm}")
-    played = play_leaders(algorithm, games, coins)
-    for (sequence, epsilon), (_, mu), (total, switches) in zip(
-        settings, games, played, strict=True
+    point: LazyPoint, algorithm: str, games: Sequence[_Game], replicates: Sequence[int], seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a noisy leader in all games, at every epsilon."""
+    settings = [(game, epsilon) for game in games for epsilon in game.epsilons]
+    levels = [(game.losses, mu_of_epsilon(epsilon, point.delta)) for game, epsilon in settings]
+    key, d = (point.n_rounds, point.n_experts), point.n_experts
+    coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
+    for (game, epsilon), (_, mu), (total, switches) in zip(
+        settings, levels, play_leaders(algorithm, levels, coins), strict=True
     ):
-        sensitivity = math.sqrt(sequence.losses.n_experts)
-        guarantee = central_guarantee(NOISY_LEADERS[algorithm][0], sensitivity, "L2, loss", mu=mu)
-        result = regret_row(total - sequence.least, switches, guarantee)
-        yield sequence.row(point, epsilon, algorithm, result)
+        mechanism, sensitivity = NOISY_LEADERS[algorithm][0], math.sqrt(d)
+        guarantee = central_guarantee(mechanism, sensitivity, "L2, loss", mu=mu)
+        result = regrets(total - game.least, switches, guarantee)
+        yield game.row(point, epsilon, algorithm, result)
 
 
 @lru_cache(maxsize=64)

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from dpol.core.intervals import UNDECIDED
 from dpol.core.settings import Settings
 from dpol.show import footers, panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
@@ -22,7 +23,7 @@ from dpol.studies.study import Facts, Frames
 
 UNIFORM = "random-expert"
 """Label of uniform random, an expert drawn in every round, which learns nothing."""
-_COVERS = "The intervals cover the randomness of the runs on these losses, not other losses."
+_COVERS = "They cover the losses, which are drawn anew for each run, and the noise."
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
     "l2p-published": "L2P, published accountant",
@@ -33,7 +34,7 @@ TITLES: Mapping[str, str] = {
     "dartboard-published": "dartboard, published accountant",
     "lazy-regularised-weights": "lazy regularised weights †",
     "ctrl": "CTRL, published accountant",
-    BLOCKS: "private blocks, pure ε",
+    BLOCKS: "private blocks, our reading, pure ε",
     LIMITED: "limited updates, pure ε",
     "tree-ftpl-min-noise": "tree, least noise",
     "mf-ftpl": "factorised sums",
@@ -53,9 +54,14 @@ _NOTES: Mapping[str, str] = {
 }
 
 
+def _name_of(frames: Frames) -> str:
+    """Return the name of the table of regrets; that of pairs has another end."""
+    return "convex" if "convex" in frames else "lazy"
+
+
 def _regrets_of(frames: Frames) -> pd.DataFrame:
-    """Return the rows of the only result table, and rows of uniform random."""
-    (regrets,) = frames.values()
+    """Return the rows of the table of regrets, and rows of uniform random."""
+    regrets = frames[_name_of(frames)]
     if "loss" in regrets:
         return regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
     regrets = regrets.assign(adversary=regrets["adversary"] + " losses")
@@ -69,7 +75,8 @@ def _regrets_of(frames: Frames) -> pd.DataFrame:
 
 def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     """Build the table of measured regret, with a section for each adversary and d."""
-    regrets, game = _regrets_of(frames), "convex" if "convex" in frames else "experts"
+    regrets, name = _regrets_of(frames), _name_of(frames)
+    game = "experts" if name == "lazy" else name
     algorithms = [name for name in TITLES if name in set(regrets["algorithm"])]
     first = regrets.iloc[0]
     return Table(
@@ -91,7 +98,7 @@ def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
             *(note for name, note in _NOTES.items() if name in algorithms),
             f"{OURS}.",
         ),
-        numbers=next(iter(frames.values())),
+        numbers=frames[name],
     )
 
 
@@ -159,12 +166,25 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
         )
         best = learned.loc[learned.groupby(_GAME)["share"].idxmax()]
         most = Counter(TITLES[name] for name in best["algorithm"]).most_common()
+        level = sum(_is_level(row, frames) for row in best.to_dict("records"))
         drawn.find(
             f"Learns most: {', '.join(f'{name} in {count}' for name, count in most)} of"
-            f" {len(best)} cases (losses, d and ε). That is {best['share'].min():.0%} to"
-            f" {best['share'].max():.0%} of what is learned without privacy."
+            f" {len(best)} cases (losses, d and ε), in {level} level with another. That is"
+            f" {best['share'].min():.0%} to {best['share'].max():.0%} of what is learned without"
+            " privacy."
         )
     return drawn.figure
+
+
+def _is_level(best: Mapping[Any, Any], frames: Frames) -> bool:
+    """Return whether the joint interval of a difference of the best of a game contains 0."""
+    pairs = frames[f"{_name_of(frames)}_pairs"]
+    game = [name for name in ("loss", "body", "T", "d", "epsilon") if name in pairs]
+    here = (pairs[game] == [best[name] for name in game]).all(axis=1)
+    if "adversary" in pairs:
+        here &= pairs["adversary"] + " losses" == best["adversary"]
+    own = (pairs[["algorithm", "other_algorithm"]] == best["algorithm"]).any(axis=1)
+    return bool((pairs[here & own]["verdict"] == UNDECIDED).any())
 
 
 def _learned(regrets: pd.DataFrame) -> pd.DataFrame:

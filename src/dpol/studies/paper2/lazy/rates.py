@@ -110,8 +110,8 @@ RATES: Mapping[str, tuple[Rate, ...]] = {
 
 def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
     """Build the paper's Table 1 for one kind of losses: formulas, and values at the run's sizes."""
-    ((name, regrets),) = frames.items()
-    rates = RATES[name]
+    (name,) = RATES.keys() & frames.keys()
+    regrets, rates = frames[name], RATES[name]
     sizes = regrets[["d", "T", "epsilon"]].drop_duplicates().sort_values(["d", "T", "epsilon"])
     places = list(sizes.itertuples(index=False, name=None))
     for rate in rates:

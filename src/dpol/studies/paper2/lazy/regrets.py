@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import combinations
+from typing import Any
 
-from dpol.core.intervals import standard_error
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import half_width, verdict_on
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "sigma", "beta", "regulariser")
 """Parameters that have a column in at least one of the studies."""
+
+MEANS = {"regret_runs": "mean_regret"}
+"""Column of the mean of the runs, for `joined_row`."""
+PAIR = (
+    *("algorithm", "other_algorithm", "difference", "difference_half_width"),
+    *("verdict", "replicates"),
+)
+"""Columns of a pair of algorithms, after those of its game."""
 
 
 def central_guarantee(
@@ -36,13 +50,13 @@ def central_guarantee(
     )
 
 
-def regret_row(
+def regrets(
     regret: Floats,
     redraws: Floats | None = None,
     guarantee: Guarantee = NO_PRIVACY,
     parameters: AccountedParameters | None = None,
-) -> dict[str, object]:
-    """Return the row of an algorithm in a game, without interval (see docs/reference/tables.md).
+) -> dict[str, Any]:
+    """Return the columns of an algorithm in a game, for `joined_row`.
 
     Columns that do not apply to the algorithm are left out; they are empty in the table.
 
@@ -52,17 +66,44 @@ def regret_row(
         guarantee: privacy guarantee of the algorithm.
         parameters: parameters of L2P or of a predecessor.
     """
-    row = {
-        "replicates": len(regret),
-        "mean_regret": regret.mean(),
-        "standard_error": float(standard_error(regret)),
-        **guarantee.as_columns(),
-    }
+    row: dict[str, Any] = {"regret_runs": regret, **guarantee.as_columns()}
     if redraws is not None:
-        row["redraws"] = redraws.mean()
+        row["redraws"] = redraws
     if parameters:
         values = asdict(parameters)
         of_row = {name: float(values[name]) for name in PARAMETERS if name in values}
         row |= {name: value for name, value in of_row.items() if math.isfinite(value)}
         row["accounted_epsilon"] = parameters.epsilon
     return row
+
+
+def pairs_of(rows: pd.DataFrame, game: Sequence[str], confidence: float) -> pd.DataFrame:
+    """Return a row for each pair of private algorithms in a game: the difference of their regrets.
+
+    Both play on the same losses in each replicate. The intervals of all pairs hold together, so
+    that the best of a game may be chosen in hindsight.
+
+    Args:
+        rows: a row per game and algorithm, with `regret_runs`.
+        game: columns that name a game.
+        confidence: confidence of all intervals together.
+    """
+    private = rows[rows["model"] != "none"]
+    pairs = [
+        (one, other)
+        for _, of_game in private.groupby(list(game), sort=False)
+        for one, other in combinations(of_game.to_dict("records"), 2)
+    ]
+    found = []
+    for one, other in pairs:
+        runs = np.subtract(one["regret_runs"], other["regret_runs"])
+        half = float(half_width(runs, confidence, len(pairs)))
+        difference = float(runs.mean())
+        found.append(
+            {name: one[name] for name in game}
+            | {"algorithm": one["algorithm"], "other_algorithm": other["algorithm"]}
+            | {"difference": difference, "difference_half_width": half}
+            | {"verdict": verdict_on(difference, half), "replicates": len(runs)}
+        )
+    about = {"confidence": confidence, "ci_comparisons": len(pairs)}
+    return pd.DataFrame(found, columns=[*game, *PAIR]).assign(**about)

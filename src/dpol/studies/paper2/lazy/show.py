@@ -11,7 +11,7 @@ SECTIONS = (
         about="L2P rarely redraws its action, and hides the reason. The study measures the"
         f" regret of the algorithms of {cited(LAZY)}. Its Table 1 and Figure 1 come first: they"
         " are stated rates, not measurements.",
-        results=("lazy",),
+        results=("lazy", "lazy_pairs"),
         figures=(
             FigureSpec(
                 name="lazy-rates",
@@ -28,8 +28,8 @@ SECTIONS = (
                 " random, an expert drawn in every round; 100% is the regret of multiplicative"
                 " weights without privacy. The games are the longest with stochastic losses. (The"
                 " adversarial losses of the lower bound leave nothing to learn: see the table.)"
-                " Bars are intervals (Student’s t) that hold together. They cover the randomness"
-                " of the runs on these losses, not other losses.",
+                " Bars are intervals (Student’s t) that hold together. They cover the losses,"
+                " which are drawn anew for each run, and the noise.",
             ),
         ),
         tables=(

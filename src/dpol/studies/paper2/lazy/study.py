@@ -44,6 +44,7 @@ STUDY = Study(
     title="Lazy algorithms: L2P for experts",
     settings=Lazy,
     package="dpol.studies.paper2.lazy",
-    results=("lazy",),
+    results=("lazy", "lazy_pairs"),
+    written=("lazy",),
     points=points,
 )
