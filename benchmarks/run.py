@@ -147,12 +147,31 @@ def time_adabatch() -> dict[str, float]:
         "wall_s": wall,
         "speedup_over_root_finding": plain / ours,
         "curve_s": statistics.median(seconds(lambda: _curve_of(curve)) for _ in range(REPEATS)),
+        **_growth_of_adabatch(),
     }
 
 
+def _growth_of_adabatch() -> dict[str, float]:
+    """Slopes of log CPU time in n and in T, noise included: 1 where time is linear."""
+    sizes = {
+        "slope_in_n": [(500, n) for n in (1_000, 2_000, 4_000, 8_000)],
+        "slope_in_T": [(T, 100) for T in (1_000, 2_000, 4_000, 8_000)],
+    }
+    found = {}
+    for axis, (name, shapes) in enumerate(reversed(sizes.items())):
+        # Size by size in turn, so that a slow spell of the machine hits all of them.
+        each = [[cpu_seconds(lambda s=s: _play_all_zero(s), 1) for s in shapes] for _ in range(3)]
+        steps = [shape[axis] for shape in shapes]
+        found[name] = float(np.polyfit(np.log(steps), np.log(np.min(each, axis=0)), 1)[0])
+    return found
+
+
 def _play_long(first: int) -> float:
-    stream = synthetic_stream("long", np.zeros((100_000, 100)))
-    numbers = range(first, first + 20)
+    return _play_all_zero((100_000, 100), range(first, first + 20))
+
+
+def _play_all_zero(shape: tuple[int, int], numbers: range = range(4)) -> float:
+    stream = synthetic_stream("long", np.zeros(shape))
     noisy = privatize(stream, "isotropic-constant", 1.0, seed=1, replicates=numbers)
     none = replicate_generators(1, ("bench",), numbers, "none")
     return float(play_batches(RWAdaBatch(0.1), noisy, none)[1].mean())

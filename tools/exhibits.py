@@ -7,8 +7,10 @@ tools/exhibits.yaml holds the exhibits; rows of the claims ledger name theirs by
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -23,8 +25,9 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/reference/exhibits.md"
 _NUMBER = r"[A-Z]?\.?\d+(?:\.\d+)?"
 _NAMED = re.compile(
-    r"(Theorem|Lemma|Corollary|Corollaries|Proposition|Definition|Remark|Claim|Figure|Table)s?"
-    rf" ({_NUMBER}(?:(?:, | and ){_NUMBER})*)"
+    r"(Theorem|Lemma|Corollary|Corollaries|Proposition|Definition|Remark|Claim|Figure|Table"
+    r"|Algorithm|Assumption|Condition)s?"
+    rf" ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)"
 )
 HEAD = (
     "# Where each exhibit of the papers is\n\nEvery figure, table, algorithm and statement of the"
@@ -56,10 +59,34 @@ class Exhibit:
     aside: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Headings:
+    """What a paper is made of; see exhibits.yaml.
+
+    Args:
+        numbered: its numbered statements, tables, figures and algorithms, as `named` reads them.
+        sections: the exhibits of each heading, or the reason why it has none.
+    """
+
+    numbered: tuple[str, ...]
+    sections: Mapping[str, list[str] | str]
+
+
+@cache
+def _listed() -> tuple[Mapping[str, list[Exhibit]], Mapping[str, Headings]]:
+    made = dict(read_yaml(Path(__file__).with_name("exhibits.yaml")))
+    of = TypeAdapter(dict[str, Headings]).validate_python(made.pop("headings"))
+    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made), of
+
+
 def exhibits() -> Mapping[str, list[Exhibit]]:
     """Return the exhibits of each paper, in its order."""
-    made = read_yaml(Path(__file__).with_name("exhibits.yaml"))
-    return TypeAdapter(dict[str, list[Exhibit]]).validate_python(made)
+    return _listed()[0]
+
+
+def headings() -> Mapping[str, Headings]:
+    """Return the headings and the numbered statements of each of the three papers."""
+    return _listed()[1]
 
 
 def named(place: str) -> list[str]:
@@ -67,12 +94,21 @@ def named(place: str) -> list[str]:
 
     >>> named("Lemmas A.1 and 3.7, δ0 > 0"), named("section 3.1.2, Figure 1"), named("footnote 2")
     (['Lemma A.1', 'Lemma 3.7'], ['Figure 1'], ['footnote 2'])
+    >>> named("Definitions 2.1 to 2.3")
+    ['Definition 2.1', 'Definition 2.2', 'Definition 2.3']
     """
     found = _NAMED.search(place)
     if not found:
         return [place]
     kind = found[1].replace("Corollaries", "Corollary")
-    return [f"{kind} {number}" for number in re.split(", | and ", found[2])]
+    numbers = re.sub(r"(\d+) to (?:[A-Z\d]*\.)?(\d+)", _all_between, found[2])
+    first, *others = re.split(", | and ", numbers)
+    chapter = first.rpartition(".")[0] + "." if " to " in found[2] and "." in first else ""
+    return [f"{kind} {number}" for number in (first, *(chapter + other for other in others))]
+
+
+def _all_between(ends: re.Match[str]) -> str:
+    return ", ".join(map(str, range(int(ends[1]), int(ends[2]) + 1)))
 
 
 def shown() -> Set[str]:
@@ -137,20 +173,43 @@ def _checks(exhibit: Exhibit, theirs: Mapping[str, Statement]) -> dict[str, Stat
     return {row: each for row, each in theirs.items() if places & {each.place, *named(each.place)}}
 
 
+def without_exhibit(paper: str, rows: Iterable[Exhibit]) -> str:
+    """Return a line on the headings of a paper that have no exhibit, and why.
+
+    Raises:
+        ValueError: a heading names an exhibit that is not there, or a numbered statement has none.
+    """
+    of = headings()[paper]
+    wanted = {name for each in of.numbered for name in named(each)}
+    wanted |= {it for its in of.sections.values() if isinstance(its, list) for it in its}
+    there = {name for row in rows for name in (row.name, *named(row.name))}
+    strange = {it for it in wanted - there if not any(name.startswith(f"{it} (") for name in there)}
+    if strange:
+        raise ValueError(f"{paper}: there is no exhibit {', '.join(sorted(strange))}")
+    reasons = defaultdict(list)
+    for heading, its in of.sections.items():
+        if isinstance(its, str):
+            reasons[its].append(heading)
+    return "; ".join(f"{', '.join(those)} ({why})" for why, those in reasons.items())
+
+
 def page() -> str:
     """Return the page.
 
     Raises:
         ImportError: a module that exhibits.yaml names does not exist.
         AttributeError: a module lacks a name.
-        ValueError: a figure, a table or a paper does not exist.
+        ValueError: a figure, a table or a paper does not exist, or a heading has no exhibit.
     """
     parts = []
     for paper, title in PAPERS.items():
         lines = [f"## {title}", "", "| exhibit | where |", "|---|---|"]
-        for row in rows_of(paper):
+        rows = list(rows_of(paper))
+        for row in rows:
             computed = [", ".join(f"`{target}`" for target in row.computed)] if row.computed else []
             lines.append(f"| {row.name} | {'; '.join([*computed, *row.seen])} |")
+        if paper in headings():
+            lines += ["", f"Headings without an exhibit: {without_exhibit(paper, rows)}."]
         parts.append("\n".join(lines) + "\n")
     return HEAD + "\n".join(parts)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
+from typing import Any
 
 import exhibits
 import pytest
@@ -54,4 +56,17 @@ def test_what_does_not_exist_is_refused(
     broken = {paper: [exhibits.Exhibit(name="X", **wrong)] for paper in PAPERS}
     monkeypatch.setattr(exhibits, "exhibits", lambda: broken)
     with pytest.raises(error, match=message):
+        exhibits.page()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"numbered": ("Lemmas 6 and 7",)}, {"sections": {"9 More": ["Theorem 1", "Lemma 7"]}}],
+)
+def test_a_statement_or_heading_without_its_exhibit_is_refused(
+    monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]
+) -> None:
+    broken = {"experts": replace(exhibits.headings()["experts"], **wrong)}
+    monkeypatch.setattr(exhibits, "headings", lambda: broken)
+    with pytest.raises(ValueError, match="experts: there is no exhibit Lemma 7"):
         exhibits.page()

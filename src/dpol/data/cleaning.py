@@ -7,6 +7,7 @@ the number of cells it touched, and every entity dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from dpol.data.panel import (
     provenance_of,
     report_as_dict,
 )
-from dpol.data.settings import Cleaning, Dataset, Stream
+from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
 from dpol.data.tables.parse import KINDS
@@ -45,11 +46,28 @@ _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 
 
 def clean_table(
-    file: Path | str, dataset: Dataset, streams: Mapping[str, Stream], at_most: float
+    file: Path | str,
+    dataset: Dataset,
+    streams: Mapping[str, Stream],
+    at_most: float,
+    reported: Mapping[str, Any] | None = None,
 ) -> tuple[CleanPanel, dict[str, Any]]:
-    """Read a table with its capacities, and return its panel and the report; see `clean_panel`."""
+    """Read a table with its capacities, and return its panel and the report; see `clean_panel`.
+
+    Args:
+        file: the table.
+        dataset: how the table is read and cleaned.
+        streams: the streams, by label.
+        at_most: the largest count per capacity that a question of the run allows.
+        reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
+            warns of each number that the panel does not have.
+    """
     raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
     panel = clean_panel(raw, dataset, streams, capacities, at_most)
+    if unlike := tuple(_unlike(panel, dataset.needed_columns, reported)) if reported else ():
+        for text in unlike:
+            LOGGER.warning("%s: %s", file, text)
+        panel = replace(panel, warnings=(*panel.warnings, *unlike))
     provenance = provenance_of(file, simulated=dataset.simulated)
     for second in dataset.capacity_files:
         provenance["capacities"] = provenance_of(second, simulated=dataset.simulated)
@@ -103,6 +121,32 @@ def clean_panel(
         reports=tuple(reports),
         warnings=warnings,
     )
+
+
+def _unlike(panel: CleanPanel, columns: Columns, reported: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which numbers of a paper a panel does not have, a line each."""
+    for report in panel.reports:
+        if (said := reported["entities"].get(report.stream)) is None:
+            continue
+        for what, there, theirs in (
+            (columns.called("entity"), report.entities, said),
+            ("period", report.periods, reported["periods"]),
+        ):
+            if there != theirs:
+                number = counted(there, what)
+                yield f"stream {report.stream} has {number}; the paper has {theirs:,}"
+    if not reported["least"]:
+        return
+    of = panel.table[panel.table["stream"].isin(reported["entities"])]
+    # The paper does not say whether its range is over periods or over streams.
+    each = [of.groupby(by)["capacity"].min() for by in (["stream", "period"], ["stream"])]
+    ranges = [(round(least.min(), 1), round(least.max(), 1)) for least in each]
+    if tuple(reported["least"]) not in ranges:
+        ends = [f"{least:g} to {most:g}" for least, most in (*ranges, reported["least"])]
+        yield (
+            f"the smallest capacity is {ends[0]} by stream and period, {ends[1]} by stream;"
+            f" in the paper it is {ends[2]}"
+        )
 
 
 def _warnings(reports: Sequence[StreamReport]) -> Iterator[str]:

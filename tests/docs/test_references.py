@@ -1,0 +1,56 @@
+"""Every arXiv number and DOI of the repository is in one list, and its page is up to date."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+import references
+
+from code_blocks import ROOT
+
+LISTED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+NUMBERS = (".csv", ".json", ".svg", ".tsv")
+"""Files of numbers, some of which look like those of arXiv."""
+MADE = ("docs/references.yaml", "docs/reference/references.md", "CITATION.cff")
+
+
+def texts() -> dict[str, str]:
+    """Return the texts of the repository by name."""
+    found = {}
+    for name in LISTED.stdout.split():
+        raw = (ROOT / name).read_bytes() if (ROOT / name).is_file() else b"\0"
+        if b"\0" not in raw and not name.endswith(NUMBERS) and "/requirements/" not in f"/{name}":
+            found[name] = raw.decode()
+    return found
+
+
+def test_page_and_citation_are_those_of_today() -> None:
+    assert references.PAGE.read_text(encoding="utf-8") == references.page(), "run: make format"
+    cited = references.CITATION.read_text(encoding="utf-8")
+    assert cited == references.citation(cited), "run: make format"
+
+
+def test_every_number_of_a_work_is_in_the_list() -> None:
+    here = "tests/docs/test_references.py", "tools/references.py"
+    strange = {name: references.outside(text) for name, text in texts().items() if name not in here}
+    assert {name: ids for name, ids in strange.items() if ids} == {}
+
+
+def test_every_number_of_the_list_is_cited_somewhere() -> None:
+    others = "".join(text for name, text in texts().items() if name not in MADE)
+    every = [each for part in references.references().values() for each in part.values()]
+    assert [each.title for each in every if each.arxiv and each.arxiv not in others] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see [2413](https://arxiv.org/abs/1301.0001)",
+        "(arXiv\n    0712.1234)",
+        "the abstract of 2401.12345.",
+        "https://doi.org/10.1145/1234.5678",
+    ],
+)
+def test_a_number_outside_the_list_is_found(text: str) -> None:
+    assert len(references.outside(text)) == 1
