@@ -8,8 +8,10 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.stream import GainStream
+from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
-from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.settings import Games, Report, Suite
 from dpol.studies.games.study import runs_of
 from dpol.studies.study import Facts
 from game_tables import joined, suite
@@ -21,7 +23,9 @@ SUITES: dict[str, Any] = {
     "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},
 }
 # The trees are not in the report.
-MAIN = Games(suites=SUITES, report=Report(algorithms=["rw-meta"]), plays_the_papers=True)
+MAIN = Games(suites=SUITES, report=Report(algorithms=["rw-meta"]), no_table_2="")
+VARIANT = {"algorithm": "rw-meta", "label": "careful", "exploration_floor": 0.5}
+VARIED = MAIN.model_copy(update={"suites": MAIN.suites | {"varied": Suite(algorithms=[VARIANT])}})
 FACTS = Facts(
     {"a": "A & B", "b": "Bavaria"},
     simulated=False,
@@ -38,12 +42,16 @@ def streams() -> dict[str, GainStream]:
     return {label: stream_of(12, n, label) for label, n in (("a", 4), ("b", 5))}
 
 
-def frames() -> dict[str, pd.DataFrame]:
-    """Return the result tables of the run."""
+def frames(main: Games = MAIN) -> dict[str, pd.DataFrame]:
+    """Return the result tables of the run, and its standings."""
     facts: dict[str, Any] = {"seed": FACTS.seed, "replicates": range(REPLICATES)}
     blocks = [
-        suite(stream, MAIN.suites[name].algorithms, noise=noise, mu=FACTS.levels[level], **facts)
+        suite(stream, main.suites[name].algorithms, noise=noise, mu=FACTS.levels[level], **facts)
         for stream in streams().values()
-        for name, noise, level in runs_of(MAIN, FACTS)
+        for name, noise, level in runs_of(main, FACTS)
     ]
-    return results_from(*joined(blocks), streams(), MAIN, FACTS)
+    made = results_from(*joined(blocks), streams(), main, FACTS)
+    point = StandingsPoint(
+        ours=None, questions={"a": "", "b": ""}, apart=False, confidence=FACTS.confidence
+    )
+    return made | {"standings": standings(made["summary"], made["totals"], point)}

@@ -53,7 +53,6 @@ suites:
   trusted: {algorithms: [tree-ftpl-min-noise]}
   open: {algorithms: [follow-the-leader]}
 comparison:
-  baseline: {algorithm: rw-meta, noise: isotropic}
   ours: {algorithm: random-effects, noise: capacity}
 report: {algorithms: [rw-ftpl]}
 """)

@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.settings import Stream
-from dpol.experts.registry import rival_of
+from dpol.experts.registry import place_of
 from dpol.noise import NOISES
 from dpol.show.table import Table, TableCell
 from dpol.studies.answer.gains import average_gain_table
 from dpol.studies.games.levels import keeps_level
-from dpol.studies.games.names import Shown
+from dpol.studies.games.names import META, TABLE_2, Shown
 from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts
 
@@ -39,7 +39,10 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,
         "family": algorithm,
-        "rival": rival_of(changes.get("family", algorithm)),
+        "simplicity": place_of(changes.get("family", algorithm)),
+        "shown_as": changes.get("family", algorithm),
+        "sees": "raw" if changes.get("model", "local") != "local" else "noisy",
+        "exhibit": f"{TABLE_2}{META}" * ((algorithm, "noise" in changes) == (META, False)),
         "noise": "isotropic",
         "level": f"mu-{mu:g}",
         "mu": mu,
@@ -103,8 +106,6 @@ def main(**changes: Any) -> Shown:
         envelope="ridge",
         noises=(*NOISES, "a", "b"),
         confidence=0.95,
-        roles={},
-        chosen_on="",
     )
     return replace(shown, **changes)
 

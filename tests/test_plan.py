@@ -59,7 +59,7 @@ JOBS = (
     [
         ("experts.play", [True, True, False]),
         ("experts.cautious_mean", [True, True, False]),  # the registry imports it by name
-        ("show.reported", [False, True, True]),
+        ("show.reported", [False, False, True]),
         ("studies.games.study", [False, True, False]),
         ("studies.games.collect", [False, True, False]),
         ("studies.games.show", [False, False, True]),

@@ -85,7 +85,7 @@ def experiment():
     """Simulated hospitals with two blocks of replicates, and a comparison of correlated noise."""
     loaded = load_experiment(CONFIG)
     more = {"seed": SEED, "replicates": 4, "block_replicates": 2}
-    more |= {"comparison": {"baseline": SYSTEM, "ours": SYSTEM, "memory": MEMORY}}
+    more |= {"comparison": {"ours": SYSTEM, "memory": MEMORY}}
     return Experiment(changed(loaded.config, more), loaded.members)
 
 

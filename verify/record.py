@@ -23,7 +23,6 @@ from scipy.special import ndtr
 from dpol.core.intervals import half_width
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.report.recorded import mean_shares
 from dpol.studies.answer.promises import shares_kept
 from dpol.studies.paper1.batching.compute import MONTE_CARLO, noisy_game
 from dpol.studies.paper1.batching.settings import Batching
@@ -36,20 +35,18 @@ RECORDED = {
         *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",
         "oracle_gain", "best_fixed_gain", "noise_cost_share", "simulated", "guaranteed_mu",
     ],
-    "shares": ["algorithm", "noise", "mu", "streams", "gain_share", "gain_share_half_width"],
-    "ranking": [*CELL, "source", "rival", "verdict", "ratio", "ratio_lower", "ratio_upper"],
-    "comparison": [
-        *(*CELL, "kind", "rival", "mean_gain", "other_algorithm", "other_noise", "other_mu"),
-        *("other_mean_gain", "other_ci_half_width", "difference", "difference_half_width"),
-        "verdict",
+    "standings": [
+        *("question", "stream", "algorithm", "family", "noise", "mu", "role", "strongest"),
+        *("promise", "model", "rank", "gain_share", "gain_share_half_width", "gain_per_round"),
+        *("best_fixed_share", "unmeasured_share"),
+        *("to_strongest", "to_strongest_half_width", "to_strongest_verdict"),
+        *("to_baseline", "to_baseline_half_width", "to_baseline_verdict"),
+        *("to_ours", "to_ours_half_width", "to_ours_verdict"),
     ],
+    "spread": ["mu", "algorithm", "noise", "units", "n", "difference", "half_width"],
     "readings": [
         *("stream", "reading", "mu", "n_experts", "other_algorithm", "other_noise"),
         *("difference", "difference_half_width", "verdict"),
-    ],
-    "questions": [
-        *("question", "stream", "role", "algorithm", "noise", "mu", "best_fixed_share"),
-        *("gain_share", "gain_share_half_width"),
     ],
     "memory": [
         "stream", "weeks", "level", "times", "same", "noise", "algorithm", "best_guess",
@@ -70,6 +67,10 @@ RECORDED = {
         *("adversary", "T", "d", "epsilon", "algorithm"),
         *("mean_regret", "ci_half_width", "uniform_regret"),
     ],
+    "lazy_pairs": [
+        *("adversary", "T", "d", "epsilon", "algorithm", "other_algorithm"),
+        *("difference", "difference_half_width", "verdict"),
+    ],
     "claims": [
         *("paper", "statement", "claim", "ground", "claimed", "measured", "lower", "upper"),
         *("verdict", "settings", "kind", "root", "mend", "note", "ours", "on_data"),
@@ -79,47 +80,41 @@ RECORDED = {
 EVERY = "index == index"
 KEPT = {
     "summary": "best_of_family or family != 'ridge'",
-    "ranking": EVERY,
-    "comparison": "other_algorithm == 'random-effects' and other_noise == 'capacity-memory'",
-    "questions": EVERY,
+    "standings": EVERY,
     "memory": EVERY,
     "lazy": EVERY,
+    "lazy_pairs": EVERY,
     "claims": EVERY,
     "audits": EVERY,
 }
-"""Queries for the rows to keep: the best of the single learners, and ours with correlated noise."""
-_NAMED = "['random-effects', 'rw-meta', 'mf-ftpl', 'persistence']"
+"""Queries for the rows to keep: in the summary, the best of the single learners."""
+_MEANS = "stream == ''"
+_NAMED = "role != '' or strongest"
+_OF_STREAMS = f"question == 'share' and ({_NAMED} or model == 'central' or algorithm == 'rw-meta')"
 OF_RUN = {
-    "flu": {"shares": EVERY, "promises": EVERY},
-    "intensive-care": {"shares": EVERY},
+    "flu": {"standings": EVERY, "spread": EVERY, "promises": EVERY},
+    "intensive-care": {"standings": EVERY, "spread": EVERY},
     "states": {
-        "shares": EVERY,
-        "summary": "algorithm == 'random-effects' and stream.str.endswith('-share')",
-        "comparison": "stream.str.endswith('-share') and"
-        f" (kind != 'other' or other_algorithm in {_NAMED})",
-        "ranking": "stream.str.endswith('-share') and source == 'run' and 0.25 <= mu",
-        "questions": "stream == ''",
+        "spread": EVERY,
+        "standings": f"{_MEANS} or {_OF_STREAMS}",
+        "summary": "algorithm == 'rw-meta' and stream.str.endswith('-share')",
         "readings": "stream.str.endswith('-share')",
     },
     "central-texas": {
-        "shares": EVERY,
+        "standings": EVERY,
+        "spread": EVERY,
         "summary": KEPT["summary"],
         "amplification": EVERY,
     },
     "promises": {"promises": EVERY},
     "held-out": {
-        "shares": EVERY,
+        "spread": EVERY,
+        "standings": f"{_MEANS} or {_NAMED}",
         "summary": KEPT["summary"],
-        "comparison": "kind != 'other'",
         "readings": EVERY,
     },
 }
 """Tables to record for a run instead of all, with their queries."""
-
-
-def shares(base: Path) -> pd.DataFrame:
-    """Return the share of the possible gain of each algorithm, as its mean over the streams."""
-    return mean_shares(pd.read_parquet(base / "summary.parquet"))
 
 
 def promises(base: Path) -> pd.DataFrame:
@@ -127,6 +122,42 @@ def promises(base: Path) -> pd.DataFrame:
     return shares_kept(
         *(pd.read_parquet(base / f"{name}.parquet") for name in ("memory", "summary"))
     )
+
+
+def spread(base: Path) -> pd.DataFrame:
+    """Return our method's lead on the strongest rival, with its interval over states or weeks.
+
+    The intervals of the standings cover the noise. These take the states of the first question, or
+    blocks of 13 weeks of a single stream, as a sample of others: 95% by Student, for each level
+    alone.
+    """
+    every = pd.read_parquet(base / "standings.parquet")
+    every = every[every["question"] == every["question"].iloc[0]]
+    means = every[every["stream"] == ""]
+    told, rows = (means if len(means) else every), []
+    for mu, at in told.groupby("mu", sort=False):
+        ours, rival = at[at["role"] == "ours"].iloc[0], at[at["strongest"]].iloc[0]
+        systems = [(it["algorithm"], it["noise"]) for it in (ours, rival)]
+        if len(means):
+            units, of = "states", every[(every["mu"] == mu) & (every["stream"] != "")]
+            own, other = (
+                of[(of["algorithm"] == algorithm) & (of["noise"] == noise)].set_index("stream")[
+                    "gain_share"
+                ]
+                for algorithm, noise in systems
+            )
+            ahead = (own - other).to_numpy()
+        else:
+            units, of = "blocks of 13 weeks", pd.read_parquet(base / "cumulative.parquet")
+            curves = of[of["mu"] == mu].set_index(["algorithm", "noise"]).sort_index()
+            own, other = (curves.loc[it]["mean_cumulative_gain"].to_numpy() for it in systems)
+            weekly = np.diff(own - other, prepend=0.0)
+            blocks = [block.sum() for block in np.array_split(weekly, len(weekly) // 13)]
+            possible = ours["oracle_gain"] - ours["uniform_gain"]
+            ahead = len(blocks) * np.array(blocks) / possible
+        half = float(half_width(ahead, 0.95))
+        rows.append([mu, *systems[1], units, len(ahead), ahead.mean(), half])
+    return pd.DataFrame(rows, columns=RECORDED["spread"])
 
 
 def amplification(base: Path) -> pd.DataFrame:
@@ -161,7 +192,7 @@ def record_duration(base: Path) -> None:
     durations.astype(int).to_csv(DURATIONS)
 
 
-MADE = {"shares": shares, "promises": promises, "amplification": amplification}
+MADE = {"spread": spread, "promises": promises, "amplification": amplification}
 """Tables that are made for the record."""
 
 

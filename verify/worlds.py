@@ -108,8 +108,8 @@ WORLDS: dict[str, tuple[Callable[[np.random.Generator], Floats], Floats]] = {
 """Makers of mean shares, and beds, (N,) or (WEEKS, N), by the name of the world."""
 
 
-def rows_of(world: str, mu: float) -> pd.DataFrame:
-    """Return a row for each algorithm: its share of the possible gain, and what it names."""
+def game(world: str, mu: float) -> tuple[dpol.NoisyGains, Floats]:
+    """Return the noisy gains of a world and its gains, (STREAMS, WEEKS, N): a run is a stream."""
     shares, beds = WORLDS[world]
     beds = np.broadcast_to(beds, (WEEKS, N))
     rng = np.random.default_rng(seed_sequence(SEED, ("worlds", world)))
@@ -124,7 +124,13 @@ def rows_of(world: str, mu: float) -> pd.DataFrame:
         periods=np.datetime64("2021-01-03") + 7 * np.arange(WEEKS),
     )
     noisy = dpol.privatize(zeros, "capacity", mu, seed=SEED, replicates=STREAMS)
-    noisy = dataclasses.replace(noisy, gains=noisy.gains + gains)
+    return dataclasses.replace(noisy, gains=noisy.gains + gains), gains
+
+
+def rows_of(world: str, mu: float) -> pd.DataFrame:
+    """Return a row for each algorithm: its share of the possible gain, and what it names."""
+    noisy, gains = game(world, mu)
+    beds = np.broadcast_to(WORLDS[world][1], (WEEKS, N))
     uniform, best = gains.mean(axis=2).sum(axis=1), gains.max(axis=2).sum(axis=1)
     possible, gained, rows = (best - uniform).mean(), {}, []
     played = {name: dpol.play(name, noisy).actions for name in ALGORITHMS}

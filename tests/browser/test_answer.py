@@ -28,16 +28,19 @@ def ask(path: Path, width: int, scheme: str, *steps: list[Any]) -> Any:
 def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
     by_hand: Path, width: int, scheme: str
 ) -> None:
-    """By hand: 39 and 43 of 60 points, at μ = 1 and without privacy."""
+    """By hand: 39 and 42 of 60 points, at μ = 1 and without privacy."""
     steps = [["press", "ArrowLeft"], ["press", "ArrowRight"]]
     first, free, again = ask(by_hand, width, scheme, *steps)["seen"]
     assert first == again
     assert "at most 69 times in 100" in first["lead"]
-    assert "(ridge-w64-strong, isotropic noise) keeps 65," in first["lead"]
+    assert "let ridge-w64-strong with isotropic noise choose" in first["lead"]
+    assert "it keeps 65 of 100 points" in first["lead"]
     assert "Without privacy, " in free["lead"]
     assert "69 times in 100" in first["slider"] != free["slider"]
     assert [seen["marked"][0] for seen in (first, free)] == ["μ = 1 (69%)", "μ = ∞"]
-    assert first["list"][0] == ["ridge-w64-strong, isotropic noise", "65.0% ± 0.2"]
+    assert first["list"][0] == ["ridge-w64-strong, isotropic noise", "65.0%"]
+    # Last, and at μ = 1 without a number: what keeps no level.
+    assert first["list"][-1] == ["follow-the-leader, no privacy", "—"]
     shares = [float(share.split("%")[0]) for _, share in free["list"]]
     assert shares == sorted(shares, reverse=True)
 
@@ -45,7 +48,7 @@ def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
 def test_a_pointer_reads_a_number_and_chooses_a_level(by_hand: Path) -> None:
     steps = [["hover", 0, 0], ["leave"], ["click", 0, 0]]
     first, over, left, chosen = ask(by_hand, *VIEWS[0], *steps)["seen"]
-    assert over["tip"] == "ridge-w64-strong, isotropic noise, no privacy (μ = ∞): 70.0% ± 0.2"
+    assert over["tip"] == "ridge-w64-strong, isotropic noise, no privacy (μ = ∞): 70.0%"
     assert over["dim"] == len(over["list"]) - 1, "all other lines are pale"
     assert (left["tip"], left["dim"], left["lead"]) == ("", 0, first["lead"])
     assert "Without privacy, " in chosen["lead"]

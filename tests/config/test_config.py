@@ -33,7 +33,8 @@ def test_a_good_config_is_accepted_with_its_values():
     assert config.job_memory_mb == 1500
     assert config.privacy.count_sensitivity == 1
     assert config.dataset.cleaning.suppressed_value == 2
-    assert config.block("comparison") is None
+    assert config.comparison.ours is None
+    assert config.block("audits") is None
 
 
 def test_a_table_of_gains_is_accepted():
@@ -88,7 +89,9 @@ def test_every_model_is_frozen_refuses_unknown_keys_and_describes_each_key(
     assert model.model_config["frozen"]
     bare = [name for name, field in model.model_fields.items() if not field.description]
     blocks = {"dataset", "columns", "format", "periods", "cleaning", "privacy"}
-    assert not set(bare) - blocks - {"report", "titles", "sweeps"}  # their models describe them
+    assert (
+        not set(bare) - blocks - {"report", "titles", "sweeps", "comparison"}
+    )  # their models describe them
     with pytest.raises(pydantic.ValidationError, match="Extra inputs are not permitted"):
         model.model_validate({"no_such_key": 1})
 

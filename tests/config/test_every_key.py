@@ -29,9 +29,6 @@ BASES: dict[str, dict[str, Any]] = {
         "labels": {"sweeps": {"rounds": [5]}},
         "audits": {},
         "claims": {},
-        "comparison.rivals": [
-            {"name": "a rival", "systems": [{"algorithm": "careful", "noise": "capacity"}]}
-        ],
         "dataset.readings": {"ones": {"suppressed_value": 1}},
         "comparison.memory": {"mus": [0.5], "rivals": [{"noise": "fast"}]},
     },

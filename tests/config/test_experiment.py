@@ -55,8 +55,8 @@ def test_every_shipped_config_is_good_and_has_jobs(path):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_ours_has_the_same_privacy_as_the_baseline_for_every_stay(path):
-    compared = load_experiment(path).config.block("comparison")
-    assert compared is None or find_noise(compared.ours.noise).memory == "none"
+    ours = load_experiment(path).config.comparison.ours
+    assert ours is None or find_noise(ours.noise).memory == "none"
 
 
 def test_jobs_come_in_the_order_of_the_config():

@@ -46,8 +46,6 @@ def lacking(name: str, text: str) -> list[str]:
         target = (page.parent / path).resolve() if path else page
         if not target.exists() or (anchor and anchor not in anchors(target)):
             lost.append(link)
-    if name == "CHANGELOG.md":  # it names what left
-        return lost
     spans = "\n".join(re.findall(r"`([^`\n]+)`", prose))
     paths = re.findall(rf"{PATH}|^[\w-]+\.yaml$", spans, re.MULTILINE)
     there = "".join(f"/{file}\n" for file in FILES)

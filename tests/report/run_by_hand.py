@@ -22,13 +22,14 @@ from dpol.report.provenance import Params, Provenance
 from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
 from dpol.show.table import Group, Section, Table, TableCell, to_fragment
 from dpol.studies.answer.privacy_utility import answer_table
-from dpol.studies.games.summary import rank_meta
+from dpol.studies.games.names import Compared
 from dpol.studies.ledger.audits.drawn import audits_table
 from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_in
 from replays import replay_of, stream_of
-from tables_by_hand import LEVELS, STREAM, build, summary
+from standings_by_hand import standings_of
+from tables_by_hand import LEVELS, STREAM, build, rows, summary
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
 
@@ -46,10 +47,7 @@ STUDIES: dict[str, Any] = {
     "labels": {"patients_per_week": 1, "sweeps": {"rounds": [10], "labels": [4]}},
     "audits": {},
     "claims": {},
-    "comparison": {
-        "baseline": {"algorithm": "rw-meta", "noise": "isotropic"},
-        "ours": {"algorithm": "rw-meta", "noise": "capacity"},
-    },
+    "comparison": {"ours": {"algorithm": "ridge-w8-weak", "noise": "isotropic"}},
 }
 CLAIMS = (
     claim_by_hand(2.0, "<=", 1.5),
@@ -186,14 +184,13 @@ def write_run(folder: Path) -> None:
     """Write all files for a page with every section."""
     for name in ("tables", "figures", "data"):
         (folder / name).mkdir(parents=True)
-    made = summary()
     frames = {
-        "summary": made,
+        "summary": summary(),
         "cumulative": pd.DataFrame(index=[0]),
-        "ranking": rank_meta(made),
+        "switches": pd.DataFrame(index=[0]),
         "replay": replay(),
         "totals": pd.DataFrame(index=[0]),
-        "comparison": pd.DataFrame(index=[0]),
+        "standings": standings_of(rows()),
         "claims": claims(),
         "audits": audits(),
     }
@@ -224,7 +221,7 @@ def write_run(folder: Path) -> None:
         "claims-open": open_claims_table({"claims": claims()}, None, None),
         "audits": audits_table({"audits": audits()}, None, None),
         "average-gain": build(),
-        "answer": answer_table({"summary": made}, config().games.shown, facts),
+        "answer": answer_table(frames, Compared(chosen_on=""), facts),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))

@@ -21,7 +21,7 @@ CHAPTERS = {
     "first": ["paper", "batching"],
     "second": ["lazy", "convex"],
     "third": ["labels"],
-    "beyond": ["average-gain", "beyond"],
+    "beyond": ["switches", "average-gain", "league"],
     "replay": ["replay"],
     "privacy": ["privacy", "audits"],
     "claims": ["claims"],
@@ -52,7 +52,7 @@ def test_a_study_has_its_section_in_its_chapter_and_no_other(
     folder: Path, study: str | None
 ) -> None:
     text = page(folder, *filter(None, [study]))
-    others = {*STUDIES, "beyond"} - {{"comparison": "beyond"}.get(study or "", study)}
+    others = {*STUDIES} - {study}
     shown = {key: [it for it in parts if it not in others] for key, parts in CHAPTERS.items()}
     chapters = Elements(text).values("id", "section")
     assert chapters == [f"chapter-{key}" for key, parts in shown.items() if parts]
@@ -96,7 +96,8 @@ def test_a_study_shows_only_the_figures_it_asks_for(
     folder: Path, asked: dict[str, Any], figures: list[str]
 ) -> None:
     main = ["figure-privacy-utility", "figure-figure-2"]
-    assert Elements(page(folder, **asked)).values("id", "figure") == [*main, *figures]
+    shown = Elements(page(folder, **asked)).values("id", "figure")
+    assert shown == [*main, *figures, "figure-switches"]
 
 
 def test_the_contents_name_every_chapter_in_its_order(whole: str) -> None:
@@ -132,13 +133,13 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole: str) -> None:
     """The finding in the file of an image is its caption and alternative text."""
     images = Elements(whole).of("img")
-    assert len(images) == 8
+    assert len(images) == 9
     assert re.findall(r"(?<!The paper’s )Figure \d\.", whole) == []
     assert re.findall(r"<b>The paper’s (Figure \d)\.", whole) == ["Figure 2", *["Figure 1"] * 2]
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 8
+    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9
 
 
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:

@@ -89,7 +89,7 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
         (GAME, GAME.replace("local", "mine")),
         ("streams/nm.parquet", "streams/mn.parquet"),
         ("tables/answer.csv", "tables/answer-by-question.csv"),
-        ("summary.parquet", "ranking.parquet"),
+        ("summary.parquet", "questions.parquet"),
     ):
         (shutil.copytree if old == GAME else shutil.copy)(run / old, run / new)
     (run / "tables/average-gain.csv").unlink()
@@ -100,7 +100,7 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
     for text in (
         "tables/answer.csv (changed), tables/average-gain.csv (missing), ",
         f"{GAME.replace('local', 'mine')}/rounds.parquet (new), ",
-        "ranking.parquet (new), ",
+        "questions.parquet (new), ",
         f"streams/mn.parquet (new), tables/answer-by-question.csv (new); see dpol verify {run}",
     ):
         assert text in told
@@ -108,8 +108,8 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
     assert read.answer()["mean_gain"].tolist() == [2]
     with pytest.raises(dpol.DataError, match="no stream mn; known: nm"):
         read.stream("mn")
-    with pytest.raises(dpol.DataError, match="no table ranking; known: "):
-        read.table("ranking")
+    with pytest.raises(dpol.DataError, match="no table questions; known: "):
+        read.table("questions")
 
 
 def test_a_warning_of_many_files_names_the_first(folder: Path, tmp_path: Path) -> None:

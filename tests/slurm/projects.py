@@ -15,11 +15,7 @@ from pipeline import ROOT, SMALL, command
 from slurm import one_node
 
 # Of the small config: what plays and sums up, and one study.
-CONFIG = {
-    key: value
-    for key, value in SMALL.items()
-    if key not in {"comparison", *STUDIES} or key == "batching"
-}
+CONFIG = {key: value for key, value in SMALL.items() if key not in STUDIES or key == "batching"}
 NAMES = ("summary.parquet", "tables/average-gain.csv", "batching.parquet")
 TARGETS = [f"results/small/{name}" for name in NAMES]
 SCRIPT = "study_point"

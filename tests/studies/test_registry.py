@@ -85,13 +85,12 @@ def test_names_of_files_and_sections_are_unique():
 def test_a_section_is_shown_only_where_its_results_are_asked_for():
     main = load_study("games")
     plain, facts = block("games"), replace(ASKED["games"].facts, replayed=False)
-    assert main.results_of(plain, facts) == ("summary", "totals", "ranking", "cumulative")
+    asked = ("summary", "totals", "cumulative", "switches")
+    assert main.results_of(plain, facts) == asked
     names = [section.name for section in main.sections_of(plain, facts)]
-    assert names == ["paper", "privacy-utility", "privacy", "average-gain"]
+    assert names == ["paper", "switches", "average-gain"]
     several = replace(facts, questions={"one": "One", "two": "Two"})
-    first, *_ = main.sections_of(plain.model_copy(update={"roles": {}}), several)
-    assert (first.results, first.figures) == (("summary",), ())
-    assert [table.name for table in first.tables] == ["answer"]
+    assert main.results_of(plain, several) == ("summary", "totals")
 
 
 # Lists of settings --------------------------------------------------------------------------------

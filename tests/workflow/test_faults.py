@@ -115,7 +115,7 @@ def test_a_run_on_a_table_that_is_not_public_warns_and_keeps_no_replay(tmp_path:
         GOOD,
         privacy={"levels": {"none": float("inf"), "high": 0.5}},
         suites={"local": {"algorithms": ["rw-ftpl", "ridge"]}},
-        comparison=None,
+        comparison={},
         report={"algorithms": ["rw-ftpl"]},
         replicates=2,
     )

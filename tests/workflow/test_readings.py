@@ -47,29 +47,29 @@ def test_a_run_says_ahead_at_this_reading_until_all_readings_agree(tmp_path: Pat
             "local": {"noises": ["capacity"], "algorithms": ["persistence", "rw-ftpl"]},
         },
         "replicates": 20,
-        "comparison": {
-            "baseline": {"algorithm": "rw-ftpl", "noise": "capacity"},
-            "ours": {"algorithm": "persistence", "noise": "capacity"},
-        },
+        "comparison": {"ours": {"algorithm": "persistence", "noise": "capacity"}},
     }
     results = tmp_path / "results/towns"
-    write_config(tmp_path, config)
-    succeed(snakemake(tmp_path, "results/towns/comparison.parquet"))
-    (verdict,) = pd.read_parquet(results / "comparison.parquet")["verdict"]
+
+    def verdicts() -> list[str]:
+        """Play, and return the verdicts on ours and on the strongest rival."""
+        write_config(tmp_path, config)
+        succeed(snakemake(tmp_path, "results/towns/standings.parquet"))
+        rows = pd.read_parquet(results / "standings.parquet").set_index("algorithm")
+        pairs = ("persistence", "to_strongest_verdict"), ("rw-ftpl", "to_ours_verdict")
+        return [rows.loc[pair] for pair in pairs]
+
+    first = verdicts()
     report = json.loads((results / "data/cleaning.json").read_text())
     assert report["streams"][0]["unmeasured"]["periods"] == 5
     assert any("nobody measured the best number" in text for text in report["warnings"])
     summary = pd.read_parquet(results / "summary.parquet")
     assert set(summary["unmeasured_periods"]) == {5}
-    assert verdict == "ahead at this reading"
-    for value, there, said in ((2, "above", "above"), (0.5, "equal", verdict)):
+    assert first == ["ahead at this reading", "behind at this reading"]
+    for value, there, said in ((2, "above", ["above", "below"]), (0.5, "equal", first)):
         config["dataset"]["readings"] = {"other": {"suppressed_value": value}}
-        write_config(tmp_path, config)
-        succeed(snakemake(tmp_path, "results/towns/comparison.parquet"))
+        assert verdicts() == said
         assert pd.read_parquet(results / "readings.parquet")["verdict"].tolist() == [there]
-        assert pd.read_parquet(results / "comparison.parquet")["verdict"].tolist() == [said]
     config["dataset"]["cleaning"]["suppressed_value"] = 0.5  # then nothing hidden is the best
-    write_config(tmp_path, config)
-    succeed(snakemake(tmp_path, "results/towns/comparison.parquet"))
+    assert verdicts() == ["equal", "equal"]
     assert pd.read_parquet(results / "readings.parquet").empty
-    assert pd.read_parquet(results / "comparison.parquet")["verdict"].tolist() == ["equal"]

@@ -26,12 +26,12 @@ from dpol.data.stream import read_stream
 from dpol.plan import make_plan, modules_of_job
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room
 from dpol.studies.games.summary import join_blocks, read_scores
-from dpol.studies.registry import STUDIES, load_study
+from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((verify.HERE / "small.yaml").read_text())
-GAMES = load_study("games").showing
+IN_EVERY_RUN = [load_study(name).showing for name in EVERY_RUN]
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
@@ -149,7 +149,7 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_results"] = modules_of_job("study_results", *called)
         for section in study.sections_of(block, plan.config.facts):
             rule = f"{section.name.replace('-', '_')}_shown"
-            called = study.showing, study.drawing, GAMES
+            called = study.showing, study.drawing, *IN_EVERY_RUN
             codes[rule] = modules_of_job("study_shown", *called)
     return codes
 
@@ -188,10 +188,10 @@ def jobs_of(*studies: str) -> set[str]:
 
 
 SHOWN = {
-    "games": {"paper_shown", "privacy_shown", "privacy_utility_shown", "average_gain_shown"},
-    "comparison": {"beyond_shown", "promises_shown"},
+    "games": {"paper_shown", "switches_shown", "average_gain_shown"},
+    "comparison": {"privacy_utility_shown", "privacy_shown", "league_shown", "promises_shown"},
 }
-# The comparison and some of the claims read results of the main experiment.
+# The standings and some of the claims read results of the games.
 MAIN = jobs_of("games", "comparison", "claims")
 ALL_SUITES = {*WHOLE["suites"]}
 

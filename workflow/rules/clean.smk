@@ -27,16 +27,11 @@ else:
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
             at_most=settings.at_most,
+            reported=settings.reported,
         message:
             "Cleaning {input.table}"
         script:
             "../scripts/clean_panel.py"
-
-    onsuccess:
-        from dpol.data.panel import last_warnings
-
-        for line in last_warnings(rules.clean_panel.output.report):
-            logger.warning(line)
 
     DATA, CLEANED = rules.clean_panel.output, f"{RESULTS}/data/cleaning.md"
 

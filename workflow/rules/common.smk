@@ -7,7 +7,7 @@ from dpol.core.errors import DpolError
 from dpol.core.files import write_text
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
-from dpol.studies.registry import load_studies
+from dpol.studies.registry import EVERY_RUN, load_studies
 from dpol.studies.study import as_plain
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.

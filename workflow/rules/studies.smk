@@ -1,8 +1,8 @@
 # For each study of the config: a job per group of points, a job for its result tables, and a job for
 # each section that shows them.
 facts = settings.facts
-# Figures of every study may show results of the main one.
-MAIN = plan.studies[0][0].showing
+# Figures of every study may show the results that every run has.
+IN_EVERY_RUN = [study.showing for study, _ in plan.studies if study.name in EVERY_RUN]
 # What points write, and result tables with their figures and tables.
 PLAYED, SHOWN = [], []
 
@@ -126,7 +126,7 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
-                code=plan.code("study_shown", study.showing, study.drawing, MAIN),
+                code=plan.code("study_shown", study.showing, study.drawing, *IN_EVERY_RUN),
                 study=study.package,
                 section=section.name,
                 settings=as_plain(study.shown(block)),

@@ -10,8 +10,8 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()
     }
-    most = snakemake.params.at_most
-    panel, report = clean_table(snakemake.input.table, dataset.read_as(""), streams, most)
+    most, reported = snakemake.params.at_most, snakemake.params.reported
+    panel, report = clean_table(snakemake.input.table, dataset.read_as(""), streams, most, reported)
     write_panel(panel.table, snakemake.output.panel)
     write_json(snakemake.output.report, report)
     write_text(snakemake.output.page, report_as_markdown(report))

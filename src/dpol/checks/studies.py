@@ -13,7 +13,7 @@ from dpol.checks import CheckError
 from dpol.core.errors import in_one_line
 from dpol.studies.drawing import drawn_in
 from dpol.studies.jobs import settings_from
-from dpol.studies.registry import MAIN, load_study, study_in
+from dpol.studies.registry import EVERY_RUN, load_study, study_in
 from dpol.studies.study import Facts, Point, Study, as_plain, from_plain, schemas_in
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
@@ -45,12 +45,12 @@ def functions_fit(study: Study) -> None:
 
 def sections_are_described(study: Study) -> None:
     """Check that sections show known results, and that their words are as the page needs them."""
-    known = {*study.results, *load_study(MAIN).results}
+    known = {*study.results, *(result for it in EVERY_RUN for result in load_study(it).results)}
     for section in study.sections:
         if unknown := {*section.results} - known:
             raise CheckError(
-                f"section {section.name} shows {sorted(unknown)}, which are results neither of"
-                f" this study nor of {MAIN}"
+                f"section {section.name} shows {sorted(unknown)}, which are results of"
+                f" neither this study nor {' nor '.join(EVERY_RUN)}"
             )
         for figure in section.figures:
             if not (figure.description.endswith(".") and figure.title[0].isupper()):

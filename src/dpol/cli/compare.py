@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _COMPARE = """\
 Compare two finished runs: settings, code and data that differ, mean total gains that differ by
 more than their intervals, and verdicts that changed. Gains are compared at the same guaranteed mu
-only. If the second folder is one of verify/runs, show the mean share of the possible gain that each
-system of the run keeps beside the recorded ones; both must have the same data and question."""
+only."""
 
 _SHOWN = [
     "stream", "noise", "algorithm", "guaranteed_mu", "epsilon", "mu_old", "mu_new",
@@ -57,8 +56,6 @@ def _compare(options: argparse.Namespace) -> int:
     from dpol.show.table import to_csv
 
     old, new = options.runs
-    if (new / "shares.csv").exists():
-        return _beside_recorded(options)
     with warnings.catch_warnings(record=True) as changed:
         warnings.simplefilter("always")
         comparison = compare_runs(old, new, confidence=options.confidence)
@@ -82,29 +79,6 @@ def _compare(options: argparse.Namespace) -> int:
     }
     answer(options, lines, facts)
     return int(options.fail_on_difference and comparison.differs)
-
-
-def _beside_recorded(options: argparse.Namespace) -> int:
-    from dpol.core.files import write_text
-    from dpol.report.recorded import beside_recorded
-    from dpol.show.table import to_csv
-
-    rows = beside_recorded(*options.runs)
-    if options.output:
-        write_text(options.output, to_csv(rows))
-    shares, halves = (100 * rows[name] for name in ("gain_share", "gain_share_half_width"))
-    texts = [f"{share:.1f} ± {half:.1f}" for share, half in zip(shares, halves, strict=True)]
-    levels = ["μ = ∞" if mu == math.inf else f"μ = {mu:.4g}" for mu in rows["mu"]]
-    systems = ["source", "algorithm", "noise"]
-    table = rows.assign(text=texts, level=levels).pivot(
-        index=systems, columns="level", values="text"
-    )
-    order = dict.fromkeys(rows[systems].itertuples(index=False, name=None))
-    table = table.loc[[*order]][[*dict.fromkeys(levels)]]
-    title = "Mean share of the possible gain, in percent, with half-widths of joint intervals"
-    lines = [title, *table.reset_index().to_string(index=False).splitlines()]
-    answer(options, lines, {"shares": _plain(rows)})
-    return 0
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:

@@ -74,3 +74,5 @@ def _check(options: argparse.Namespace) -> None:
         config = load_experiment(file).config
         count = len(points(config.games, config.facts))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
+        for line in config.left_out:
+            print(f"{file}: {line}")

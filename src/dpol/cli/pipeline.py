@@ -14,7 +14,7 @@ from typing import NoReturn
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
 from dpol.core.options import Commands, add_command, path
-from dpol.core.shipped import pipeline, shipped_configs
+from dpol.core.shipped import pipeline, run_of, shipped_configs
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import printable
 
@@ -79,16 +79,25 @@ def _run(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
         return
     name, *flags = options.words or [""]
-    shipped = shipped_configs()
-    config = Path(name)
-    if not config.is_file() and name in shipped:
-        config = shipped[name]
-    elif not config.is_file() or name.startswith("-"):
+    _snakemake(options, config_named(name, "dpol run CONFIG, then the flags"), flags)
+
+
+def config_named(name: str, usage: str) -> Path:
+    """Return the config file of a name: a path, or the name or run of one that comes with dpol.
+
+    Raises:
+        UsageError: there is no such config; the text has the usage.
+    """
+    config, shipped = Path(name), shipped_configs()
+    known = {run_of(file): file for file in shipped.values()} | shipped
+    if not config.is_file() and name in known:
+        return known[name]
+    if not config.is_file() or name.startswith("-"):
         wrong = f"{name}: no such config file" if name else "no config is given"
         ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
         meant = did_you_mean(name, shipped)
-        raise UsageError(f"{wrong}{meant}; write dpol run CONFIG, then the flags; CONFIG is {ways}")
-    _snakemake(options, config, flags)
+        raise UsageError(f"{wrong}{meant}; write {usage}; CONFIG is {ways}")
+    return config
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -111,7 +120,19 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
 
 
 def _snakemake(options: argparse.Namespace, config: Path, flags: list[str]) -> NoReturn:
-    """Become Snakemake, with the user's flags.
+    """Become Snakemake, with the user's flags."""
+    words = snakemake_words(config, flags, [*options.parser.prog.split(), *options.words])
+    sys.stdout.flush()
+    os.execv(sys.executable, words)
+
+
+def snakemake_words(config: Path, flags: list[str], command: list[str]) -> list[str]:
+    """Return the words that start Snakemake; the environment then says what it needs too.
+
+    Args:
+        config: file of the config.
+        flags: the user's flags.
+        command: the words that the user typed.
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
@@ -127,7 +148,7 @@ def _snakemake(options: argparse.Namespace, config: Path, flags: list[str]) -> N
     except OutputError:
         os.environ["XDG_CACHE_HOME"] = str(Path(".snakemake/cache").absolute())
     # For the view, if the folder is locked.
-    os.environ["DPOL_COMMAND"] = shlex.join([*options.parser.prog.split(), *options.words])
+    os.environ["DPOL_COMMAND"] = shlex.join(command)
     # -P: modules in the working folder do not shadow packages.
     words = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(config)]
     # What profiles/default says, which Snakemake finds in a clone only.
@@ -136,6 +157,4 @@ def _snakemake(options: argparse.Namespace, config: Path, flags: list[str]) -> N
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         words += ["--cores", "all"]
     # Last, because --configfile and --logger take the next words too.
-    words += ["--snakefile", str(pipeline() / "workflow/Snakefile"), *flags]
-    sys.stdout.flush()
-    os.execv(sys.executable, words)
+    return [*words, "--snakefile", str(pipeline() / "workflow/Snakefile"), *flags]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import chain, combinations, product
 from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt, create_model
@@ -20,7 +20,8 @@ from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, Stream
 from dpol.experts.registry import make_members
 from dpol.privacy.settings import Mu
-from dpol.studies.games.exhibits import plays_all
+from dpol.studies.comparison.settings import Comparison
+from dpol.studies.games.exhibits import why_no_table_2
 from dpol.studies.games.settings import Games, MemoryName, Report, Suite
 from dpol.studies.registry import find_study, load_studies
 from dpol.studies.study import Facts, Study, reading_label
@@ -110,6 +111,7 @@ class Config(Settings):
 
     A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
     report: Report = Report()
+    comparison: Comparison = Comparison()
     _others: tuple[Study, ...] = ()
 
     def studies(self) -> list[tuple[Study, Any]]:
@@ -139,6 +141,12 @@ class Config(Settings):
         (*others, gain) = self.gains.values()
         once = self.privacy.count_sensitivity == 1 == self.privacy.unit.weeks
         return not others and gain.untitled == THE_PAPERS and once and self.dataset.is_papers
+
+    @property
+    def left_out(self) -> list[str]:
+        """Exhibits of the first paper that a run of its question lacks, with the reason."""
+        why = self.games.no_table_2 if self.asks_the_papers else ""
+        return [f"no Table 2 and no Figure 2: {why}"] if why else []
 
     @property
     def played(self) -> dict[str, Game]:
@@ -172,6 +180,13 @@ class Config(Settings):
         return place_of(source.file)
 
     @property
+    def reported(self) -> dict[str, Any]:
+        """What the paper says of its table, for the streams that are its states."""
+        from dpol.show.reported import paper_table
+
+        return paper_table({label: stream.reported_as for label, stream in self.streams.items()})
+
+    @property
     def replayed(self) -> bool:
         """Whether the report replays a run, which shows the true counts."""
         return self.report.replay or not self.dataset.private
@@ -194,28 +209,26 @@ class Config(Settings):
             questions={label: gain.title or label for label, gain in self.gains.items()},
             question_of={label: game.question for label, game in self.played.items()},
             readings=tuple(self.dataset.readings),
-            entries={
-                it if isinstance(it, str) else it.get("label", it["algorithm"]): it
-                for suite in self.suites.values()
-                for it in suite.algorithms
-            },
+            entries=tuple(it for suite in self.suites.values() for it in suite.algorithms),
+            noises=tuple({noise: 1 for suite in self.suites.values() for noise in suite.noises}),
+            apart=all(
+                {*one.groups}.isdisjoint(other.groups)
+                for one, other in combinations(self.streams.values(), 2)
+            ),
         )
 
     @property
     def games(self) -> Games:
         """Settings of the main experiment, taken from the top level of the config."""
-        compared = self.block("comparison")
         return Games(
             suites=self.suites,
             block_replicates=self.block_replicates,
             keep_rounds=self.keep_rounds,
             report=self.report,
-            plays_the_papers=plays_all(
+            no_table_2=why_no_table_2(
                 ([*chain(*map(make_members, suite.algorithms))], suite.noises)
                 for suite in self.suites.values()
             ),
-            roles=compared.pairs if compared else {},
-            chosen_on=compared.chosen_on if compared else "",
         )
 
 
@@ -224,7 +237,7 @@ def with_blocks(studies: Iterable[Study]) -> type[Config]:
     blocks: dict[str, Any] = {
         study.name: (study.settings | None, None)
         for study in studies
-        if not hasattr(Config, study.name)
+        if study.name not in Config.model_fields and not hasattr(Config, study.name)
     }
     return create_model("Config", __base__=Config, __doc__="One experiment.", **blocks)
 

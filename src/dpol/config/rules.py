@@ -14,7 +14,6 @@ from dpol.core.suggestions import did_you_mean, nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
-from dpol.studies.comparison.settings import Comparison, System
 from dpol.studies.games.settings import Members
 from dpol.studies.games.study import n_blocks, runs_of
 
@@ -111,39 +110,18 @@ def longest_stay(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(("privacy", "memory"), chosen, allowed)
 
 
-def comparison(config: Config, members: Members) -> Iterator[Problem]:
-    """Require different systems and known levels in a comparison."""
-    if (compared := config.block("comparison")) is None:
-        return
-    if compared.ours == compared.baseline:
-        place, value = ("comparison", "ours"), compared.ours.algorithm
-        yield Problem(place, value, "must differ from comparison.baseline")
-    for index, rival in enumerate(compared.rivals):
-        if compared.ours in rival.systems:
-            which = rival.systems.index(compared.ours)
-            where = ("comparison", "rivals", index, "systems", which)
-            yield Problem(where, compared.ours.algorithm, "must differ from comparison.ours")
-
-
 def readings(config: Config, members: Members) -> Iterator[Problem]:
     """Require a comparison of single algorithms, and a table with counts, for further readings."""
     if not (asked := config.dataset.readings):
         return
-    place, compared = ("dataset", "readings"), config.block("comparison")
-    if compared is None:
-        allowed = "must not be given without the block comparison, which plays them"
-        yield Problem(place, list(asked), allowed)
-        return
-    for where, system in _systems_of(compared):
-        if system.algorithm not in config.facts.entries:
-            allowed = "must be an entry of a suite by itself, since dataset.readings plays it again"
-            yield Problem((*where, "algorithm"), system.algorithm, allowed)
+    if config.comparison.ours is None:
+        allowed = "must not be given without comparison.ours, which they play again"
+        yield Problem(("dataset", "readings"), list(asked), allowed)
 
 
 def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
     """Require capacities, and one algorithm that can use it, to compare correlated noise."""
-    compared = config.block("comparison")
-    if compared is None or (asked := compared.memory) is None:
+    if (asked := config.comparison.memory) is None:
         return
     place: tuple[str | int, ...] = ("comparison", "memory")
     if config.dataset.source.kind == "gains":
@@ -204,11 +182,11 @@ def suites(config: Config, members: Members) -> Iterator[Problem]:
                 f" {config.privacy.unit.weeks}: it protects a person in one week only"
             )
             yield Problem(("suites", label, "algorithms"), single, allowed)
-        for allowed in _unfit_noises(made, suite.noises):
+        for allowed in unfit_noises(made, suite.noises):
             yield Problem(("suites", label, "noises"), suite.noises, allowed)
 
 
-def _unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]:
+def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]:
     """Yield what the noises of a suite must be for its algorithms, and are not."""
     models = {member.algorithm.model for member in made}
     constant = [member.label for member in made if member.algorithm.constant_noise]
@@ -260,30 +238,19 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(("report", "envelope"), shown.envelope, allowed)
 
 
-def systems(config: Config, members: Members) -> Iterator[Problem]:
-    """Require that suites play each compared system under its noise."""
-    if (compared := config.block("comparison")) is None:
+def ours(config: Config, members: Members) -> Iterator[Problem]:
+    """Require that a suite plays our method under its noise."""
+    if (system := config.comparison.ours) is None:
         return
-    runs = list(_private_runs(config, members))
-    for place, system in _systems_of(compared):
-        if system.algorithm not in (
-            known := [member.label for member, noise in runs if noise == system.noise]
-        ):
-            allowed = f"no private suite plays it with {system.noise} noise"
-            allowed += did_you_mean(system.algorithm, known)
-            yield Problem((*place, "algorithm"), system.algorithm, allowed)
-        if not find_noise(system.noise).none_at_infinity:
-            allowed = "must be a noise that vanishes at the level .inf"
-            yield Problem((*place, "noise"), system.noise, allowed)
-
-
-def _systems_of(compared: Comparison) -> Iterator[tuple[tuple[str | int, ...], System]]:
-    """Yield each compared system with its place in the config."""
-    yield ("comparison", "baseline"), compared.baseline
-    yield ("comparison", "ours"), compared.ours
-    for index, rival in enumerate(compared.rivals):
-        for number, system in enumerate(rival.systems):
-            yield ("comparison", "rivals", index, "systems", number), system
+    place, runs = ("comparison", "ours"), _private_runs(config, members)
+    known = [member.label for member, noise in runs if noise == system.noise]
+    if system.algorithm not in known:
+        allowed = f"no private suite plays it with {system.noise} noise"
+        allowed += did_you_mean(system.algorithm, known)
+        yield Problem((*place, "algorithm"), system.algorithm, allowed)
+    if not find_noise(system.noise).none_at_infinity:
+        allowed = "must be a noise that vanishes at the level .inf"
+        yield Problem((*place, "noise"), system.noise, allowed)
 
 
 def _private_runs(config: Config, members: Members) -> Iterator[tuple[Member, str]]:
@@ -300,9 +267,8 @@ OF_KEYS: tuple[Rule, ...] = (
     gains,
     questions,
     longest_stay,
-    comparison,
     correlated_noise,
 )
 """Rules that do not need the algorithms."""
-OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, systems, readings)
+OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, ours, readings)
 """Rules that need every algorithm."""

@@ -27,6 +27,12 @@ def shipped_configs() -> dict[str, Path]:
     return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
+def run_of(config: Path) -> str:
+    """Return the name of the run of a config that comes with dpol."""
+    lines = config.read_text(encoding="utf-8").splitlines()
+    return next(line.removeprefix("run: ") for line in lines if line.startswith("run: "))
+
+
 def way_back(table: str) -> str:
     """Say how to get a table of dpol again; empty for a table in another folder."""
     if not (table.startswith(_TABLES) or Path(table).is_relative_to(pipeline() / "data")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 LONGEST = 100
@@ -35,6 +35,19 @@ def counted(number: int, what: str) -> str:
     """
     several = f"{what[:-1]}ies" if re.search("[^aeiou]y$", what) else f"{what}s"
     return f"{number:,} {what if number == 1 else several}"
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """Join names, of which at most `most` are shown.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c", "d", "e"])
+    ('a', 'a, b and c', 'a, b, c and 2 others')
+    """
+    names = list(names)
+    if len(names) > most:
+        names[most:] = [counted(len(names) - most, "other")]
+    *some, last = names
+    return f"{', '.join(some)} and {last}" if some else last
 
 
 def escape_markdown(text: str) -> str:

@@ -23,22 +23,35 @@ def read_yaml(path: Path | str) -> object:
         ConfigError: the file cannot be read, or is not such YAML.
     """
     try:
-        loader = _UniqueKeys(Path(path).read_text(encoding="utf-8"))
-        root = loader.get_single_node()
-        _size(root, {})
-        return None if root is None else loader.construct_document(root)
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not YAML: it is not UTF-8 text; save it as UTF-8") from None
+    return parse_yaml(text, str(path))
+
+
+def parse_yaml(text: str, place: str) -> object:
+    """Read YAML as `read_yaml` does; messages name its place.
+
+    Raises:
+        ConfigError: the text is not such YAML.
+    """
+    try:
+        loader = _UniqueKeys(text)
+        root = loader.get_single_node()
+        _size(root, {})
+        return None if root is None else loader.construct_document(root)
     except _OtherNumber as error:
-        raise ConfigError(f"{path}: {_in_words(error)}") from None
+        raise ConfigError(f"{place}: {_in_words(error)}") from None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError(f"{path}: is not YAML: {_in_words(error)}") from None
+        raise ConfigError(f"{place}: is not YAML: {_in_words(error)}") from None
     except (yaml.YAMLError, ValueError) as error:
-        raise ConfigError(f"{path}: is not YAML: {error}") from None
+        raise ConfigError(f"{place}: is not YAML: {error}") from None
     except RecursionError:
-        raise ConfigError(f"{path}: is nested too deeply; a config has only a few levels") from None
+        raise ConfigError(
+            f"{place}: is nested too deeply; a config has only a few levels"
+        ) from None
 
 
 _MOST_NODES = 100_000

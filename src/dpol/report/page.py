@@ -18,6 +18,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
+from dpol.data.panel import last_warnings
 from dpol.report.chapters import Chapter, Part, Picture
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
@@ -27,7 +28,7 @@ from dpol.reruns.record import CONFIG, CRATE, checksums, jobs_of, misread_files,
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.drawing import PageFacts, Widget, drawn_in
-from dpol.studies.registry import MAIN
+from dpol.studies.registry import load_study
 from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_in
 
 
@@ -69,6 +70,27 @@ def write_report(
     write_json(folder / CRATE, build_crate(folder, facts, provenance, sums))
 
 
+def last_lines(folder: Path, config: Config) -> list[str]:
+    """Return the last lines of a run: doubts about its data, what it leaves out, and its answer.
+
+    Args:
+        folder: results/<run>.
+        config: config of the run.
+
+    Raises:
+        DataError: a table of the run does not match its schema.
+    """
+    lines, facts = last_warnings(folder / "data/cleaning.json"), page_facts(config)
+    lines += config.left_out
+    table = folder / "standings.parquet"
+    if table.exists():
+        study = load_study("comparison")
+        standings = read_frame(table, schemas_in(study.package)["standings"])
+        leads = leads_of(standings, config.comparison.shown, facts)
+        lines.append(leads[first_level(standings, facts)])
+    return lines
+
+
 def build_page(
     folder: Path, config: Config, provenance: Provenance, docs: Path | None = None
 ) -> str:
@@ -85,11 +107,12 @@ def build_page(
     """
     facts = page_facts(config)
     chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}
-    widgets, leads = dict[str, str](), [""]
+    widgets, leads, first = dict[str, str](), [""], 0
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
-        if study.name == MAIN:
-            leads = leads_of(results["summary"], study.shown(settings), facts)
+        if "standings" in results:
+            leads = leads_of(results["standings"], study.shown(settings), facts)
+            first = first_level(results["standings"], facts)
         for section in study.sections_of(settings, facts):
             part = _part(folder, replace(section, title=section.title or study.title))
             if section.widget:
@@ -102,7 +125,7 @@ def build_page(
     chapters["data"].parts.append(data_part(folder, facts, source))
     chapters["origin"].parts.append(provenance_part(facts, provenance, source["sha256"]))
     return load_template("report.html.j2", "dpol.report").render(
-        lead=leads[first_level(facts, compared=bool(config.games.roles))],
+        lead=leads[first],
         leads=_json(leads),
         run=facts.run,
         chapters=[chapter for chapter in chapters.values() if chapter.parts],
@@ -121,7 +144,7 @@ def _titles(facts: PageFacts) -> dict[str, str]:
         "first": "First paper",
         "second": "Second paper",
         "third": "Third paper",
-        "beyond": "Beyond the papers",
+        "beyond": "All systems",
         "replay": f"{facts.period.capitalize()} by {facts.period}",
         "privacy": "Is it private?",
         "claims": "What the papers state, checked",
@@ -158,8 +181,8 @@ def page_facts(config: Config) -> PageFacts:
 
 
 def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Frames:
-    """Read the result tables of the main study by name, for the lead, or those of a widget."""
-    if study.name != MAIN and not any(it.widget for it in study.sections):
+    """Read the result tables of a study by name, if a widget or the lead needs them."""
+    if not any(it.widget for it in study.sections):
         return {}
     schemas = schemas_in(study.package)
     names = study.results_of(settings, facts)

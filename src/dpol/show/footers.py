@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -31,11 +29,6 @@ def plus_minus(half_width: float, digits: int = 2) -> str:
         return " ± ∞" if half_width else " exact"
     text = f"{half_width:,.{digits}f}"
     return f" ± {text}" if float(text.replace(",", "")) > 0 else f" ± <{10.0**-digits:.{digits}f}"
-
-
-def signed(row: Mapping[Any, Any]) -> str:
-    """Write the difference of a row of a result table, with its sign and half-width."""
-    return f"{fixed(row['difference'], sign='+')}{plus_minus(row['difference_half_width'])}"
 
 
 AS_HARD_AS = "Telling adjacent inputs apart is at least as hard as telling N(0, 1) from N(μ, 1)."

@@ -24,8 +24,8 @@ PACKAGES = {
 STUDIES = tuple(PACKAGES)
 """Names of the studies, in the order of the report. Settings of the first, the main experiment, are
 top-level keys of the config. Each other study has a block with its name."""
-MAIN = STUDIES[0]
-"""Name of the main study, whose result tables other studies read and show."""
+EVERY_RUN = STUDIES[:2]
+"""Names of the games and their standings: every run has them, and all studies may show them."""
 
 
 def load_study(name: str) -> Study:

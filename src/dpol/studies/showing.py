@@ -12,7 +12,7 @@ from dpol.core.schemas import read_frame
 from dpol.show.style import save_figure
 from dpol.show.table import write_table
 from dpol.studies.drawing import drawn_in
-from dpol.studies.registry import MAIN, PACKAGES
+from dpol.studies.registry import EVERY_RUN, PACKAGES
 from dpol.studies.study import Facts, Values, from_plain, schemas_in, sections_in
 
 
@@ -41,7 +41,8 @@ def write_shown(
     drawn = drawn_in(package)
     block = from_plain(drawn.settings, settings)
     (section,) = (section for section in sections_in(package) if section.name == name)
-    schemas = {**schemas_in(PACKAGES[MAIN]), **schemas_in(package)}
+    packages = *(PACKAGES[it] for it in EVERY_RUN), package
+    schemas = {name: schema for it in packages for name, schema in schemas_in(it).items()}
     frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
     for figure in section.figures:
         if paths := _files_of("figures", figure.name, files):

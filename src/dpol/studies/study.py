@@ -121,7 +121,9 @@ class Facts:
         questions: title of each question, by label; the label is empty if there is only one.
         question_of: label of the question of each gain stream, by label of the stream.
         readings: labels of further readings of numbers that nobody measured.
-        entries: entries of the suites, by label.
+        entries: entries of the suites.
+        noises: names of the noises that the suites play.
+        apart: whether no two streams of a question count the same people.
     """
 
     streams: Mapping[str, str]
@@ -138,7 +140,9 @@ class Facts:
     questions: Mapping[str, str] = field(default_factory=dict)
     question_of: Mapping[str, str] = field(default_factory=dict)
     readings: Sequence[str] = ()
-    entries: Mapping[str, Any] = field(default_factory=dict)
+    entries: Sequence[Any] = ()
+    noises: Sequence[str] = ()
+    apart: bool = False
 
     @property
     def labels(self) -> dict[float, str]:

@@ -169,3 +169,8 @@ def test_whatever_is_ours_bears_a_mark() -> None:
     data = [*CAPACITY, *(row | {"ours": False} for row in LEADER)]
     alone = build(data, algorithms=["rw-meta", "follow-the-leader"])
     assert has_footer(alone, "†: ours, not in the paper: rw-meta, best linear model.")
+
+
+def test_a_guarantee_weaker_than_its_level_is_noted() -> None:
+    weak = build([it | {"guaranteed_mu": 2.0} for it in rows()])
+    assert "not at this level: μ = 2" in column(weak, "rw-meta")[1].notes

@@ -1,4 +1,4 @@
-"""Lead and figure of the page, on numbers worked out by hand."""
+"""The head of the page: a comparison, or a decision, on numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,184 +9,226 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from dpol.data.question import Gain
 from dpol.report.page import page_facts
 from dpol.studies.answer.lead import first_level, leads_of
-from dpol.studies.answer.slider import answer_widget
 from dpol.studies.drawing import PageFacts
-from dpol.studies.games.names import Shown
+from dpol.studies.games.names import Compared
 from report.run_by_hand import config
-from tables_by_hand import INF, main, run, summary
+from standings_by_hand import Row, standings_of
+from tables_by_hand import INF, run
 
 STREAMS = {"nm": "Here", "pa": "There"}
-FACTS = replace(
+TWO = replace(
     page_facts(config()),
     streams=STREAMS,
     question_of=dict.fromkeys(STREAMS, ""),
-    levels={"a": INF, "b": 1.0},
+    levels={"a": INF, "b": 1.0, "c": 0.25},
 )
-LABELS = ["rw-ftpl", "tree", "rw-meta"]
-OWN = main(algorithms=LABELS)
-COMPARED = replace(
-    OWN, roles={"the baseline": [("rw-ftpl", "isotropic")], "ours": [("rw-meta", "isotropic")]}
-)
-
-
-def played(more: Sequence[dict[str, Any]] = ()) -> pd.DataFrame:
-    """Return runs on two streams with a possible gain of 60, and more of them."""
-    rows = [
-        run("rw-meta", INF, 40.0, stream="nm", ci_half_width=0.0),
-        run("rw-meta", INF, 40.0, stream="pa", ci_half_width=0.0),
-        run("rw-meta", 1.0, 30.0, stream="nm", ci_half_width=1.2),
-        run("rw-meta", 1.0, 36.0, stream="pa", ci_half_width=2.4),
-        *(run("rw-ftpl", mu, 20.0, stream=name) for name in STREAMS for mu in (INF, 1.0)),
-        *(run("tree", mu, 42.0, stream=name, model="central")
-          for name in STREAMS for mu in (INF, 1.0)),
-    ]  # fmt: skip
-    return summary([*rows, *more])
-
-
+FACTS = replace(TWO, streams={"nm": "Here"})
+MINE = "rw-ftpl", "capacity"
 DECIDED = (
     "Each week an algorithm picks one e from noisy numbers, and scores its c divided by its k."
 )
+POINTS = "of 100 points: 0 is a random choice, and 100 the best of every week"
+# Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
+GUESSES = {1.0: 69, 0.25: 55}
 
 
-POINTS = "of 100 points between random choices (0) and the best of every week (100)"
-AT_1 = (
-    "Where an attacker is right about one person in one week at most 69 times in 100 (a coin: 50),"
-)
-
-
-def lead_of(frame: pd.DataFrame, settings: Shown, facts: PageFacts = FACTS) -> str:
-    return leads_of(frame, settings, facts)[-1]
-
-
-def test_an_owner_is_told_the_two_best_systems_and_the_best_fixed_entity() -> None:
-    # By hand: 30 of 60 is 50%. Phi(1 / 2) = 0.691. The second stream does not count.
-    assert lead_of(played(), OWN) == (
-        f"{DECIDED} {AT_1} the best local system in hindsight (rw-meta, isotropic noise) keeps 50,"
-        " the next (rw-ftpl, isotropic noise) 33, the best fixed e in hindsight (always North) 50"
-        f" {POINTS} in Here."
+def attacked(mu: float) -> str:
+    unit = "one person in one week"
+    return (
+        f"Where an attacker is right about {unit} at most {GUESSES[mu]} times in 100 (a coin: 50),"
     )
 
 
-def test_the_noise_of_each_system_is_named() -> None:
-    """A rule with ten times the noise may be weak because of it."""
-    rows = [run("persistence", mu, 12.0, ci_half_width=0.0) for mu in (INF, 1.0)]
-    rows += [run("rw-meta", mu, 30.0, noise="capacity") for mu in (INF, 1.0)]
-    settings = main(algorithms=["persistence", "rw-meta"])
-    facts = replace(FACTS, streams={"nm": "Here"})
-    text = lead_of(summary(rows), settings, facts)
-    assert (
-        "(rw-meta, capacity noise †) keeps 50, the next (persistence, isotropic noise) 20," in text
-    )
+def leads(frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "") -> list[str]:
+    return leads_of(frame, Compared(chosen_on=chosen_on), facts)
 
 
-def test_curators_lead_only_where_nothing_local_was_played() -> None:
-    rows = [run("tree", mu, 42.0, model="central") for mu in (INF, 1.0)]
-    text = lead_of(summary(rows), OWN, replace(FACTS, streams={"nm": "Here"}))
-    assert "the best central system in hindsight (tree, isotropic noise) keeps 70," in text
-    assert "tree" not in lead_of(played(), OWN)
-
-
-def test_numbers_that_nobody_measured_are_told_of() -> None:
-    some = {"unmeasured_periods": 13, "unmeasured_share": 0.06}
-    rows = [run("rw-meta", 1.0, 30.0, stream="nm", **some), run("rw-meta", 1.0, 30.0, stream="pa")]
-    owner = leads_of(summary(rows), OWN, FACTS)[1]
-    assert (
-        "In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number."
-        in owner
-    )
-    both = leads_of(summary(rows), COMPARED, FACTS)[1]
-    few = "In 1 of 2 streams, nobody measured the best number of weeks with more than 5% of the"
-    assert few in both
-    assert not any("nobody measured" in lead for lead in leads_of(played(), OWN, FACTS))
-
-
-def test_a_comparison_is_told_of_the_baseline_and_ours_at_each_level() -> None:
-    free, private = leads_of(played(), COMPARED, FACTS)
-    where = f"{POINTS}, mean over 2 streams."
-    assert private == f"{DECIDED} {AT_1} the baseline keeps 33, ours 55 {where}"
-    assert free == f"{DECIDED} Without privacy, the baseline keeps 33, ours 67 {where}"
-    papers = COMPARED.roles | {"the baseline": [("rw-meta", "isotropic")]}
-    text = lead_of(played(), replace(COMPARED, roles=papers))
-    assert "the paper’s method keeps 55, ours 55" in text
-
-
-def test_the_strongest_rival_stands_between_the_two():
-    baseline, ours = COMPARED.roles.items()
-    rivals = {
-        "weak": [("persistence", "isotropic")],
-        "strong": [("window-mean", "capacity")],
-    }
-    roles = dict([baseline, *rivals.items(), ours])
-    settings = replace(COMPARED, roles=roles, chosen_on="other data")
-    more = [
-        run(name, mu, gain, stream=stream, noise=noise)
-        for name, noise, gain in (
-            ("persistence", "isotropic", 12.0),
-            ("window-mean", "capacity", 24.0),
-        )
-        for stream in STREAMS
-        for mu in (INF, 1.0)
+def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:
+    """Return runs without noise, at mu = 1 and at 0.25; the possible gain is 60."""
+    return [
+        run(algorithm, mu, gain, **changes)
+        for mu, gain in zip((INF, 1.0, 0.25), gains, strict=False)
     ]
-    text = lead_of(played(more), settings)
-    assert "keeps 33, strong (the strongest rival in hindsight) 40, ours 55 of 100" in text
-    assert text.endswith(" Ours was chosen on other data.")
 
 
-@pytest.mark.parametrize("settings", [OWN, COMPARED])
-def test_nothing_is_said_of_a_level_that_was_not_played(settings: Shown) -> None:
-    rows = played()
-    assert len(leads_of(rows[rows["mu"] == 1.0], settings, replace(FACTS, levels={"b": 1.0}))) == 1
-    free, private = leads_of(rows[rows["mu"] == INF], settings, FACTS)
-    assert "Without privacy, " in free
-    assert private == f"{DECIDED} No private algorithm was played at μ = 1."
+# --- A run that names our method ---
+
+
+def compared(rival: Sequence[float], stream: str = "nm") -> list[Row]:
+    """The paper's method keeps 20, 30 and 10, ours 70, 50 and 40, a curator everything."""
+    return [
+        *at_levels("rw-meta", 12.0, 18.0, 6.0, stream=stream),
+        *at_levels("persistence", *rival, stream=stream),
+        *at_levels("rw-ftpl", 42.0, 30.0, 24.0, noise="capacity", stream=stream),
+        *at_levels("tree-ftpl-min-noise", 60.0, 60.0, 60.0, model="central", stream=stream),
+        *at_levels("rw-adabatch", 60.0, 60.0, 60.0, guaranteed_mu=2.0, stream=stream),
+        run("follow-the-leader", INF, 60.0, model="none", noise="none", stream=stream),
+    ]
+
+
+def test_ours_stands_beside_the_papers_method_and_the_strongest_rival() -> None:
+    frame = standings_of(compared([30.0, 36.0, 24.0]), MINE)
+    free, low, high = leads(frame)
+    ours = "our method (rw-ftpl, capacity noise †) keeps"
+    assert low == (
+        f"{DECIDED} {attacked(1.0)} {ours} 50 {POINTS}. It is above the paper’s method, which keeps"
+        " 30, and below the strongest rival in hindsight (persistence, isotropic noise), which"
+        " keeps 60."
+    )
+    assert high.endswith(
+        "It is above the paper’s method, which keeps 10, and level with the strongest rival in"
+        " hindsight (persistence, isotropic noise), which keeps 40."
+    )
+    # Without noise, also what keeps no level keeps this one.
+    assert "below the strongest rival in hindsight (rw-adabatch, isotropic noise)" in free
+    assert f"Without privacy, {ours} 70" in free
+    assert first_level(frame, FACTS) == 2, "the middle level with noise"
+
+
+def test_level_is_an_interval_that_contains_0() -> None:
+    """Ours has 5 points more on average; a difference of -20, 15, 20 says nothing."""
+    rows = compared([30.0, 27.0, 24.0])
+    rows[4] |= {"totals": [42.0, 21.0, 18.0]}
+    for row in (it for it in rows if "totals" not in it):
+        row["totals"] = [row["mean_gain"]] * 3
+    _, low, _ = leads(standings_of(rows, MINE))
+    assert "level with the strongest rival in hindsight (persistence, isotropic noise)" in low
+
+
+def test_means_over_streams_lead_where_people_differ() -> None:
+    rows = compared([30.0, 36.0, 24.0])
+    rows += compared([30.0, 0.0, 24.0], "pa")
+    means, one = (leads(standings_of(rows, MINE, apart=it), TWO)[1] for it in (True, False))
+    assert f"{POINTS}, mean over 2 streams." in means
+    assert "above the strongest rival" not in one
+    assert f"{POINTS} in Here." in one
+    # 30 and 0 of 60 have a mean of 30%, as the paper's method has, which is the first.
+    assert "strongest rival in hindsight (rw-meta, isotropic noise), which keeps 30" in means
+
+
+def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> None:
+    some = {"unmeasured_periods": 13, "unmeasured_share": 0.06}
+    rows = [it | some for it in compared([30.0, 36.0, 24.0])]
+    lead = leads(standings_of(rows, MINE), chosen_on="other data")[1]
+    assert "It is ahead, at this reading of unmeasured numbers, of the paper’s method" in lead
+    assert "and behind, at this reading of unmeasured numbers, the strongest rival" in lead
+    assert lead.endswith(
+        " In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number. Our"
+        " method was chosen on other data."
+    )
+    both = standings_of([*rows, *compared([30.0, 36.0, 24.0], "pa")], MINE)
+    few = "In 1 of 2 streams, nobody measured the best number of weeks with more than 5% of the"
+    assert few in leads(both, TWO)[0]
+    measured = standings_of(compared([30.0, 36.0, 24.0]), MINE)
+    assert "nobody measured" not in " ".join(leads(measured))
+
+
+# --- A run of an owner ---
+
+
+def own(ridge: Sequence[float], persistence: Sequence[float]) -> list[Row]:
+    """The best fixed choice keeps half of the possible gain of 60 in 148 rounds."""
+    return [
+        *at_levels("ridge-w8-weak", *ridge, family="ridge"),
+        *at_levels("persistence", *persistence, noise="capacity"),
+        *at_levels("tree-ftpl-min-noise", 60.0, 60.0, 60.0, model="central"),
+        *at_levels("rw-adabatch", 0.0, 60.0, 60.0, guaranteed_mu=2.0),
+        run("follow-the-leader", INF, 60.0, model="none", noise="none"),
+    ]
+
+
+CASES = [
+    # The simplest rule where it is as good as the best, else the best.
+    ([54.0, 48.0, 36.0], [54.0, 48.0, 36.0], ["persistence"] * 3, 55, 18),
+    ([54.0, 48.0, 36.0], [54.0, 47.0, 24.0], ["persistence", *["ridge-w8-weak"] * 2], 55, 18),
+    # 30 is what the fixed choice gains: no more.
+    ([54.0, 48.0, 30.0], [50.0, 40.0, 20.0], ["ridge-w8-weak"] * 3, 69, 6),
+    ([54.0, 30.0, 20.0], [50.0, 20.0, 30.0], [*["ridge-w8-weak"] * 2, "persistence"], None, 0),
+]
+
+
+@pytest.mark.parametrize(("ridge", "persistence", "rules", "down_to", "lost"), CASES)
+def test_the_simplest_rule_that_is_not_below_the_best_is_named(
+    ridge: list[float], persistence: list[float], rules: list[str], down_to: int | None, lost: float
+) -> None:
+    frame = standings_of(own(ridge, persistence))
+    told = leads(frame)
+    for lead, rule, gains in zip(told, rules, zip(ridge, persistence, strict=True), strict=True):
+        noise = "capacity" if rule == "persistence" else "isotropic"
+        kept = round(100 * gains[rule == "persistence"] / 60)
+        assert f" let {rule} with {noise} noise choose, the simplest rule" in lead
+        assert f"not below the best in hindsight: it keeps {kept} {POINTS}." in lead
+        assert "Always North keeps 50 in hindsight" in lead
+        if down_to is None:
+            assert lead.endswith("and no rule with noise is above it.")
+            continue
+        # The gain is a share of beds.
+        cost = f"{100 * lost / 148:.1f} ± 0.0 c per 100 k a week"
+        assert (
+            f"above it down to {down_to} right guesses in 100, where privacy costs {cost}" in lead
+        )
+    assert first_level(frame, FACTS) == (1 if down_to == 69 else 2)
+
+
+def test_a_rule_is_above_a_fixed_choice_by_its_whole_interval() -> None:
+    """32 and 40 of 60 have a mean above 30, but two replicates say little of it."""
+    rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
+    rows[2] |= {"totals": [32.0, 40.0]}
+    assert "down to 69 right guesses" in leads(standings_of(rows))[0]
+
+
+def test_the_cost_is_the_mean_over_streams_in_the_unit_of_the_count() -> None:
+    """Possible gains differ: half of 60 and of 600 are 330, a mean of 165 in 148 rounds."""
+    rows = own([60.0, 45.0, 30.0], [0.0, 0.0, 0.0])
+    large = {"stream": "pa", "oracle_gain": 600.0, "best_fixed_gain": 300.0}
+    rows += [it | large | {"mean_gain": 10 * it["mean_gain"]} for it in rows]
+    frame = standings_of(rows, apart=True)
+    # A quarter of both at mu = 1: 15 and 150.
+    cost = 100 * (15 + 150) / 2 / 148
+    facts = replace(TWO, gains={"": Gain()})
+    assert f"privacy costs {cost:.1f} ± 0.0 c per 100 k a week." in leads(frame, facts)[1]
+    counted = replace(TWO, gains={"": Gain(of="count", bound=40)})
+    assert f"privacy costs {cost * 0.4:.1f} ± 0.0 c a week." in leads(frame, counted)[1]
+
+
+def test_the_interval_of_the_cost_is_that_of_both_gains() -> None:
+    rows = own([54.0, 48.0, 36.0], [0.0, 0.0, 0.0])
+    rows = [it | {"totals": [it["mean_gain"] + (-1) ** k for k in range(20)]} for it in rows]
+    frame = standings_of(rows)
+    halves = frame.loc[frame["shown_as"] == "ridge", "gain_per_round_half_width"]
+    both = 100 * (halves.iloc[0] + halves.iloc[2])
+    assert f"privacy costs 12.2 ± {both:.1f} c per" in leads(frame)[0]
+    assert 0.5 < both < 2
+
+
+def test_a_rule_alone_and_levels_that_nobody_keeps() -> None:
+    alone = standings_of([run("rw-meta", 1.0, 40.0)])
+    free, low, high = leads(alone)
+    assert "Without privacy, " not in free
+    assert free == f"{DECIDED} No private algorithm was played at no privacy (μ = ∞)."
+    assert "let rw-meta with isotropic noise choose" in low
+    assert low.endswith("above it down to 69 right guesses in 100.")
+    assert high == f"{DECIDED} No private algorithm was played at μ = 0.25."
+    weak = [run("rw-meta", mu, 40.0, guaranteed_mu=2.0) for mu in (INF, 1.0, 0.25)]
+    told = leads(standings_of(weak))
+    assert "let rw-meta" in told[0]
+    assert "rw-meta" not in "".join(told[1:])
 
 
 def test_several_questions_are_led_by_the_first() -> None:
-    facts = replace(
-        FACTS,
-        questions={"share": "share", "patients": "patients"},
-        question_of={"nm": "share", "pa": "patients"},
-    )
-    assert "keeps 33, ours 50 of 100" in lead_of(played(), COMPARED, facts)
+    asked = {"nm": "share", "pa": "patients"}
+    facts = replace(TWO, questions={it: it for it in asked.values()}, question_of=asked)
+    rows = [run("rw-meta", 1.0, gain, stream=it) for it, gain in {"nm": 30.0, "pa": 6.0}.items()]
+    assert f"keeps 50 {POINTS} in Here." in leads(standings_of(rows, questions=asked), facts)[1]
 
 
 def test_a_share_that_rounds_to_zero_has_no_minus() -> None:
-    rows = summary([run("rw-meta", 1.0, -0.01, ci_half_width=INF)])
-    facts = replace(FACTS, streams={"nm": "Here"}, levels={"b": 1.0})
-    assert "keeps 0, the best" in lead_of(rows, OWN, facts)
+    assert "it keeps 0 of" in leads(standings_of([run("rw-meta", 1.0, -0.01)]))[1]
 
 
 def test_a_table_of_gains_has_experts() -> None:
-    text = lead_of(played(), OWN, replace(FACTS, columns=None))
+    text = leads(standings_of([run("rw-meta", 1.0, 30.0)]), replace(FACTS, columns=None))[1]
     assert text.startswith("Each round an algorithm picks one expert from noisy gains")
-
-
-# --- The figure to ask ---
-
-
-def test_the_figure_has_the_shares_of_each_stream_and_a_level_to_begin_with() -> None:
-    leader = run("leader", INF, 45.0, model="none", noise="none", ci_half_width=0.0)
-    frame = played([leader, run("odd", 1.0, 30.0, ci_half_width=INF)])
-    settings = main(algorithms=["rw-meta", "leader", "odd"])
-    data = answer_widget({"summary": frame}, settings, FACTS).data
-    assert [it["head"] for it in data["levels"]] == ["μ = ∞", "μ = 1 (69%)"]
-    assert data["start"] == first_level(FACTS, compared=False) == 1
-    here, there = data["panels"]
-    assert (here["title"], there["title"]) == ("Here", "There")
-    assert (here["fixed"], here["share"]) == ("North", 0.5)
-    points = {line["name"]: line["points"] for line in here["lines"]}
-    assert points["rw-meta, isotropic noise"] == [[0.6667, 0.0], [0.5, 0.02]]
-    assert points["leader"] == [[0.75, 0.0]] * 2, "one number for all levels"
-    assert points["odd, isotropic noise"] == [None, [0.5, None]], "JSON has no infinity"
-
-
-def test_systems_compared_have_their_means_over_the_streams() -> None:
-    data = answer_widget({"summary": played()}, COMPARED, FACTS).data
-    (means,) = data["panels"]
-    points = {line["name"].partition(":")[0]: line["points"][1] for line in means["lines"]}
-    assert points["ours"] == [0.55, 0.03]
-    assert data["start"] == first_level(FACTS, compared=True) == 1
-    levels = replace(FACTS, levels={"a": INF, "b": 1.0, "c": 0.5, "d": 0.25})
-    assert [first_level(levels, compared=it) for it in (True, False)] == [2, 3]

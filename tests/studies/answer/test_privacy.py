@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from dpol.studies.answer.privacy import privacy_table
+from dpol.studies.games.names import Compared
 from dpol.studies.study import Facts
-from tables_by_hand import INF, lines, main, run, summary
+from standings_by_hand import standings_of
+from tables_by_hand import INF, lines, run, summary
 
 FACTS = Facts({"nm": "NM"}, simulated=False, confidence=0.95, levels={"none": INF, "low": 1.0})
 STAYS = "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"
@@ -19,9 +21,8 @@ INDEPENDENT = ("69.2%", "92.2% in 8 rounds")
 
 
 def table(*rows: dict[str, Any], **facts: Any) -> Any:
-    labels = tuple(dict.fromkeys(row["algorithm"] for row in rows))
-    shown = main(algorithms=labels)
-    return privacy_table({"summary": summary(rows)}, shown, replace(FACTS, **facts))
+    frames = {"summary": summary(rows), "standings": standings_of(rows)}
+    return privacy_table(frames, Compared(chosen_on=""), replace(FACTS, **facts))
 
 
 def cells(shown: Any) -> dict[str, list[tuple[str, ...]]]:

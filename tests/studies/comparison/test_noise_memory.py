@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from comparison_by_hand import OURS, PAPER
 from dpol.core.intervals import half_width
 from dpol.data.stream import GainStream
 from dpol.experts.games import play
@@ -38,7 +37,7 @@ from small_config import GAINS, problems
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
-SETTINGS = Comparison(baseline=PAPER, ours=OURS, memory=ASKED)
+SETTINGS = Comparison(memory=ASKED)
 
 
 def compared(
@@ -220,9 +219,6 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     assert rows["mean_gain"].tolist() == pytest.approx([each.mean() for each in totals])
 
 
-SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
-
-
 @pytest.mark.parametrize(
     ("block", "line"),
     [
@@ -250,11 +246,11 @@ SYSTEMS = {"baseline": PAPER.model_dump(), "ours": OURS.model_dump()}
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_config_is_reported(block: dict[str, Any], line: str) -> None:
-    told = problems({"comparison": {**SYSTEMS, "memory": {"mus": [0.1], **block}}})
+    told = problems({"comparison": {"memory": {"mus": [0.1], **block}}})
     assert [problem for problem in told if problem.startswith(f"comparison.memory.{line}")]
 
 
 def test_gains_without_capacities_are_refused() -> None:
-    told = problems(GAINS, {"comparison": {**SYSTEMS, "memory": {"mus": [0.1]}}})
+    told = problems(GAINS, {"comparison": {"memory": {"mus": [0.1]}}})
     line = "comparison.memory = 'a block': must not be given because dataset.source.kind is"
     assert [problem for problem in told if problem.startswith(line)]

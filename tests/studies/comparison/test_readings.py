@@ -13,15 +13,25 @@ import pytest
 
 from dpol.config.experiment import parse_experiment
 from dpol.core.intervals import half_width
+from dpol.core.schemas import write_frame
 from dpol.data.stream import UNMEASURED, write_stream
 from dpol.studies.comparison.points import ReadingsPoint
 from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
 from dpol.studies.comparison.study import points
+from dpol.studies.games.summary import schema
 from dpol.studies.study import Inputs, reading_label
+from game_tables import suite
+from report.run_by_hand import complete
 from small_config import COMPARED, changed, problems
+from standings_by_hand import standings_of
+from tables_by_hand import INF, run, summary
 
 READINGS = {"dataset.readings": {"ones": {"suppressed_value": 1}, "nines": {"suppressed_value": 9}}}
 CONFIG = parse_experiment(changed(COMPARED, READINGS), "my.yaml").config
+
+
+OURS = "random-effects", "capacity"
+AHEAD = "ahead at this reading"
 
 
 @pytest.mark.parametrize(
@@ -29,67 +39,97 @@ CONFIG = parse_experiment(changed(COMPARED, READINGS), "my.yaml").config
     [
         (0.05, ["below", "below"], "above"),
         (0.06, ["above", "above"], "above"),
-        (0.06, ["above", "undecided"], "ahead at this reading"),
-        (0.06, ["below", "above"], "ahead at this reading"),
-        (0.06, [], "ahead at this reading"),
+        (0.06, ["above", "undecided"], AHEAD),
+        (0.06, ["below", "above"], AHEAD),
+        (0.06, [], AHEAD),
     ],
 )
 def test_above_needs_measured_numbers_or_all_readings(
     share: float, found: Sequence[str], said: str
 ) -> None:
-    pair = {"stream": "a", "mu": 1.0, "other_algorithm": "x", "other_noise": "n"}
-    comparison = pd.DataFrame([{**pair, "verdict": "above"}])
-    readings = pd.DataFrame([{**pair, "verdict": verdict} for verdict in found])
-    summary = pd.DataFrame([{"stream": "a", "unmeasured_share": share}])
-    assert agreed(comparison, readings, summary)["verdict"].tolist() == [said]
-    alone = agreed(comparison.replace("above", "below"), None, summary)["verdict"].tolist()
-    assert alone == ["below" if share <= 0.05 else "behind at this reading"]
+    """Ours is above the paper's method, which is the strongest rival, at the level played again."""
+    facts = {"unmeasured_share": share}
+    rows = [run("rw-meta", mu, 20.0, **facts) for mu in (1.0, 0.5)]
+    rows += [run(OURS[0], mu, 30.0, noise=OURS[1], **facts) for mu in (1.0, 0.5)]
+    frame = standings_of(rows, OURS)
+    one = {"stream": "nm", "mu": 1.0, "other_algorithm": "rw-meta", "other_noise": "isotropic"}
+    made = agreed(frame, pd.DataFrame([one | {"verdict": verdict} for verdict in found]))
+    made = made.set_index(["role", "mu"])
+    opposite = {"above": "below", AHEAD: "behind at this reading"}
+    for column in ("to_baseline_verdict", "to_strongest_verdict"):
+        assert made.loc[("ours", 1.0), column] == said
+        assert made.loc[("ours", 0.5), column] == (AHEAD if share > 0.05 else "above")
+    assert made.loc[("the baseline", 1.0), "to_ours_verdict"] == opposite[said]
+    assert made.loc[("the baseline", 1.0), "to_strongest_verdict"] == "equal"
 
 
 def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     random_stream: Any, tmp_path: Path
 ) -> None:
-    """Differences of equal replicates, recomputed from games played by hand, agree."""
-    of_streams = points(CONFIG.block("comparison"), CONFIG.facts)
-    point = of_streams["one/readings"]
+    """The paper's method and the strongest rival of a level play, and no other system.
+
+    One is of a family, of which two suites play members. Differences agree with games played by
+    hand.
+    """
+    point = points(CONFIG.block("comparison"), CONFIG.facts)["one/readings"]
     assert dict(point.inputs) == {
         "stream": "streams/one.parquet",
+        "summary": "summary.parquet",
         "ones": "streams/one@ones.parquet",
         "nines": "streams/one@nines.parquet",
     }
     assert isinstance(point.settings, ReadingsPoint)
-    settings, files = replace(point.settings, replicates=4), {}
+    settings, files, streams = replace(point.settings, replicates=4), {}, {}
     for name, seed in (("stream", 1), ("ones", 2), ("nines", 3)):
         made = random_stream(12, 3, label="one" if name == "stream" else f"one@{name}", seed=seed)
         made = replace(made, capacity=np.full((12, 3), 50.0))
-        files[name] = tmp_path / f"{name}.parquet"
+        streams[name], files[name] = made, tmp_path / f"{name}.parquet"
         write_stream(replace(made, provenance={UNMEASURED: {"periods": 4, "share": 0.06}}),
                      files[name])  # fmt: skip
+    weaker = {"guaranteed_mu": 2.0}
+    rows = [
+        *(run("rw-meta", mu, 5.0, stream="one") for mu in (INF, 0.25)),
+        *(run(OURS[0], mu, 59.0, stream="one", noise=OURS[1]) for mu in (INF, 0.25)),
+        run("rw-ftpl", INF, 9.0, stream="one", noise="capacity"),
+        run("ridge-w8-weak", 0.25, 8.0, stream="one", family="ridge"),
+        run("ridge-w8-weak", 0.25, 58.0, stream="both", family="ridge", noise="capacity"),
+        run("careful", 0.25, 58.0, stream="one", family="rw-meta", noise="capacity", **weaker),
+        run("tree-ftpl-min-noise", 0.25, 58.0, stream="one", model="central"),
+        run("follow-the-leader", INF, 58.0, stream="one", model="none", noise="none"),
+    ]
+    files["summary"] = tmp_path / "summary.parquet"
+    write_frame(complete(summary(rows), schema("summary")), files["summary"])
     inputs = Inputs(seed=5, memory_mb=1e3, files=files)
-    rows = play_readings(settings, inputs)
-    assert rows.groupby("reading").size().to_dict() == {"ones": 2, "nines": 2}, "two levels each"
-    assert set(zip(rows["other_algorithm"], rows["other_noise"], strict=True)) == {
-        ("rw-meta", "isotropic")
-    }
-    lead = rows["mean_gain"] - rows["other_mean_gain"]
-    np.testing.assert_allclose(rows["difference"], lead, rtol=0, atol=1e-12)
-    made = with_verdicts(rows, 0.9)
-    one = half_width(np.array([0.0, 1.0, 2.0, 3.0]), 0.9, comparisons=4)
-    unit = np.array([0.0, 1.0, 2.0, 3.0]).std(ddof=1) / 2
-    np.testing.assert_allclose(
-        made["difference_half_width"], rows["difference_error"] * one / unit, rtol=1e-12
-    )
+    played = play_readings(settings, inputs)
+    others = {INF: ("rw-ftpl", "capacity"), 0.25: ("ridge-w8-weak", "isotropic")}
+    expected = [
+        (reading, mu, *other)
+        for reading in ("ones", "nines")
+        for mu, strongest in others.items()
+        for other in (("rw-meta", "isotropic"), strongest)
+    ]
+    keys = ["reading", "mu", "other_algorithm", "other_noise"]
+    assert [*played[keys].itertuples(index=False, name=None)] == expected
+    row = played.iloc[3]
+
+    def totals(algorithm: Any, noise: str) -> Any:
+        block = suite(streams["ones"], [algorithm], noise=noise, mu=0.25, seed=5,
+                      replicates=range(4))  # fmt: skip
+        return next(it for it in block.played if it.label in (*OURS, others[0.25][0])).totals
+
+    lead = totals(*OURS) - totals("ridge", "isotropic")
+    assert row["difference"] == pytest.approx(lead.mean(), rel=1e-12)
+    made = with_verdicts(played, 0.9)
+    half = half_width(lead, 0.9, comparisons=8)
+    assert made["difference_half_width"].iloc[3] == pytest.approx(half, rel=1e-12)
     calm = replace(random_stream(12, 3, label="one"), provenance={})
     write_stream(calm, files["stream"])
     assert play_readings(settings, inputs).empty
 
 
-def test_readings_need_a_comparison_of_single_algorithms() -> None:
-    allowed = "must not be given without the block comparison, which plays them"
+def test_readings_need_our_method() -> None:
+    allowed = "must not be given without comparison.ours, which they play again"
     assert problems(READINGS) == [f"dataset.readings = ['ones', 'nines']: {allowed}"]
-    family = {"comparison.baseline": {"algorithm": "ridge-w8-weak", "noise": "isotropic"}}
-    (said,) = problems(COMPARED, READINGS, family)
-    assert said.startswith("comparison.baseline.algorithm = 'ridge-w8-weak': must be an entry")
     (empty,) = problems(COMPARED, {"dataset.readings": {"x": {}}})
     assert empty.startswith("dataset.readings.x")
     assert reading_label("one", "ones") not in CONFIG.streams

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -16,11 +16,16 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from dpol.report.page import page_facts
 from dpol.studies.answer.lead import leads_of
+from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.settings import Comparison
+from dpol.studies.comparison.standings import standings
+from dpol.studies.comparison.study import STUDY as STANDINGS
 from dpol.studies.drawing import drawn_in
 from dpol.studies.games.collect import results_from
-from dpol.studies.games.scores import Played, RunBlock
+from dpol.studies.games.names import Compared
+from dpol.studies.games.scores import RunBlock
 from dpol.studies.games.settings import Games, Report
-from dpol.studies.games.study import STUDY
+from dpol.studies.games.study import STUDY as GAMES
 from game_tables import joined, suite
 from replays import stream_of
 from report.run_by_hand import config
@@ -55,15 +60,12 @@ def blocks() -> list[tuple[str, RunBlock]]:
 
 
 def texts_of(
-    levels: Sequence[str],
-    noises: Sequence[str],
-    kinds: Sequence[str],
-    change: Callable[[Played], Played] = lambda played: played,
+    levels: Sequence[str], noises: Sequence[str], kinds: Sequence[str]
 ) -> dict[str, str] | None:
     """Return the lead, the findings and the tables of a run; None if it plays nothing."""
     specs = {kind: SUITES[kind] for kind in kinds}
     own = [
-        replace(block, played=tuple(map(change, block.played)))
+        block
         for kind, block in blocks()
         if kind in kinds
         and any(block.played[0].mu == LEVELS[level] for level in levels)
@@ -86,15 +88,20 @@ def texts_of(
         replicates=3,
         replayed=False,
     )
-    frames, drawn = results_from(*joined(own), STREAMS, main, facts), drawn_in(STUDY.package)
-    texts = {"lead": " ".join(leads_of(frames["summary"], main.shown, facts))}
-    for section in STUDY.sections_of(main, facts):
-        for spec in section.figures:
-            figure = drawn.figures[spec.name](frames, main.shown, facts)
-            texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
-            pyplot.close(figure)
-        for table in section.tables:
-            texts[table.name] = str(drawn.tables[table.name](frames, main.shown, facts))
+    frames = results_from(*joined(own), STREAMS, main, facts)
+    point = StandingsPoint(ours=None, questions=facts.question_of, apart=True, confidence=0.95)
+    frames["standings"] = standings(frames["summary"], frames["totals"], point)
+    shown = Compared(chosen_on="")
+    texts = {"lead": " ".join(leads_of(frames["standings"], shown, facts))}
+    for study, block in ((GAMES, main), (STANDINGS, Comparison())):
+        drawn, told = drawn_in(study.package), study.shown(block)
+        for section in study.sections_of(block, facts):
+            for spec in section.figures:
+                figure = drawn.figures[spec.name](frames, told, facts)
+                texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
+                pyplot.close(figure)
+            for table in section.tables:
+                texts[table.name] = str(drawn.tables[table.name](frames, told, facts))
     return texts
 
 
@@ -126,26 +133,3 @@ def test_no_sentence_is_about_a_level_that_was_not_played(levels: tuple[str, ...
             if not free and "open" not in kinds:
                 assert "no privacy" not in text, place
                 assert "ithout privacy" not in text, place
-
-
-def test_a_noise_weaker_than_its_level_is_not_compared_at_it() -> None:
-    """Capacity noise that guarantees twice its mu would be the best."""
-
-    def weaker(played: Played) -> Played:
-        if played.noise != "capacity" or played.mu == math.inf:
-            return played
-        guarantee = replace(played.guarantee, mu=2 * played.guarantee.mu)
-        return replace(played, guarantee=guarantee, gains=played.gains + 9)
-
-    texts = texts_of(["weak", "strict"], NOISES, ["local", "central"], weaker)
-    assert texts is not None
-    answer, left_out = texts["answer"].split("Left out, since the guarantee (in brackets) is")
-    for text in (*(texts[name] for name in ("lead", "privacy-utility")), answer):
-        assert "capacity" not in text, text
-    assert "rw-ftpl, capacity noise † at μ = 1 (μ = 2); " in left_out
-    for mu in (1, 2):
-        assert f"not at this level: μ = {mu}" in texts["average-gain"]
-    sound = texts_of(["weak", "strict"], NOISES, ["local", "central"])
-    assert sound is not None
-    assert "capacity" in sound["privacy-utility"]
-    assert "not at this level" not in sound["average-gain"]

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.paper1.figure_2 import RANGE_LABEL, draw_figure_2
-from legible import assert_legible, lines, plain
-from paper_run import FACTS, MAIN, frames
+from legible import assert_legible, legend_texts, lines, plain
+from paper_run import FACTS, MAIN, VARIED, frames
 
 LABELS = ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret")
 LEVELS = [math.inf, 1.0, 0.25]  # no privacy first, though the run has it second
@@ -59,6 +59,24 @@ def test_a_panel_has_the_papers_lines(figure: Figure, made: dict[str, pd.DataFra
         last = vertices[vertices[:, 0] == vertices[:, 0].max(), 1]
         ends = [model[-1] for model in models]
         assert (last.min(), last.max()) == pytest.approx((min(ends), max(ends)))
+
+
+def test_a_variant_has_a_line_of_another_colour(figure: Figure) -> None:
+    made = frames(VARIED)
+    with_it = draw_figure_2(made, VARIED.shown, FACTS)
+    assert_legible(with_it)
+    rows = made["cumulative"].query("algorithm == 'careful'")
+    for ax, before, (stream, mu) in zip(
+        with_it.axes, figure.axes, itertools.product(FACTS.streams, LEVELS), strict=True
+    ):
+        drawn, papers = lines(ax), lines(before)
+        assert set(drawn) == {*papers, "careful"}
+        own = rows[(rows["stream"] == stream) & (rows["mu"] == mu)]
+        assert np.array_equal(drawn["careful"].get_ydata(), curve(own))
+        looks = [(it.get_color(), it.get_linestyle()) for it in drawn.values()]
+        assert len(set(looks)) == len(looks)
+        assert all(it.get_color() == drawn[label].get_color() for label, it in papers.items())
+    assert "careful" in legend_texts(with_it)
 
 
 def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFrame]) -> None:

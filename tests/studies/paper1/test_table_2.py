@@ -5,23 +5,27 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+import yaml
 
+from dpol.config.experiment import parse_experiment
 from dpol.show.reported import REPORTED
 from dpol.show.table import Table, to_csv
 from dpol.studies.games.study import STUDY
 from dpol.studies.paper1.table_2 import table_2
 from dpol.studies.study import Facts
-from paper_run import FACTS, MAIN, REPLICATES, SUITES, frames
-from report.run_by_hand import config
+from in_process import command
+from paper_run import FACTS, MAIN, REPLICATES, SUITES, VARIANT, VARIED, frames
+from pipeline import ROOT
 from tables_by_hand import lines
 
-TREES = ("tree-ftpl-min-noise", "tree-ftpl-min-regret")
+TREES = ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]
 SINGLE = {"rw-meta": "rw-meta", **dict(zip(TREES, TREES, strict=True))}
 LEVELS = [math.inf, 1.0, 0.25]
 
@@ -39,7 +43,7 @@ def totals(made: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def table(made: dict[str, pd.DataFrame], *, facts: Facts = FACTS, **changes: Any) -> Table:
-    return table_2({"summary": made["summary"].assign(**changes)}, MAIN.shown, facts)
+    return table_2(made | {"summary": made["summary"].assign(**changes)}, MAIN.shown, facts)
 
 
 def csv(shown: Table) -> pd.DataFrame:
@@ -195,41 +199,107 @@ def test_without_the_papers_question_its_numbers_are_not_beside_those_of_the_run
     assert "read suppressed cells and beds of 0, and totals depend on it" in asked.footers[2]
 
 
+@pytest.fixture(scope="module")
+def varied() -> dict[str, pd.DataFrame]:
+    """The same run with a variant of RW-Meta."""
+    return frames(VARIED)
+
+
+def half_of(sample: Any, intervals: int) -> Any:
+    factor = scipy.stats.t.ppf(1 - 0.05 / 2 / intervals, REPLICATES - 1) / math.sqrt(REPLICATES)
+    return factor * np.std(sample, ddof=1)
+
+
+def test_a_variant_is_a_column_with_its_paired_difference(
+    varied: dict[str, pd.DataFrame],
+) -> None:
+    shown, totals = table(varied), varied["totals"].query("noise == 'isotropic'")
+    assert [column.title for column in shown.columns][4:] == ["careful", "reproduced?"]
+    gains = totals.pivot_table("total_gain", ["stream", "mu"], ["algorithm", "replicate"],
+                               observed=True)  # fmt: skip
+    # Standings have 13 systems twice, two trees and the variant: 29 shares and 406 differences.
+    intervals = 2 * 3 * (29 + 406)
+    for section, stream in zip(shown.sections, ("a", "b"), strict=False):
+        for (_, cells), mu in zip(section.groups[0].lines, LEVELS, strict=True):
+            own, meta = (gains.loc[(stream, mu), it].to_numpy() for it in ("careful", "rw-meta"))
+            half = half_of(own - meta, intervals)
+            assert cells[4].text.split(" ")[0] == f"{own.mean():.2f}"
+            (note,) = cells[4].notes
+            said, _, ends = note.partition(" ")
+            assert float(said.replace("−", "-")) == pytest.approx((own - meta).mean(), abs=0.0051)
+            assert ends == f"± {half:.2f} to RW-Meta"
+    numbers = csv(shown).query("source == 'run' and column == 'careful'")
+    means = totals[totals["algorithm"] == "careful"].groupby(["stream", "mu"], observed=True)
+    assert sorted(numbers["mean_gain"]) == pytest.approx(sorted(means["total_gain"].mean()))
+    assert {*numbers["ci_comparisons"]} == {168 + 6}
+
+
+def test_a_variant_changes_no_other_number_but_the_joint_factor(
+    made: dict[str, pd.DataFrame], varied: dict[str, pd.DataFrame]
+) -> None:
+    before, after = (csv(table(it)) for it in (made, varied))
+    after = after[after["column"] != "careful"].reset_index(drop=True)
+    half = ["ci_half_width", "ci_comparisons"]
+    pd.testing.assert_frame_equal(before.drop(columns=half), after.drop(columns=half))
+    run = before["source"] == "run"
+    factors = [scipy.stats.t.ppf(1 - 0.05 / 2 / n, REPLICATES - 1) for n in (168, 168 + 6)]
+    wider = before["ci_half_width"].where(~run, before["ci_half_width"] * factors[1] / factors[0])
+    np.testing.assert_allclose(after["ci_half_width"], wider, rtol=1e-12)
+    notes = [[section.note for section in table(it).sections] for it in (made, varied)]
+    marks = [[cells[-1].text for *_, cells in lines(table(it))] for it in (made, varied)]
+    assert (notes[0], marks[0]) == (notes[1], marks[1])
+
+
 def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:
     """Min Regret adds noise at every level."""
     assert "Min Regret: adds noise even where no privacy is requested." in table(made).footers
 
 
-# ---- formats, and runs without it ----------------------------------------------------------------
+# ---- runs without it -----------------------------------------------------------------------------
 
-
-OTHERS = [
-    ["rw-meta"],
-    ["rw-meta", {"algorithm": "ridge", "windows": [8]}],
-    [{"algorithm": "rw-meta", "exploration_floor": 0}, "ridge"],
+CHANGED = [
+    {"algorithm": "rw-meta", "learners": ["rw-ftpl"], "exploration_floor": 0},
+    {"algorithm": "ridge", "windows": [8, 16, 32]},
+    {"algorithm": "ridge", "windows": [64]},
 ]
-"""Local algorithms that are not the paper's."""
+BY_ANOTHER = {"algorithm": "rw-ftpl", "label": "rw-meta"}
+NO_NOISE = "ridge-w8-medium and 10 others with isotropic noise"
+NO_TREE = "no suite plays tree-ftpl-min-regret with isotropic noise"
 
 
 @pytest.mark.parametrize(
-    ("suites", "questions", "plays"),
+    ("suites", "why"),
     [
-        (SUITES, {}, True),
-        (SUITES, {"one": "One", "two": "Two"}, False),
-        ({"local": SUITES["local"]}, {}, False),
-        (SUITES | {"central": {"algorithms": TREES[:1]}}, {}, False),
-        (SUITES | {"local": SUITES["local"] | {"noises": ["capacity"]}}, {}, False),
-        *((SUITES | {"local": {"algorithms": local}}, {}, False) for local in OTHERS),
+        ({"more": {"algorithms": [VARIANT]}}, ""),
+        (
+            {"local": SUITES["local"] | {"noises": ["capacity"]}},
+            f"no suite plays rw-meta, ridge-w8-weak, {NO_NOISE}",
+        ),
+        (
+            {"local": {"algorithms": CHANGED}, "central": {"algorithms": [TREES[0]]}},
+            f"rw-meta differs from the paper’s in exploration_floor and learners; {NO_TREE}",
+        ),
+        (
+            {"local": {"algorithms": [BY_ANOTHER, "ridge"]}},
+            "rw-meta differs from the paper’s in its algorithm",
+        ),
     ],
 )
-def test_only_a_run_that_plays_the_papers_algorithms_has_the_section(
-    suites: dict[str, Any], questions: dict[str, str], plays: bool
+def test_a_run_without_it_says_what_is_left_out_and_why(
+    suites: dict[str, Any], why: str, tmp_path: Path
 ) -> None:
-    main = config(suites=suites, report=MAIN.report.model_dump()).games
-    facts = replace(FACTS, questions=questions)
-    first, *others = STUDY.sections_of(main, facts)
-    assert (first.name == "paper") is plays
+    raw: dict[str, Any] = yaml.safe_load((ROOT / "config/simulated.yaml").read_text())
+    raw |= {"suites": SUITES | suites, "report": {"algorithms": [TREES[0]]}}
+    main = parse_experiment(raw, "my.yaml").config.games
+    first, *others = STUDY.sections_of(main, FACTS)
+    assert (first.name == "paper") is (why == "")
     assert "paper" not in [section.name for section in others]
-    if plays:
-        assert [it.name for it in (*first.figures, *first.tables)] == ["figure-2", "table-2"]
-        assert first.results == ("summary", "cumulative")
+    several, *_ = STUDY.sections_of(main, replace(FACTS, questions={"one": "One", "two": "Two"}))
+    assert several.name != "paper"
+    said = [f"no Table 2 and no Figure 2: {why}"] if why else []
+    for file, sensitivity, left_out in (("my.yaml", 1, said), ("other.yaml", 2, [])):
+        raw["privacy"]["count_sensitivity"] = sensitivity
+        (tmp_path / file).write_text(yaml.safe_dump(raw))
+        code, out, _ = command("config", "check", tmp_path / file)
+        told = [line.removeprefix(f"{tmp_path / file}: ") for line in out.splitlines()]
+        assert (code, told[1:]) == (0, left_out), "of the paper's question alone"

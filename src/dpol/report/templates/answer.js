@@ -15,7 +15,7 @@
   const EDGE = { left: 44, right: 18, top: 12, bottom: 44 };
 
   const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
-  const told = ([share, half]) => percent(share) + (half ? ` ± ${(100 * half).toFixed(1)}` : "");
+  const nameOf = (line, k) => line.name + (line.points[k]?.[3] ? `: ${line.points[k][3]}` : "");
   const guesses = ({ title, guesses: share }) =>
     title.includes("∞") ? title : `${title}: an attacker is right at most ${Math.round(100 * share)} times in 100`;
 
@@ -33,7 +33,7 @@
     const { lines: own, fixed, share } = state.panel;
     if (share === null) return own;
     const name = `best fixed, in hindsight${fixed ? `: always ${fixed}` : ""}`;
-    return [...own, { name, colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => [share, 0]) }];
+    return [...own, { name, colour: "#56606a", dashes: "1.5 3", width: 1, flat: true, points: levels.map(() => [share, 0, percent(share)]) }];
   }
 
   // Places of levels and shares in the drawing, whose shares end at whole tens.
@@ -84,7 +84,7 @@
       const it = document.createElement("li");
       const key = add(it, "svg", { "aria-hidden": "true" });
       add(key, "line", { x1: 0, x2: 26, y1: 9, y2: 9, ...stroke(line) });
-      it.append(...[["span", line.name], ["b", point ? told(point) : "—"]].map(([kind, text]) => {
+      it.append(...[["span", nameOf(line, state.level)], ["b", point ? point[2] : "—"]].map(([kind, text]) => {
         const part = document.createElement(kind);
         part.textContent = text;
         return part;
@@ -131,7 +131,7 @@
     light(line.name);
     tip.hidden = !line.points[k];
     if (tip.hidden) return;
-    tip.textContent = `${line.name}, ${levels[k].title}: ${told(line.points[k])}`;
+    tip.textContent = `${nameOf(line, k)}, ${levels[k].title}: ${line.points[k][2]}`;
     tip.style.top = `${top + 10}px`;
     const right = left > svg.clientWidth / 2;
     tip.style.left = right ? "auto" : `${left + 10}px`;

@@ -1,78 +1,182 @@
-"""The answer of a run: the lead of its page at each privacy level, and the figure to ask."""
+"""The lead of a page, at each privacy level: three short sentences from the standings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
+from dpol.core.intervals import ABOVE, AHEAD, BEHIND, BELOW
+from dpol.core.rounding import fixed
 from dpol.core.words import unmeasured_in_words
 from dpol.data.stream import MANY_UNMEASURED
-from dpol.privacy.account import best_guess
-from dpol.show.words import each, privacy_title
-from dpol.studies.answer.systems import Line, lines_of, mean_share, system_title
+from dpol.show.words import privacy_title
+from dpol.studies.answer.systems import groups_of, names_ours, system_title
 from dpol.studies.drawing import PageFacts
-from dpol.studies.games.levels import headline_level, ordered_levels
-from dpol.studies.games.names import BASELINE, META, OURS, PAPER_NOISE, Shown
+from dpol.studies.games.levels import headline_level, ordered_levels, promised
+from dpol.studies.games.names import BASELINE, OURS, Compared
 from dpol.studies.study import Facts
 
+_WORDS = {
+    ABOVE: "above",
+    BELOW: "below",
+    AHEAD: "ahead, at this reading of unmeasured numbers, of",
+    BEHIND: "behind, at this reading of unmeasured numbers,",
+}
+"""What a verdict says before the name of the other system; `level with` for the others."""
+_SCALE = "of 100 points: 0 is a random choice, and 100 the best of every"
+Row = Mapping[Any, Any]
+"""A row of the standings."""
 
-def first_level(facts: Facts, *, compared: bool) -> int:
-    """Return the place of the level that the page tells of at first, among the ordered levels."""
+
+def first_level(standings: pd.DataFrame, facts: PageFacts) -> int:
+    """Return the place of the level that the page tells of at first, among the ordered levels.
+
+    It is the middle one of a run that names our method, and the one of the decision of any other.
+    """
     levels = ordered_levels(facts.levels)
-    return levels.index(headline_level(facts.levels)) if compared else len(levels) - 1
+    if names_ours(standings):
+        return levels.index(headline_level(facts.levels))
+    rules = _rules_of(_first_group(standings, facts)[1])
+    return levels.index(_decided_at(rules)) if rules else len(levels) - 1
 
 
-def leads_of(summary: pd.DataFrame, settings: Shown, facts: PageFacts) -> list[str]:
-    """Say what is decided, and what three systems keep of the possible gain, at each level.
+def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> list[str]:
+    """Say what is decided, what a system keeps at each level, and what it is beside others.
 
-    Where systems are compared, they are the baseline, the strongest of its rivals, and ours, for
-    the first question. Otherwise they are the two best local systems (or with a curator, if no
-    local one was played) and the best fixed entity, on the first stream.
+    A run that names our method compares it with the paper's and with the strongest rival. Any other
+    run gets a decision: the simplest rule that is not below the best, down to which level it keeps
+    more than the best fixed choice, and what privacy costs there.
 
     Args:
-        summary: table of `dpol.studies.games.summary.conclude`.
-        settings: the systems compared.
+        standings: the table, of which the first group of rows is told.
+        compared: the data on which ours was chosen.
         facts: facts of the run.
     """
-    streams = list(facts.streams)
-    if facts.asks_several:
-        streams = [
-            name for name in streams if facts.question_of[name] == next(iter(facts.questions))
-        ]
-    if not settings.roles:
-        del streams[1:]  # a whole may come before its parts, and their mean counts everybody twice
-    own = summary[summary["stream"].isin(streams)]
-    private = [line for line in lines_of(own, settings, facts) if line.model != "none"]
-    where = f" in {facts.streams[streams[0]]}" if len(facts.streams) > 1 else ""
-    if len(streams) > 1:
+    title, rows = _first_group(standings, facts)
+    where = f" in {title}" if len(facts.streams) > 1 else ""
+    question = next(iter(facts.questions), "")
+    streams = [it for it in facts.streams if facts.question_of.get(it, "") == question]
+    if len(rows) and rows["stream"].iloc[0] == "":
         where = f", mean over {len(streams)} streams"
-    chosen = f" Ours was chosen on {settings.chosen_on}." if settings.chosen_on else ""
-    chosen = _unmeasured(own, facts) + chosen
-    decided, leads = _decided(facts), list[str]()
+    ends = _unmeasured(standings[standings["stream"].isin(streams)], facts)
+    if compared.chosen_on:
+        ends += f" Our method was chosen on {compared.chosen_on}."
+    compares, rules, leads = names_ours(standings), _rules_of(rows), []
     for mu in ordered_levels(facts.levels):
-        played = [line for line in private if not math.isnan(mean_share(line.rows, mu)[0])]
-        if settings.roles:
-            kept = _of_roles(played, mu)
+        if compares:
+            said = _of_ours(rows[rows["mu"] == mu], facts, where)
         else:
-            kept = _best_two(played, mu, own.iloc[0], facts) if played else []
-        if not kept:
-            leads.append(f"{decided} No private algorithm was played at {privacy_title(mu)}.")
-            continue
-        (first, points), *others = kept
-        rest = "".join(f", {name} {its}" for name, its in others)
-        leads.append(
-            f"{decided} {_attacked(mu, played[0], facts)} {first} keeps {points}{rest} of 100"
-            f" points between random choices (0) and the best of every {facts.period} (100){where}."
-            f"{chosen}"
-        )
+            said = _of_the_rule(rules.get(mu), facts, where)
+            said += _decision(rules, facts) if said else ""
+        said = said or f"No private algorithm was played at {privacy_title(mu)}."
+        leads.append(f"{_decided(facts)} {said}{ends}")
     return leads
 
 
-def _unmeasured(summary: pd.DataFrame, facts: PageFacts) -> str:
+def _first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
+    """Return the first group of the standings with its title, without rows below their level."""
+    title, rows = next(iter(groups_of(standings, facts).items()))
+    return title, promised(rows).dropna(subset="gain_share")
+
+
+def _of_ours(at: pd.DataFrame, facts: PageFacts, where: str) -> str:
+    """Say what our method keeps at a level, and whether it is above the two others."""
+    by_role = {row["role"]: row for row in at[at["role"] != ""].to_dict("records")}
+    if (ours := by_role.get(OURS)) is None:
+        return ""
+    beside = []
+    if baseline := by_role.get(BASELINE):
+        beside.append(_beside(ours["to_baseline_verdict"], "the paper’s method", baseline))
+    for rival in at[at["strongest"]].to_dict("records"):
+        system = system_title(rival["algorithm"], rival["noise"])
+        name = f"the strongest rival in hindsight ({system})"
+        beside.append(_beside(ours["to_strongest_verdict"], name, rival))
+    system = system_title(ours["algorithm"], ours["noise"])
+    keeps = f"our method ({system}) keeps {_points(ours)} {_SCALE} {facts.period}{where}."
+    said = f"{_attacked(ours, facts)} {keeps}"
+    return f"{said} It is {', and '.join(beside)}." if beside else said
+
+
+def _beside(verdict: str, name: str, other: Row) -> str:
+    return f"{_WORDS.get(verdict, 'level with')} {name}, which keeps {_points(other)}"
+
+
+def _of_the_rule(rule: Row | None, facts: PageFacts, where: str) -> str:
+    """Say which rule should choose at a level, and what it keeps."""
+    if rule is None:
+        return ""
+    system = f"{rule['algorithm']} with {rule['noise']} noise"
+    return (
+        f"{_attacked(rule, facts)} let {system} choose, the simplest rule that is not below the"
+        f" best in hindsight: it keeps {_points(rule)} {_SCALE} {facts.period}{where}."
+    )
+
+
+def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:
+    """Return the simplest local rule of each level that is not below the strongest system.
+
+    It has the noise with which it keeps most.
+    """
+    local = rows[(rows["sees"] == "noisy") & ~rows["to_strongest_verdict"].isin([BELOW, BEHIND])]
+    order = ["simplicity", "algorithm", "gain_share"]
+    ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")
+    return {row["mu"]: row for row in ordered.drop_duplicates("mu").to_dict("records")}
+
+
+def _above_fixed(rules: Mapping[float, Row]) -> list[float]:
+    """Return the levels with noise at which the rule is above the best fixed choice."""
+    return [
+        mu
+        for mu, rule in rules.items()
+        if mu < math.inf
+        and rule["gain_share"] - rule["gain_share_half_width"] > rule["best_fixed_share"]
+    ]
+
+
+def _decided_at(rules: Mapping[float, Row]) -> float:
+    """Return the strictest level with a rule above the best fixed choice, or else the strictest."""
+    return min(_above_fixed(rules) or rules)
+
+
+def _decision(rules: Mapping[float, Row], facts: PageFacts) -> str:
+    """Say down to which level a rule keeps more than a fixed choice, and what privacy costs there.
+
+    The cost is the difference between the rules of no privacy and of that level; the sum of both
+    half-widths covers it.
+    """
+    level = _decided_at(rules)
+    there, free = rules[level], rules.get(math.inf)
+    entity = facts.columns.called("entity") if facts.columns else "expert"
+    always = there["best_fixed"] or f"the best {entity} of each stream"
+    said = f" Always {always} keeps {100 * there['best_fixed_share']:.0f} in hindsight, and "
+    if not _above_fixed(rules):
+        return f"{said}no rule with noise is above it."
+    said += f"a rule is above it down to {100 * there['right_guesses']:.0f} right guesses in 100"
+    if free is None:
+        return f"{said}."
+    per, unit = _unit(facts)
+    lost = per * (free["gain_per_round"] - there["gain_per_round"])
+    half = per * (free["gain_per_round_half_width"] + there["gain_per_round_half_width"])
+    return f"{said}, where privacy costs {fixed(lost, 1)} ± {fixed(half, 1)} {unit}."
+
+
+def _unit(facts: PageFacts) -> tuple[float, str]:
+    """Return how many of the unit of the count are a gain of 1, and the words for it."""
+    if facts.columns is None:
+        return 100.0, f"hundredths of a gain a {facts.period}"
+    count, capacity = facts.columns.called("count"), facts.columns.called("capacity")
+    gain = next(iter(facts.gains.values()))
+    if gain.bound is not None:
+        return gain.bound, f"{count} a {facts.period}"
+    return 100.0, f"{count} per 100 {capacity} a {facts.period}"
+
+
+def _unmeasured(standings: pd.DataFrame, facts: PageFacts) -> str:
     """Say where numbers that nobody measured may decide who is ahead; empty if nowhere."""
-    streams = summary.drop_duplicates("stream")
+    streams = standings[standings["stream"] != ""].drop_duplicates("stream")
     many = streams[streams["unmeasured_share"] > MANY_UNMEASURED]
     if many.empty:
         return ""
@@ -87,51 +191,18 @@ def _unmeasured(summary: pd.DataFrame, facts: PageFacts) -> str:
     return f" {said[:1].upper()}{said[1:]}."
 
 
-def _attacked(mu: float, line: Line, facts: PageFacts) -> str:
-    if mu == math.inf:
+def _attacked(row: Row, facts: PageFacts) -> str:
+    if row["mu"] == math.inf:
         return "Without privacy,"
-    unit = each(line.rows["unit"]).replace("round", facts.period)
+    unit = row["unit"].replace("round", facts.period)
     return (
-        f"Where an attacker is right about {unit} at most {100 * best_guess(mu):.0f} times in 100"
-        " (a coin: 50),"
+        f"Where an attacker is right about {unit} at most {100 * row['right_guesses']:.0f} times in"
+        " 100 (a coin: 50),"
     )
 
 
-def _of_roles(lines: Sequence[Line], mu: float) -> list[tuple[str, int]]:
-    """Return what the baseline, the strongest of its rivals, and ours keep, if they play."""
-    named = {line.name: line for line in lines}
-    rivals = [line for line in lines if line.name not in (BASELINE, OURS) and line.model == "local"]
-    strongest = max(rivals, key=lambda line: mean_share(line.rows, mu)[0], default=None)
-    kept = []
-    if baseline := named.get(BASELINE):
-        papers = (baseline.algorithm, baseline.noise) == (META, PAPER_NOISE)
-        kept.append(("the paper’s method" if papers else BASELINE, _points(baseline, mu)))
-    if strongest:
-        name = f"{strongest.name} (the strongest rival in hindsight)"
-        kept.append((name, _points(strongest, mu)))
-    if ours := named.get(OURS):
-        kept.append((OURS, _points(ours, mu)))
-    return kept
-
-
-def _best_two(
-    lines: Sequence[Line], mu: float, known: pd.Series, facts: PageFacts
-) -> list[tuple[str, int]]:
-    """Return what the two best systems and the best fixed entity keep on a stream."""
-    best = [line for line in lines if line.model == "local"] or list(lines)
-    best = sorted(best, key=lambda line: mean_share(line.rows, mu)[0], reverse=True)[:2]
-    titles = f"the best {best[0].model} system in hindsight", "the next"
-    kept = [
-        (f"{title} ({system_title(line.algorithm, line.noise)})", _points(line, mu))
-        for title, line in zip(titles, best, strict=False)
-    ]
-    entity = facts.columns.called("entity") if facts.columns else "expert"
-    fixed = f"the best fixed {entity} in hindsight (always {known['best_fixed']})"
-    return [*kept, (fixed, round(100 * known["best_fixed_share"]))]
-
-
-def _points(line: Line, mu: float) -> int:
-    return round(100 * mean_share(line.rows, mu)[0])
+def _points(row: Row) -> int:
+    return round(100 * float(row["gain_share"]))
 
 
 def _decided(facts: PageFacts) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.core.words import counted
+from dpol.core.words import counted, listed
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.guarantee import MU_OF_STAYS
 from dpol.privacy.stays import STAYS
@@ -18,29 +18,31 @@ from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
 from dpol.studies.answer.systems import lines_of
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import Shown
+from dpol.studies.games.names import Compared
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
 """Columns of the numbers: a row per system, level and length of a stay. `count_noise` is the
 standard deviation of the noise on a count."""
-_NAMED = 3
-"""Most systems that a line names."""
 
 
-def privacy_table(frames: Frames, main: Shown, facts: Facts) -> Table:
+def privacy_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
     """Build the table: a line per system of the page's first table, a column per level.
 
     Correlated noises have lines too. Systems with equal numbers share one. Every number is the
     largest of all streams, rounded up.
 
     Args:
-        frames: the summary.
-        main: the systems.
+        frames: the summary and the standings.
+        compared: the systems compared.
         facts: the levels.
     """
     summary = frames["summary"]
-    systems = {line.name: line.rows for line in lines_of(summary, main, facts)}
+    key = pd.MultiIndex.from_frame(summary[["algorithm", "noise", "mu"]])
+    systems = {
+        line.name: summary[key.isin([*zip(*(line.rows[it] for it in key.names), strict=True)])]
+        for line in lines_of(frames["standings"])
+    }
     for noise, rows in summary[summary["noise_memory"] != ""].groupby("noise"):
         systems[name_of(str(noise)).long] = rows
     private = {
@@ -55,7 +57,7 @@ def privacy_table(frames: Frames, main: Shown, facts: Facts) -> Table:
     of_cells: dict[tuple[TableCell, ...], list[str]] = {}
     for name, own in numbers.groupby("system", sort=False):
         of_cells.setdefault(tuple(_cells(own, levels)), []).append(str(name))
-    lines = [(_listed(names), cells) for cells, names in of_cells.items()]
+    lines = [(listed(names), cells) for cells, names in of_cells.items()]
     return Table(
         caption="Right guesses of an attacker, at most (a coin: 50%)",
         corner=("system",),
@@ -96,11 +98,6 @@ def _cells(own: pd.DataFrame, levels: Sequence[float]) -> Iterator[TableCell]:
         (_, guessed), *longer = texts.items()
         notes = [f"{share} in {rounds} rounds" for rounds, share in longer[-1:]]
         yield TableCell(guessed, tuple(notes))
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {counted(more, 'other')}" if more > 0 else "")
 
 
 def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:

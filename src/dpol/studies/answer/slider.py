@@ -3,85 +3,78 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from dpol.privacy.account import best_guess
-from dpol.show.looks import Look
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.answer.lead import first_level
-from dpol.studies.answer.privacy_utility import groups_of, level_title, shares_of
-from dpol.studies.answer.systems import lines_of
+from dpol.studies.answer.privacy_utility import level_title
+from dpol.studies.answer.systems import (
+    STRONGEST,
+    Line,
+    groups_of,
+    lines_of,
+    share_text,
+    system_title,
+)
 from dpol.studies.drawing import PageFacts, Widget
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import Shown
+from dpol.studies.games.names import Compared
 from dpol.studies.study import Frames
 
 
-def answer_widget(frames: Frames, settings: Shown, facts: PageFacts) -> Widget:
-    """Build the figure of the systems of a run."""
-    looks = {line.explained: line.look for line in lines_of(frames["summary"], settings, facts)}
-    numbers = shares_of(frames["summary"], settings, facts)
-    return widget_of(numbers, looks, first_level(facts, compared=bool(settings.roles)), facts)
-
-
-def widget_of(
-    numbers: pd.DataFrame, looks: Mapping[str, Look], start: int, facts: PageFacts
-) -> Widget:
-    """Build the figure of shares with a slider of levels, for the script `answer.js`.
-
-    Args:
-        numbers: rows with `dpol.studies.answer.privacy_utility.COLUMNS`.
-        looks: look of each system.
-        start: place of the level shown at first.
-        facts: the levels, streams and questions.
-    """
-    levels = ordered_levels(facts.levels)
+def answer_widget(frames: Frames, compared: Compared, facts: PageFacts) -> Widget:
+    """Build the figure of the systems of a run, for the script `answer.js`."""
+    standings, levels = frames["standings"], ordered_levels(facts.levels)
+    lines = lines_of(standings)
     data = {
-        "start": start,
+        "start": first_level(standings, facts),
         "levels": [
             {"title": privacy_title(mu), "head": level_title(mu), "guesses": best_guess(mu)}
             for mu in levels
         ],
         "panels": [
-            {"title": title, **_panel(rows, looks, levels)}
-            for title, rows in groups_of(numbers, facts).items()
+            {"title": title, **_panel(rows, lines, levels)}
+            for title, rows in groups_of(standings, facts).items()
         ],
     }
-    return Widget(
-        name="answer", data=data, values={"kind": "question" if facts.asks_several else "stream"}
-    )
+    kind = "question" if facts.asks_several else "stream"
+    return Widget(name="answer", data=data, values={"kind": kind})
 
 
-def _panel(
-    rows: pd.DataFrame, looks: Mapping[str, Look], levels: Sequence[float]
-) -> dict[str, Any]:
-    lines = []
-    for system, own in rows.groupby("system", sort=False):
-        look, of_level = looks[str(system)], own.set_index("mu")
-        free = own["model"].iloc[0] == "none"  # one number for all levels
-        at = [own["mu"].iloc[0] if free else mu for mu in levels]
-        points = [_point(of_level.loc[mu]) if mu in of_level.index else None for mu in at]
-        lines.append(
+def _panel(rows: pd.DataFrame, lines: Sequence[Line], levels: Sequence[float]) -> dict[str, Any]:
+    drawn = []
+    for line in lines:
+        own = line.rows.loc[line.rows.index.isin(rows.index)]
+        of_level = {row["mu"]: row for row in own.to_dict("records")}
+        drawn.append(
             {
-                "name": system,
-                "colour": text_colour(look.colour),
-                "dashes": " ".join(f"{look.width * dash:g}" for dash in look.dashes),
-                "width": look.width,
-                "points": points,
+                "name": line.name if line.name == STRONGEST else line.explained,
+                "colour": text_colour(line.look.colour),
+                "dashes": " ".join(f"{line.look.width * dash:g}" for dash in line.look.dashes),
+                "width": line.look.width,
+                "points": [
+                    _point(of_level[mu], named=line.name == STRONGEST) if mu in of_level else None
+                    for mu in levels
+                ],
             }
         )
     fixed = rows[["best_fixed", "best_fixed_share"]].iloc[0]
-    return {"lines": lines, "fixed": fixed["best_fixed"], "share": _number(fixed.iloc[1])}
+    share = float(fixed.iloc[1])
+    return {
+        "lines": drawn,
+        "fixed": fixed.iloc[0],
+        "share": None if math.isnan(share) else round(share, 6),
+    }
 
 
-def _point(row: Any) -> list[float | None]:
-    return [_number(row["gain_share"]), _number(row["gain_share_half_width"])]
-
-
-def _number(value: float) -> float | None:
-    """Return a number that JSON knows, with four digits."""
-    return round(float(value), 4) if math.isfinite(value) else None
+def _point(row: Any, *, named: bool) -> list[float | str | None]:
+    """Return a share, its half-width, both in words, and the system if the level chooses it."""
+    share, half = row["gain_share"], row["gain_share_half_width"]
+    system = system_title(row["algorithm"], row["noise"]) if named else ""
+    known = round(float(half), 6) if math.isfinite(half) else None
+    return [round(float(share), 6), known, share_text(share, half), system]

@@ -1,9 +1,9 @@
-"""What the page compares: systems (an algorithm and its noise), and references for gains."""
+"""What the page compares: systems (an algorithm with its noise) from the standings, as lines."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,105 +12,146 @@ import pandas as pd
 from dpol.core.rounding import percent
 from dpol.core.words import unmeasured_in_words
 from dpol.privacy.account import best_guess
+from dpol.privacy.guarantee import NO_NOISE
 from dpol.show.footers import plus_minus
-from dpol.show.looks import DASHED, SHORT, SOLID, Look, looks_of
+from dpol.show.looks import DASHED, GREY, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
 from dpol.show.words import mu_title
 from dpol.studies.games.levels import promised
-from dpol.studies.games.names import OURS, REFERENCE_NAMES, REFERENCE_TOTALS, Roles, Shown
+from dpol.studies.games.names import (
+    BASELINE,
+    OURS,
+    REFERENCE_NAMES,
+    REFERENCE_TOTALS,
+)
 from dpol.studies.study import Facts
 
+STRONGEST, CURATOR = "the strongest rival", "a curator"
+"""Names of lines whose system is chosen in hindsight: at each level, or over all."""
 THIN = 0.7
 """Width of lines beside the systems compared."""
 _THICK = 2.0
-_CURATOR = "a curator"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A system: its name, look and rows of the summary for all streams and levels."""
+    """A line of the first figure: its name, look and rows of the standings that keep their level.
+
+    Args:
+        name: name of the line.
+        look: look of the line.
+        rows: rows for all streams and levels; of the strongest rival, of several systems.
+        explained: the name, with what it stands for.
+    """
 
     name: str
     look: Look
     rows: pd.DataFrame
-    hindsight: str = ""
-    """What the rows are the best of at each level, if the system is chosen in hindsight."""
-
-    @property
-    def algorithm(self) -> str:
-        """Label of the line's algorithm."""
-        return str(self.rows["algorithm"].iloc[0])
-
-    @property
-    def noise(self) -> str:
-        """Name of its noise; `none` without privacy."""
-        return str(self.rows["noise"].iloc[0])
-
-    @property
-    def model(self) -> str:
-        """`local`, `central`, or `none` without privacy."""
-        return str(self.rows["model"].iloc[0])
-
-    @property
-    def explained(self) -> str:
-        """The name, with algorithm and noise unless the name has them."""
-        said = self.name.startswith(self.algorithm)
-        which = self.hindsight or f"{self.algorithm}, {self.noise} noise"
-        return self.name if said else f"{self.name}: {which}"
+    explained: str
 
 
-def lines_of(summary: pd.DataFrame, main: Shown, facts: Facts) -> list[Line]:
-    """Return the systems compared and the best with a curator, or all systems.
+def lines_of(standings: pd.DataFrame) -> list[Line]:
+    """Return the baseline, the strongest rival, ours and the best with a curator, or all systems.
 
-    The best of a rival's systems is chosen at each level, the best curator over all levels with
-    noise. A run that compares nothing shows every algorithm with its best noise at the strictest
-    level, the best algorithm first. "Best" is in hindsight, by the mean over all streams.
+    The standings say which row is the strongest rival of a level. The best curator is chosen in
+    hindsight by its mean share over all levels with noise. A run that names no system shows every
+    algorithm of its report with its best noise at the strictest level, the best algorithm first.
     """
-    rows = promised(summary[summary["stream"].isin(facts.streams)])
-    return list(_of_roles(rows, main) if main.roles else _all(rows, main, facts))
+    rows = promised(standings).dropna(subset="gain_share")
+    return _named(rows) if names_ours(rows) else _all(rows)
 
 
-def _of_roles(rows: pd.DataFrame, main: Shown) -> Iterator[Line]:
-    curator = _best(rows[(rows["model"] == "central") & (rows["mu"] < math.inf)])
-    systems = {**main.roles, **({_CURATOR: (curator,)} if curator else {})}
-    looks = looks_of_roles(systems)
-    for name, own in systems.items():
-        kept = _best_of(rows, own)
-        if kept["gain_share"].notna().any():
-            yield Line(name=name, look=looks[name], rows=kept, hindsight=in_hindsight(own))
+def names_ours(standings: pd.DataFrame) -> bool:
+    """Return whether the run names our method, or the reader's, which its page is then about."""
+    return bool((standings["role"] == OURS).any())
 
 
-def looks_of_roles(roles: Roles) -> dict[str, Look]:
-    """Return the look of each role: thick for the baseline, the first rival and ours.
-
-    A role has the colour of its last system, since the first of several may have a role of its own.
-    Dashes tell the second role of a colour from the first.
-    """
-    looks, made = looks_of(systems[-1][0] for systems in roles.values()), dict[str, Look]()
-    before = set[str]()
-    for place, (role, systems) in enumerate(roles.items()):
-        algorithm = systems[-1][0]
-        look = replace(looks[algorithm], dashes=DASHED if algorithm in before else SOLID)
-        made[role] = look if place < 2 or role == OURS else replace(look, width=THIN)
+def _named(rows: pd.DataFrame) -> list[Line]:
+    raw = rows[(rows["model"] == "central") & (rows["mu"] < math.inf)]
+    best = _best(raw)
+    parts = {
+        BASELINE: rows[rows["role"] == BASELINE],
+        STRONGEST: rows[rows["strongest"]],
+        OURS: rows[rows["role"] == OURS],
+        CURATOR: rows[_is(rows, best)] if best else raw,
+    }
+    parts = {name: own for name, own in parts.items() if len(own)}
+    lines = []
+    strictest = {
+        name: str(own["algorithm"].to_numpy()[own["mu"].to_numpy().argmin()])
+        for name, own in parts.items()
+    }
+    looks, before = looks_of(strictest.values()), set[str]()
+    for name, own in parts.items():
+        algorithm = strictest[name]
+        dashes = DASHED if name == CURATOR or algorithm in before else SOLID
         before.add(algorithm)
-    return made
+        width = _THICK if name == OURS else 1.0
+        what = "the best of each level, in hindsight"
+        if name != STRONGEST:
+            what = system_title(own["algorithm"].iloc[0], own["noise"].iloc[0])
+        if name == CURATOR:
+            what = f"sees raw numbers, {what}, the best in hindsight"
+        look = replace(looks[algorithm], dashes=dashes, width=width)
+        lines.append(Line(name=name, look=look, rows=own, explained=f"{name}: {what}"))
+    return lines
 
 
-def in_hindsight(systems: Sequence[tuple[str, str]]) -> str:
-    """Say that the best of several systems is chosen in hindsight; empty text for one system.
+def _all(rows: pd.DataFrame) -> list[Line]:
+    """Return a line per algorithm of the report, those without privacy last and grey."""
+    rows = rows[rows["shown_as"] != ""]
+    looks, lines = looks_of(rows["shown_as"]), list[tuple[float, Line]]()
+    strictest = rows["mu"].min()
+    for label, own in rows.groupby("shown_as", sort=False):
+        at = own[own["mu"] == own["mu"].min()]
+        if (best := _best(at)) is None:
+            continue
+        name, model = system_title(*best), at["model"].iloc[0]
+        look = replace(looks[str(label)], dashes=SOLID if model == "local" else DASHED)
+        if model == "none":
+            name, look = f"{best[0]}, no privacy", replace(look, colour=GREY, dashes=SHORT)
+        system = own[_is(own, best)]
+        private = model != "none" and system["mu"].min() == strictest
+        rank = mean_share(system, strictest) if private else -math.inf
+        line = Line(name=name, look=replace(look, width=THIN), rows=system, explained=name)
+        lines.append((rank, line))
+    lines.sort(key=lambda ranked: ranked[0], reverse=True)
+    return [
+        line if place else replace(line, look=replace(line.look, width=_THICK))
+        for place, (_, line) in enumerate(lines)
+    ]
 
-    >>> in_hindsight([("rw-meta", "capacity"), ("rw-meta-short", "capacity")])
-    'best of 2 forms in hindsight, capacity noise'
-    """
-    noises = " or ".join(dict.fromkeys(noise for _, noise in systems))
-    return f"best of {len(systems)} forms in hindsight, {noises} noise" if len(systems) > 1 else ""
+
+def _best(rows: pd.DataFrame) -> tuple[str, str] | None:
+    """Return the algorithm and noise with the largest mean share; None without rows."""
+    if rows.empty:
+        return None
+    best: Any = rows.groupby(["algorithm", "noise"], sort=False)["gain_share"].mean().idxmax()
+    return best[0], best[1]
 
 
-def _best_of(rows: pd.DataFrame, systems: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return the rows of the best system at each level."""
-    own = pd.concat([_of(rows, *system) for system in systems])
-    best = [_of(at, *system) for _, at in own.groupby("mu", sort=False) if (system := _best(at))]
-    return pd.concat(best) if best else own
+def _is(rows: pd.DataFrame, system: tuple[str, str]) -> pd.Series[bool]:
+    return (rows["algorithm"] == system[0]) & (rows["noise"] == system[1])
+
+
+def groups_of(standings: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame]:
+    """Return the means of each question, or the rows of each stream if there are none, by title."""
+    means = standings[standings["stream"] == ""]
+    if len(means):
+        return {
+            title or f"mean over {len(facts.streams)} streams": own
+            for question, title in (facts.questions or {"": ""}).items()
+            if len(own := means[means["question"] == question])
+        }
+    titles = facts.streams.items()
+    return {title: own for it, title in titles if len(own := standings[standings["stream"] == it])}
+
+
+def mean_share(rows: pd.DataFrame, mu: float) -> float:
+    """Return a system's share at a level: of the means over streams if there are any."""
+    at = rows[rows["mu"] == mu]
+    means = at[at["stream"] == ""]
+    return float((means if len(means) else at)["gain_share"].mean())
 
 
 def share_text(share: float, half_width: float) -> str:
@@ -134,67 +175,15 @@ def attacked(mu: float, unit: str = "") -> str:
     return f"At {mu_title(mu)} an attacker is right{about} at most {guesses}."
 
 
-def _all(rows: pd.DataFrame, main: Shown, facts: Facts) -> Iterator[Line]:
-    lines = list[tuple[float, Line]]()
-    shown = {label: rows["algorithm"] == label for label in main.algorithms}
-    if main.envelope:
-        shown.setdefault(main.envelope, rows["family"] == main.envelope)
-    looks = looks_of(shown)
-    for label, of_label in shown.items():
-        played = rows[of_label].dropna(subset="gain_share")
-        strictest = played[played["mu"] == played["mu"].min()]
-        if (best := _best(strictest)) is None:
-            continue
-        algorithm, noise = best
-        model = strictest["model"].iloc[0]
-        dashes = {"local": SOLID, "central": DASHED}.get(model, SHORT)
-        line = Line(
-            name=algorithm if model == "none" else system_title(algorithm, noise),
-            look=replace(looks[label], dashes=dashes, width=THIN),
-            rows=_of(rows, algorithm, noise),
-        )
-        lines.append((_rank(line, facts), line))
-    lines.sort(key=lambda ranked: ranked[0], reverse=True)
-    for place, (_, line) in enumerate(lines):
-        yield line if place else replace(line, look=replace(line.look, width=_THICK))
-
-
-def _rank(line: Line, facts: Facts) -> float:
-    """Return the share at the strictest level; lines without privacy come last."""
-    share, _ = mean_share(line.rows, min(facts.levels.values()))
-    return -math.inf if math.isnan(share) or line.model == "none" else share
-
-
 def system_title(algorithm: str, noise: str) -> str:
     """Name an algorithm and its noise, with a mark if the noise is ours.
 
-    >>> system_title("rw-meta", "capacity")
-    'rw-meta, capacity noise †'
+    >>> system_title("rw-meta", "capacity"), system_title("follow-the-leader", "none")
+    ('rw-meta, capacity noise †', 'follow-the-leader')
     """
+    if noise == NO_NOISE:
+        return algorithm
     return f"{algorithm}, {marked(f'{noise} noise', name_of(noise).ours)}"
-
-
-def _best(rows: pd.DataFrame) -> tuple[str, str] | None:
-    """Return the algorithm and noise with the largest mean share; None if no share is known."""
-    known = rows.dropna(subset="gain_share")
-    if known.empty:
-        return None
-    best: Any = known.groupby(["algorithm", "noise"], sort=False)["gain_share"].mean().idxmax()
-    algorithm, noise = best
-    return algorithm, noise
-
-
-def _of(rows: pd.DataFrame, algorithm: str, noise: str) -> pd.DataFrame:
-    return rows[(rows["algorithm"] == algorithm) & (rows["noise"] == noise)]
-
-
-def mean_share(rows: pd.DataFrame, mu: float) -> tuple[float, float]:
-    """Return a system's share at a level, mean over the streams, and its half-width.
-
-    The intervals of all streams hold jointly, so the mean of their half-widths is valid.
-    """
-    at = rows[rows["mu"] == mu]
-    return float(at["gain_share"].mean()), float(at["gain_share_half_width"].mean())
 
 
 def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
@@ -209,7 +198,14 @@ def describe_stream(row: Mapping[Any, Any] | pd.Series[Any]) -> str:
     return f"{size}; {unmeasured_in_words(periods, share, of=row['n_rounds'], period='round')}"
 
 
-def sized_titles(titles: Mapping[str, str], summary: pd.DataFrame) -> dict[str, str]:
+def sized_titles(titles: Mapping[str, str], rows: pd.DataFrame) -> dict[str, str]:
     """Return the titles of the streams by label, each with its number of experts."""
-    sizes = summary.groupby("stream")["n_experts"].first()
+    sizes = rows.groupby("stream")["n_experts"].first()
     return {label: f"{titles[label]} (n = {sizes[label]})" for label in titles if label in sizes}
+
+
+def systems_of(lines: Iterable[Line]) -> pd.MultiIndex:
+    """Return the algorithm and noise of every row of lines."""
+    return pd.MultiIndex.from_frame(
+        pd.concat([line.rows[["algorithm", "noise"]] for line in lines])
+    )

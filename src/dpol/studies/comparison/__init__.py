@@ -1,1 +1,1 @@
-"""Comparison of the baseline, the tuned baseline and ours on the games of the main study."""
+"""Standings: every system beside the strongest rival, the baseline and ours."""

@@ -1,18 +1,21 @@
-"""What draws the figures and makes the tables of the comparison."""
+"""What draws the figures and makes the tables of the standings."""
 
-from dpol.studies.answer.comparison import comparison_table
+from dpol.studies.answer.league import league_table
+from dpol.studies.answer.privacy import privacy_table
+from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.promises import draw_promises, promises_table
-from dpol.studies.answer.questions import draw_questions, questions_table, questions_widget
+from dpol.studies.answer.slider import answer_widget
 from dpol.studies.drawing import Drawn
-from dpol.studies.games.names import Roles
+from dpol.studies.games.names import Compared
 
 DRAWN = Drawn(
-    settings=Roles,
-    figures={"questions": draw_questions, "promises": draw_promises},
+    settings=Compared,
+    figures={"privacy-utility": draw_privacy_utility, "promises": draw_promises},
     tables={
-        "answer-by-question": questions_table,
-        "comparison": comparison_table,
+        "answer": answer_table,
+        "privacy": privacy_table,
+        "league": league_table,
         "promises": promises_table,
     },
-    widgets={"questions": questions_widget},
+    widgets={"privacy-utility": answer_widget},
 )

@@ -1,4 +1,4 @@
-"""Points of the comparison: one compares the games of the main study, the others play games."""
+"""Points of the comparison: one makes the standings, the others play games."""
 
 from __future__ import annotations
 
@@ -6,46 +6,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpol.studies.comparison.settings import Comparison
-
 Game = tuple[str, float]
 """Noise and mu of a game."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemsPoint:
-    """Compare the games that were played.
+class StandingsPoint:
+    """Make the standings of the games that were played.
 
     Args:
-        comparison: the systems, without `memory`.
-        levels: mu of each privacy level, by label.
-        confidence: joint confidence of all intervals.
-        question_of: label of the question of each stream, by label of the stream; empty if all
-            streams are asked one question.
+        ours: algorithm and noise of our method, or yours; None if the run names none.
+        questions: label of the question of each stream, by label of the stream.
+        apart: whether no two streams of a question count the same people.
+        confidence: joint confidence of the intervals.
     """
 
-    comparison: Comparison
-    levels: Mapping[str, float]
+    ours: tuple[str, str] | None
+    questions: Mapping[str, str]
+    apart: bool
     confidence: float
-    question_of: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingsPoint:
-    """Play the compared systems on a stream at each reading of numbers that nobody measured.
+    """Play ours, the baseline and the strongest rival at each reading of unmeasured numbers.
 
     Args:
         stream: label of the stream.
         readings: labels of the readings, which are also names of the point's inputs.
-        levels: mu of each privacy level, by label.
-        systems: entry of a suite and noise of each system, ours last.
+        ours: algorithm and noise of our method, or yours.
+        entries: entries of the suites.
         replicates: number of repetitions.
     """
 
     stream: str
     readings: tuple[str, ...]
-    levels: Mapping[str, float]
-    systems: tuple[tuple[Any, str], ...]
+    ours: tuple[str, str]
+    entries: tuple[Any, ...]
     replicates: int
 
 
@@ -64,4 +61,4 @@ class MemoryPoint:
     replicates: int
 
 
-ComparisonPoint = SystemsPoint | ReadingsPoint | MemoryPoint
+ComparisonPoint = StandingsPoint | ReadingsPoint | MemoryPoint

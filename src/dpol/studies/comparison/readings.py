@@ -1,4 +1,4 @@
-"""Ours and its rivals at further readings of numbers that nobody measured.
+"""Our method and its rivals at further readings of numbers that nobody measured.
 
 Suppressed cells and capacities of 0 are read in one of several ways. Where they decide more than a
 little, a verdict holds only if it is the same at every reading.
@@ -6,49 +6,65 @@ little, a verdict holds only if it is the same at every reading.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import chain
 
 import pandas as pd
 
-from dpol.core.intervals import add_intervals, at_this_reading, standard_error, verdict_on
+from dpol.core.intervals import (
+    ABOVE,
+    BELOW,
+    add_intervals,
+    at_this_reading,
+    standard_error,
+    verdict_on,
+)
+from dpol.core.schemas import read_frame
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.points import ReadingsPoint
+from dpol.studies.comparison.standings import is_system, promises_of
 from dpol.studies.games.compute import play_suite
+from dpol.studies.games.names import BASELINE, META, OURS, TABLE_2, THE_LEVEL
 from dpol.studies.games.scores import Played
+from dpol.studies.games.summary import schema
 from dpol.studies.study import Inputs
 
-_PAIR = ["stream", "mu", "other_algorithm", "other_noise"]
+_OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE}
 
 
 def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
-    """Play ours and its rivals on a stream at each reading, if the reading may matter there.
+    """Play ours, the baseline and the strongest rival of each level at each reading.
+
+    Nothing is played where the reading can hardly matter.
 
     Returns:
         A row per reading, level and rival, as in the table `readings`, without intervals.
     """
     if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
         return pd.DataFrame()
-    rows = []
+    summary = read_frame(inputs.files["summary"], schema("summary"))
+    own = summary[summary["stream"] == point.stream]
+    own, rows = own.assign(promise=[*promises_of(own)]), []
     for reading in point.readings:
         stream = read_stream(inputs.files[reading])
-        for level, mu in point.levels.items():
-            *rivals, ours = (
-                _played(stream, entry, noise, mu, point.replicates, inputs)
-                for entry, noise in point.systems
+        for mu, at in own.groupby("mu", sort=False):
+            played, *others = (
+                _played(stream, system, at, point, inputs)
+                for system in dict.fromkeys([point.ours, *_rivals(at, point)])
             )
-            for other in rivals:
-                ahead = ours.totals - other.totals
+            for other in others:
+                ahead = played.totals - other.totals
                 rows.append(
                     {
                         "stream": point.stream,
                         "reading": reading,
-                        "level": level,
-                        "mu": float(mu),
+                        "level": at["level"].iloc[0],
+                        "mu": mu,
                         "n_experts": stream.n_experts,
-                        "algorithm": ours.label,
-                        "noise": ours.noise,
-                        "mean_gain": float(ours.totals.mean()),
+                        "algorithm": played.label,
+                        "noise": played.noise,
+                        "mean_gain": float(played.totals.mean()),
                         "other_algorithm": other.label,
                         "other_noise": other.noise,
                         "other_mean_gain": float(other.totals.mean()),
@@ -60,17 +76,31 @@ def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _rivals(at: pd.DataFrame, point: ReadingsPoint) -> Iterator[tuple[str, str]]:
+    """Yield the baseline and the strongest rival among the rows of a stream and level."""
+    rivals = at[(at["promise"] == THE_LEVEL) & ~is_system(at, point.ours)]
+    named = at[at["exhibit"] == f"{TABLE_2}{META}"], rivals.nlargest(1, "mean_gain")
+    for other in pd.concat(named).to_dict("records"):
+        yield other["algorithm"], other["noise"]
+
+
 def _played(
-    stream: GainStream, entry: Any, noise: str, mu: float, replicates: int, inputs: Inputs
+    stream: GainStream,
+    system: tuple[str, str],
+    at: pd.DataFrame,
+    point: ReadingsPoint,
+    inputs: Inputs,
 ) -> Played:
-    """Play one algorithm; all that see local noise see the same in each replicate."""
+    """Play one system; all that see local noise see the same in each replicate."""
+    label, noise = system
+    members = chain(*map(make_members, point.entries))
     (played,) = play_suite(
         stream,
-        make_members(entry),
+        [member for member in members if member.label == label],
         noise=noise,
-        mu=mu,
+        mu=float(at["mu"].iloc[0]),
         seed=inputs.seed,
-        replicates=range(replicates),
+        replicates=range(point.replicates),
         memory_mb=inputs.memory_mb,
     ).played
     return played
@@ -85,22 +115,26 @@ def with_verdicts(played: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return frame.assign(verdict=list(verdicts))
 
 
-def agreed(
-    comparison: pd.DataFrame, readings: pd.DataFrame | None, summary: pd.DataFrame
-) -> pd.DataFrame:
-    """Return a comparison whose verdicts are the same at every reading, or say that they depend.
+def agreed(standings: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
+    """Return standings in which a verdict on ours is sure if every reading gives the same.
 
     Args:
-        comparison: rows with a stream, a level, another system and a verdict.
-        readings: the table `readings`; None if the run asks for none.
-        summary: the table `summary`, with what is unmeasured in each stream.
+        standings: the table, whose verdicts hold at one reading where the reading matters.
+        readings: the table `readings`.
     """
-    shares = summary.groupby("stream")["unmeasured_share"].first()
-    known = dict[Any, set[str]]()
-    if readings is not None and len(readings):
-        known = readings.groupby(_PAIR)["verdict"].agg(set).to_dict()
-    verdicts = []
-    for *pair, verdict in comparison[[*_PAIR, "verdict"]].itertuples(index=False):
-        sure = shares[pair[0]] <= MANY_UNMEASURED or known.get(tuple(pair)) == {verdict}
-        verdicts.append(verdict if sure else at_this_reading(verdict))
-    return comparison.assign(verdict=verdicts)
+    frame = standings.copy()
+    if readings.empty:
+        return frame
+    found = readings.groupby(["stream", "mu", "other_algorithm", "other_noise"])["verdict"].agg(set)
+    sure = {key: next(iter(verdicts)) for key, verdicts in found.items() if len(verdicts) == 1}
+    for (stream, mu), at in standings[standings["stream"] != ""].groupby(["stream", "mu"]):
+        (ours,) = at.index[at["role"] == OURS]
+        for place, row in at.iterrows():
+            verdict = sure.get((stream, mu, row["algorithm"], row["noise"]), "")
+            verdicts = [(place, "to_ours_verdict", _OPPOSITE.get(verdict, verdict))]
+            verdicts += [(ours, "to_baseline_verdict", verdict)] * (row["role"] == BASELINE)
+            verdicts += [(ours, "to_strongest_verdict", verdict)] * row["strongest"]
+            for index, column, its in verdicts:
+                if frame.at[index, column] == at_this_reading(its):
+                    frame.at[index, column] = its
+    return frame

@@ -10,7 +10,7 @@ from dpol.core.settings import AlgorithmSpec, Different, Label, Settings, Severa
 from dpol.noise import find_noise
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.comparison.promises import SAME, promises_of
-from dpol.studies.games.names import BASELINE, OURS, Roles
+from dpol.studies.games.names import Compared
 from dpol.studies.games.settings import NoiseName
 
 
@@ -21,21 +21,6 @@ class System(Settings):
     """Label of an algorithm that a suite plays."""
     noise: NoiseName
     """Noise of the algorithm."""
-
-
-def _not_a_role(name: str) -> str:
-    if name in (BASELINE, OURS):
-        raise ValueError(f"must not be {BASELINE!r} or {OURS!r}, which have keys of their own")
-    return name
-
-
-class Rival(Settings):
-    """A fair rival: a private system, or the best of several, chosen in hindsight."""
-
-    name: Annotated[str, Field(pattern=r"^\S+( \S+)*$", max_length=60), AfterValidator(_not_a_role)]
-    """Name in sentences, such as `the tuned baseline`."""
-    systems: Several[System]
-    """The system, or several; ours must be above all of them to be above the rival."""
 
 
 class NoiseRead(Settings):
@@ -79,36 +64,26 @@ class NoiseMemories(Settings):
     a bound, and ε is at δ = 0; for the others all are accounted together."""
 
 
-def _names_differ(rivals: list[Rival]) -> list[Rival]:
-    all_different([rival.name for rival in rivals])
-    return rivals
-
-
 class Comparison(Settings):
-    """Comparison of the baseline and its rivals with ours."""
+    """Our method, or yours, which every other system is compared with."""
 
-    baseline: System
-    """The baseline."""
-    rivals: Annotated[list[Rival], AfterValidator(_names_differ)] = []
-    """Further systems of equal privacy that ours is compared with, the first as an intermediate
-    step: `the baseline with capacity noise` tells noise from algorithm."""
-    ours: System
-    """Ours."""
+    ours: System | None = None
+    """Our method, or yours; by default none.
+
+    Every system is also compared with the baseline, which is the first paper's RW-Meta with its
+    noise, and with the strongest rival at a level: the best of all other systems that promise the
+    same."""
     chosen_on: str = ""
     """Data on which ours was chosen, in words; the head of the page says so."""
     memory: NoiseMemories | None = None
     """Comparison of correlated with independent noise."""
 
     @property
-    def roles(self) -> dict[str, list[System]]:
-        """The systems of each role: the baseline, the rivals, and ours."""
-        rivals = {rival.name: rival.systems for rival in self.rivals}
-        return {BASELINE: [self.baseline], **rivals, OURS: [self.ours]}
+    def system(self) -> tuple[str, str] | None:
+        """Algorithm and noise of our method."""
+        return None if self.ours is None else (self.ours.algorithm, self.ours.noise)
 
     @property
-    def pairs(self) -> Roles:
-        """Algorithm and noise of the systems of each role."""
-        return {
-            role: tuple((system.algorithm, system.noise) for system in systems)
-            for role, systems in self.roles.items()
-        }
+    def shown(self) -> Compared:
+        """What figures and tables need."""
+        return Compared(chosen_on=self.chosen_on)

@@ -1,46 +1,48 @@
-"""The sections of the page that compare the baseline with ours."""
+"""The sections of the page on the standings, and on noises for other promises."""
 
 from dpol.studies.study import FigureSpec, Section, TableSpec
 
 SECTIONS = (
     Section(
-        name="questions",
-        title="The cost of privacy depends on the question",
-        about="The same noisy counts answer several questions. How much of the possible gain"
-        " survives at each privacy level depends on the question.",
-        results=("questions", "comparison"),
+        name="privacy-utility",
         chapter="answer",
+        title="What privacy costs",
+        about="The share of the possible gain that is left at each privacy level.",
+        results=("standings",),
         figures=(
             FigureSpec(
-                name="questions",
-                title="The cost of privacy, by question",
-                description="One panel per question. The vertical axis is the share of the"
-                " possible gain: 0% is an expert drawn uniformly at random in every round, 100% is"
-                " the oracle, which picks the best expert of every round. The horizontal axis is"
-                " how often, at most, an attacker who knows everybody else’s data guesses"
-                " correctly whether a person was counted, from no privacy to the most. Lines are"
-                " means over the streams of the baseline, its rivals (thin but for the first; of"
-                " several systems the best at each level) and ours. Dots are streams. The dotted"
-                " line is the best fixed expert in hindsight, mean over the streams. Bars are"
-                " joint intervals of the means. They cover the noise on these streams, not other"
-                " places or years.",
+                name="privacy-utility",
+                title="What privacy costs",
+                description="There is a panel per stream, or per question with means over streams."
+                " The vertical axis is the share of the possible gain: 0% is an expert drawn"
+                " uniformly at random in every round, 100% is the oracle, which picks the best"
+                " expert of every round. The horizontal axis is how often, at most, an attacker who"
+                " knows everybody else’s data guesses correctly whether a person was counted."
+                " Lines are the baseline, the strongest rival of each level, ours, and the best"
+                " with a curator, who sees raw numbers. If nothing is compared, every algorithm has"
+                " a line, with its best noise at the strictest level. Dotted: the best fixed"
+                " expert. The strongest and the best are chosen in hindsight. Bars are joint"
+                " intervals for the noise; they do not cover other places or years.",
             ),
         ),
-        tables=(
-            TableSpec(
-                name="answer-by-question",
-                title="Share of the possible gain that is kept",
-                place="seen",
-            ),
-        ),
+        tables=(TableSpec(name="answer", title="Share of the possible gain kept", place="seen"),),
         widget=True,
     ),
     Section(
-        name="beyond",
-        title="The baseline and ours at equal privacy",
-        about="The baseline and its rivals compared with ours at each level.",
-        results=("summary", "comparison"),
-        tables=(TableSpec(name="comparison", title="The baseline and ours"),),
+        name="privacy",
+        chapter="privacy",
+        title="Right guesses",
+        about="How often an attacker who knows everybody else’s data guesses right about one"
+        " person, at most. The command dpol account --promise lists noises for other promises.",
+        results=("summary", "standings"),
+        tables=(TableSpec(name="privacy", title="How private is it?"),),
+    ),
+    Section(
+        name="league",
+        title="Every system at every level",
+        about="Systems are ranked among those that promise the same.",
+        results=("standings",),
+        tables=(TableSpec(name="league", title="The league", place="folded"),),
     ),
     Section(
         name="promises",

@@ -1,9 +1,8 @@
-"""Comparison of the baseline, the tuned baseline and ours on the games of the main study."""
+"""The standings of the games of the main study, and games beside them."""
 
 from __future__ import annotations
 
 from itertools import chain, product
-from typing import Any
 
 from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
@@ -12,49 +11,53 @@ from dpol.studies.comparison.points import (
     Game,
     MemoryPoint,
     ReadingsPoint,
-    SystemsPoint,
+    StandingsPoint,
 )
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
 from dpol.studies.study import Facts, Point, Study, reading_label
 
 
 def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoint]]:
-    """Return a point that compares the games played, and points that play others.
+    """Return a point that makes the standings, and points that play games.
 
     They play each stream at further readings, and correlated and independent noise for each stream
     and unit of privacy.
     """
     jobs: dict[str, Point[ComparisonPoint]] = {
-        "systems": Point(
-            settings=SystemsPoint(
-                comparison=settings.model_copy(update={"memory": None}),
-                levels=facts.levels,
+        "standings": Point(
+            settings=StandingsPoint(
+                ours=settings.system,
+                questions={label: facts.question_of.get(label, "") for label in facts.streams},
+                apart=facts.apart,
                 confidence=facts.confidence,
-                question_of=facts.question_of if facts.asks_several else {},
             ),
             inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
             seconds=4.0,
         )
     }
-    for stream in facts.streams if facts.readings else ():
-        systems = entries_played(settings, facts)
-        jobs[f"{stream}/readings"] = Point(
-            settings=ReadingsPoint(
-                stream=stream,
-                readings=tuple(facts.readings),
-                levels=facts.levels,
-                systems=systems,
-                replicates=facts.replicates,
-            ),
-            inputs={"stream": f"streams/{stream}.parquet"}
-            | {name: f"streams/{reading_label(stream, name)}.parquet" for name in facts.readings},
-            code=tuple(
-                module
-                for entry, noise in systems
-                for module in (*modules_of(entry), module_of_noise(noise))
-            ),
-            seconds=10.0,
+    if facts.readings and (ours := settings.system):
+        played = (
+            *chain(*map(modules_of, facts.entries)),
+            *map(module_of_noise, facts.noises),
         )
+        for stream in facts.streams:
+            read = {it: f"streams/{reading_label(stream, it)}.parquet" for it in facts.readings}
+            jobs[f"{stream}/readings"] = Point(
+                settings=ReadingsPoint(
+                    stream=stream,
+                    readings=tuple(facts.readings),
+                    ours=ours,
+                    entries=tuple(facts.entries),
+                    replicates=facts.replicates,
+                ),
+                inputs={
+                    "stream": f"streams/{stream}.parquet",
+                    "summary": "summary.parquet",
+                    **read,
+                },
+                code=tuple(dict.fromkeys(played)),
+                seconds=10.0,
+            )
     if memories := settings.memory:
         for stream, weeks in product(facts.streams, memories.weeks):
             readers = [(memories.algorithm, games_with_memory(memories))]
@@ -75,12 +78,6 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoin
     return jobs
 
 
-def entries_played(settings: Comparison, facts: Facts) -> tuple[tuple[Any, str], ...]:
-    """Return entry of a suite and noise of each system that is compared, each once, ours last."""
-    systems = dict.fromkeys(pair for pairs in settings.pairs.values() for pair in pairs)
-    return tuple((facts.entries[algorithm], noise) for algorithm, noise in systems)
-
-
 def games_with_memory(memories: NoiseMemories) -> tuple[Game, ...]:
     """Return the games: correlated noise at each mu, independent at it and the larger mu."""
     games = [
@@ -94,7 +91,6 @@ def games_with_memory(memories: NoiseMemories) -> tuple[Game, ...]:
 def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
     """Return the names of the result tables that the run does not ask for."""
     asked = {
-        "questions": facts.asks_several,
         "memory": settings.memory is not None,
         "readings": bool(facts.readings),
     }
@@ -103,11 +99,11 @@ def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
 
 STUDY = Study(
     name="comparison",
-    title="Comparison of the baseline with ours",
+    title="Standings",
     settings=Comparison,
     package="dpol.studies.comparison",
-    results=("comparison", "readings", "memory", "questions"),
+    results=("standings", "readings", "memory"),
     optional=not_asked,
     points=points,
-    shown=lambda settings: settings.pairs,
+    shown=lambda settings: settings.shown,
 )

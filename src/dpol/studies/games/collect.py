@@ -1,4 +1,4 @@
-"""Result tables of all games, from what the points wrote: summary, totals, replay."""
+"""Result tables of all games, from what the points wrote: summary, totals, replay, switches."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dpol.studies.games.summary import (
     cumulative_curves,
     dates,
     join_blocks,
-    rank_meta,
     read_scores,
     schema,
     summarize,
     totals_of,
 )
+from dpol.studies.games.switches import best_sequences
 from dpol.studies.study import Facts, FileLists
 
 
@@ -55,10 +55,10 @@ def results_from(
     tables = {
         "summary": conclude(summary).filter(list(schema("summary").columns)),
         "totals": totals_of(summary, scores),
-        "ranking": rank_meta(summary),
     }
     if not facts.asks_several:
         tables["cumulative"] = cumulative_curves(summary, streams)
+        tables["switches"] = best_sequences(streams[label] for label in facts.streams)
     if facts.replayed:
         tables["replay"] = replay_rows(cells, streams, settings, facts)
     return tables

@@ -20,7 +20,7 @@ from dpol.experts.play import (
     guarantee_of,
     play_rounds,
 )
-from dpol.experts.registry import make_members, rival_of
+from dpol.experts.registry import make_members, place_of
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games.exhibits import exhibits_of
@@ -109,7 +109,7 @@ def play_suite(
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
                         amplification=amplification_of(algorithm, source),
                         exhibit=exhibit,
-                        rival=rival_of(member.family),
+                        simplicity=place_of(member.family),
                         count_noise=count_noise,
                     )
                 )

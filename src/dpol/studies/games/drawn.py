@@ -1,10 +1,8 @@
 """What draws the figures and makes the tables of the main study."""
 
 from dpol.studies.answer.gains import average_gain_table
-from dpol.studies.answer.privacy import privacy_table
-from dpol.studies.answer.privacy_utility import answer_table, draw_privacy_utility
 from dpol.studies.answer.replay import replay_widget
-from dpol.studies.answer.slider import answer_widget
+from dpol.studies.answer.switches import draw_switches
 from dpol.studies.drawing import Drawn
 from dpol.studies.games.names import Shown
 from dpol.studies.paper1.figure_2 import draw_figure_2
@@ -12,12 +10,7 @@ from dpol.studies.paper1.table_2 import table_2
 
 DRAWN = Drawn(
     settings=Shown,
-    figures={"figure-2": draw_figure_2, "privacy-utility": draw_privacy_utility},
-    tables={
-        "table-2": table_2,
-        "answer": answer_table,
-        "privacy": privacy_table,
-        "average-gain": average_gain_table,
-    },
-    widgets={"privacy-utility": answer_widget, "replay": replay_widget},
+    figures={"figure-2": draw_figure_2, "switches": draw_switches},
+    tables={"table-2": table_2, "average-gain": average_gain_table},
+    widgets={"replay": replay_widget},
 )

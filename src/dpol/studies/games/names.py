@@ -5,7 +5,6 @@ Jobs that draw read these and import no algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 PAPER_NOISE = "isotropic"
@@ -18,6 +17,8 @@ LINEAR, BEST_LINEAR = "ridge", "best-linear-model"
 TABLE_2 = "paper 1, Table 2: "
 """Beginning of the column `exhibit` in rows of Table 2, which Figure 2 draws too; the column of the
 table follows."""
+VARIANT = "beside paper 1, Table 2: "
+"""The same in rows of variants, each a column of its own beside the paper's."""
 BEST_FIXED = "best-fixed-expert"
 """Label of the best fixed expert in hindsight, in the curves of cumulative gain."""
 UNIFORM = "uniform-random"
@@ -28,12 +29,11 @@ REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORAC
 """Columns of the summary with the total gain of each reference, by label."""
 REFERENCE_NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", ORACLE: "oracle"}
 """Names that readers see."""
+THE_LEVEL, ONE_WEEK, RAW, LESS = "the level", "one week", "raw", "less"
+"""What a row promises: its level, and for longer stays as much as independent noise at the level;
+its level for one week only; its level from a curator or nobody, who see raw gains; less."""
 BASELINE, OURS = "the baseline", "ours"
-"""Roles of the two systems that a comparison is about; rivals have names of their own."""
-Systems = tuple[tuple[str, str], ...]
-"""Algorithm and noise of each system."""
-Roles = Mapping[str, Systems]
-"""The systems of each role."""
+"""Roles: the first paper's RW-Meta with its noise, and our method, or the reader's."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +45,20 @@ class Shown:
         envelope: family with a column for its best member; empty for none.
         noises: names of the noises played, in order.
         confidence: joint confidence of the intervals.
-        roles: the systems compared; empty if the run compares none.
-        chosen_on: data on which ours was chosen, in words.
     """
 
     algorithms: tuple[str, ...]
     envelope: str
     noises: tuple[str, ...]
     confidence: float
-    roles: Roles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What the figures and tables of the standings show besides them.
+
+    Args:
+        chosen_on: data on which ours was chosen, in words.
+    """
+
     chosen_on: str

@@ -38,7 +38,7 @@ class Played:
         gains: (R, T) raw gains of the actions.
         amplification: batch sizes behind an amplified central guarantee, if any.
         exhibit: exhibit of a paper that the runs belong to; empty for none.
-        rival: kind of central rival that RW-Meta is compared with; empty for none.
+        simplicity: place of the algorithm in the registry, the simplest first.
         count_noise: median standard deviation of independent local noise on a count; not a number
             where there is none.
     """
@@ -54,7 +54,7 @@ class Played:
     gains: Floats
     amplification: BatchMixture | None = None
     exhibit: str = ""
-    rival: str = ""
+    simplicity: int = 0
     count_noise: float = math.nan
 
     @property
@@ -72,7 +72,7 @@ class Played:
             "origin": self.origin,
             "ours": self.origin == "ours" or is_ours(self.noise),
             "exhibit": self.exhibit,
-            "rival": self.rival,
+            "simplicity": self.simplicity,
             "noise": self.noise,
             "mu": self.mu,
             "sees": "noisy" if self.guarantee.model == "local" else "raw",

@@ -105,16 +105,12 @@ class Games(Settings):
     keep_rounds: bool = False
     """Whether every round of every run is kept."""
     report: Report
-    plays_the_papers: bool = False
-    """Whether the suites play all of the first paper's algorithms with its noise."""
-    roles: dict[str, list[tuple[Label, NoiseName]]] = {}
-    """Algorithm and noise of the compared systems by role: the baseline, each rival, and ours."""
-    chosen_on: str = ""
-    """Data on which ours was chosen, in words."""
+    no_table_2: str = "no suite plays the paper’s algorithms"
+    """Why the suites do not make the first paper's Table 2; empty if they do."""
 
     def has_table_2(self, facts: Facts) -> bool:
         """Return whether a run plays all of the paper's Table 2, under one question."""
-        return self.plays_the_papers and not facts.asks_several
+        return not (self.no_table_2 or facts.asks_several)
 
     @property
     def shown(self) -> Shown:
@@ -125,6 +121,4 @@ class Games(Settings):
             envelope=self.report.envelope,
             noises=tuple(in_order(noises - {NO_NOISE})),
             confidence=self.report.confidence,
-            roles={role: tuple(systems) for role, systems in self.roles.items()},
-            chosen_on=self.chosen_on,
         )

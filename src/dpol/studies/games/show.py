@@ -9,7 +9,7 @@ SECTIONS = (
         title="Table 2 and Figure 2: gains of the algorithms",
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
         " own, for the same question.",
-        results=("summary", "cumulative"),
+        results=("summary", "cumulative", "standings"),
         figures=(
             FigureSpec(
                 name="figure-2",
@@ -25,38 +25,23 @@ SECTIONS = (
         tables=(TableSpec(name="table-2", title="The paper’s Table 2", place="first"),),
     ),
     Section(
-        name="privacy-utility",
-        chapter="answer",
-        title="What privacy costs",
-        about="The share of the possible gain that is left at each privacy level.",
-        results=("summary",),
+        name="switches",
+        title="Regret against sequences that switch",
+        about="The best fixed expert never switches, the oracle switches as often as it likes. The"
+        " figure shows how many switches a sequence needs to gain more than a system.",
+        results=("switches", "standings"),
         figures=(
             FigureSpec(
-                name="privacy-utility",
-                title="What privacy costs",
-                description="One panel per stream. The vertical axis is the share of the possible"
-                " gain: 0% is an expert drawn uniformly at random in every round, 100% is the"
-                " oracle, which picks the best expert of every round. The horizontal axis is how"
-                " often, at most, an attacker who knows everybody else’s data guesses correctly"
-                " whether a person was counted. Lines are the systems compared (thin but for the"
-                " baseline, the first rival and ours), and the best with a curator. If nothing is"
-                " compared, every algorithm has a line, with its best noise at the strictest"
-                " level; the best is thick, and lines with a curator are dashed. Dotted: the best"
-                " fixed expert. The best are chosen in hindsight. Bars are joint intervals for the"
-                " noise; they do not cover other places or years.",
+                name="switches",
+                title="Regret against the best sequence with at most S switches",
+                description="One panel per stream, at one privacy level. The vertical axis is"
+                " regret, in shares of the possible gain, against the sequence of experts that in"
+                " hindsight gains most with at most S switches; the horizontal axis is S. S = 0 is"
+                " the best fixed expert. Below 0 a system gains more than every such sequence. The"
+                " lines are those of the first figure. Bars are joint intervals for the noise, the"
+                " same for each S.",
             ),
         ),
-        tables=(TableSpec(name="answer", title="Share of the possible gain kept", place="seen"),),
-        widget=True,
-    ),
-    Section(
-        name="privacy",
-        chapter="privacy",
-        title="Right guesses",
-        about="How often an attacker who knows everybody else’s data guesses right about one"
-        " person, at most. The command dpol account --promise lists noises for other promises.",
-        results=("summary",),
-        tables=(TableSpec(name="privacy", title="How private is it?"),),
     ),
     Section(
         name="replay",

@@ -80,9 +80,7 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
         "replay": facts.replayed,
         # Too many panels for a page.
         "cumulative": not facts.asks_several,
-        "privacy-utility": not facts.asks_several,
-        # The comparison has such a table, with intervals of the means.
-        "answer": not (settings.roles and facts.asks_several),
+        "switches": not facts.asks_several,
     }
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
@@ -92,7 +90,7 @@ STUDY = Study(
     title="Games",
     settings=Games,
     package="dpol.studies.games",
-    results=("summary", "totals", "ranking", "cumulative", "replay"),
+    results=("summary", "totals", "cumulative", "switches", "replay"),
     optional=not_asked,
     points=points,
     shown=lambda settings: settings.shown,

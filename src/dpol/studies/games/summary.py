@@ -1,9 +1,8 @@
 """Summary and curves: a row per cell, which is an algorithm on a stream with a noise at a level.
 
 The rows of all games are joined over blocks of replicates. Also what follows from the summary:
-shares, costs, and RW-Meta beside its central rivals. The half-width of a difference is the sum of
-two half-widths, so the intervals of differences hold jointly wherever the intervals of the summary
-do.
+shares and costs. The half-width of a cost is the sum of two half-widths, so the intervals of costs
+hold jointly wherever the intervals of the summary do.
 """
 
 from __future__ import annotations
@@ -19,21 +18,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.errors import DataError
-from dpol.core.intervals import at_this_reading, half_width, half_width_of, verdict_on
+from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame
-from dpol.data.stream import MANY_UNMEASURED, GainStream, unmeasured_of
+from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
 from dpol.privacy.mixtures import BatchMixture
-from dpol.show.reported import load_reported
-from dpol.studies.games.levels import keeps_level, promised
+from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import (
     BEST_FIXED,
-    META,
-    MIN_NOISE,
-    MIN_REGRET,
     ORACLE,
-    PAPER_NOISE,
     REFERENCE_TOTALS,
     UNIFORM,
 )
@@ -175,8 +169,9 @@ def summarize(
         facts: privacy levels, and the delta at which epsilon is reported.
     """
     report, paper = main.report, main.has_table_2(facts)
-    counted = cells["algorithm"].isin(report.algorithms) | (cells["family"] == report.envelope)
-    comparisons = int((counted | (paper & cells["exhibit"].ne(""))).sum())
+    named = cells["algorithm"].isin(report.algorithms)
+    shown = named | (cells["family"] == report.envelope)
+    comparisons = int((shown | (paper & cells["exhibit"].ne(""))).sum())
     half = partial(half_width, confidence=report.confidence, comparisons=comparisons)
     about = pd.DataFrame([_stream_facts(stream) for stream in streams.values()])
     rows = cells.merge(about, how="left", on="stream", validate="many_to_one")
@@ -188,6 +183,7 @@ def summarize(
     records = rows.to_dict("records")
     rows = rows.assign(
         level=rows["mu"].map(facts.labels),
+        shown_as=cells["algorithm"].where(named, cells["family"].where(shown, "")).to_numpy(),
         mean_gain=[float(own.mean()) for own in totals],
         ci_half_width=[float(half(own)) for own in totals],
         std_gain=[float(own.std(ddof=1)) if len(own) > 1 else math.nan for own in totals],
@@ -346,44 +342,3 @@ def with_best(summary: pd.DataFrame) -> pd.DataFrame:
     ordered = summary.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
     best = ordered.drop_duplicates(["stream", "family", "noise", "mu"]).index
     return summary.assign(best_of_family=summary.index.isin(best))
-
-
-def rank_meta(summary: pd.DataFrame) -> pd.DataFrame:
-    """Compare RW-Meta, which is local, with each central rival under the same noise.
-
-    One row per rival, stream, noise and noisy level that the noise keeps, for this run and for the
-    paper's table (`source`). If a rival has several algorithms, the best in hindsight counts.
-    """
-    paper = load_reported().assign(source="paper", noise=PAPER_NOISE, confidence=0.95)
-    paper["rival"] = paper["algorithm"].isin([MIN_NOISE, MIN_REGRET]).map({True: "tree", False: ""})
-    both = pd.concat([promised(summary).assign(source="run"), paper])
-    key = ["source", "stream", "noise", "mu"]
-    columns = [*key, "algorithm", "confidence", "mean_gain", "ci_half_width"]
-    columns += ["unmeasured_share", "rival"]
-    both = both.loc[both["mu"] < math.inf, columns]
-    both = both.fillna({"ci_half_width": 0.0})
-    meta = both[both["algorithm"] == META].drop(columns="rival")
-    others = both[both["rival"] != ""].drop(columns=["confidence", "unmeasured_share"])
-    others = others.sort_values("mean_gain", kind="stable")
-    best = others.drop_duplicates([*key, "rival"], keep="last").set_index(key)
-    rows = meta.join(best.add_prefix("other_"), on=key, how="inner")
-    rows = rows.rename(columns={"other_rival": "rival"}).reset_index(drop=True)
-    mean, half = rows["mean_gain"], rows["ci_half_width"]
-    other, other_half = rows["other_mean_gain"], rows["other_ci_half_width"]
-    difference, reach = mean - other, half + other_half
-    verdicts = map(verdict_on, difference, reach)
-    depends = rows.pop("unmeasured_share") > MANY_UNMEASURED  # empty in the paper's table
-    low, high = mean - half, mean + half
-    least, most = (other - other_half).clip(lower=0.0), other + other_half
-    return rows.assign(
-        difference=difference,
-        difference_half_width=reach,
-        verdict=[
-            at_this_reading(verdict) if reads else verdict
-            for verdict, reads in zip(verdicts, depends, strict=True)
-        ],
-        ratio=mean / other,
-        # A negative end is the further from 0, the smaller its divisor.
-        ratio_lower=low / most.where(low >= 0, least),
-        ratio_upper=high / least.where(high >= 0, most),
-    )

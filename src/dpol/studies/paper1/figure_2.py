@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 from dpol.core.intervals import ABOVE, BELOW, verdict_on
 from dpol.data.stream import MANY_UNMEASURED
 from dpol.show import panels
-from dpol.show.looks import ENVELOPE, GREY, REFERENCES, looks_of
+from dpol.show.looks import ENVELOPE, GREY, REFERENCES, Look, looks_of
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import sized_titles
 from dpol.studies.games.levels import ordered_levels
@@ -31,6 +31,7 @@ from dpol.studies.games.names import (
     TITLES,
     Shown,
 )
+from dpol.studies.paper1.table_2 import variants_of
 from dpol.studies.study import Facts, Frames
 
 RANGE_LABEL = "linear models"
@@ -38,8 +39,6 @@ _RANGE_ALPHA = 0.35
 _BOLD_CHARACTERS_PER_INCH = 12.5
 _MANY = 4
 """Number of levels above which titles are wrapped and dates are fewer."""
-# Without markers, which would look like measured points.
-_LOOKS = {label: replace(look, marker="") for label, look in looks_of(TITLES).items()}
 
 
 def draw_figure_2(frames: Frames, main: Shown, facts: Facts) -> Figure:
@@ -94,11 +93,18 @@ def _draw_panel(ax: Axes, rows: pd.DataFrame) -> None:
     low, high = values.min(), values.max()
     shade = ax.fill_between(low.index, low, high, color=ENVELOPE, linewidth=0, zorder=1)
     shade.set(alpha=_RANGE_ALPHA, label=RANGE_LABEL)
-    for label, look in _LOOKS.items():
+    for label, look in _looks(rows).items():
         own = rows[rows["algorithm"] == label]
         panels.add_band(ax, own[["x", "mean_cumulative_gain", "ci_half_width"]], look, label)
     fixed, look = rows[rows["algorithm"] == BEST_FIXED], REFERENCES[BEST_FIXED]
     ax.plot(fixed["x"], fixed["mean_cumulative_gain"], zorder=4, label=BEST_FIXED, **look.line)
+
+
+def _looks(rows: pd.DataFrame) -> dict[str, Look]:
+    """Return the looks of the paper's single algorithms, and of their variants, by label."""
+    # Without markers, which would look like measured points.
+    looks = looks_of([*TITLES, *variants_of(rows)])
+    return {label: replace(look, marker="") for label, look in looks.items()}
 
 
 def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
@@ -121,7 +127,7 @@ def _legend_keys(rows: pd.DataFrame) -> list[Artist]:
     range_name = f"range of the {linear} linear models"
     band = "shade in a line's colour: its interval"
     return [
-        *(panels.key(TITLES[label], **look.line) for label, look in _LOOKS.items()),
+        *(panels.key(TITLES.get(it, it), **look.line) for it, look in _looks(rows).items()),
         fixed,
         Patch(facecolor=ENVELOPE, alpha=_RANGE_ALPHA, label=range_name),
         Patch(facecolor=GREY, alpha=panels.BAND_ALPHA, label=band),

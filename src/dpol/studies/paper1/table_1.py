@@ -68,7 +68,8 @@ TABLE_1 = (
         regret="O(sqrt(S T log(n T)) + S T^(1/3) log(T/δ) log(n T) / ε^(2/3))",
         against="best sequence with at most S switches",
         ground="abstract of that paper, for oblivious adversaries",
-        remark="not played: text not at hand",
+        remark="not played: the algorithm for shifting stochastic losses is not described in what"
+        " we could read",
     ),
     Entry(
         algorithm="RW-AdaBatch with tolerance α",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
 
+from dpol.core.rounding import fixed
 from dpol.show import footers
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.reported import (
@@ -32,6 +33,7 @@ from dpol.studies.games.names import (
     PAPER_NOISE,
     TABLE_2,
     TITLES,
+    VARIANT,
     Shown,
 )
 from dpol.studies.study import Facts, Frames
@@ -50,16 +52,18 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
     levels of the run, if it asks the paper's question. The numbers have `source` and `COLUMNS`.
 
     Args:
-        frames: the summary.
+        frames: the summary, and the standings.
         main: the confidence of the intervals.
         facts: streams, levels, and the states of the paper among the streams.
     """
     summary, mus = frames["summary"], ordered_levels(facts.levels)
-    run = _of_run(summary[summary["stream"].isin(facts.streams)], facts)
+    titles = {**HEADERS, **{it: it for it in variants_of(summary)}}
+    run = _of_run(summary[summary["stream"].isin(facts.streams)], titles, facts)
+    run = run.merge(_beside_meta(frames["standings"]), how="left")
     paper = _of_paper()
     paper = paper[paper["mu"].isin(mus) & facts.asks_the_papers]
     marked = pd.concat([run, *_marks(run, paper, facts)])
-    columns = [*HEADERS, *([_REPRODUCED] if len(paper) else [])]
+    columns = [*titles, *([_REPRODUCED] if len(paper) else [])]
     sections = [
         one_section(
             gain_lines(rows, columns, mus, _gain, name=mu_title),
@@ -83,19 +87,34 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
     return Table(
         caption="The paper’s Table 2: total gain",
         corner=("data", "privacy"),
-        headers=(*HEADERS.values(), *(Column(it, prose=True) for it in columns[len(HEADERS) :])),
+        headers=(*titles.values(), *(Column(it, prose=True) for it in columns[len(titles) :])),
         sections=tuple(sections),
         footers=tuple(_footers(summary, main, facts)),
         numbers=both.reindex(columns=["source", *COLUMNS]).astype({"ci_comparisons": "Int64"}),
     )
 
 
-def _of_run(summary: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+def variants_of(rows: pd.DataFrame) -> list[str]:
+    """Return the labels of the variants of the paper's algorithms among rows with `exhibit`."""
+    return [*dict.fromkeys(rows.loc[rows["exhibit"].str.startswith(VARIANT), "algorithm"])]
+
+
+def _of_run(summary: pd.DataFrame, columns: Iterable[str], facts: Facts) -> pd.DataFrame:
     """Return the best row of each column; the run may play more of the family than the paper."""
     rows = summary[summary["mu"].isin(facts.levels.values())]
-    columns = {name: rows[rows["exhibit"] == f"{TABLE_2}{name}"] for name in HEADERS}
+    exhibits = rows["exhibit"].str.removeprefix(TABLE_2).str.removeprefix(VARIANT)
+    columns = {name: rows[exhibits == name] for name in columns}
     best = best_of_columns(columns)
     return best.assign(stream_title=best["stream"].map(facts.streams))
+
+
+def _beside_meta(standings: pd.DataFrame) -> pd.DataFrame:
+    """Return how far the total gain of each variant is from RW-Meta's, replicate by replicate."""
+    rows = standings[standings["exhibit"].str.startswith(VARIANT)]
+    possible = rows["oracle_gain"] - rows["uniform_gain"]
+    ends = {"ahead": "to_baseline", "ahead_half_width": "to_baseline_half_width"}
+    rows = rows.assign(**{name: possible * rows[column] for name, column in ends.items()})
+    return rows[["stream", "algorithm", "noise", "mu", *ends]]
 
 
 def _of_paper() -> pd.DataFrame:
@@ -121,7 +140,7 @@ def _marks(run: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> Iterator[pd.
 
     The order is that of the four means. Totals are comparable only for the paper's state and weeks.
     """
-    for (stream, mu), own in run.groupby(["stream", "mu"]):
+    for (stream, mu), own in run[run["column"].isin(HEADERS)].groupby(["stream", "mu"]):
         same = paper[paper["mu"] == mu]
         orders = [_order(rows) for _, rows in same.groupby("stream")]
         totals = "totals not comparable"
@@ -145,6 +164,9 @@ def _gain(row: Any) -> TableCell:
     if row["column"] == BEST_LINEAR:
         model = row["algorithm"].removeprefix(f"{LINEAR}-")
     notes = (model,) if model else ()
+    if not math.isnan(row.get("ahead", math.nan)):
+        ahead = fixed(row["ahead"], 2, "+") + footers.plus_minus(row["ahead_half_width"], 2)
+        notes = (f"{ahead} to {HEADERS[META]}",)
     return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
 
 

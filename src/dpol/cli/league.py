@@ -1,0 +1,53 @@
+"""`dpol league`: an algorithm of yours among all others, on data that come with dpol."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from pathlib import Path
+
+from dpol.cli.pipeline import config_named, snakemake_words
+from dpol.core.options import Commands, add_command
+from dpol.core.words import printable
+
+_LEAGUE = """\
+Play an algorithm among all those of a config, and print the league: every system at every privacy
+level, with ranks among those that promise the same. The config is written to league-CONFIG.yaml in
+this folder. If it is there, the algorithm joins it, and only what is new is played. Example: dpol
+league forgetful-leader --on central-texas,states"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    words = "rank an algorithm of yours among all others"
+    parser = add_command(
+        commands, "league", readers="Experiments", words=words, description=_LEAGUE
+    )
+    words = "as in a config: a registered name, package.module:Class, or a block in braces"
+    parser.add_argument("name", metavar="NAME", help=words)
+    words = """files, or configs that come with dpol, with commas (default: central-texas; states
+        takes a quarter of an hour on two cores)"""
+    parser.add_argument("--on", default="central-texas", metavar="CONFIG,...", help=words)
+    words = "number of cores (default: all)"
+    parser.add_argument("--cores", default="all", metavar="N", help=words)
+    parser.set_defaults(run=_league)
+
+
+def _league(options: argparse.Namespace) -> int:
+    from dpol.config.league import write_league
+    from dpol.core.yaml_files import parse_yaml
+
+    entry = parse_yaml(options.name, "NAME")
+    configs = [config_named(name, "--on CONFIG,...") for name in options.on.split(",")]
+    for config in configs:
+        league = Path(f"league-{config.stem}.yaml")
+        run = write_league(config, entry, league)
+        command = ["dpol", "league", options.name, "--on", config.stem]
+        words = snakemake_words(league, ["--cores", options.cores], command)
+        if code := subprocess.run(words, check=False).returncode:
+            return code
+        table = Path("results", run, "tables", "league.md")
+        for line in table.read_text(encoding="utf-8").splitlines():
+            print(printable(line))
+        print(f"{table.with_suffix('.csv')} has all numbers; {league} is its config.")
+    return 0

@@ -1,0 +1,107 @@
+"""The league: every system at every level, among those that promise the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpol.core.rounding import fixed, rounded_up
+from dpol.show import footers
+from dpol.show.names import OURS
+from dpol.show.table import Group, Section, Table, TableCell
+from dpol.show.words import mu_title
+from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
+from dpol.studies.games.levels import ordered_levels
+from dpol.studies.games.names import LESS, ONE_WEEK, RAW, THE_LEVEL, Compared
+from dpol.studies.study import Facts, Frames
+
+_PROMISES = {
+    THE_LEVEL: "sees noisy gains only",
+    ONE_WEEK: "keeps the level for one week only",
+    RAW: "sees raw gains",
+    LESS: "promises less than the level",
+}
+"""Titles of the groups, in their order."""
+
+
+def league_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
+    """Build the table: a section per question or stream, a group per promise, a line per system.
+
+    Args:
+        frames: the standings.
+        compared: the data on which ours was chosen.
+        facts: titles of the streams and questions, and the levels.
+    """
+    standings, mus = frames["standings"], ordered_levels(facts.levels)
+    beside = "ours" if names_ours(standings) else "strongest"
+    longest = standings["mu_8_weeks"].notna().any()
+    last = (f"μ of 8 weeks, {mu_title(mus[-1])}",) if longest else ()
+    return Table(
+        caption="Every system at every level",
+        corner=("data", "promise", "system"),
+        headers=(*map(mu_title, mus), *last),
+        sections=tuple(
+            Section(title, "", tuple(_groups(rows.dropna(subset="gain_share"), mus, beside, last)))
+            for title, rows in groups_of(standings, facts).items()
+        ),
+        footers=tuple(_footers(standings, beside, facts)),
+        numbers=standings,
+    )
+
+
+def _groups(
+    rows: pd.DataFrame, mus: Sequence[float], beside: str, last: Sequence[str]
+) -> Iterator[Group]:
+    """Yield the systems of each promise, the best at the strictest level first."""
+    for promise, title in _PROMISES.items():
+        own = rows[rows["promise"] == promise].sort_values(
+            ["mu", "gain_share"], ascending=[True, False], kind="stable"
+        )
+        lines = []
+        for (algorithm, noise), system in own.groupby(["algorithm", "noise"], sort=False):
+            at = {row["mu"]: row for row in system.to_dict("records")}
+            cells = [_cell(at.get(mu), beside) for mu in mus]
+            stay = at.get(mus[-1], {}).get("mu_8_weeks", math.nan)
+            cells += [TableCell("—" if math.isnan(stay) else rounded_up(stay, 3)) for _ in last]
+            lines.append((system_title(str(algorithm), str(noise)), tuple(cells)))
+        if lines:
+            yield Group(title, tuple(lines))
+
+
+def _cell(row: Any, beside: str) -> TableCell:
+    if row is None:
+        return TableCell("—")
+    gap, half = row[f"to_{beside}"], row[f"to_{beside}_half_width"]
+    notes = [f"rank {row['rank']}"]
+    if not (math.isnan(gap) or gap == half == 0):
+        difference = f"{fixed(100 * gap, 1, '+')}{footers.plus_minus(100 * half, 1)}"
+        notes.append(f"{difference}, {row[f'to_{beside}_verdict']}")
+    share = row["gain_share"]
+    return TableCell(share_text(share, row["gain_share_half_width"]), tuple(notes), order=share)
+
+
+def _footers(standings: pd.DataFrame, beside: str, facts: Facts) -> Iterator[str]:
+    row = standings.iloc[0]
+    other = "our method’s" if beside == "ours" else "that of the strongest, in hindsight"
+    yield (
+        f"Shares of the possible gain, mean over {row['replicates']} runs. Below each: its rank,"
+        " which is 1 and the number of systems with the same promise that are above it for"
+        f" certain, so several may share it; and its difference to {other}, in points of 100, taken"
+        " replicate by replicate. Undecided: the interval of the difference contains 0."
+    )
+    yield (
+        f"±: {100 * row['confidence']:g}% intervals, which hold jointly for all shares and for all"
+        " differences between two systems at a level. They cover the noise on these data, not other"
+        " places or years."
+    )
+    if standings["promise"].eq(ONE_WEEK).any():
+        yield (
+            "A system that keeps the level for one week only has correlated noise, and a larger μ"
+            " for somebody who is counted in several weeks than independent noise gives."
+        )
+    yield footers.describe_data(facts.simulated)
+    if standings["ours"].any():
+        yield f"{OURS}."

@@ -1,0 +1,195 @@
+"""Standings: what each system keeps at each level, and how far three others are from it.
+
+A system is an algorithm with its noise. The paired intervals of a level hold jointly for every pair
+of systems, so a system may be named after one has seen which is the best.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.intervals import (
+    at_this_reading,
+    standard_error,
+    student_factor,
+    verdict_on,
+)
+from dpol.core.randomness import Floats
+from dpol.data.stream import MANY_UNMEASURED
+from dpol.privacy.account import best_guess
+from dpol.privacy.stays import STAYS
+from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.games.names import BASELINE, LESS, META, ONE_WEEK, OURS, RAW, TABLE_2, THE_LEVEL
+
+SYSTEM = ["algorithm", "noise"]
+_CELL = ["stream", *SYSTEM, "mu"]
+_LEVEL = ["question", "stream", "mu"]
+_MOST = [
+    *("guaranteed_mu", "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"),
+    *("epsilon", "unmeasured_share"),
+]
+"""Columns of a mean over streams that have the largest value of any stream."""
+REFERENCES = {"strongest": "strongest", BASELINE: "baseline", OURS: "ours"}
+"""Prefix of the columns of the difference to each of the three systems."""
+
+
+def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint) -> pd.DataFrame:
+    """Return a row per system, level, and stream or question (docs/reference/tables.md).
+
+    Where no two streams count the same people, a question has rows without a stream: means over its
+    streams, replicate by replicate. Their intervals hold jointly, and so do those of all streams.
+    They cover the noise on these streams.
+
+    Args:
+        summary: table of the main study.
+        totals: table of the main study.
+        point: our method, the questions, and the confidence of the intervals.
+
+    Raises:
+        ValueError: the systems of a stream and level have different numbers of replicates.
+    """
+    rows = summary.assign(question=summary["stream"].map(point.questions))
+    samples = _samples(rows, totals)
+    rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
+    rows["role"] = np.where(rows["exhibit"] == f"{TABLE_2}{META}", BASELINE, "")
+    rows.loc[is_system(rows, point.ours), "role"] = OURS
+    rows["right_guesses"] = rows["mu"].map(best_guess)
+    rows["promise"] = [*promises_of(rows)]
+    level = list(rows.groupby(_LEVEL, sort=False).indices.values())
+    # Every share, and the difference of every pair.
+    intervals = {True: 0, False: 0}
+    for places in level:
+        n = len(places)
+        intervals[rows["stream"].iloc[places[0]] == ""] += n + n * (n - 1) // 2
+    parts = []
+    for places in level:
+        own = rows.iloc[places]
+        comparisons = intervals[own["stream"].iloc[0] == ""]
+        parts.append(_compared(own, [samples[it] for it in places], point.confidence, comparisons))
+    return pd.concat(parts).sort_index(ignore_index=True)
+
+
+def is_system(rows: pd.DataFrame, system: tuple[str, str] | None) -> pd.Series[bool]:
+    """Return which rows are of a system; none of them if it is None."""
+    algorithm, noise = system or ("", "")
+    return (rows["algorithm"] == algorithm) & (rows["noise"] == noise)
+
+
+def _samples(rows: pd.DataFrame, totals: pd.DataFrame) -> list[Floats]:
+    """Return the (2, R) shares of the possible gain of each row, and gains in a round.
+
+    Shares are nan where no gain is possible.
+    """
+    by_cell = {
+        key: own.sort_values("replicate")["total_gain"].to_numpy()
+        for key, own in totals.groupby(_CELL, sort=False, observed=True)
+    }
+    possible = (rows["oracle_gain"] - rows["uniform_gain"]).replace(0.0, math.nan)
+    keys = rows[_CELL].itertuples(index=False, name=None)
+    cells = zip(keys, rows["uniform_gain"], possible, rows["n_rounds"], strict=True)
+    return [
+        np.stack([(by_cell[cell] - uniform) / most, by_cell[cell] / n_rounds])
+        for cell, uniform, most, n_rounds in cells
+    ]
+
+
+def promises_of(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield what each row promises: only rows of one promise have ranks beside each other."""
+    longest = rows["mu"] * math.sqrt(STAYS[-1]) * (1 + 1e-9)  # of independent noise
+    more = rows[f"mu_{STAYS[-1]}_weeks"] > longest
+    # The noise is of one kind at all levels, also without any.
+    stays = more.groupby([rows[name] for name in SYSTEM]).transform("any")
+    for keeps, sees, longer in zip(rows["keeps_level"], rows["sees"], stays, strict=True):
+        if not keeps:
+            yield LESS
+        elif sees != "noisy":
+            yield RAW
+        else:
+            yield ONE_WEEK if longer else THE_LEVEL
+
+
+def _with_means(rows: pd.DataFrame, samples: list[Floats]) -> tuple[pd.DataFrame, list[Floats]]:
+    """Put the means over the streams of each question before its rows, if there are several."""
+    means, averaged = [], []
+    for _, own in rows.groupby("question", sort=False):
+        streams = own["stream"].nunique()
+        for _, system in own.groupby([*SYSTEM, "mu"], sort=False) if streams > 1 else ():
+            if len(system) == streams:
+                places = rows.index.get_indexer(system.index)
+                averaged.append(np.mean([samples[it] for it in places], axis=0))
+                means.append(_mean_of(system))
+    if not means:
+        return rows, samples
+    return pd.concat([pd.DataFrame(means), rows], ignore_index=True), [*averaged, *samples]
+
+
+def _mean_of(system: pd.DataFrame) -> dict[str, Any]:
+    """Return the row of a system's mean over its streams, but for its share."""
+    first: dict[str, Any] = {str(key): value for key, value in system.iloc[0].items()}
+    same = system["best_fixed"].nunique() == 1
+    means = ["best_fixed_share", "named_right", "named_right_half_width"]
+    return {
+        **first,
+        **{name: system[name].max() for name in _MOST},
+        **{name: system[name].mean() for name in means},
+        "stream": "",
+        "n_experts": int(system["n_experts"].sum()),
+        "best_fixed": first["best_fixed"] if same else "",
+        "keeps_level": bool(system["keeps_level"].all()),
+    }
+
+
+def _compared(
+    rows: pd.DataFrame, samples: list[Floats], confidence: float, comparisons: int
+) -> pd.DataFrame:
+    """Return the rows of a level with their shares, and their differences to three systems."""
+    shares, gains = np.stack(samples, axis=1)
+    factor = student_factor(confidence, comparisons, shares.shape[1])
+    means = shares.mean(axis=1)
+    # A row each for the other system, and a column for the one whose share is subtracted.
+    gaps, errors = np.stack([_differences(shares, own) for own in shares], axis=2)
+    alike = rows["promise"].to_numpy()[:, np.newaxis] == rows["promise"].to_numpy()
+    rows = rows.assign(
+        rank=1 + (alike & (gaps - factor * errors > 0)).sum(axis=0),
+        gain_share=means,
+        gain_share_half_width=factor * standard_error(shares.T),
+        gain_per_round=gains.mean(axis=1),
+        gain_per_round_half_width=factor * standard_error(gains.T),
+        confidence=confidence,
+        ci_comparisons=comparisons,
+    )
+    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OURS)
+    largest = np.where(rival & ~np.isnan(means), means, -math.inf)
+    strongest = int(largest.argmax()) if largest.max() > -math.inf else None
+    places: dict[str, int | None] = {"strongest": strongest}
+    for role in (BASELINE, OURS):
+        at = np.flatnonzero(rows["role"] == role)
+        places[role] = int(at[0]) if len(at) else None
+    depends = list(rows["unmeasured_share"] > MANY_UNMEASURED)
+    for name, prefix in REFERENCES.items():
+        place = places[name]
+        nowhere = np.full(len(rows), math.nan)
+        gap, half = (nowhere,) * 2 if place is None else (gaps[:, place], factor * errors[:, place])
+        rows[f"to_{prefix}"], rows[f"to_{prefix}_half_width"] = gap, half
+        rows[f"to_{prefix}_verdict"] = [*_verdicts(gap, half, depends)]
+    return rows.assign(strongest=np.arange(len(rows)) == (-1 if strongest is None else strongest))
+
+
+def _differences(shares: Floats, own: Floats) -> Floats:
+    """Return the mean differences of systems (n, R) to one (R,), and their standard errors."""
+    apart = shares - own
+    return np.stack([apart.mean(axis=1), standard_error(apart.T)])
+
+
+def _verdicts(gap: Floats, half: Floats, depends: Sequence[bool]) -> Iterator[str]:
+    for difference, width, reads in zip(gap, half, depends, strict=True):
+        if math.isnan(difference):
+            yield ""
+            continue
+        verdict = verdict_on(difference, width)
+        yield at_this_reading(verdict) if reads else verdict

@@ -1,0 +1,281 @@
+"""The standings, recomputed from total gains by a plain program, and worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpol.studies.comparison.points import StandingsPoint
+from dpol.studies.comparison.standings import standings
+from standings_by_hand import standings_of, tables
+from tables_by_hand import INF, run
+
+Cell = tuple[str, str, str, str, float]
+"""Question, stream, algorithm, noise and mu."""
+
+
+# --- A plain program ---
+
+
+Plain = dict[str, Any]
+"""A row of the summary, with its shares and its promise."""
+
+
+def plainly(
+    summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
+) -> dict[Cell, dict[str, Any]]:
+    """Return what the standings say of each row."""
+    cells: dict[Cell, Plain] = {}
+    longer: set[tuple[str, str]] = set()
+    for row in summary.to_dict("records"):
+        mine = totals[(totals["stream"] == row["stream"]) & (totals["noise"] == row["noise"])]
+        mine = mine[(mine["algorithm"] == row["algorithm"]) & (mine["mu"] == row["mu"])]
+        gains = dict(zip(mine["replicate"], mine["total_gain"], strict=True))
+        most = row["oracle_gain"] - row["uniform_gain"]
+        shares = [(gains[it] - row["uniform_gain"]) / most for it in sorted(gains)]
+        key = point.questions[row["stream"]], row["stream"], row["algorithm"], row["noise"]
+        cells[*key, row["mu"]] = row | {"shares": shares}
+        if row["mu_8_weeks"] > row["mu"] * 8**0.5 * (1 + 1e-9):
+            longer.add((row["algorithm"], row["noise"]))
+    if point.apart:
+        for question in dict.fromkeys(point.questions.values()):
+            streams = {it for asked, it, *_ in cells if asked == question}
+            for system in dict.fromkeys(key[2:] for key in cells if key[0] == question):
+                all_of = [cells.get((question, it, *system)) for it in sorted(streams)]
+                its = [it for it in all_of if it is not None]
+                if len(streams) == len(its) > 1:
+                    columns = zip(*(it["shares"] for it in its), strict=True)
+                    cells[question, "", *system] = its[0] | {
+                        "shares": [sum(column) / len(its) for column in columns],
+                        "keeps_level": all(it["keeps_level"] for it in its),
+                        "unmeasured_share": max(it["unmeasured_share"] for it in its),
+                    }
+    for key, it in cells.items():
+        kept = "one week" if key[2:4] in longer else "the level"
+        it["promise"] = ("raw" if it["sees"] == "raw" else kept) if it["keeps_level"] else "less"
+    levels: dict[tuple[str, str, float], list[Cell]] = {}
+    for key in cells:
+        levels.setdefault((key[0], key[1], key[4]), []).append(key)
+    found: dict[Cell, dict[str, Any]] = {}
+    for level, keys in levels.items():
+        same = [own for other, own in levels.items() if (other[1] == "") == (level[1] == "")]
+        intervals = sum(len(own) + math.comb(len(own), 2) for own in same)
+        one_level(point, intervals, {key: cells[key] for key in keys}, found)
+    return found
+
+
+def one_level(
+    point: StandingsPoint, intervals: int, own: dict[Cell, Plain], found: dict[Cell, dict[str, Any]]
+) -> None:
+    replicates = len(next(iter(own.values()))["shares"])
+    quantile = scipy.stats.t.ppf(1 - (1 - point.confidence) / 2 / intervals, replicates - 1)
+
+    def interval(values: Sequence[float]) -> tuple[float, float]:
+        return float(np.mean(values)), quantile * np.std(values, ddof=1) / replicates**0.5
+
+    def apart(one: Plain, other: Plain) -> tuple[float, float, str]:
+        middle, half = interval(
+            [a - b for a, b in zip(one["shares"], other["shares"], strict=True)]
+        )
+        if abs(middle) > half:
+            words = ("ahead", "behind") if one["unmeasured_share"] > 0.05 else ("above", "below")
+            at = " at this reading" * (one["unmeasured_share"] > 0.05)
+            return middle, half, words[middle < 0] + at
+        return middle, half, "equal" if middle == half == 0 else "undecided"
+
+    baseline = [key for key, it in own.items() if it["exhibit"] == "paper 1, Table 2: rw-meta"]
+    ours = [key for key in own if key[2:4] == point.ours]
+    rivals = [
+        key
+        for key, it in own.items()
+        if it["keeps_level"] and it["sees"] == "noisy" and key[2:4] != point.ours
+    ]
+    strongest = sorted(rivals, key=lambda key: -interval(own[key]["shares"])[0])[:1]
+    for key, it in own.items():
+        ahead = [
+            other
+            for other in own.values()
+            if other["promise"] == it["promise"] and apart(other, it)[0] - apart(other, it)[1] > 0
+        ]
+        share, half = interval(it["shares"])
+        found[key] = {
+            "promise": it["promise"],
+            "rank": 1 + len(ahead),
+            "gain_share": share,
+            "gain_share_half_width": half,
+            "strongest": [key] == strongest,
+            "ci_comparisons": intervals,
+            "role": "ours" if key in ours else "the baseline" if key in baseline else "",
+        }
+        others = {"strongest": strongest, "ours": ours}
+        others["baseline"] = [] if baseline == ours else baseline
+        for name, other in others.items():
+            told = apart(it, own[other[0]]) if other else (math.nan, math.nan, "")
+            names = f"to_{name}", f"to_{name}_half_width", f"to_{name}_verdict"
+            found[key] |= dict(zip(names, told, strict=True))
+
+
+KINDS = (
+    {"algorithm": "rw-meta"},
+    {"algorithm": "rw-ftpl", "noise": "capacity"},
+    {"algorithm": "rw-ftpl", "noise": "capacity-memory"},
+    {"algorithm": "tree-ftpl-min-noise", "model": "central"},
+    {"algorithm": "persistence", "weak": True},
+)
+
+
+@st.composite
+def drawn(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, StandingsPoint]:
+    """Draw a table of whole gains, whose possible gain is a power of two: sums are exact."""
+    streams = draw(st.integers(1, 3))
+    questions = {f"s{k}": draw(st.sampled_from(["", "x"])) for k in range(streams)}
+    replicates = draw(st.integers(2, 4))
+    rows = []
+    for stream in questions:
+        possible = draw(st.sampled_from([16.0, 64.0]))
+        fields = {"stream": stream, "uniform_gain": 4.0, "oracle_gain": 4 + possible}
+        fields["unmeasured_share"] = draw(st.sampled_from([0.0, 0.05, 0.06]))
+        for kind in KINDS:
+            if draw(st.integers(0, 9)) == 0:
+                continue  # not played in every stream
+            own = {name: value for name, value in kind.items() if name not in ("algorithm", "weak")}
+            for mu in (INF, 0.5):
+                middle, spread = draw(st.integers(4, 19)), draw(st.sampled_from([0, 1, 3]))
+                gains = [middle + spread * draw(st.integers(-1, 1)) for _ in range(replicates)]
+                row = run(str(kind["algorithm"]), mu, 0.0, **fields, **own, totals=gains)
+                if own.get("noise") == "capacity-memory" and mu < INF:
+                    row["mu_8_weeks"] = 8 * mu
+                if "weak" in kind:
+                    row["guaranteed_mu"] = 2 * mu
+                rows.append(row)
+    ours = draw(st.sampled_from([None, ("rw-ftpl", "capacity"), ("rw-meta", "isotropic")]))
+    confidence = draw(st.sampled_from([0.5, 0.95]))
+    rows = rows or [run("rw-meta", 0.5, 5.0, stream="s0")]
+    point = StandingsPoint(
+        ours=ours, questions=questions, apart=draw(st.booleans()), confidence=confidence
+    )
+    return *tables(rows), point
+
+
+KEY = ["question", "stream", "algorithm", "noise", "mu"]
+
+
+def by_cell(frame: pd.DataFrame) -> dict[Cell, dict[str, Any]]:
+    rows = {tuple(row[name] for name in KEY): row for row in frame.to_dict("records")}
+    assert len(rows) == len(frame)
+    return rows  # type: ignore[return-value]
+
+
+@given(drawn(), st.randoms())
+def test_a_plain_program_finds_the_same(
+    made: tuple[pd.DataFrame, pd.DataFrame, StandingsPoint], mixed: Any
+) -> None:
+    summary, totals, point = made
+    order = mixed.sample(range(len(totals)), len(totals))
+    found = by_cell(standings(summary, totals.iloc[order], point))
+    expected = plainly(summary, totals, point)
+    assert found.keys() == expected.keys()
+    for key, row in expected.items():
+        for name, value in row.items():
+            exact = isinstance(value, str | bool | int)
+            # Deviations of equal numbers are 0 or of rounding.
+            wanted = value if exact else pytest.approx(value, rel=1e-9, abs=1e-14, nan_ok=True)
+            assert found[key][name] == wanted, (key, name)
+
+
+@given(drawn())
+def test_no_row_that_promises_the_level_is_above_the_strongest(
+    made: tuple[pd.DataFrame, pd.DataFrame, StandingsPoint],
+) -> None:
+    found = standings(*made)
+    for _, own in found.groupby(KEY[:2] + KEY[4:]):
+        named = own[own["strongest"]]
+        rivals = own[own["promise"].isin(["the level", "one week"]) & (own["role"] != "ours")]
+        assert len(named) == min(1, len(rivals))
+        assert {*named["model"]} <= {"local"}
+        assert named["keeps_level"].all()
+        assert not (rivals["gain_share"] > named["gain_share"].max()).any()
+        assert not rivals["to_strongest_verdict"].isin(["above", "ahead at this reading"]).any()
+
+
+# --- By hand ---
+
+
+def two_streams() -> list[dict[str, Any]]:
+    """Return runs of three replicates; 16 is the possible gain of a stream, and 64 of the other."""
+    gains = {
+        ("rw-meta", "nm", 16.0): [4, 8, 12],
+        ("rw-meta", "pa", 64.0): [48, 32, 16],
+        ("rw-ftpl", "nm", 16.0): [8, 8, 8],
+        ("rw-ftpl", "pa", 64.0): [40, 36, 32],
+    }
+    return [
+        run(name, 1.0, 0, stream=stream, oracle_gain=size, n_rounds=8, totals=totals)
+        for (name, stream, size), totals in gains.items()
+    ]
+
+
+def test_two_streams_by_hand() -> None:
+    """Replicates are averaged over streams before anything else: what they share cancels.
+
+    Shares of rw-meta: .25, .5, .75 and .75, .5, .25, so each replicate has the mean .5. Shares of
+    rw-ftpl: .5 thrice and .625, .5625, .5, with means .5625, .53125, .5.
+    """
+    rows = standings_of(two_streams(), apart=True).set_index(["stream", "algorithm"])
+    meta, ftpl = rows.loc[("", "rw-meta")], rows.loc[("", "rw-ftpl")]
+    assert (meta["gain_share"], meta["gain_share_half_width"]) == (0.5, 0.0)
+    # A mean has 3 intervals: two shares and a difference. Student's t with 2 degrees of freedom.
+    factor = scipy.stats.t.ppf(1 - 0.05 / 6, 2)
+    half = factor * 0.03125 / 3**0.5
+    assert (ftpl["gain_share"], ftpl["to_baseline"]) == (0.53125, 0.03125)
+    assert ftpl["gain_share_half_width"] == pytest.approx(half)
+    assert ftpl["to_baseline_half_width"] == pytest.approx(half)
+    assert {*rows["rank"]} == {1}
+    assert (ftpl["strongest"], meta["to_strongest_verdict"]) == (True, "undecided")
+    # 36 and 8 in eight rounds, so 22 / 8 a round on average.
+    assert ftpl["gain_per_round"] == 2.75
+    assert (rows.loc[("nm", "rw-meta"), "ci_comparisons"], meta["ci_comparisons"]) == (6, 3)
+    assert {*standings_of(two_streams())["stream"]} == {"nm", "pa"}, "people may be in both"
+
+
+def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> None:
+    weaker = {"guaranteed_mu": 1.5, "mu_8_weeks": 6.0, "epsilon": 9.0, "n_experts": 6}
+    rows = [run("rw-ftpl", 1.0, 9.0, stream=it) for it in ("nm", "pa")]
+    rows[1] |= weaker | {"best_fixed": "South", "best_fixed_gain": 45.0}
+    mean = standings_of(rows, apart=True).iloc[0]
+    assert mean[[*weaker]].tolist() == [1.5, 6.0, 9.0, 30]
+    assert (mean["best_fixed"], mean["best_fixed_share"]) == ("", 0.625)
+    assert (mean["keeps_level"], mean["promise"]) == (False, "less")
+
+
+def test_noise_that_stays_longer_is_known_at_every_level() -> None:
+    rows = [run("rw-ftpl", mu, 9.0, noise="capacity-memory") for mu in (INF, 1.0)]
+    rows[1]["mu_8_weeks"] = 3.0  # more than sqrt(8)
+    rows += [run("rw-ftpl", mu, 9.0, noise="capacity") for mu in (INF, 1.0)]
+    found = standings_of(rows)
+    assert found["promise"].tolist() == [*["one week"] * 2, *["the level"] * 2]
+
+
+def test_one_replicate_decides_nothing_and_different_numbers_are_refused() -> None:
+    one = [run("rw-meta", 1.0, 0, totals=[9]), run("rw-ftpl", 1.0, 0, totals=[30])]
+    rows = standings_of(one)
+    assert {*rows["to_baseline_verdict"]} == {"undecided"}
+    assert {*rows["rank"]} == {1}
+    with pytest.raises(ValueError, match="shape"):
+        standings_of([*one, run("persistence", 1.0, 0, totals=[1, 2])])
+
+
+def test_where_nothing_can_be_gained_nobody_is_ahead() -> None:
+    same = dict.fromkeys(("uniform_gain", "best_fixed_gain", "oracle_gain"), 9.0)
+    rows = standings_of([run(name, 1.0, 9.0, **same) for name in ("rw-meta", "rw-ftpl")])
+    assert rows["gain_share"].isna().all()
+    assert not rows["strongest"].any()
+    assert {*rows["rank"]} == {1}
