@@ -17,7 +17,7 @@ help: ## show this list
 
 setup: $(VENV)/.run ## set up .venv, as the next three do by themselves
 
-demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas: 2 minutes on two cores; network only for packages, once
+demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas: 3 minutes on two cores; network only for packages, once
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
 paper: $(VENV)/.run ## the same in the paper's three states, at full size; fetches the HHS table
@@ -64,7 +64,9 @@ format: $(VENV)/.dev ## format the code, renew the generated parts of pages and 
 	$(VENV)/bin/python tools/manual.py
 	$(VENV)/bin/python tools/contributing.py
 	$(VENV)/bin/python tools/exhibits.py
+	$(VENV)/bin/python tools/references.py
 	$(VENV)/bin/python tools/recorded_numbers.py
+	$(VENV)/bin/python tools/sentences.py
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -110,6 +110,7 @@ how-to/release
 reference/config
 reference/tables
 reference/exhibits
+reference/references
 reference/library
 ```
 """

@@ -19,7 +19,7 @@ IMAGES = workflow.PICTURE.parent
 FIGURES = {
     "central-texas": ("figure-1", "figure-2", "labels-risk"),
     "flu": ("promises",),
-    "states": ("questions",),
+    "states": ("privacy-utility",),
 }
 """Figures that the documentation shows, by run."""
 WIDEST = 1470  # pixels: twice the column of text

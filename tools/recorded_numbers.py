@@ -25,11 +25,13 @@ from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
 from dpol.studies.answer.promises import guess_of
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import (
+    BASELINE,
     BEST_LINEAR,
     LINEAR,
     META,
     MIN_NOISE,
     MIN_REGRET,
+    OURS,
     PAPER_NOISE,
 )
 from dpol.studies.ledger.claims.core import Kind
@@ -37,27 +39,17 @@ from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
 
 ROOT = Path(__file__).parents[1]
+SYSTEM = ["algorithm", "noise"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
-
-WITH_NOISE, LAST = "the baseline with capacity noise", "last week's choice"
-NAMES = {
-    "the baseline": "baseline (RW-Meta, isotropic noise)",
-    WITH_NOISE: "baseline, our noise †",
-    LAST: "last week's choice, our noise †",
-    "a cautious mean": "cautious mean, our noise †",
-    "the tuned baseline": "tuned baseline, in hindsight",
-    "the tuned baseline with capacity noise": "tuned baseline, our noise †, in hindsight",
-    "ours": "ours †: our noise and filter",
-}
-"""Names that the tables give to the compared systems."""
-FORMS = ["rw-meta", "rw-meta-floor-0", "rw-meta-short", "rw-meta-short-floor-0"]
 
 
 @cache
 def recorded(run: str, name: str) -> pd.DataFrame:
     """Return a result table of a recorded run."""
-    return pd.read_csv(ROOT / "verify" / "runs" / run / f"{name}.csv")
+    frame = pd.read_csv(ROOT / "verify" / "runs" / run / f"{name}.csv")
+    texts = frame.columns.intersection(["question", "stream", "role"])
+    return frame.assign(**frame[texts].astype(object).fillna(""))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
@@ -73,21 +65,60 @@ def amount(value: float, half_width: float, digits: int = 1) -> str:
     return f"{value:.{digits}f}{bar}"
 
 
-def kept(role: str, *, mu: float) -> float:
-    """Share of the possible gain on fifteen states of a role's best system."""
-    means = recorded("states", "questions").query("question == 'share'")
-    return means[(means["role"] == role) & (means["mu"] == mu)]["gain_share"].max()
+def standings(run: str) -> pd.DataFrame:
+    """Return the standings of a run, for its first question: means over streams if it has any."""
+    every = recorded(run, "standings")
+    rows = every[every["question"] == every["question"].iloc[0]]
+    means = rows[rows["stream"] == ""]
+    return means if len(means) else rows
+
+
+def title(row: pd.Series) -> str:
+    """Return the name of a row's algorithm and noise, with a mark on noise of ours."""
+    return f"`{row['algorithm']}`, {row['noise']}{' †' if name_of(row['noise']).ours else ''}"
+
+
+def level(mu: float) -> str:
+    """Return a level as a table shows it."""
+    return "∞" if mu == math.inf else f"{mu:g}"
+
+
+def kept_by(rows: pd.DataFrame) -> list[str]:
+    """Return the share of the possible gain of each row with its interval, in percent."""
+    columns = 100 * rows[["gain_share", "gain_share_half_width"]]
+    return [amount(*pair) for pair in columns.to_numpy()]
+
+
+def kept(rows: pd.DataFrame, mu: float) -> float:
+    """Return the largest share of the possible gain of rows at a level, in percent."""
+    return 100 * rows[rows["mu"] == mu]["gain_share"].max()
+
+
+PAPERS, STRONGEST = "RW-Meta", "strongest rival"
+
+
+def systems(run: str) -> dict[str, pd.DataFrame]:
+    """Return the rows of the systems that the pages name, by title."""
+    rows = standings(run)
+    ours, papers = rows["role"] == OURS, rows["role"] == BASELINE
+    noise = rows[ours]["noise"].iloc[0]
+    both = rows["algorithm"].eq(META) & rows["noise"].eq(noise)
+    return {
+        PAPERS: rows[papers],
+        "RW-Meta, our noise †": rows[both],
+        STRONGEST: rows[rows["strongest"]],
+        "our method †": rows[ours],
+    }
 
 
 def shares() -> str:
     """Share of the possible gain on fifteen states in percent, by system and level."""
     mus = (math.inf, 1.0, 0.25)
     rows = [
-        (name, *(f"{100 * kept(role, mu=mu):.1f}" for mu in mus)) for role, name in NAMES.items()
+        (name, *(f"{kept(own, mu):.1f}" for mu in mus)) for name, own in systems("states").items()
     ]
-    means = recorded("states", "questions").query("question == 'share'")
-    fixed = f"{100 * means['best_fixed_share'].iloc[0]:.1f}"
-    rows.append(("best fixed expert, in hindsight", *[fixed] * len(mus)))
+    fixed = f"{100 * standings('states')['best_fixed_share'].iloc[0]:.1f}"
+    rows.append(("best fixed expert", *[fixed] * len(mus)))
     return table(("share of the possible gain, %", "no noise", "μ = 1", "μ = 0.25"), rows)
 
 
@@ -99,73 +130,104 @@ REAL = {
     "intensive-care": "intensive care",
 }
 """Runs on real data, by the names that the table gives to the data."""
-CURATORS = ["mf-ftpl", "mf-window-8"]
-LOCAL_RIVALS = {
-    "last choice": ["persistence"],
-    "window mean": ["window-mean"],
-    "cautious mean": ["cautious-mean"],
-    "RW-Meta": FORMS,
+VERDICTS = {
+    "above": "above",
+    "below": "**below**",
+    "equal": "equal",
+    "ahead at this reading": "ahead",
+    "behind at this reading": "**behind**",
 }
-"""Rivals with `capacity` noise, by the names that the table gives to them."""
-
-
-def best(shares: pd.DataFrame) -> pd.Series:
-    """Return the row with the largest share of the possible gain."""
-    return shares.loc[shares["gain_share"].idxmax()]
-
-
-def best_of(shares: pd.DataFrame, algorithms: Sequence[str]) -> pd.Series:
-    """Return the row of the algorithm with the largest share of the possible gain."""
-    return best(shares[shares["algorithm"].isin(algorithms)])
-
-
-def interval(row: pd.Series) -> tuple[float, float]:
-    """Return a share of the possible gain and half the width of its interval, in percent."""
-    return 100 * row["gain_share"], 100 * row["gain_share_half_width"]
+"""Words on our method beside a rival; `level` for the others."""
 
 
 def real_data() -> str:
-    """Share of the possible gain of ours and of its best rival on all real data, at all levels."""
-    rows, leads = [], []
-    for run, title in REAL.items():
-        shares = recorded(run, "shares")
-        for mu in sorted(shares["mu"].unique(), reverse=True):
-            of_mu = shares[shares["mu"] == mu]
-            local = of_mu[of_mu["noise"] == "capacity"]
-            rivals = {name: interval(best_of(local, names)) for name, names in LOCAL_RIVALS.items()}
-            best = max(rivals, key=lambda name: rivals[name][0])
-            ours, half = interval(best_of(local, ["random-effects"]))
-            own, theirs = amount(ours, half), amount(*rivals[best])
-            if ours - half > max(sum(rival) for rival in rivals.values()):
-                own = f"**{own}**"
-            if ours + half < rivals[best][0] - rivals[best][1]:
-                theirs = f"**{theirs}**"
-            leads.append(ours - interval(best_of(of_mu, CURATORS))[0])
-            level = "∞" if mu == math.inf else f"{mu:g}"
-            rows.append(("" if level != "∞" else title, level, own, f"{theirs} ({best})"))
-    curators = " and ".join(f"`{name}`" for name in CURATORS)
-    return table(("data", "μ", "ours †", "best rival"), rows, words=2) + (
-        f"\nOurs is above the better of {curators}, which a curator plays on true numbers, in"
-        f" {sum(lead > 0 for lead in leads)} of {len(leads)} rows, by at least"
-        f" {min(leads):.1f} points.\n"
+    """Our method beside the strongest rival of each level, on all real data."""
+    lines, leads = [], []
+    for run, data in REAL.items():
+        rows, over = standings(run), recorded(run, "spread").set_index("mu")["half_width"]
+        for mu in sorted(rows["mu"].unique(), reverse=True):
+            at = rows[rows["mu"] == mu]
+            ours, rival = at[at["role"] == OURS].iloc[0], at[at["strongest"]].iloc[0]
+            (own,), (theirs,) = kept_by(at[at["role"] == OURS]), kept_by(at[at["strongest"]])
+            gap, half = 100 * ours["to_strongest"], 100 * ours["to_strongest_half_width"]
+            verdict = VERDICTS.get(ours["to_strongest_verdict"], "level")
+            lines.append(
+                (
+                    "" if mu < math.inf else data,
+                    level(mu),
+                    own,
+                    f"{theirs} ({title(rival)})",
+                    amount(gap, half).replace("-", "−"),
+                    f"± {100 * over[mu]:.1f}",
+                    verdict,
+                )
+            )
+            raw = at[(at["promise"] == "raw") & (at["model"] == "central")]
+            leads.append(100 * (ours["gain_share"] - raw["gain_share"].max()))
+    heads = (
+        "data",
+        "μ",
+        "our method †",
+        "strongest rival",
+        "difference",
+        "over states or weeks",
+        "ours is",
+    )
+    above = sum(lead > 0 for lead in leads)
+    return table(heads, lines, words=2) + (
+        f"\nOur method keeps more than the best algorithm of a curator, who sees raw numbers, in"
+        f" {above} of {len(leads)} rows; the smallest lead is {min(leads):.1f} points.\n"
     )
 
 
+def losses() -> str:
+    """Real data and levels at which the strongest rival is above our method for certain."""
+    said = []
+    for run, data in REAL.items():
+        said.append(_lost(data, standings(run)))
+        every = recorded(run, "standings")
+        states = every[every["stream"].ne("") & every["question"].isin(standings(run)["question"])]
+        if states["stream"].nunique() > 1:
+            noisy, free = states[states["mu"] < math.inf], states[states["mu"] == math.inf]
+            for state, own in noisy.groupby("stream"):
+                said.append(_lost(f"{data}, {str(state)[:2]} alone", own))
+            said.append(_lost(f"{data}, {{}} of them alone", free))
+    return "".join(said)
+
+
+def _lost(where: str, rows: pd.DataFrame) -> str:
+    """Say at which levels our method lost, and most to whom; empty text if it did not."""
+    key = ["stream", "mu"]
+    lost = rows[
+        (rows["role"] == OURS)
+        & rows["to_strongest_verdict"].isin(["below", "behind at this reading"])
+    ]
+    pairs = lost.merge(rows[rows["strongest"]], on=key, suffixes=("", "_rival"))
+    if pairs.empty:
+        return ""
+    most = pairs.loc[pairs["to_strongest"].idxmin()]
+    levels = ", ".join(level(mu) for mu in sorted(pairs["mu"].unique(), reverse=True))
+    rival = title(most.filter(like="_rival").rename(lambda name: name.removesuffix("_rival")))
+    points, where = -100 * most["to_strongest"], where.format(pairs["stream"].nunique())
+    at = f" at μ = {level(most['mu'])}" if pairs["mu"].nunique() > 1 else ""
+    return f"- {where} (μ = {levels}): most to {rival}, by {points:.1f} points{at}\n"
+
+
 def readings() -> str:
-    """Where hidden counts decide, whether ours is above its rivals at every reading of them."""
-    cells, titles = dict[str, list[str]](), []
+    """Where hidden counts decide: in how many states our method is above at every reading."""
+    rivals = {"to_baseline_verdict": PAPERS, "to_strongest_verdict": "the strongest rival"}
+    cells, titles = {name: list[str]() for name in rivals.values()}, []
     for run in ("states", "held-out"):
-        rivals = recorded(run, "comparison").query("mu < inf and kind in ('baseline', 'rival')")
-        states = recorded(run, "readings")["stream"].unique()
-        rivals = rivals[rivals["stream"].isin(states)]
-        rivals = rivals.drop_duplicates(["stream", "mu", "other_algorithm", "other_noise"])
-        titles.append(f"{len(states)} of the {REAL[run]}")
-        for name, own in rivals.groupby(
-            rivals["other_algorithm"] + ", " + rivals["other_noise"], sort=False
-        ):
-            above = (own["verdict"] == "above").sum()
-            cells.setdefault(str(name), []).append(f"{above} of {len(own)}")
-    return table(("rival", *titles), [(f"{name} noise", *row) for name, row in cells.items()])
+        every = recorded(run, "standings")
+        played = {*recorded(run, "readings")["stream"]}
+        ours = every[
+            every["stream"].isin(played) & every["role"].eq(OURS) & (every["mu"] < math.inf)
+        ]
+        titles.append(f"{len(played)} of the {REAL[run]}")
+        for column, name in rivals.items():
+            above = (ours[column] == "above").sum()
+            cells[name].append(f"{above} of {len(ours)}")
+    return table(("rival", *titles), [(name, *row) for name, row in cells.items()])
 
 
 WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
@@ -193,64 +255,114 @@ def lost_worlds() -> str:
             f"- {world} (μ = {levels}): to {rivals}, at most by {-100 * most['ours_ahead']:.1f}"
             " points\n"
         )
-    head = f"Ours loses for certain in {cells} of {games} pairs of a world and a level:\n\n"
+    head = f"Our method loses for certain in {cells} of {games} pairs of a world and a level:\n\n"
     return head + "".join(said)
 
 
+def beside_curators(run: str) -> pd.DataFrame:
+    """Return RW-Meta's gain over that of each kind of algorithm with a curator.
+
+    A row per stream, noise and level with noise from μ = 0.25 that the noise keeps; of several
+    algorithms of a kind, the best counts, in hindsight.
+    """
+    rows = recorded(run, "standings")
+    rows = rows[
+        (rows["stream"] != "") & rows["mu"].between(0.25, 1e9) & (rows["promise"] != "less")
+    ]
+    key = ["stream", "noise", "mu"]
+    meta = rows[rows["algorithm"] == META].set_index(key)["gain_per_round"]
+    central = rows[rows["model"] == "central"].groupby(["family", *key])["gain_per_round"].max()
+    ratios = (meta / central.unstack("family").T).T
+    return ratios.dropna(how="all")
+
+
 def rivals() -> str:
-    """Smallest and largest ratio of RW-Meta's gain to the gain of each central rival."""
-    titles = {
-        "tree": "the better tree",
-        "fresh noise": "`noisy-max` (8 weeks)",
-        "factorised prefix sums": "`mf-ftpl`",
-        "factorised window sums": "best `mf-window`",
-        "factorised decayed sums": "best `mf-discounted`",
-    }
+    """Smallest and largest ratio of RW-Meta's gain to that of each algorithm with a curator."""
     runs, noises = {"beyond": "three", "states": "fifteen"}, ("isotropic", "capacity")
+    columns = {
+        f"{noise} noise, {states} states": beside_curators(run).query(f"noise == '{noise}'")
+        for (run, states), noise in product(runs.items(), noises)
+    }
+    families = dict.fromkeys(name for ratios in columns.values() for name in ratios.dropna(axis=1))
     rows = []
-    for rival, title in titles.items():
-        cells = []
-        for run, noise in product(runs, noises):
-            every = recorded(run, "ranking").query("source == 'run' and 0.25 <= mu < inf")
-            ratio = every[(every["rival"] == rival) & (every["noise"] == noise)]["ratio"]
-            cells.append(f"{ratio.min():.2f} to {ratio.max():.2f}" if len(ratio) else "")
-        rows.append((title, *cells))
-    heads = (f"{noise} noise, {states} states" for states, noise in product(runs.values(), noises))
-    return table(("RW-Meta compared with", *heads), rows)
+    for family in families:
+        found = (ratios.get(family, pd.Series(dtype=float)).dropna() for ratios in columns.values())
+        cells = (f"{own.min():.2f} to {own.max():.2f}" if len(own) else "" for own in found)
+        rows.append((f"`{family}`", *cells))
+    return table(("RW-Meta compared with", *columns), rows)
+
+
+LAZY = {
+    "l2p-sound": "L2P, ours",
+    "l2p-one-round": "batches of one round",
+    "l2p-published": "L2P, published",
+    "l2p-theorem-3.10": "Theorem 3.10",
+    "dartboard-sound": "dartboard, our accounting",
+    "private-blocks": "private blocks, our reading",
+    "limited-updates": "limited updates",
+    "tree-ftpl-min-noise": "tree, least noise",
+    "mf-ftpl": "factorised sums",
+    "multiplicative-weights": "no privacy",
+}
+"""Algorithms of the table of regret, by the names that it gives to them."""
+LAZY_GAMES = ((300, 4), (300, 1), (10, 4), (10, 1))
+"""Experts d and epsilon of its lines."""
+
+
+def of_lazy(table: str, d: int, epsilon: float) -> pd.DataFrame:
+    """Return the rows of a recorded game with stochastic losses, T = 10,000."""
+    rows = recorded("simulated", table)
+    return rows[
+        (rows["adversary"] == "stochastic")
+        & (rows["T"] == 10_000)
+        & (rows["d"] == d)
+        & (rows["epsilon"] == epsilon)
+    ]
 
 
 def lazy_regret() -> str:
     """Regret of L2P and its rivals on stochastic losses, T = 10,000."""
-    names = {
-        "l2p-sound": "L2P, ours",
-        "l2p-one-round": "batches of one round",
-        "l2p-published": "L2P, published",
-        "l2p-theorem-3.10": "Theorem 3.10",
-        "dartboard-sound": "dartboard, our accounting",
-        "limited-updates": "limited updates",
-        "tree-ftpl-min-noise": "tree, least noise",
-        "mf-ftpl": "factorised sums",
-        "multiplicative-weights": "no privacy",
-    }
-    every = recorded("simulated", "lazy")
-    every = every[(every["adversary"] == "stochastic") & (every["T"] == 10_000)]
     rows = []
-    for d, epsilon in ((300, 4), (300, 1), (10, 4), (10, 1)):
-        found = every[(every["d"] == d) & (every["epsilon"] == epsilon)].set_index("algorithm")
-        found = found.loc[list(names), ["mean_regret", "ci_half_width"]]
-        cells = [amount(int(mean + 0.5), half, digits=0) for mean, half in found.to_numpy()]
-        uniform = every[every["d"] == d]["uniform_regret"].iloc[0]
-        rows.append((f"{d}, {epsilon}", *cells, f"{uniform:.0f}"))
-    return table(("d, ε", *names.values(), "uniform random"), rows)
+    for d, epsilon in LAZY_GAMES:
+        every = of_lazy("lazy", d, epsilon)
+        found = every.set_index("algorithm").loc[list(LAZY), ["mean_regret", "ci_half_width"]]
+        cells = [amount(mean, half, digits=0) for mean, half in found.to_numpy()]
+        rows.append((f"{d}, {epsilon}", *cells, f"{every['uniform_regret'].iloc[0]:.0f}"))
+    return table(("d, ε", *LAZY.values(), "uniform random"), rows)
+
+
+def lazy_pairs() -> str:
+    """Differences of regret on the same losses: the two best, and L2P from three rivals."""
+    rivals, rows = ("dartboard-sound", "tree-ftpl-min-noise", "mf-ftpl"), []
+    for d, epsilon in LAZY_GAMES:
+        means = of_lazy("lazy", d, epsilon).set_index("algorithm")["mean_regret"]
+        best, after = means.drop("multiplicative-weights").sort_values().index[:2]
+        least = f"{LAZY[best]}; {compared(d, epsilon, best, after)} {LAZY[after]}"
+        cells = (compared(d, epsilon, "l2p-sound", rival) for rival in rivals)
+        cells = (cell.removesuffix(" with") for cell in cells)
+        rows.append((f"{d}, {epsilon}", least, *cells))
+    heads = (f"L2P, ours, and {LAZY[rival]}" for rival in rivals)
+    return table(("d, ε", "least regret", *heads), rows, words=2)
+
+
+def compared(d: int, epsilon: float, one: str, other: str) -> str:
+    """Say by how much the regret of one algorithm is below or above that of another."""
+    pairs = of_lazy("lazy_pairs", d, epsilon).set_index(["algorithm", "other_algorithm"])
+    swapped = (one, other) not in pairs.index
+    pair = pairs.loc[(other, one) if swapped else (one, other)]
+    difference, half = (-1 if swapped else 1) * pair["difference"], pair["difference_half_width"]
+    if pair["verdict"] == "undecided":
+        return f"level ({round(difference):+d} ± {half:.0f}) with".replace("-", "−")
+    return f"{abs(difference):.0f} ± {half:.0f} {'below' if difference < 0 else 'above'}"
 
 
 def correlated_noise() -> str:
     """Share of the possible gain on fifteen states in percent, with two kinds of noise."""
-    every = recorded("states", "summary").query("algorithm == 'random-effects'")
+    every = standings("states").query("algorithm == 'random-effects'")
     rows = []
-    for noise, title in (("capacity", "independent"), ("capacity-memory", "correlated")):
-        shares = every[every["noise"] == noise].groupby("mu")["gain_share"].mean()
-        rows.append((title, *(f"{100 * shares[mu]:.1f}" for mu in (1.0, 0.5, 0.25, 0.1))))
+    for noise, name in (("capacity", "independent"), ("capacity-memory", "correlated")):
+        own = every[every["noise"] == noise]
+        rows.append((name, *(f"{kept(own, mu):.1f}" for mu in (1.0, 0.5, 0.25, 0.1))))
     return table(("noise", "μ = 1", "μ = 0.5", "μ = 0.25", "μ = 0.1"), rows)
 
 
@@ -448,31 +560,23 @@ def treatments() -> str:
                  rows)  # fmt: skip
 
 
-def fillings(read_as: Sequence[int] = (1, 2, 3)) -> str:
-    """Ours and its best local rival on Central Texas, by treatment and reading."""
+def fillings() -> str:
+    """Our method and its strongest rival on Central Texas, by treatment and reading."""
     every, rows = pd.read_csv(FILLINGS), []
-    local = every[(every["model"] == "local") & every["read_as"].isin(read_as)]
+    local = every[every["model"] == "local"]
     mus = sorted(local["mu"].unique(), reverse=True)
     for (treatment, reading), own in local.groupby(["treatment", "read_as"], sort=False):
         first, cells = own.iloc[0], []
         for mu in mus:
             of_mu = own[own["mu"] == mu]
             ours = of_mu["algorithm"] == "random-effects"
-            (mine, my_half), rival = interval(of_mu[ours].iloc[0]), best(of_mu[~ours])
-            theirs, half = interval(rival)
-            cells.append(
-                f"{amount(mine, my_half)} of {amount(theirs, half)} ({rival['algorithm']},"
-                f" {rival['noise']})"
-            )
+            best = of_mu[~ours].nlargest(1, "gain_share")
+            (mine,), (theirs,) = kept_by(of_mu[ours]), kept_by(best)
+            cells.append(f"{mine} of {theirs} ({', '.join(best[SYSTEM].iloc[0])})")
         weeks = f"{first['unmeasured_periods']} ({100 * first['unmeasured_share']:.0f}%)"
         rows.append((treatment, f"{reading}", weeks, *cells))
     levels = (f"μ = {mu:g}" if mu < math.inf else "μ = ∞" for mu in mus)
     return table(("treatment", "read as", "weeks", *levels), rows, words=3)
-
-
-def treatments_of_ours() -> str:
-    """The same, with suppressed numbers read as 2."""
-    return fillings((2,))
 
 
 def roots(ledger: pd.DataFrame) -> pd.DataFrame:
@@ -503,15 +607,16 @@ TABLES: dict[str, Callable[[], str]] = {
     "treatments": treatments,
     "readings": readings,
     "fillings": fillings,
-    "treatments-of-ours": treatments_of_ours,
     "ratios": ratios,
     "figure-1": figure_1,
     "regressors": regressors,
     "real-data": real_data,
+    "losses": losses,
     "lost-worlds": lost_worlds,
     "shares": shares,
     "rivals": rivals,
     "lazy-regret": lazy_regret,
+    "lazy-pairs": lazy_pairs,
     "correlated-noise": correlated_noise,
     "long-stays": long_stays,
     "promises": promises,

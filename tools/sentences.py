@@ -1,8 +1,11 @@
-"""Check the numbers in sentences of the pages.
+"""Fill and check the numbers in sentences of the pages.
 
-tools/sentences.yaml has each sentence that quotes a number, by page and ground. Braces stand for a
-number of `numbers`, which is computed from the rows in verify/runs or by dpol. Each sentence must
-stand on its page word for word, and `faults` finds every number of a page that none of them has.
+    python tools/sentences.py
+
+writes the numbers of today into them. tools/sentences.yaml has each sentence that quotes a number,
+by page and ground. Braces stand for a number of `numbers`, which is computed from the rows in
+verify/runs or by dpol. Each sentence must stand on its page word for word, and `faults` finds every
+number of a page that none of them has.
 """
 
 from __future__ import annotations
@@ -15,7 +18,17 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from recorded_numbers import NAMES, ROOT, WORLDS, kept, papers_columns, recorded
+from recorded_numbers import (
+    ROOT,
+    STRONGEST,
+    WORLDS,
+    beside_curators,
+    kept,
+    papers_columns,
+    recorded,
+    systems,
+    title,
+)
 
 from dpol.labels.bounds import exp3_bound, informative_from
 from dpol.privacy.account import best_guess, noises_for
@@ -23,7 +36,7 @@ from dpol.privacy.noise_laws import Promise
 from dpol.show.reported import load_reported
 from dpol.studies.answer.promises import guess_of
 from dpol.studies.comparison.promises import promises_of
-from dpol.studies.games.names import BEST_LINEAR, META
+from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE
 
 SENTENCES: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
     (ROOT / "tools" / "sentences.yaml").read_text(encoding="utf-8")
@@ -54,36 +67,38 @@ def above(value: float) -> float:
 
 def of_states() -> dict[str, Any]:
     """Return numbers of fifteen states."""
-    every = recorded("states", "comparison").query("stream.str.endswith('-share')")
-    keys = ["other_algorithm", "other_noise", "other_mu", "stream"]
-    others = every.drop_duplicates(keys).set_index(keys).sort_index()
-    gain, half = others["other_mean_gain"], others["other_ci_half_width"]
-    bounds = recorded("states", "summary").query("stream.str.endswith('-share')")
-    bounds = bounds.drop_duplicates("stream").set_index("stream")
-    free, private = (gain[META, "isotropic", mu] for mu in (math.inf, 0.25))
-    beside, widest = (of[META, "isotropic", 1.0] for of in (gain, half))
-    beside = beside - bounds["best_fixed_gain"]
+    named = systems("states")
+    rival = named[STRONGEST].query("mu == 0.25").iloc[0]
+    lead = recorded("states", "spread").set_index("mu").loc[0.25]
+    every = recorded("states", "summary").query(f"noise == '{PAPER_NOISE}'")
+    of = every.set_index(["mu", "stream"]).sort_index()
+    free, private, beside = (of.loc[mu] for mu in (math.inf, 0.25, 1.0))
+    lost = free["mean_gain"] - private["mean_gain"]
+    above = beside["mean_gain"] - beside["best_fixed_gain"]
+    widest = beside["ci_half_width"]
     return {
-        "share": {role: 100 * kept(role, mu=0.25) for role in NAMES},
-        "cost to RW-Meta": ends(100 * (free - private) / (free - bounds["uniform_gain"])),
-        "below the fixed": (beside < -widest).sum(),
-        "above the fixed": (beside > widest).sum(),
-        "beside the fixed": (beside.abs() <= widest).sum(),
+        "share": {name: kept(own, 0.25) for name, own in named.items()},
+        "strongest": title(rival),
+        "lead": 100 * lead["difference"],
+        "over states": 100 * lead["half_width"],
+        "cost to RW-Meta": ends(100 * lost / (free["mean_gain"] - free["uniform_gain"])),
+        "below the fixed": (above < -widest).sum(),
+        "above the fixed": (above > widest).sum(),
+        "beside the fixed": (above.abs() <= widest).sum(),
         "worlds": WORLDS["world"].nunique(),
     }
 
 
 def of_rivals() -> dict[str, Any]:
-    """Return numbers of RW-Meta beside central rivals in three states."""
-    every = recorded("beyond", "ranking").query("source == 'run' and 0.25 <= mu < inf")
-    tree = every.query("rival == 'tree' and noise == 'isotropic'")
+    """Return numbers of RW-Meta beside algorithms with a curator in three states."""
+    ratios = beside_curators("beyond").query(f"noise == '{PAPER_NOISE}'")
+    tree = ratios.filter(like="tree-ftpl-").min(axis=1)
     gains = recorded("beyond", "summary").query("noise == 'isotropic' and 0.25 <= mu < inf")
     central = gains[gains["family"].str.contains("^mf-|^noisy-max")]
     california = gains.query(f"algorithm == '{META}' and stream == 'CA' and mu == 0.25")
     return {
-        "ratio to the tree": ends(tree["ratio"]),
-        "half as much again": (tree["ratio"] >= 1.5).sum(),
-        "surely less": (tree["ratio_upper"] < 1.5).sum(),
+        "ratio to the tree": ends(tree),
+        "half as much again": (tree >= 1.5).sum(),
         "kept of mu": ends(central["guaranteed_mu"] / central["mu"]),
         "cost in California": 100 * california["noise_cost_share"].iloc[0],
     }
@@ -214,3 +229,26 @@ def faults(name: str, page: str) -> list[str]:
     text = prose(page) if name.endswith(".md") else ""
     bare = re.finditer(A_NUMBER, text, re.IGNORECASE)
     return lacking + [text[max(0, it.start() - 40) : it.end() + 30].strip() for it in bare]
+
+
+def filled(name: str, page: str) -> str:
+    """Return a page with the numbers of today in its sentences that quote some.
+
+    Args:
+        name: path of the page in the repository.
+        page: its text.
+    """
+    for template in (each for of in SENTENCES.get(name, {}).values() for each in of):
+        said = re.split(r"(\{[^}]*\})", template)
+        values = [it.format_map(numbers()) for it in said[1::2]]
+        known = (rf"(?<![\d.]){NUMBER}" if it[:1].isdigit() else r"[^\n]+?" for it in values)
+        pattern = [*map(re.escape, said)]
+        pattern[1::2] = known
+        page = re.sub("".join(pattern), lambda _, it=template: it.format_map(numbers()), page)
+    return page
+
+
+if __name__ == "__main__":
+    for name in SENTENCES:
+        path = ROOT / name
+        path.write_text(filled(name, path.read_text(encoding="utf-8")), encoding="utf-8")
