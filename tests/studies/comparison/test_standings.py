@@ -94,9 +94,7 @@ def one_level(
     baseline = [key for key, it in own.items() if it["exhibit"] == "paper 1, Table 2: rw-meta"]
     ours = [key for key in own if key[2:4] == point.ours]
     rivals = [
-        key
-        for key, it in own.items()
-        if it["keeps_level"] and it["sees"] == "noisy" and key[2:4] != point.ours
+        key for key, it in own.items() if it["promise"] == "the level" and key[2:4] != point.ours
     ]
     strongest = sorted(rivals, key=lambda key: -interval(own[key]["shares"])[0])[:1]
     for key, it in own.items():
@@ -198,7 +196,7 @@ def test_no_row_that_promises_the_level_is_above_the_strongest(
     found = standings(*made)
     for _, own in found.groupby(KEY[:2] + KEY[4:]):
         named = own[own["strongest"]]
-        rivals = own[own["promise"].isin(["the level", "one week"]) & (own["role"] != "ours")]
+        rivals = own[(own["promise"] == "the level") & (own["role"] != "ours")]
         assert len(named) == min(1, len(rivals))
         assert {*named["model"]} <= {"local"}
         assert named["keeps_level"].all()
