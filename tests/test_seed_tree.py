@@ -26,8 +26,8 @@ SHARED = {
     # One draw of noisy gains for all algorithms and bounds.
     "local noise": {"batching", "claims"},
     # Data without privacy: every algorithm of a study meets the same.
-    "gap losses": {"lazy"},
-    "gap losses, best expert": {"lazy"},
+    "gap losses": {"lazy", "claims"},
+    "best expert": {"lazy", "claims"},
     "epoch losses": {"lazy"},
     "convex losses": {"convex"},
     "random class": {"labels", "claims"},

@@ -142,7 +142,7 @@ DRAWN = drawn_in(BATCHING.package)
     ("changes", "told"),
     [
         ({}, ""),
-        ({"results": ("lazy",)}, r"shows ['lazy'], which are results neither of this study nor"),
+        ({"results": ("lazy",)}, r"shows ['lazy'], which are results of neither this study nor"),
         ({"figures": (replace(FIGURE, description="Lines"),)}, "must end with a full stop"),
         ({"about": "Lines"}, "section batching: about must end with a full stop"),
     ],

@@ -35,7 +35,8 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
 
     Raises:
         ConfigError: one of the files is no config, or the algorithm does not fit.
-        UsageError: the entry is no algorithm, stands for several, or is labelled as a suite.
+        UsageError: the entry is no algorithm, stands for several or is labelled as a suite, or the
+            file is the league of another run.
     """
     try:
         member, *others = make_members(entry)
@@ -51,7 +52,11 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
     if ours := (asked.get("comparison") or {}).get("ours"):
         # Further readings of its table need a method to compare.
         games["comparison"] = {"ours": ours}
-    games = _checked(league) if league.exists() else {"run": f"league-{asked['run']}", **games}
+    games = {"run": f"league-{asked['run']}", **games}
+    if league.exists():
+        run, games = games["run"], _checked(league)
+        if games["run"] != run:
+            raise UsageError(f"{league} is of another run, {games['run']}; move it away")
     # With the paper's noise and ours, or with the first noise that it can read.
     fit = [it for it in NOISES if not [*unfit_noises([member], [it])]]
     noises = [it for it in (ISOTROPIC.name, CAPACITY.name) if it in fit] or fit[:1]

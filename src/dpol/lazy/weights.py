@@ -60,6 +60,8 @@ class PairedWeights(WeightsMeasure):
     A state has the total losses of each replicate, (R, d); a batch is a `Stretch`.
 
     Args:
+        n_experts: d, the number of experts.
+        eta: learning rate.
         n_replicates: R.
     """
 

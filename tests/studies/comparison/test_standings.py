@@ -114,7 +114,7 @@ def one_level(
             "role": "ours" if key in ours else "the baseline" if key in baseline else "",
         }
         others = {"strongest": strongest, "ours": ours}
-        others["baseline"] = [] if baseline == ours else baseline
+        others["baseline"] = baseline
         for name, other in others.items():
             told = apart(it, own[other[0]]) if other else (math.nan, math.nan, "")
             names = f"to_{name}", f"to_{name}_half_width", f"to_{name}_verdict"

@@ -16,7 +16,7 @@ from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import groups_of, names_ours, system_title
 from dpol.studies.drawing import PageFacts
 from dpol.studies.games.levels import headline_level, ordered_levels, promised
-from dpol.studies.games.names import BASELINE, OURS, Compared
+from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL, Compared
 from dpol.studies.study import Facts
 
 _WORDS = {
@@ -120,20 +120,22 @@ def _rules_of(rows: pd.DataFrame) -> dict[float, Row]:
 
     It has the noise with which it keeps most.
     """
-    local = rows[(rows["sees"] == "noisy") & ~rows["to_strongest_verdict"].isin([BELOW, BEHIND])]
+    level = rows[rows["promise"] == THE_LEVEL]
+    local = level[~level["to_strongest_verdict"].isin([BELOW, BEHIND])]
     order = ["simplicity", "algorithm", "gain_share"]
     ordered = local.sort_values(order, ascending=[True, True, False], kind="stable")
     return {row["mu"]: row for row in ordered.drop_duplicates("mu").to_dict("records")}
 
 
 def _above_fixed(rules: Mapping[float, Row]) -> list[float]:
-    """Return the levels with noise at which the rule is above the best fixed choice."""
-    return [
-        mu
-        for mu, rule in rules.items()
-        if mu < math.inf
-        and rule["gain_share"] - rule["gain_share_half_width"] > rule["best_fixed_share"]
-    ]
+    """Return the levels with noise down to which every rule is above the best fixed choice."""
+    above = list[float]()
+    for mu in sorted((mu for mu in rules if mu < math.inf), reverse=True):
+        least = rules[mu]["gain_share"] - rules[mu]["gain_share_half_width"]
+        if least <= rules[mu]["best_fixed_share"]:
+            break
+        above.append(mu)
+    return above
 
 
 def _decided_at(rules: Mapping[float, Row]) -> float:
