@@ -21,7 +21,11 @@ CONFIG = TEST | {
     "labels": {"n_rounds": 50, "sweeps": {"rounds": [20]}, "replicates": 2},
     "report": {"algorithms": ["rw-ftpl"]},
 }
-GAMES = {"games_results", "average_gain_shown", "privacy_shown", "privacy_utility_shown"}
+GAMES = {
+    *("games_results", "average_gain_shown", "switches_shown"),
+    *("comparison_point", "comparison_results"),
+    *("privacy_utility_shown", "privacy_shown", "league_shown"),
+}
 
 pytestmark = pytest.mark.workflow
 
