@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -164,15 +164,14 @@ def share_text(share: float, half_width: float) -> str:
     return percent(share, 1) + half
 
 
-def attacked(mu: float, unit: str = "") -> str:
-    """Say how often an attacker is right about a unit, at most.
+def attacked(mu: float) -> str:
+    """Say how often an attacker is right, at most.
 
     >>> attacked(0.25)
     'At μ = 0.25 an attacker is right at most 55 times in 100 (a coin: 50).'
     """
-    about = f" about {unit}" if unit else ""
     guesses = f"{100 * best_guess(mu):.0f} times in 100 (a coin: 50)"
-    return f"At {mu_title(mu)} an attacker is right{about} at most {guesses}."
+    return f"At {mu_title(mu)} an attacker is right at most {guesses}."
 
 
 def system_title(algorithm: str, noise: str) -> str:
@@ -202,10 +201,3 @@ def sized_titles(titles: Mapping[str, str], rows: pd.DataFrame) -> dict[str, str
     """Return the titles of the streams by label, each with its number of experts."""
     sizes = rows.groupby("stream")["n_experts"].first()
     return {label: f"{titles[label]} (n = {sizes[label]})" for label in titles if label in sizes}
-
-
-def systems_of(lines: Iterable[Line]) -> pd.MultiIndex:
-    """Return the algorithm and noise of every row of lines."""
-    return pd.MultiIndex.from_frame(
-        pd.concat([line.rows[["algorithm", "noise"]] for line in lines])
-    )

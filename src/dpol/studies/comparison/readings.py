@@ -23,9 +23,9 @@ from dpol.core.schemas import read_frame
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.points import ReadingsPoint
-from dpol.studies.comparison.standings import is_system, promises_of
+from dpol.studies.comparison.standings import is_system, is_the_papers, promises_of
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.names import BASELINE, META, OURS, TABLE_2, THE_LEVEL
+from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL
 from dpol.studies.games.scores import Played
 from dpol.studies.games.summary import schema
 from dpol.studies.study import Inputs
@@ -79,7 +79,7 @@ def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
 def _rivals(at: pd.DataFrame, point: ReadingsPoint) -> Iterator[tuple[str, str]]:
     """Yield the baseline and the strongest rival among the rows of a stream and level."""
     rivals = at[(at["promise"] == THE_LEVEL) & ~is_system(at, point.ours)]
-    named = at[at["exhibit"] == f"{TABLE_2}{META}"], rivals.nlargest(1, "mean_gain")
+    named = at[is_the_papers(at)], rivals.nlargest(1, "mean_gain")
     for other in pd.concat(named).to_dict("records"):
         yield other["algorithm"], other["noise"]
 

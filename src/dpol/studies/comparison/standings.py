@@ -56,7 +56,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows = summary.assign(question=summary["stream"].map(point.questions))
     samples = _samples(rows, totals)
     rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
-    rows["role"] = np.where(rows["exhibit"] == f"{TABLE_2}{META}", BASELINE, "")
+    rows["role"] = np.where(is_the_papers(rows), BASELINE, "")
     rows.loc[is_system(rows, point.ours), "role"] = OURS
     rows["right_guesses"] = rows["mu"].map(best_guess)
     rows["promise"] = [*promises_of(rows)]
@@ -72,6 +72,11 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
         comparisons = intervals[own["stream"].iloc[0] == ""]
         parts.append(_compared(own, [samples[it] for it in places], point.confidence, comparisons))
     return pd.concat(parts).sort_index(ignore_index=True)
+
+
+def is_the_papers(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Return which rows are of the baseline, the first paper's RW-Meta with its noise."""
+    return rows["exhibit"] == f"{TABLE_2}{META}"
 
 
 def is_system(rows: pd.DataFrame, system: tuple[str, str] | None) -> pd.Series[bool]:
@@ -168,7 +173,7 @@ def _compared(
     strongest = int(largest.argmax()) if largest.max() > -math.inf else None
     places: dict[str, int | None] = {"strongest": strongest}
     # The paper's method may be ours, too.
-    named = {BASELINE: rows["exhibit"] == f"{TABLE_2}{META}", OURS: rows["role"] == OURS}
+    named = {BASELINE: is_the_papers(rows), OURS: rows["role"] == OURS}
     for role, rows_of in named.items():
         at = np.flatnonzero(rows_of)
         places[role] = int(at[0]) if len(at) else None
