@@ -62,7 +62,7 @@ class PairedWeights(WeightsMeasure):
     Args:
         n_experts: d, the number of experts.
         eta: learning rate.
-        n_replicates: R.
+        n_replicates: R, number of replicates.
     """
 
     n_replicates: int
