@@ -108,6 +108,7 @@ how-to/release
 :hidden:
 :caption: Look up
 reference/config
+reference/recorded
 reference/tables
 reference/exhibits
 reference/references
@@ -118,7 +119,8 @@ MORE = {
     "index": CONTENTS,
     "reference/library": "\n```{toctree}\n:glob:\nlibrary/*\n```\n",
 }
-MANUAL = "```{include} ../../config/README.md\n:relative-docs: ../docs/\n```\n"
+OUTSIDE = {"reference/config": "config/README.md", "reference/recorded": "verify/runs/README.md"}
+"""Pages that stand elsewhere in the repository, where a code host shows them."""
 HOMES = {
     f"dpol.{name}": f"dpol{module}.{name}"
     for module, name in re.findall(
@@ -129,9 +131,13 @@ HOMES = {
 
 
 def add_contents(app: Sphinx, page: str, text: list[str]) -> None:
-    """Add the lists of pages, and the manual of the config, which is outside this folder."""
-    text[0] = MANUAL if page == "reference/config" else text[0] + MORE.get(page, "")
-    text[0] = re.sub(r"\((?:\.\./)+config/README\.md#", "(/reference/config.md#", text[0])
+    """Add the lists of pages, and include the pages that are outside this folder."""
+    text[0] += MORE.get(page, "")
+    for name, path in OUTSIDE.items():
+        if page == name:
+            docs = f"{'../' * path.count('/')}docs/"
+            text[0] = f"```{{include}} ../../{path}\n:relative-docs: {docs}\n```\n"
+        text[0] = re.sub(rf"\((?:\.\./)+{path}#", f"(/{name}.md#", text[0])
     # A page outside this folder is not built; it is given as a file.
     text[0] = re.sub(r"\[(.+?)\]\((\.\./weekly/.+?)\)", r"{download}`\1 <\2>`", text[0])
 

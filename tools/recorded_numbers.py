@@ -1,4 +1,4 @@
-"""Write the tables of recorded numbers into README.md and docs/.
+"""Write the tables of recorded numbers into README.md, docs/ and verify/runs/README.md.
 
 A page marks the place of a table with `<!-- numbers: NAME -->` and `<!-- /numbers -->`. The numbers
 come from verify/runs, which verify/record.py writes after a run.
@@ -40,7 +40,11 @@ from dpol.studies.paper1.table_2 import HEADERS
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "verify/runs/README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
 
@@ -171,17 +175,17 @@ def real_data() -> str:
         "strongest rival",
         "difference",
         "over states or weeks",
-        "ours is",
+        "our method is",
     )
     above = sum(lead > 0 for lead in leads)
     return table(heads, lines, words=2) + (
-        f"\nOur method keeps more than the best algorithm of a curator, who sees raw numbers, in"
-        f" {above} of {len(leads)} rows; the smallest lead is {min(leads):.1f} points.\n"
+        f"\nOur method keeps more than the best algorithm of a curator, who sees the raw numbers, in"
+        f" {above} of {len(leads)} rows. Its smallest lead is {min(leads):.1f} points.\n"
     )
 
 
 def losses() -> str:
-    """Real data and levels at which the strongest rival is above our method for certain."""
+    """Real data and levels at which the strongest rival is clearly better than our method."""
     said = []
     for run, data in REAL.items():
         said.append(_lost(data, standings(run)))
@@ -191,7 +195,7 @@ def losses() -> str:
             noisy, free = states[states["mu"] < math.inf], states[states["mu"] == math.inf]
             for state, own in noisy.groupby("stream"):
                 said.append(_lost(f"{data}, {str(state)[:2]} alone", own))
-            said.append(_lost(f"{data}, {{}} of them alone", free))
+            said.append(_lost(f"{data}, {{}} of them each alone", free))
     return "".join(said)
 
 
@@ -210,7 +214,7 @@ def _lost(where: str, rows: pd.DataFrame) -> str:
     rival = title(most.filter(like="_rival").rename(lambda name: name.removesuffix("_rival")))
     points, where = -100 * most["to_strongest"], where.format(pairs["stream"].nunique())
     at = f" at μ = {level(most['mu'])}" if pairs["mu"].nunique() > 1 else ""
-    return f"- {where} (μ = {levels}): most to {rival}, by {points:.1f} points{at}\n"
+    return f"- {where} (μ = {levels}): {rival} leads most, by {points:.1f} points{at}\n"
 
 
 def readings() -> str:
@@ -234,7 +238,7 @@ WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
 
 
 def lost_worlds() -> str:
-    """Worlds in which ours loses for certain, and the largest loss in each."""
+    """Worlds in which our method is clearly worse, and the largest loss in each."""
     names = {
         "rw-meta": "RW-Meta",
         "rw-ftpl": "RW-FTPL",
@@ -252,10 +256,10 @@ def lost_worlds() -> str:
         *some, last = (names[each] for each in of["algorithm"].unique())
         rivals = f"{', '.join(some)} and {last}" if some else last
         said.append(
-            f"- {world} (μ = {levels}): to {rivals}, at most by {-100 * most['ours_ahead']:.1f}"
-            " points\n"
+            f"- {world} (μ = {levels}): behind {rivals}, by at most"
+            f" {-100 * most['ours_ahead']:.1f} points\n"
         )
-    head = f"Our method loses for certain in {cells} of {games} pairs of a world and a level:\n\n"
+    head = f"Our method is clearly worse in {cells} of {games} combinations of world and level:\n\n"
     return head + "".join(said)
 
 

@@ -1,4 +1,4 @@
-"""The tables of recorded numbers in README.md and docs/ agree with verify/runs."""
+"""The tables of recorded numbers in the pages agree with verify/runs."""
 
 from __future__ import annotations
 
