@@ -179,8 +179,8 @@ def real_data() -> str:
     )
     above = sum(lead > 0 for lead in leads)
     return table(heads, lines, words=2) + (
-        f"\nOur method keeps more than the best algorithm of a curator, who sees the raw numbers, in"
-        f" {above} of {len(leads)} rows. Its smallest lead is {min(leads):.1f} points.\n"
+        f"\nOur method keeps more than the best algorithm of a curator, who sees the raw numbers,"
+        f" in {above} of {len(leads)} rows. Its smallest lead is {min(leads):.1f} points.\n"
     )
 
 
