@@ -19,7 +19,7 @@ import jinja2
 
 from dpol.config.models import WHOLE
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.schemas import Column, shared_columns
+from dpol.core.schemas import Column, Schema, shared_columns
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
 from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, name_of
@@ -219,11 +219,17 @@ def results() -> str:
     """Return Markdown sections on the files of the data, the games and all studies.
 
     A column of several tables is described once, by its most frequent meaning. Columns with the
-    same meaning share a line. Files of jobs are left out.
+    same meaning share a line. Files of jobs are left out. For a study of one paper the page names
+    the file that describes its columns.
     """
-    tables = [*DATA_SCHEMAS.values()]
+    tables, elsewhere = [*DATA_SCHEMAS.values()], list[tuple[str, list[Schema]]]()
     for study in load_studies().values():
-        tables += schemas_in(study.package).values()
+        own = [*schemas_in(study.package).values()]
+        if study.package.startswith("dpol.studies.paper"):
+            path = f"src/{study.package.replace('.', '/')}/results.yaml"
+            elsewhere.append((path, [it for it in own if not it.name.startswith("points/")]))
+        else:
+            tables += own
     seen = Counter(column for table in tables for column in table.columns.items())
     shared: dict[str, Column] = {}
     for (name, column), times in seen.most_common():
@@ -240,7 +246,7 @@ def results() -> str:
     grouped = set().union(*groups.values())
     common = {name: shared[name] for name in sorted(shared) if name not in grouped}
     lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}
-    return _rendered("results.md", tables=described, common=lines)
+    return _rendered("results.md", tables=described, common=lines, elsewhere=elsewhere)
 
 
 def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
