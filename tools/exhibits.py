@@ -30,11 +30,12 @@ _NAMED = re.compile(
     rf" ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)"
 )
 HEAD = (
-    "# Where each exhibit of the papers is\n\nEvery figure, table, algorithm and statement of the"
-    " three papers, and what the ledger checks of two predecessors: what computes it in dpol, and"
-    " which figure, table or row of the [claims ledger](../explanation/ours.md#the-claims-ledger)"
-    " shows it. Rows are entries of `src/dpol/studies/ledger/claims/statements.yaml`; the modules"
-    " beside this file check them. † marks rows of ours.\n\n"
+    "# Where each exhibit of the papers is\n\nFor every figure, table, algorithm and statement of"
+    " the three papers, and for what the ledger checks of two predecessors, this page names the"
+    " code that computes it and the figure, table or row of the [claims"
+    " ledger](../explanation/ours.md#the-claims-ledger) that shows it. Rows are entries of"
+    " `src/dpol/studies/ledger/claims/statements.yaml`; the modules beside this file check them. †"
+    " marks our own rows.\n\n"
 )
 
 

@@ -27,8 +27,8 @@ _ID = re.compile(
 )
 PARTS = {"papers": "The papers", "works": "Other works", "data": "Tables"}
 HEAD = (
-    "# References\n\nEvery work that dpol cites, made from `docs/references.yaml`. *Read* says what"
-    " we know of it: the whole, its abstract, or only what others cite.\n"
+    "# References\n\ndpol cites these works; `docs/references.yaml` has all authors. *Read* says"
+    " what we know of a work: the whole, its abstract, or only what others cite.\n"
 )
 
 
@@ -50,6 +50,12 @@ class Reference(BaseModel):
     licence_url: str | None = None
     used: str
     read: str = ""
+
+    @property
+    def by(self) -> str:
+        """Its authors by family name, the first alone if there are more than two."""
+        names = [name.rpartition(" ")[2] for name in self.authors] if self.year else self.authors
+        return " and ".join(names) if len(names) < 3 else f"{names[0]} et al"
 
     @property
     def links(self) -> Iterator[str]:
@@ -88,7 +94,7 @@ def page() -> str:
         for each in references()[part].values():
             year = "" if each.place.endswith(str(each.year)) else str(each.year or "")
             where = f"{each.place.removeprefix('arXiv')} {year}".strip()
-            work = ". ".join(filter(None, [", ".join(each.authors), each.title, where]))
+            work = ". ".join(filter(None, [each.by, each.title, where]))
             lines.append(f"| {'. '.join([work, *each.links])} | {each.used} | {each.read} |")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
