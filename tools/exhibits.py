@@ -158,7 +158,13 @@ def rows_of(paper: str) -> Iterator[Exhibit]:
         known = shown() | {each.place for each in theirs.values()}
         if strange := {*exhibit.seen, *exhibit.places} - known:
             raise ValueError(f"{paper}, {exhibit.name}: there is no {', '.join(sorted(strange))}")
-        places = [name.replace("s/", " `", 1) + "`" for name in exhibit.seen]
+        places = []
+        for kind in ("table", "figure"):
+            names = [
+                f"`{path.stem}`" for path in map(Path, exhibit.seen) if path.match(f"{kind}s/*")
+            ]
+            if names:
+                places.append(f"{kind}{'s' if names[1:] else ''} {', '.join(names)}")
         if rows := [f"`{row}`{' †' if each.ours else ''}" for row, each in checks.items()]:
             places.append(f"ledger: {', '.join(rows)}")
         yield Exhibit(
@@ -204,11 +210,11 @@ def page() -> str:
     """
     parts = []
     for paper, title in PAPERS.items():
-        lines = [f"## {title}", "", "| exhibit | where |", "|---|---|"]
+        lines = [f"## {title}", ""]
         rows = list(rows_of(paper))
         for row in rows:
             computed = [", ".join(f"`{target}`" for target in row.computed)] if row.computed else []
-            lines.append(f"| {row.name} | {'; '.join([*computed, *row.seen])} |")
+            lines.append(f"- **{row.name}**: {'; '.join([*computed, *row.seen])}")
         if paper in headings():
             lines += ["", f"Headings without an exhibit: {without_exhibit(paper, rows)}."]
         parts.append("\n".join(lines) + "\n")

@@ -219,13 +219,13 @@ def results() -> str:
     """Return Markdown sections on the files of the data, the games and all studies.
 
     A column of several tables is described once, by its most frequent meaning. Columns with the
-    same meaning share a line. Files of jobs are left out. For a study of one paper the page names
-    the file that describes its columns.
+    same meaning share a line. Files of jobs are left out. For studies of the papers, which no table
+    of counts needs, the page names the file that describes the columns.
     """
     tables, elsewhere = [*DATA_SCHEMAS.values()], list[tuple[str, list[Schema]]]()
-    for study in load_studies().values():
+    for name, study in load_studies().items():
         own = [*schemas_in(study.package).values()]
-        if study.package.startswith("dpol.studies.paper"):
+        if name not in ("games", "comparison"):
             path = f"src/{study.package.replace('.', '/')}/results.yaml"
             elsewhere.append((path, [it for it in own if not it.name.startswith("points/")]))
         else:

@@ -27,8 +27,9 @@ _ID = re.compile(
 )
 PARTS = {"papers": "The papers", "works": "Other works", "data": "Tables"}
 HEAD = (
-    "# References\n\ndpol cites these works; `docs/references.yaml` has all authors. *Read* says"
-    " what we know of a work: the whole, its abstract, or only what others cite.\n"
+    "# References\n\ndpol cites these works; `docs/references.yaml` has all authors. After the colon"
+    " stands what we use of a work, and in brackets what we read of it, if we recorded it: the"
+    " whole, its abstract, or only what others cite.\n"
 )
 
 
@@ -90,12 +91,13 @@ def page() -> str:
     """Return the page."""
     parts = [HEAD]
     for part, title in PARTS.items():
-        lines = [f"## {title}", "", "| work | what of it we use | read |", "|---|---|---|"]
+        lines = [f"## {title}", ""]
         for each in references()[part].values():
             year = "" if each.place.endswith(str(each.year)) else str(each.year or "")
             where = f"{each.place.removeprefix('arXiv')} {year}".strip()
             work = ". ".join(filter(None, [each.by, each.title, where]))
-            lines.append(f"| {'. '.join([work, *each.links])} | {each.used} | {each.read} |")
+            read = f" ({each.read})" if each.read else ""
+            lines.append(f"- {'. '.join([work, *each.links])}: {each.used}{read}")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 

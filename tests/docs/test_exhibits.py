@@ -28,7 +28,7 @@ def test_every_row_of_a_paper_is_in_its_table_and_no_other_paper_s() -> None:
     for name, row in statements().items():
         rows[row.paper].add((name, row.ours))
     for title, table in zip(parts[::2], parts[1::2], strict=True):
-        ledger = re.findall(r"ledger: ([^;|]+)", table)
+        ledger = re.findall(r"ledger: ([^;\n]+)", table)
         found = {
             (name, bool(ours))
             for line in ledger
