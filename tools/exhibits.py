@@ -160,9 +160,8 @@ def rows_of(paper: str) -> Iterator[Exhibit]:
             raise ValueError(f"{paper}, {exhibit.name}: there is no {', '.join(sorted(strange))}")
         places = []
         for kind in ("table", "figure"):
-            names = [
-                f"`{path.stem}`" for path in map(Path, exhibit.seen) if path.match(f"{kind}s/*")
-            ]
+            start = f"{kind}s/"
+            names = [f"`{it.removeprefix(start)}`" for it in exhibit.seen if it.startswith(start)]
             if names:
                 places.append(f"{kind}{'s' if names[1:] else ''} {', '.join(names)}")
         if rows := [f"`{row}`{' †' if each.ours else ''}" for row, each in checks.items()]:
@@ -218,7 +217,7 @@ def page() -> str:
         if paper in headings():
             lines += ["", f"Headings without an exhibit: {without_exhibit(paper, rows)}."]
         parts.append("\n".join(lines) + "\n")
-    return HEAD + "\n".join(parts)
+    return f"{HEAD}<!-- exhibits -->\n\n" + "\n".join(parts) + "\n<!-- /exhibits -->\n"
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ _ID = re.compile(
 )
 PARTS = {"papers": "The papers", "works": "Other works", "data": "Tables"}
 HEAD = (
-    "# References\n\ndpol cites these works; `docs/references.yaml` has all authors. After the colon"
-    " stands what we use of a work, and in brackets what we read of it, if we recorded it: the"
-    " whole, its abstract, or only what others cite.\n"
+    "# References\n\ndpol cites these works; `docs/references.yaml` has all authors. After the"
+    " colon stands what we use of a work, and in brackets what we read of it, if we recorded it:"
+    " the whole, its abstract, or only what others cite.\n\n<!-- works -->\n"
 )
 
 
@@ -99,7 +99,7 @@ def page() -> str:
             read = f" ({each.read})" if each.read else ""
             lines.append(f"- {'. '.join([work, *each.links])}: {each.used}{read}")
         parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)
+    return "\n".join([*parts, "<!-- /works -->\n"])
 
 
 def citation(text: str) -> str:
