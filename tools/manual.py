@@ -216,37 +216,33 @@ def _shown(value: object) -> str:
 
 
 def results() -> str:
-    """Return Markdown sections on the files of the data, the games and all studies.
+    """Return Markdown sections on the files of the data, the summary and the standings.
 
     A column of several tables is described once, by its most frequent meaning. Columns with the
-    same meaning share a line. Files of jobs are left out. For studies of the papers, which no table
-    of counts needs, the page names the file that describes the columns.
+    same meaning share a line. Files of jobs are left out. For any other table the page names the
+    file that describes its columns.
     """
-    tables, elsewhere = [*DATA_SCHEMAS.values()], list[tuple[str, list[Schema]]]()
-    for name, study in load_studies().items():
-        own = [*schemas_in(study.package).values()]
-        if name not in ("games", "comparison"):
-            path = f"src/{study.package.replace('.', '/')}/results.yaml"
-            elsewhere.append((path, [it for it in own if not it.name.startswith("points/")]))
-        else:
-            tables += own
+    tables, others = [*DATA_SCHEMAS.values()], list[tuple[Schema, str]]()
+    for study in load_studies().values():
+        path = f"src/{study.package.replace('.', '/')}/results.yaml"
+        own = schemas_in(study.package).values()
+        tables += (it for it in own if it.name in ("summary", "standings"))
+        others += ((it, path) for it in own if it not in tables and "points/" not in it.name)
     seen = Counter(column for table in tables for column in table.columns.items())
+    titles = shared_columns()
+    grouped = set().union(*titles.values())
     shared: dict[str, Column] = {}
     for (name, column), times in seen.most_common():
-        if times > 1:
+        if times > 1 or name in grouped:
             shared.setdefault(name, column)
-    groups = {
-        title: {name: shared[name] for name in names} for title, names in shared_columns().items()
-    }
+    groups = {title: {name: shared[name] for name in names} for title, names in titles.items()}
     described = [
         (table, _lines({name: it for name, it in table.columns.items() if shared.get(name) != it}))
         for table in tables
-        if not table.name.startswith("points/")
     ]
-    grouped = set().union(*groups.values())
     common = {name: shared[name] for name in sorted(shared) if name not in grouped}
     lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}
-    return _rendered("results.md", tables=described, common=lines, elsewhere=elsewhere)
+    return _rendered("results.md", tables=described, common=lines, others=others)
 
 
 def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:

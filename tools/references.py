@@ -27,9 +27,10 @@ _ID = re.compile(
 )
 PARTS = {"papers": "The papers", "works": "Other works", "data": "Tables"}
 HEAD = (
-    "# References\n\ndpol cites these works; `docs/references.yaml` has all authors. After the"
-    " colon stands what we use of a work, and in brackets what we read of it, if we recorded it:"
-    " the whole, its abstract, or only what others cite.\n\n<!-- works -->\n"
+    "# References\n\ndpol uses these works; `docs/references.yaml` also has those that it only"
+    " names, and all authors. After the colon stands what we use of a work, and in brackets what we"
+    " read of it, if we recorded it: the whole, its abstract, or only what others cite.\n\n"
+    "<!-- works -->\n"
 )
 
 
@@ -51,6 +52,11 @@ class Reference(BaseModel):
     licence_url: str | None = None
     used: str
     read: str = ""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether we use something of it, and do not only name it."""
+        return not self.used.startswith("nothing")
 
     @property
     def by(self) -> str:
@@ -93,6 +99,8 @@ def page() -> str:
     for part, title in PARTS.items():
         lines = [f"## {title}", ""]
         for each in references()[part].values():
+            if not each.is_used:
+                continue
             year = "" if each.place.endswith(str(each.year)) else str(each.year or "")
             where = f"{each.place.removeprefix('arXiv')} {year}".strip()
             work = ". ".join(filter(None, [each.by, each.title, where]))
@@ -105,7 +113,7 @@ def page() -> str:
 def citation(text: str) -> str:
     """Return CITATION.cff with its references made new: the papers, what we use, and the tables."""
     of = references()
-    used = [each for each in of["works"].values() if not each.used.startswith("nothing")]
+    used = [each for each in of["works"].values() if each.is_used]
     made = [_cited(each) for each in (*of["papers"].values(), *used) if each.authors]
     made += [_table(each) for each in of["data"].values()]
     body = yaml.safe_dump(made, allow_unicode=True, sort_keys=False, width=1_000)
