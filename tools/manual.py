@@ -242,7 +242,8 @@ def results() -> str:
     ]
     common = {name: shared[name] for name in sorted(shared) if name not in grouped}
     lines = {title: _lines(columns) for title, columns in {"": common, **groups}.items()}
-    return _rendered("results.md", tables=described, common=lines, others=others)
+    first = [(it.name, path, it.about.partition(". ")[0].rstrip(".")) for it, path in others]
+    return _rendered("results.md", tables=described, common=lines, others=first)
 
 
 def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
