@@ -13,43 +13,44 @@ COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork
     lock clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST)
+	@echo "Minutes are on two cores. The network is needed once, for packages."
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 17
 
-setup: $(VENV)/.run ## set up .venv, as the next three do by themselves
+setup: $(VENV)/.run ## create .venv (demo, paper and verify do this automatically)
 
-demo: $(VENV)/.run ## the paper's experiment on its own weeks in Central Texas: 3 minutes on two cores; network only for packages, once
+demo: $(VENV)/.run ## play the paper's experiment in Central Texas (3 minutes)
 	$(VENV)/bin/dpol demo --cores $(CORES)
 
-paper: $(VENV)/.run ## the same in the paper's three states, at full size; fetches the HHS table
+paper: $(VENV)/.run ## play it in the paper's three states (fetches the HHS table)
 	$(VENV)/bin/dpol run config/paper.yaml --cores $(CORES)
 
-verify: $(VENV)/.run ## compare a cut of the experiments with the values expected of them (4 minutes on two cores; network only for packages, once)
+verify: $(VENV)/.run ## compare small runs with recorded values (4 minutes)
 	$(VENV)/bin/dpol verify
 
-cluster: $(VENV)/.cluster ## add what runs jobs on a Slurm cluster (docs/how-to/elsewhere.md)
+cluster: $(VENV)/.cluster ## add the packages for Slurm (docs/how-to/elsewhere.md)
 
-image: ## build the container image localhost/dpol (3 minutes; podman, buildah or docker)
+image: ## build localhost/dpol with podman, buildah or docker
 	@engine=$$(command -v podman || command -v buildah || command -v docker) || { \
 	    echo "error: no podman, buildah or docker here; install podman" >&2; exit 1; }; \
 	"$$engine" build --tag $(IMAGE) --build-arg REVISION=$$(git rev-parse HEAD) \
 	    --file Containerfile .
 
-docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
+docs: $(VENV)/.dev ## build the documentation: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
-test: $(VENV)/.dev ## the tests of the code (4 minutes on two cores)
+test: $(VENV)/.dev ## test the code (4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(DOCS_TESTS))
 
-test-docs: $(VENV)/.dev ## build the documentation and run all code in it (about 4 minutes on two cores)
+test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
 
-test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run, and fail, on a Slurm of one node (Debian, root; about 9 minutes on two cores)
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run, and make fail, on Slurm (9 minutes; Debian, as root)
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal tests/slurm
 
-lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
+lint: $(VENV)/.dev ## check format, style, types, imports and the workflow
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow .test
@@ -57,7 +58,7 @@ lint: $(VENV)/.dev ## formatting, lint, types, import rules, workflow lint
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/snakemake --lint
 
-format: $(VENV)/.dev ## format the code, renew the generated parts of pages and configs
+format: $(VENV)/.dev ## format the code and renew generated parts of files
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/snakefmt Snakefile workflow .test
@@ -68,17 +69,17 @@ format: $(VENV)/.dev ## format the code, renew the generated parts of pages and 
 	$(VENV)/bin/python tools/recorded_numbers.py
 	$(VENV)/bin/python tools/sentences.py
 
-bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
+bench: $(VENV)/.dev ## measure speed as ratios: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py
 
-lock: ## renew requirements/*.txt, workflow/envs (needs uv); make lock UPGRADE=--upgrade takes the newest versions
+lock: ## renew locked packages (needs uv; UPGRADE=--upgrade for newest)
 	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements/dev.txt
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
 	$(COMPILE) --constraint requirements/dev.txt --extra pipeline --output-file requirements/run.txt
 	$(COMPILE) $(UPGRADE) --constraint requirements/dev.txt --extra cluster --output-file requirements/cluster.txt
 	$(PYTHON) tools/conda_env.py
 
-clean: ## remove results and the environment; fetched tables in data/raw stay
+clean: ## remove results and .venv; tables in data/raw stay
 	rm -rf $(VENV) .snakemake results/*/ docs/_build
 
 $(addprefix $(VENV)/.,run dev cluster): $(VENV)/.%: requirements/%.txt requirements/setup.sh pyproject.toml
