@@ -24,6 +24,7 @@ from dpol.core.intervals import half_width
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.studies.answer.promises import shares_kept
+from dpol.studies.games.names import LINEAR
 from dpol.studies.paper1.batching.compute import MONTE_CARLO, noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 
@@ -33,7 +34,7 @@ CELL = ["stream", "algorithm", "noise", "mu"]
 RECORDED = {
     "summary": [
         *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",
-        "oracle_gain", "best_fixed_gain", "noise_cost_share", "simulated", "guaranteed_mu",
+        "oracle_gain", "best_fixed_gain", "simulated", "guaranteed_mu",
     ],
     "standings": [
         *("question", "stream", "algorithm", "family", "noise", "mu", "role", "strongest"),
@@ -79,7 +80,7 @@ RECORDED = {
 
 EVERY = "index == index"
 KEPT = {
-    "summary": "best_of_family or family != 'ridge'",
+    "summary": EVERY,
     "standings": EVERY,
     "memory": EVERY,
     "lazy": EVERY,
@@ -87,7 +88,7 @@ KEPT = {
     "claims": EVERY,
     "audits": EVERY,
 }
-"""Queries for the rows to keep: in the summary, the best of the single learners."""
+"""Queries for the rows to keep."""
 _MEANS = "stream == ''"
 _NAMED = "role != '' or strongest"
 _OF_STREAMS = f"question == 'share' and ({_NAMED} or model == 'central' or algorithm == 'rw-meta')"
@@ -115,6 +116,16 @@ OF_RUN = {
     },
 }
 """Tables to record for a run instead of all, with their queries."""
+
+
+def summary(base: Path) -> pd.DataFrame:
+    """Return the summary; of the single regressions, only the best of each setting."""
+    rows = pd.read_parquet(base / "summary.parquet")
+    linear = rows[rows["family"] == LINEAR].sort_values(
+        ["mean_gain", "algorithm"], ascending=[False, True]
+    )
+    best = linear.drop_duplicates(["stream", "noise", "mu"]).index
+    return rows[(rows["family"] != LINEAR) | rows.index.isin(best)]
 
 
 def promises(base: Path) -> pd.DataFrame:
@@ -192,7 +203,12 @@ def record_duration(base: Path) -> None:
     durations.astype(int).to_csv(DURATIONS)
 
 
-MADE = {"spread": spread, "promises": promises, "amplification": amplification}
+MADE = {
+    "summary": summary,
+    "spread": spread,
+    "promises": promises,
+    "amplification": amplification,
+}
 """Tables that are made for the record."""
 
 

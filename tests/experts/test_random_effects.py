@@ -53,7 +53,7 @@ def scale_at(level, growth):
     return np.asarray(level, dtype=float) ** growth
 
 
-def conditioned(model, sizes, levels, above, fresh, memory, correlated=True):
+def conditioned(model, sizes, levels, above, fresh, memory):
     """Return an expert's mean and variance of p + x, mean of u, log density, given rounds 1..t.
 
     `sizes` and `levels` are those of the t rounds.
@@ -64,9 +64,6 @@ def conditioned(model, sizes, levels, above, fresh, memory, correlated=True):
     left = np.where(lag > 0, (a - b) * a ** np.maximum(lag - 1.0, 0), 0)  # u by draws
     noise = fresh[:, None] * (np.eye(t) + left[:t])
     of_noise, with_left = noise @ noise.T, noise @ left[t]
-    if not correlated:  # as if u came from draws of its own
-        older = fresh[:, None] * left[:t]
-        of_noise, with_left = np.diag(fresh**2) + older @ older.T, older @ left[t]
     lag = np.abs(np.subtract.outer(np.arange(t + 1), np.arange(t + 1)))
     law = BANK.effect**2 * size + size**2 * BANK.persistence**lag
     scale = scale_at(levels, growth) * np.asarray(sizes) ** -power
@@ -78,7 +75,7 @@ def conditioned(model, sizes, levels, above, fresh, memory, correlated=True):
     return ahead @ solved, variance, with_left @ solved, density
 
 
-def by_loops(noisy, r, **broken):
+def by_loops(noisy, r):
     """Return a replicate's predicted, spread and noise, (n,), shares, (K,), level, and variance.
 
     All are those at the end. Level, predicted, spread and the variance of the next gain, (n,), are
@@ -106,9 +103,7 @@ def by_loops(noisy, r, **broken):
         means, variances, lefts = np.empty((3, count, n))
         for k, i in itertools.product(range(count), range(n)):
             above, law = gains[:t, i] - levels, (memory.a[i], memory.b[i])
-            known = conditioned(
-                MODELS[k], relative[:t, i], levels, above, fresh[:t, i], law, **broken
-            )
+            known = conditioned(MODELS[k], relative[:t, i], levels, above, fresh[:t, i], law)
             means[k, i], variances[k, i], lefts[k, i], densities[t, k, i] = known
         factors = BANK.forgetting ** np.arange(t)[::-1]
         logs = np.tensordot(factors, np.diff(densities[: t + 1], axis=0), 1)
@@ -141,15 +136,6 @@ def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)
         np.testing.assert_allclose(state.weighing.shares[:, r, 0], shares, rtol=1e-8)
     assert state.weighing.shares.max() < 0.9
-
-
-def test_another_law_of_the_noise_is_told_apart(play_with):
-    noisy = play_with(CHAINS)
-    predicted = final_state(BANK, noisy).predicted[0]
-    other = dataclasses.replace(noisy, memory=Chains(CHAINS.a + 0.1, CHAINS.b))
-    wrong = by_loops(noisy, 0, correlated=False), by_loops(other, 0)
-    for mistaken in (*wrong, by_loops(dataclasses.replace(noisy, memory=None), 0)):
-        assert abs(mistaken[0] / predicted - 1).max() > 1e-3
 
 
 # --- Properties ---

@@ -61,15 +61,6 @@ def test_each_has_its_factorization():
     assert NoisyMax(window=3).factorization(7).column_norms[0] == pytest.approx(math.sqrt(3))
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: MatrixFTPL(window=0), "window must be a whole number of at least 1"),
-        (lambda: MatrixFTPL(window=2, decay=0.9), "not both"),
-        (lambda: NoisyMax(window=0), "window must be a whole number of at least 1"),
-        (lambda: MatrixFTPL(decay=1.1), "decay must be a number in"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_a_window_with_decay_is_refused():
+    with pytest.raises(ValueError, match="not both"):
+        MatrixFTPL(window=2, decay=0.9)

@@ -14,6 +14,7 @@ from dpol.core.suggestions import did_you_mean, nearest
 from dpol.experts.interface import CentralAlgorithm, Member, can_read
 from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
+from dpol.studies.games.names import BEST_LINEAR, REFERENCE_NAMES
 from dpol.studies.games.settings import Members
 from dpol.studies.games.study import n_blocks, runs_of
 
@@ -211,14 +212,14 @@ def unfit_noises(made: Sequence[Member], noises: Sequence[str]) -> Iterator[str]
 
 
 def labels(config: Config, members: Members) -> Iterator[Problem]:
-    """Require a different label for each algorithm."""
-    owner: dict[str, str] = {}
+    """Require a different label for each algorithm, other than the names of references."""
+    taken = dict.fromkeys([BEST_LINEAR, *REFERENCE_NAMES], "the name of a reference")
     for suite, made in members.items():
         for member in made:
-            if member.label in owner:
-                allowed = f"is already played by suite {owner[member.label]}; give it a label"
+            if member.label in taken:
+                allowed = f"is already {taken[member.label]}; give it a label"
                 yield Problem(("suites", suite, "algorithms"), member.label, allowed)
-            owner[member.label] = suite
+            taken[member.label] = f"played by suite {suite}"
 
 
 def report(config: Config, members: Members) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ number (Bonferroni). They cover the randomness of the runs on the given data, no
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -215,3 +215,23 @@ def at_this_reading(verdict: str) -> str:
     ('ahead at this reading', 'undecided')
     """
     return {ABOVE: AHEAD, BELOW: BEHIND}.get(verdict, verdict)
+
+
+def verdicts_on(
+    differences: Iterable[float], halves: Iterable[float], depends: Iterable[bool]
+) -> list[str]:
+    """Return a verdict on each difference; empty where there is none (not a number).
+
+    Args:
+        differences: the differences.
+        halves: half-widths of their intervals.
+        depends: whether numbers that nobody measured may decide them.
+
+    >>> verdicts_on([1.0, 1.0, math.nan], [0.5, 0.5, 0.5], [False, True, False])
+    ['above', 'ahead at this reading', '']
+    """
+    verdicts = []
+    for difference, half, reads in zip(differences, halves, depends, strict=True):
+        verdict = "" if math.isnan(difference) else verdict_on(difference, half)
+        verdicts.append(at_this_reading(verdict) if reads else verdict)
+    return verdicts

@@ -117,7 +117,7 @@ class Mechanism:
             return float(rounded_down(self.law.mu(self.law.largest(promise, count), count), 6))
         if promise.epsilon > 0:
             return float(rounded_down(implied_mu(promise.epsilon), 6))
-        return float(rounded_down(mu_of_epsilon(0.0, promise.delta) * (1 + 1e-9), 6))
+        return float(rounded_down(mu_of_epsilon(0.0, promise.delta), 6))
 
 
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:

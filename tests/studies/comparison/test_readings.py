@@ -18,13 +18,11 @@ from dpol.data.stream import UNMEASURED, write_stream
 from dpol.studies.comparison.points import ReadingsPoint
 from dpol.studies.comparison.readings import agreed, play_readings, with_verdicts
 from dpol.studies.comparison.study import points
-from dpol.studies.games.summary import schema
 from dpol.studies.study import Inputs, reading_label
 from game_tables import suite
-from report.run_by_hand import complete
 from small_config import COMPARED, changed, problems
 from standings_by_hand import standings_of
-from tables_by_hand import INF, run, summary
+from tables_by_hand import INF, run
 
 READINGS = {"dataset.readings": {"ones": {"suppressed_value": 1}, "nines": {"suppressed_value": 9}}}
 CONFIG = parse_experiment(changed(COMPARED, READINGS), "my.yaml").config
@@ -74,7 +72,7 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     point = points(CONFIG.block("comparison"), CONFIG.facts)["one/readings"]
     assert dict(point.inputs) == {
         "stream": "streams/one.parquet",
-        "summary": "summary.parquet",
+        "ranked": "points/comparison/standings/standings.parquet",
         "ones": "streams/one@ones.parquet",
         "nines": "streams/one@nines.parquet",
     }
@@ -97,8 +95,8 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
         run("tree-ftpl-min-noise", 0.25, 58.0, stream="one", model="central"),
         run("follow-the-leader", INF, 58.0, stream="one", model="none", noise="none"),
     ]
-    files["summary"] = tmp_path / "summary.parquet"
-    write_frame(complete(summary(rows), schema("summary")), files["summary"])
+    files["ranked"] = tmp_path / "standings.parquet"
+    write_frame(standings_of(rows, OURS), files["ranked"])
     inputs = Inputs(seed=5, memory_mb=1e3, files=files)
     played = play_readings(settings, inputs)
     others = {INF: ("rw-ftpl", "capacity"), 0.25: ("ridge-w8-weak", "isotropic")}

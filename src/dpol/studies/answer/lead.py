@@ -15,7 +15,7 @@ from dpol.data.stream import MANY_UNMEASURED
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import groups_of, names_ours, system_title
 from dpol.studies.drawing import PageFacts
-from dpol.studies.games.levels import headline_level, ordered_levels, promised
+from dpol.studies.games.levels import headline_level, ordered_levels
 from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL, Compared
 from dpol.studies.study import Facts
 
@@ -79,7 +79,7 @@ def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> l
 def _first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFrame]:
     """Return the first group of the standings with its title, without rows below their level."""
     title, rows = next(iter(groups_of(standings, facts).items()))
-    return title, promised(rows).dropna(subset="gain_share")
+    return title, rows[rows["keeps_level"]].dropna(subset="gain_share")
 
 
 def _of_ours(at: pd.DataFrame, facts: PageFacts, where: str) -> str:

@@ -76,7 +76,7 @@ def draw_privacy_utility(frames: Frames, compared: Compared, facts: Facts) -> Fi
             _draw_panel(drawn, ax, rows, lines, facts, fixed)
         shown = pd.concat(groups.values())
         kept = [shown["best_fixed_share"]]
-        kept += [line.rows["gain_share"].filter(shown.index.tolist()) for line in lines]
+        kept += [line.among(shown)["gain_share"] for line in lines]
         if (shares := pd.concat(kept).dropna()).size:
             drawn.axes[0].set_ylim(min(0.0, shares.min() - 0.05), shares.max() + 0.05)
         panels.set_percent(drawn.axes[0].yaxis)
@@ -117,7 +117,7 @@ def _draw_panel(
         ax.axhline(share, label=REFERENCE_NAMES[BEST_FIXED], **look.line)
         drawn.name_line(ax, (end, share), f"{fixed} {percent(share)}", look.colour)
     for line in lines:
-        points = points_of(line.rows.loc[line.rows.index.isin(rows.index)], levels)
+        points = points_of(line.among(rows), levels)
         if points.empty:
             continue
         place, last = points[["place", "gain_share"]].iloc[-1]
@@ -142,7 +142,7 @@ def _finding(line: Line, rows: pd.DataFrame, where: str, facts: Facts, *, best: 
         facts: the levels.
         best: whether it is the best of all systems at the strictest level, if it keeps that.
     """
-    own = line.rows.loc[line.rows.index.isin(rows.index)].sort_values("mu", ascending=False)
+    own = line.among(rows).sort_values("mu", ascending=False)
     ends = own.iloc[[0, -1]].drop_duplicates("mu").to_dict("records")
     said = ", ".join(
         f"{share_text(row['gain_share'], row['gain_share_half_width'])} at {mu_title(row['mu'])}"
@@ -199,10 +199,9 @@ def level_title(mu: float) -> str:
 
 def _lines(rows: pd.DataFrame, lines: Sequence[Line], mus: Sequence[float]) -> Iterator[TableLine]:
     for line in lines:
-        own = line.rows.loc[line.rows.index.isin(rows.index)]
-        if own.empty:
+        of_level = {row["mu"]: row for row in line.among(rows).to_dict("records")}
+        if not of_level:
             continue
-        of_level = {row["mu"]: row for row in own.to_dict("records")}
         cells = [_share(of_level.get(mu), "gain_share", line) for mu in mus]
         yield line.explained, (*cells, _share(of_level.get(mus[-1]), "named_right", line))
     always, share = rows[["best_fixed", "best_fixed_share"]].iloc[0]

@@ -49,8 +49,7 @@ def answer_widget(frames: Frames, compared: Compared, facts: PageFacts) -> Widge
 def _panel(rows: pd.DataFrame, lines: Sequence[Line], levels: Sequence[float]) -> dict[str, Any]:
     drawn = []
     for line in lines:
-        own = line.rows.loc[line.rows.index.isin(rows.index)]
-        of_level = {row["mu"]: row for row in own.to_dict("records")}
+        of_level = {row["mu"]: row for row in line.among(rows).to_dict("records")}
         drawn.append(
             {
                 "name": line.name if line.name == STRONGEST else line.explained,

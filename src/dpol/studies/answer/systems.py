@@ -17,7 +17,7 @@ from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, GREY, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
 from dpol.show.words import mu_title
-from dpol.studies.games.levels import promised
+from dpol.studies.comparison.standings import is_system
 from dpol.studies.games.names import (
     BASELINE,
     OURS,
@@ -49,6 +49,10 @@ class Line:
     rows: pd.DataFrame
     explained: str
 
+    def among(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return its rows that are among those of a part of the standings."""
+        return self.rows.loc[self.rows.index.isin(rows.index)]
+
 
 def lines_of(standings: pd.DataFrame) -> list[Line]:
     """Return the baseline, the strongest rival, ours and the best with a curator, or all systems.
@@ -57,7 +61,7 @@ def lines_of(standings: pd.DataFrame) -> list[Line]:
     hindsight by its mean share over all levels with noise. A run that names no system shows every
     algorithm of its report with its best noise at the strictest level, the best algorithm first.
     """
-    rows = promised(standings).dropna(subset="gain_share")
+    rows = standings[standings["keeps_level"]].dropna(subset="gain_share")
     return _named(rows) if names_ours(rows) else _all(rows)
 
 
@@ -73,7 +77,7 @@ def _named(rows: pd.DataFrame) -> list[Line]:
         BASELINE: rows[rows["role"] == BASELINE],
         STRONGEST: rows[rows["strongest"]],
         OURS: rows[rows["role"] == OURS],
-        CURATOR: rows[_is(rows, best)] if best else raw,
+        CURATOR: rows[is_system(rows, best)] if best else raw,
     }
     parts = {name: own for name, own in parts.items() if len(own)}
     lines = []
@@ -110,7 +114,7 @@ def _all(rows: pd.DataFrame) -> list[Line]:
         look = replace(looks[str(label)], dashes=SOLID if model == "local" else DASHED)
         if model == "none":
             name, look = f"{best[0]}, no privacy", replace(look, colour=GREY, dashes=SHORT)
-        system = own[_is(own, best)]
+        system = own[is_system(own, best)]
         private = model != "none" and system["mu"].min() == strictest
         rank = mean_share(system, strictest) if private else -math.inf
         line = Line(name=name, look=replace(look, width=THIN), rows=system, explained=name)
@@ -128,10 +132,6 @@ def _best(rows: pd.DataFrame) -> tuple[str, str] | None:
         return None
     best: Any = rows.groupby(["algorithm", "noise"], sort=False)["gain_share"].mean().idxmax()
     return best[0], best[1]
-
-
-def _is(rows: pd.DataFrame, system: tuple[str, str]) -> pd.Series[bool]:
-    return (rows["algorithm"] == system[0]) & (rows["noise"] == system[1])
 
 
 def groups_of(standings: pd.DataFrame, facts: Facts) -> dict[str, pd.DataFrame]:

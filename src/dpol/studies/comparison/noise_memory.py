@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import at_this_reading, standard_error, student_factor, verdict_on
+from dpol.core.intervals import standard_error, student_factor, verdicts_on
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
@@ -184,8 +184,6 @@ def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
         confidence=confidence,
         ci_comparisons=count,
     )
-    pairs = frame[["difference", "difference_half_width"]].to_numpy()
-    verdicts = pd.Series([verdict_on(*pair) for pair in pairs], frame.index)
     depends = frame["unmeasured_share"] > MANY_UNMEASURED
-    verdicts = verdicts.where(~depends, verdicts.map(at_this_reading))
-    return frame.assign(verdict=verdicts.where(frame["difference"].notna(), ""))
+    pairs = frame["difference"], frame["difference_half_width"]
+    return frame.assign(verdict=verdicts_on(*pairs, depends))

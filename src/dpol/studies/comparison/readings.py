@@ -6,7 +6,6 @@ little, a verdict holds only if it is the same at every reading.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 
 import pandas as pd
@@ -23,12 +22,11 @@ from dpol.core.schemas import read_frame
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.points import ReadingsPoint
-from dpol.studies.comparison.standings import is_system, is_the_papers, promises_of
+from dpol.studies.comparison.standings import SYSTEM
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL
+from dpol.studies.games.names import BASELINE, OURS
 from dpol.studies.games.scores import Played
-from dpol.studies.games.summary import schema
-from dpol.studies.study import Inputs
+from dpol.studies.study import Inputs, schemas_in
 
 _OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE}
 
@@ -43,15 +41,16 @@ def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
     """
     if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
         return pd.DataFrame()
-    summary = read_frame(inputs.files["summary"], schema("summary"))
-    own = summary[summary["stream"] == point.stream]
-    own, rows = own.assign(promise=[*promises_of(own)]), []
+    standings = read_frame(inputs.files["ranked"], schemas_in(__package__)["standings"])
+    own, rows = standings[standings["stream"] == point.stream], []
     for reading in point.readings:
         stream = read_stream(inputs.files[reading])
         for mu, at in own.groupby("mu", sort=False):
+            rivals = pd.concat([at[at["role"] == BASELINE], at[at["strongest"]]])
+            systems = [point.ours, *rivals[SYSTEM].itertuples(index=False, name=None)]
             played, *others = (
-                _played(stream, system, at, point, inputs)
-                for system in dict.fromkeys([point.ours, *_rivals(at, point)])
+                _played(stream, system, float(str(mu)), point, inputs)
+                for system in dict.fromkeys(systems)
             )
             for other in others:
                 ahead = played.totals - other.totals
@@ -76,20 +75,8 @@ def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _rivals(at: pd.DataFrame, point: ReadingsPoint) -> Iterator[tuple[str, str]]:
-    """Yield the baseline and the strongest rival among the rows of a stream and level."""
-    rivals = at[(at["promise"] == THE_LEVEL) & ~is_system(at, point.ours)]
-    named = at[is_the_papers(at)], rivals.nlargest(1, "mean_gain")
-    for other in pd.concat(named).to_dict("records"):
-        yield other["algorithm"], other["noise"]
-
-
 def _played(
-    stream: GainStream,
-    system: tuple[str, str],
-    at: pd.DataFrame,
-    point: ReadingsPoint,
-    inputs: Inputs,
+    stream: GainStream, system: tuple[str, str], mu: float, point: ReadingsPoint, inputs: Inputs
 ) -> Played:
     """Play one system; all that see local noise see the same in each replicate."""
     label, noise = system
@@ -98,7 +85,7 @@ def _played(
         stream,
         [member for member in members if member.label == label],
         noise=noise,
-        mu=float(at["mu"].iloc[0]),
+        mu=mu,
         seed=inputs.seed,
         replicates=range(point.replicates),
         memory_mb=inputs.memory_mb,

@@ -7,18 +7,13 @@ of systems, so a system may be named after one has seen which is the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import (
-    at_this_reading,
-    standard_error,
-    student_factor,
-    verdict_on,
-)
+from dpol.core.intervals import standard_error, student_factor, verdicts_on
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED
 from dpol.privacy.account import best_guess
@@ -56,10 +51,10 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows = summary.assign(question=summary["stream"].map(point.questions))
     samples = _samples(rows, totals)
     rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
-    rows["role"] = np.where(is_the_papers(rows), BASELINE, "")
+    rows["role"] = np.where(_is_the_papers(rows), BASELINE, "")
     rows.loc[is_system(rows, point.ours), "role"] = OURS
     rows["right_guesses"] = rows["mu"].map(best_guess)
-    rows["promise"] = [*promises_of(rows)]
+    rows["promise"] = [*_promises_of(rows)]
     level = list(rows.groupby(_LEVEL, sort=False).indices.values())
     # Every share, and the difference of every pair.
     intervals = {True: 0, False: 0}
@@ -74,7 +69,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     return pd.concat(parts).sort_index(ignore_index=True)
 
 
-def is_the_papers(rows: pd.DataFrame) -> pd.Series[bool]:
+def _is_the_papers(rows: pd.DataFrame) -> pd.Series[bool]:
     """Return which rows are of the baseline, the first paper's RW-Meta with its noise."""
     return rows["exhibit"] == f"{TABLE_2}{META}"
 
@@ -103,7 +98,7 @@ def _samples(rows: pd.DataFrame, totals: pd.DataFrame) -> list[Floats]:
     ]
 
 
-def promises_of(rows: pd.DataFrame) -> Iterator[str]:
+def _promises_of(rows: pd.DataFrame) -> Iterator[str]:
     """Yield what each row promises: only rows of one promise have ranks beside each other."""
     longest = rows["mu"] * math.sqrt(STAYS[-1]) * (1 + 1e-9)  # of independent noise
     more = rows[f"mu_{STAYS[-1]}_weeks"] > longest
@@ -173,17 +168,17 @@ def _compared(
     strongest = int(largest.argmax()) if largest.max() > -math.inf else None
     places: dict[str, int | None] = {"strongest": strongest}
     # The paper's method may be ours, too.
-    named = {BASELINE: is_the_papers(rows), OURS: rows["role"] == OURS}
+    named = {BASELINE: _is_the_papers(rows), OURS: rows["role"] == OURS}
     for role, rows_of in named.items():
         at = np.flatnonzero(rows_of)
         places[role] = int(at[0]) if len(at) else None
-    depends = list(rows["unmeasured_share"] > MANY_UNMEASURED)
+    depends = rows["unmeasured_share"] > MANY_UNMEASURED
     for name, prefix in REFERENCES.items():
         place = places[name]
         nowhere = np.full(len(rows), math.nan)
         gap, half = (nowhere,) * 2 if place is None else (gaps[:, place], factor * errors[:, place])
         rows[f"to_{prefix}"], rows[f"to_{prefix}_half_width"] = gap, half
-        rows[f"to_{prefix}_verdict"] = [*_verdicts(gap, half, depends)]
+        rows[f"to_{prefix}_verdict"] = verdicts_on(gap, half, depends)
     return rows.assign(strongest=np.arange(len(rows)) == (-1 if strongest is None else strongest))
 
 
@@ -191,12 +186,3 @@ def _differences(shares: Floats, own: Floats) -> Floats:
     """Return the mean differences of systems (n, R) to one (R,), and their standard errors."""
     apart = shares - own
     return np.stack([apart.mean(axis=1), standard_error(apart.T)])
-
-
-def _verdicts(gap: Floats, half: Floats, depends: Sequence[bool]) -> Iterator[str]:
-    for difference, width, reads in zip(gap, half, depends, strict=True):
-        if math.isnan(difference):
-            yield ""
-            continue
-        verdict = verdict_on(difference, width)
-        yield at_this_reading(verdict) if reads else verdict

@@ -52,7 +52,7 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoin
                 ),
                 inputs={
                     "stream": f"streams/{stream}.parquet",
-                    "summary": "summary.parquet",
+                    "ranked": "points/comparison/standings/standings.parquet",
                     **read,
                 },
                 code=tuple(dict.fromkeys(played)),

@@ -35,11 +35,6 @@ def keeps_level(rows: pd.DataFrame) -> NDArray[np.bool_]:
     return np.array(guesses) <= rows["mu"].map(best_guess).to_numpy() + 1e-9
 
 
-def promised(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of the summary whose guarantee is as strong as their level."""
-    return rows[rows["keeps_level"]]
-
-
 def is_weaker(guaranteed: float, mu: float) -> bool:
     """Return whether a guarantee of Gaussian DP is weaker than its level; False for other ones."""
     return bool(guaranteed > mu * (1 + 1e-9))

@@ -1,8 +1,7 @@
 """Summary and curves: a row per cell, which is an algorithm on a stream with a noise at a level.
 
 The rows of all games are joined over blocks of replicates. Also what follows from the summary:
-shares and costs. The half-width of a cost is the sum of two half-widths, so the intervals of costs
-hold jointly wherever the intervals of the summary do.
+shares of the possible gain.
 """
 
 from __future__ import annotations
@@ -304,41 +303,18 @@ def _curve(
 
 
 def conclude(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add the columns that follow from the summary (docs/reference/tables.md).
+    """Add the shares of the possible gain (docs/reference/tables.md).
 
-    Shares of the possible gain are 0 for uniform random and 1 for the oracle, and empty where all
-    experts have the same gain in every round. The cost of noise is the algorithm's total gain
-    without noise minus its gain with it; it is empty where the algorithm was never played without
-    noise, or gained nothing then.
+    They are 0 for uniform random and 1 for the oracle, and empty where all experts have the same
+    gain in every round.
 
     Args:
         summary: table of `summarize`.
     """
     uniform, mean = summary["uniform_gain"], summary["mean_gain"]
     possible = (summary["oracle_gain"] - uniform).replace(0.0, math.nan)
-    shared = summary.assign(
+    return summary.assign(
         best_fixed_share=(summary["best_fixed_gain"] - uniform) / possible,
         gain_share=(mean - uniform) / possible,
         gain_share_half_width=summary["ci_half_width"] / possible,
     )
-    key = ["stream", "algorithm", "noise"]
-    free = (summary["mu"] == math.inf) & (summary["epsilon"] == math.inf)
-    base = summary.loc[free & (mean > 0), [*key, "mean_gain", "ci_half_width"]]
-    both = summary.merge(base, how="left", on=key, suffixes=("", "_free"), validate="many_to_one")
-    noisy = summary["mu"].to_numpy() < math.inf
-    gain = np.where(noisy, both["mean_gain_free"], math.nan)
-    half = np.where(noisy, both["ci_half_width_free"] + both["ci_half_width"], math.nan)
-    lost, above = gain - both["mean_gain"], gain - both["uniform_gain"]
-    return with_best(shared).assign(
-        gain_without_noise=gain,
-        noise_cost=lost.to_numpy(),
-        noise_cost_half_width=half,
-        noise_cost_share=(lost / above.where(above > 0)).to_numpy(),
-    )
-
-
-def with_best(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add `best_of_family`: the largest mean of its setting; ties go to the first label."""
-    ordered = summary.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
-    best = ordered.drop_duplicates(["stream", "family", "noise", "mu"]).index
-    return summary.assign(best_of_family=summary.index.isin(best))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -82,10 +82,10 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
         if statement.paper == PAPERS[paper] and not statement.on_data
     }
     checks = progress(CHECKS[paper], f"claims: {paper}")
-    found = _by_statement(theirs, chain.from_iterable(check(seed) for check in checks))
-    if undecided := theirs.keys() - found.keys():
+    made = _decided(theirs, chain.from_iterable(check(seed) for check in checks))
+    if undecided := theirs.keys() - {claim.finding.name for claim in made}:
         raise ValueError(f"{paper}: no check decides {', '.join(sorted(undecided))}")
-    return [decided(theirs[name], findings) for name, findings in found.items()]
+    return made
 
 
 def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
@@ -97,18 +97,15 @@ def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
         KeyError: a finding is on none of the statements on data.
     """
     on_data = {name: statement for name, statement in statements().items() if statement.on_data}
-    found = _by_statement(on_data, gains.table_two(summary))
-    return [decided(on_data[name], findings) for name, findings in found.items()]
+    return _decided(on_data, gains.table_two(summary))
 
 
-def _by_statement(
-    asked: Mapping[str, Statement], findings: Findings
-) -> dict[str, Sequence[Finding]]:
-    """Return the findings of each statement that has some, in the order of the statements."""
+def _decided(asked: Mapping[str, Statement], findings: Findings) -> list[Claim]:
+    """Return the claim of each statement with findings, in the order of the statements."""
     found = {name: list[Finding]() for name in asked}
     for finding in findings:
         found[finding.name].append(finding)
-    return {name: its for name, its in found.items() if its}
+    return [decided(asked[name], its) for name, its in found.items() if its]
 
 
 def run(point: ClaimsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
