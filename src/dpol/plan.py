@@ -209,8 +209,9 @@ class Plan:
         if names := changed_files(Path(self.folder), self._notes):
             more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
             raise DataError(
-                f"{self.folder}: not as the jobs wrote them: {', '.join([*names[:10], *more])};"
-                " move or delete these files, and run snakemake again"
+                f"{self.folder}: changed since the jobs wrote them:"
+                f" {', '.join([*names[:10], *more])}; move or delete these files, and run snakemake"
+                " again"
             )
 
     def asked_anew(self, log: str, params: Mapping[str, Any]) -> list[str] | None:

@@ -134,7 +134,7 @@ def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):
     [
         ("forgetful-leder", "did you mean forgetful-leader"),
         ("adalg.ForgetfulLeader", "nor a package.module:Class"),
-        ("../adalg:Thing", "is no package.module:Class"),
+        ("../adalg:Thing", "must name a class as package.module:Class"),
         ("nowhere:Thing", "cannot import nowhere:Thing: No module named 'nowhere'"),
         ("adalg:Thing", "has no attribute 'Thing'"),
         ("adalg:HALF", "must derive from an algorithm"),

@@ -58,7 +58,7 @@ def test_a_run_believes_what_it_wrote_and_what_it_was_asked_and_nothing_else(
     changes = r"summary.parquet \(changed\), tables/mine.csv \(new\); see dpol verify"
     with pytest.warns(UserWarning, match=f"was changed after the run: {changes}"):
         dpol.open_run(run)
-    wanted = "error: results/test: not as the jobs wrote them: summary.parquet; move or delete"
+    wanted = "error: results/test: changed since the jobs wrote them: summary.parquet; move or"
     assert wanted in fail(snakemake(tmp_path))
 
     # Another config, and a part of its run before the whole, with Snakemake's records elsewhere.

@@ -83,7 +83,7 @@ def record_keeps_the_level(noise: Noise) -> None:
                 raise CheckError(f"it cannot noise a stream: {error}") from None
             if not 0 < record.mu <= mu * _ROUNDING:
                 raise CheckError(
-                    f"its noise gives mu = {record.mu:.3g}, but {mu:g} was asked for; make its"
+                    f"its noise gives mu = {record.mu:.3g}, above the requested {mu:g}; make its"
                     " scale larger"
                 )
 

@@ -109,7 +109,7 @@ def load_named(name: str, target: str) -> Any:
         ValueError: the target is no such name, or the import fails.
     """
     if not re.fullmatch(OF_ANOTHER, target):  # a relative module would be looked for in dpol
-        raise ValueError(f"{name}: is no package.module:Class; write the name of a class so")
+        raise ValueError(f"{name}: must name a class as package.module:Class")
     try:
         return load(target)
     except (ImportError, AttributeError) as error:

@@ -140,7 +140,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
 
 @dataclass(frozen=True)
 class LazyWeights(LazyExperts):
-    """L2P: draw a new expert from multiplicative weights only when it must, or at random.
+    """L2P: keep the expert unless new losses or a coin cause a redraw by multiplicative weights.
 
     The parameters give the (epsilon, delta) that a mu-GDP mechanism has at `delta`, for the
     largest change of a loss that one person can cause. Source: "Private Online Learning via Lazy

@@ -144,7 +144,7 @@ def choose_dartboard(
 
 @dataclass(frozen=True)
 class ShrinkingDartboard(LazyExperts):
-    """Draw a new expert from multiplicative weights when the last one loses, or at random.
+    """Keep the expert until a loss or a coin causes a redraw by multiplicative weights.
 
     L2P's predecessor: it needs no hidden second expert, and stops to redraw at a limit. Source:
     "Private Online Prediction from Experts", Algorithm 1; the accounting `sound` is ours.
