@@ -1,4 +1,4 @@
-"""The accountant: against exact fractions and another convolution, with planted errors."""
+"""The accountant: against exact fractions and another convolution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy import special
 
 from dpol.core.rounding import rounded_up
 from dpol.noise.event_streams import MECHANISMS
-from dpol.privacy import composition, noise_laws
+from dpol.privacy import composition
 from dpol.privacy.account import guesses_of, noises_for
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.noise_laws import (
@@ -283,45 +283,6 @@ def test_printed_deviations_keep_the_promise(promise, weeks, digits):
             assert 2 * weeks * low <= promise.epsilon * (1 + 1e-9)
 
 
-# ---- planted errors ------------------------------------------------------------------------------
-
-
-def floored(one, releases):
-    logs = composition.log_masses(one, releases)
-    return np.maximum(logs, logs.max() - 30)
-
-
-def one_sided(one, releases):
-    logs = composition.log_masses(one, releases)
-    logs[: len(logs) // 2] = -np.inf
-    return logs
-
-
-def without_a_factor(one, releases):
-    return composition.log_masses(one, releases) + 1e-3
-
-
-@pytest.mark.parametrize("planted", [floored, one_sided, without_a_factor, None])
-def test_planted_errors_are_found(monkeypatch, planted):
-    if planted is None:  # rounded to the wrong side
-        monkeypatch.setattr(noise_laws, "_ROUNDING", -1e-4)
-    else:
-        monkeypatch.setattr(noise_laws, "log_masses", planted)
-    found, law = 0, DISCRETE_GAUSSIAN if planted is floored else DISCRETE_LAPLACE
-    for promise in (Promise(mu=5.0), Promise(mu=20.0), Promise(epsilon=1.0, delta=1e-20)):
-        noise_laws._distribution.cache_clear()
-        noise_laws._largest.cache_clear()
-        try:
-            check_strength(law, promise, 3)
-        except (AssertionError, ArithmeticError):
-            found += 1
-    noise_laws._distribution.cache_clear()
-    noise_laws._largest.cache_clear()
-    assert found
-    monkeypatch.undo()
-    check_strength(DISCRETE_LAPLACE, Promise(mu=20.0), 8)
-
-
 def test_a_mass_that_no_tilt_shows_is_no_number(monkeypatch):
     monkeypatch.setattr(composition, "_BELIEVED", 0.9999)
     with pytest.raises(ArithmeticError, match="no tilt shows"):
@@ -357,8 +318,7 @@ def test_epsilon_keeps_mu_to_all_digits(mu, delta):
     assert missing <= 1e-8 or epsilon == 0
 
 
-def test_mu_of_no_epsilon_in_the_review():
-    assert mu_of_epsilon(0, 1e-300) == pytest.approx(2.5066282746e-300, rel=1e-9)
+def test_delta_of_no_epsilon_in_the_review():
     assert float(delta_of_epsilon(0.0, 1e-12)) == pytest.approx(
         1e-12 / math.sqrt(2 * math.pi), rel=1e-12
     )
