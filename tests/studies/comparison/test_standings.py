@@ -189,21 +189,6 @@ def test_a_plain_program_finds_the_same(
             assert found[key][name] == wanted, (key, name)
 
 
-@given(drawn())
-def test_no_row_that_promises_the_level_is_above_the_strongest(
-    made: tuple[pd.DataFrame, pd.DataFrame, StandingsPoint],
-) -> None:
-    found = standings(*made)
-    for _, own in found.groupby(KEY[:2] + KEY[4:]):
-        named = own[own["strongest"]]
-        rivals = own[(own["promise"] == "the level") & (own["role"] != "ours")]
-        assert len(named) == min(1, len(rivals))
-        assert {*named["model"]} <= {"local"}
-        assert named["keeps_level"].all()
-        assert not (rivals["gain_share"] > named["gain_share"].max()).any()
-        assert not rivals["to_strongest_verdict"].isin(["above", "ahead at this reading"]).any()
-
-
 # --- By hand ---
 
 
@@ -252,14 +237,6 @@ def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> No
     assert mean[[*weaker]].tolist() == [1.5, 6.0, 9.0, 30]
     assert (mean["best_fixed"], mean["best_fixed_share"]) == ("", 0.625)
     assert (mean["keeps_level"], mean["promise"]) == (False, "less")
-
-
-def test_noise_that_stays_longer_is_known_at_every_level() -> None:
-    rows = [run("rw-ftpl", mu, 9.0, noise="capacity-memory") for mu in (INF, 1.0)]
-    rows[1]["mu_8_weeks"] = 3.0  # more than sqrt(8)
-    rows += [run("rw-ftpl", mu, 9.0, noise="capacity") for mu in (INF, 1.0)]
-    found = standings_of(rows)
-    assert found["promise"].tolist() == [*["one week"] * 2, *["the level"] * 2]
 
 
 def test_one_replicate_decides_nothing_and_different_numbers_are_refused() -> None:
