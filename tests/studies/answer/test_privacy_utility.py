@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from dpol.show.looks import GREY
@@ -230,36 +228,6 @@ def test_a_planted_row_is_shown_everywhere_or_nowhere(
         line = lines(drawn(frame).axes[0])["the strongest rival"]
         assert points(line)[1][1] == pytest.approx(59 / 60)
     assert found == dict.fromkeys(found, kept) | {"league": True}
-
-
-@pytest.mark.parametrize("ours", [None, OURS])
-@given(data=st.data())
-def test_no_number_in_the_list_is_of_a_row_below_its_level(
-    ours: tuple[str, str] | None, data: st.DataObject
-) -> None:
-    gains = st.integers(1, 59)
-    played = [it | {"mean_gain": float(data.draw(gains))} for it in rows()]
-    weak = data.draw(st.sets(st.integers(0, len(played) - 1)))
-    played = [it | {"guaranteed_mu": 2.0} if k in weak else it for k, it in enumerate(played)]
-    # A rule without privacy that a run played at a level all the same.
-    played.append(
-        run("follow-the-leader", 1.0, 60.0, noise="none", model="none", guaranteed_mu=INF)
-    )
-    frame = standings_of(played, ours)
-    kept = {
-        (mu, round(row["mean_gain"] / 60, 6))
-        for mu in (INF, 1.0)
-        for row in summary(played).to_dict("records")
-        if row["mu"] == mu and row["keeps_level"]
-    }
-    told = {
-        (mu, point[0])
-        for line in listed(frame)
-        for mu, point in zip((INF, 1.0), line["points"], strict=True)
-        if point is not None
-    }
-    assert told <= kept
-    assert (1.0, 1.0) not in told
 
 
 # --- The league ---
