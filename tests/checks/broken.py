@@ -193,11 +193,6 @@ class SoundForgetful(dpol.CentralAlgorithm[Any]):
         return setup.guarantee("fresh noise", setup.mu, lambda weeks: float(week * weeks**0.5))
 
 
-class HalfOfIt(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise / 2
-
-
 class ShrinksWithData(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (1.2 - gains)
@@ -227,11 +222,6 @@ class OneReleaseOfAStay(SoundForgetful):
 class TooSmallByRootTwo(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise / np.sqrt(2)
-
-
-class NoneInOddRounds(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise * (t % 2)
 
 
 class NoneInRoundTwo(SoundForgetful):

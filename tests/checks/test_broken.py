@@ -34,10 +34,10 @@ BROKEN = {
     "ReadsAnyNoise": "plays any noise that it can read",
     **dict.fromkeys(
         [
-            *("ForgetsItsNoise", "HalfOfIt", "ShrinksWithData", "NoneAtZero", "NoneLate"),
+            *("ForgetsItsNoise", "ShrinksWithData", "NoneAtZero", "NoneLate"),
             *("NoneOnTheLast", "OneReleaseOfAStay", "NoComposition", "DrawnOnce"),
             # planted by somebody who did not write the check
-            *("TooSmallByRootTwo", "NoneInOddRounds", "NoneInRoundTwo", "ShrinksByRounds"),
+            *("TooSmallByRootTwo", "NoneInRoundTwo", "ShrinksByRounds"),
             *("NoneAtATie", "SharedByTwo", "UsedAgain", "RemembersRoundSix", "Bounded"),
             *("RoundedWithTies", "SeedOfData"),
         ],
