@@ -181,11 +181,6 @@ def bytes_per_replicate(stream: GainStream, members: Sequence[Member]) -> int:
     return _FLOAT * (held * stream.n_experts + _PER_PAIR * learners**2)
 
 
-def results_mb(stream: GainStream, members: Sequence[Member], replicates: Sequence[int]) -> float:
-    """Return the size of the results of one game, in MB."""
-    return _ROW * len(members) * len(replicates) * stream.n_rounds / 2**20
-
-
 def parts(
     stream: GainStream,
     members: Sequence[Member],
@@ -205,8 +200,8 @@ def parts(
     if not memory_mb > 0:
         raise ValueError(f"memory_mb must be above 0, got {memory_mb}")
     fixed = _PROCESS + _READ * _FLOAT * stream.gains.size
-    memory_mb -= results_mb(stream, members, replicates)
-    fitting = (memory_mb * 2**20 - fixed) / bytes_per_replicate(stream, members)
+    results = _ROW * len(members) * len(replicates) * stream.n_rounds
+    fitting = (memory_mb * 2**20 - results - fixed) / bytes_per_replicate(stream, members)
     most = max(1, int(min(fitting, len(replicates))))
     count = -(-len(replicates) // most)
     for part in range(count):

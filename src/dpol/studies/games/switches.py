@@ -16,7 +16,9 @@ MOST_SWITCHES = 200
 
 def best_sequences(streams: Iterable[GainStream]) -> pd.DataFrame:
     """Return a row per stream and S, up to `MOST_SWITCHES` (docs/reference/tables.md)."""
-    found = {it.label: switching_gains(it.gains, _most(it)) for it in streams}
+    found = {
+        it.label: switching_gains(it.gains, min(it.n_rounds - 1, MOST_SWITCHES)) for it in streams
+    }
     return pd.concat(
         [
             pd.DataFrame({"stream": label, "switches": range(len(best)), "best_gain": best})
@@ -24,10 +26,6 @@ def best_sequences(streams: Iterable[GainStream]) -> pd.DataFrame:
         ],
         ignore_index=True,
     )
-
-
-def _most(stream: GainStream) -> int:
-    return min(stream.n_rounds - 1, MOST_SWITCHES)
 
 
 def switching_gains(gains: Floats, most: int) -> Floats:
