@@ -105,7 +105,6 @@ def main(**changes: Any) -> Shown:
         algorithms=("rw-meta", "tree-ftpl-min-noise", "follow-the-leader"),
         envelope="ridge",
         noises=(*NOISES, "a", "b"),
-        confidence=0.95,
     )
     return replace(shown, **changes)
 

@@ -94,19 +94,6 @@ def test_the_published_accountant_comes_with_the_normaliser_of_the_paper_which_i
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        *(("delta", value) for value in (0.0, 1.0, math.nan)),
-        ("accountant", "hopeful"),
-        ("largest_batch", 0),
-    ],
-)
-def test_wrong_parameters_are_refused(name, wrong):
-    with pytest.raises(ValueError, match=name):
-        LazyWeights(**{name: wrong})
-
-
-@pytest.mark.parametrize(
     ("algorithm", "mu", "epsilon"),
     [(LazyWeights(1e-9, "published"), 4e-9, "1.379e-09"), (LazyWeights(0.01), 0.001, "0")],
     ids=["out of reach", "already private"],

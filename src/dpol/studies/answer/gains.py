@@ -123,7 +123,7 @@ def average_gain_table(frames: Frames, main: Shown, facts: Facts) -> Table:
         " is uniform random, 100% the oracle). —: not run.",
         "Uniform random: an expert drawn uniformly in every round. Best fixed expert: the best"
         " single expert in hindsight. Oracle: the best expert of every round.",
-        footers.describe_interval(main.confidence, summary["ci_comparisons"].iloc[0]),
+        footers.describe_interval(facts.confidence, summary["ci_comparisons"].iloc[0]),
         *(text for note, text in _EXPLAINED.items() if note in noted),
         *([footers.describe_best(best, family)] if best in columns else []),
         footers.describe_data(facts.simulated),

@@ -44,13 +44,11 @@ class Shown:
         algorithms: labels of the algorithms, in order.
         envelope: family with a column for its best member; empty for none.
         noises: names of the noises played, in order.
-        confidence: joint confidence of the intervals.
     """
 
     algorithms: tuple[str, ...]
     envelope: str
     noises: tuple[str, ...]
-    confidence: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,5 +120,4 @@ class Games(Settings):
             algorithms=tuple(self.report.algorithms),
             envelope=self.report.envelope,
             noises=tuple(in_order(noises - {NO_NOISE})),
-            confidence=self.report.confidence,
         )

@@ -171,7 +171,7 @@ def summarize(
     named = cells["algorithm"].isin(report.algorithms)
     shown = named | (cells["family"] == report.envelope)
     comparisons = int((shown | (paper & cells["exhibit"].ne(""))).sum())
-    half = partial(half_width, confidence=report.confidence, comparisons=comparisons)
+    half = partial(half_width, confidence=facts.confidence, comparisons=comparisons)
     about = pd.DataFrame([_stream_facts(stream) for stream in streams.values()])
     rows = cells.merge(about, how="left", on="stream", validate="many_to_one")
     ends = rows["replicates"].cumsum().to_numpy()[:-1]
@@ -192,7 +192,7 @@ def summarize(
         epsilon=[_epsilon(row, facts.delta) for row in records],
         amplified_epsilon=[_amplified(row, facts.delta) for row in records],
         delta=facts.delta,
-        confidence=report.confidence,
+        confidence=facts.confidence,
         ci_comparisons=comparisons,
     )
     regret = rows["best_fixed_gain"] - rows["mean_gain"]

@@ -47,7 +47,7 @@ def draw_figure_2(frames: Frames, main: Shown, facts: Facts) -> Figure:
     Args:
         frames: the summary; and `cumulative`, one row per stream, algorithm, noise, mu and round,
             with the best fixed expert among the algorithms.
-        main: the confidence of the intervals.
+        main: what the games show; not needed here.
         facts: titles of the streams, levels, and whether the data are simulated.
     """
     levels = ordered_levels(facts.levels)
@@ -74,7 +74,7 @@ def draw_figure_2(frames: Frames, main: Shown, facts: Facts) -> Figure:
         most = 4 if len(levels) > _MANY else 5
         _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
         drawn.legend(_legend_keys(rows))
-        drawn.title(*_subtitle(rows, main, facts))
+        drawn.title(*_subtitle(rows, facts))
         depends = bool(frames["summary"]["unmeasured_share"].max() > MANY_UNMEASURED)
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure
@@ -134,14 +134,14 @@ def _legend_keys(rows: pd.DataFrame) -> list[Artist]:
     ]
 
 
-def _subtitle(rows: pd.DataFrame, main: Shown, facts: Facts) -> tuple[str, ...]:
+def _subtitle(rows: pd.DataFrame, facts: Facts) -> tuple[str, ...]:
     when = f"rounds 1 to {rows['round'].max()}"
     if rows["period"].notna().all():
         when = f"{rows['period'].min():%Y-%m-%d} to {rows['period'].max():%Y-%m-%d}"
     return (
         f"{panels.data_title(facts.simulated)}, {when}",
         f"{PAPER_NOISE} noise",
-        f"joint {100 * main.confidence:g}% intervals for the noise",
+        f"joint {100 * facts.confidence:g}% intervals for the noise",
     )
 
 

@@ -53,7 +53,7 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
 
     Args:
         frames: the summary, and the standings.
-        main: the confidence of the intervals.
+        main: what the games show; not needed here.
         facts: streams, levels, and the states of the paper among the streams.
     """
     summary, mus = frames["summary"], ordered_levels(facts.levels)
@@ -89,7 +89,7 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
         corner=("data", "privacy"),
         headers=(*titles.values(), *(Column(it, prose=True) for it in columns[len(titles) :])),
         sections=tuple(sections),
-        footers=tuple(_footers(summary, main, facts)),
+        footers=tuple(_footers(summary, facts)),
         numbers=both.reindex(columns=["source", *COLUMNS]).astype({"ci_comparisons": "Int64"}),
     )
 
@@ -180,7 +180,7 @@ def _how_data_differ(summary: pd.DataFrame, facts: Facts, state: str) -> str:
     return f"{weeks} weeks{' and' if weeks == 'other' else ', other'} hospitals"
 
 
-def _footers(summary: pd.DataFrame, main: Shown, facts: Facts) -> Iterator[str]:
+def _footers(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
     replicates = summary["replicates"].max()
     paper = f"Table 2 of {cited(EXPERTS)}"
     beside = f"Not shown: {paper} (other question: not comparable)."
@@ -207,7 +207,7 @@ def _footers(summary: pd.DataFrame, main: Shown, facts: Facts) -> Iterator[str]:
         " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"
         " correction counts the cells of all of them, so its interval holds despite the choice."
     )
-    yield footers.describe_interval(main.confidence, summary["ci_comparisons"].iloc[0])
+    yield footers.describe_interval(facts.confidence, summary["ci_comparisons"].iloc[0])
     free = summary[(summary["mu"] == math.inf) & (summary["noise"] == PAPER_NOISE)]
     noisy = free.loc[free["guaranteed_mu"] < math.inf, "algorithm"].unique()
     if named := [title for label, title in TITLES.items() if label in noisy]:
