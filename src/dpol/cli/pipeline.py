@@ -151,10 +151,9 @@ def snakemake_words(config: Path, flags: list[str], command: list[str]) -> list[
     os.environ["DPOL_COMMAND"] = shlex.join(command)
     # -P: modules in the working folder do not shadow packages.
     words = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(config)]
-    # What profiles/default says, which Snakemake finds in a clone only.
-    words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
-    words += ["--logger", "dpol"]
+    # Snakemake finds it by itself in a clone only.
+    words += ["--workflow-profile", str(pipeline() / "profiles/default")]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         words += ["--cores", "all"]
-    # Last, because --configfile and --logger take the next words too.
+    # Last, because --configfile takes the next words too.
     return [*words, "--snakefile", str(pipeline() / "workflow/Snakefile"), *flags]
