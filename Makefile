@@ -67,6 +67,7 @@ format: $(VENV)/.dev ## format the code, renew the generated parts of pages and 
 	$(VENV)/bin/python tools/references.py
 	$(VENV)/bin/python tools/recorded_numbers.py
 	$(VENV)/bin/python tools/sentences.py
+	$(VENV)/bin/python tools/run_notebook.py
 
 bench: $(VENV)/.dev ## speed as ratios, measured side by side: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

@@ -105,7 +105,8 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
     ):
         assert text in told
     assert len(read.games()) == sum(game.actions.size for game in PLAYED)
-    assert read.answer()["mean_gain"].tolist() == [2]
+    assert read.tables == ["answer", "average-gain", "summary"]
+    assert read.table("answer")["mean_gain"].tolist() == [2]
     with pytest.raises(dpol.DataError, match="no stream mn; known: nm"):
         read.stream("mn")
     with pytest.raises(dpol.DataError, match="no table questions; known: "):

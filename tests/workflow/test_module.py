@@ -17,6 +17,8 @@ import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 
+import dpol
+from dpol.show.style import save_figure
 from pipeline import ROOT, Done, fail, run, succeed, write_config
 
 TEST = ROOT / ".test"
@@ -71,6 +73,12 @@ def test_a_rule_of_the_importer_takes_a_result(imported: Path) -> None:
     page = (imported / "results/test/report/index.html").read_text()
     assert "Config: module dpol" in page
     assert re.search(r"Python [\d.]+, dpol ", page)  # its logs are found
+    run = dpol.open_run(imported / "results/test")
+    save_figure(run.plot(), [imported / "again.svg"])
+    drawn = run.folder / "figures/privacy-utility.svg"
+    assert (imported / "again.svg").read_bytes() == drawn.read_bytes()
+    with pytest.raises(dpol.DataError, match="no figure privacy; known: .*privacy-utility"):
+        run.plot("privacy")
     planned = succeed(start(imported, "--dry-run"))
     # The page names the config file, which the module did not have.
     assert set(re.findall(r"^(\w+) +\d+$", planned, re.M)) == {"render_report", "results", "total"}

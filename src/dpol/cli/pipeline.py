@@ -40,24 +40,25 @@ def add(commands: Commands) -> None:
         ("run", "CONFIG", "run the experiments of a config file", _RUN, _run),
     ):
         # argparse must read no options: they are read below, or by snakemake.
-        parser = commands.add_parser(
+        parser = add_command(
+            commands,
             name,
-            help=words,
+            words=words,
+            example=f"dpol {name}{' shelters' * (name == 'run')} --cores 2",
             description=text,
             usage=f"dpol {name} [-h] {first} [snakemake flag ...]",
             add_help=False,
             prefix_chars="\0",
         )
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        parser.set_defaults(run=run, parser=parser, readers="Experiments")
+        parser.set_defaults(run=run, parser=parser)
 
     words = (
         "check a part of the experiments (4 minutes on two cores), or the files of a run against"
         " its record"
     )
-    parser = add_command(
-        commands, "verify", readers="Experiments", words=words, description=_VERIFY
-    )
+    example = "dpol verify results/central-texas"
+    parser = add_command(commands, "verify", words=words, example=example, description=_VERIFY)
     words = "folder of a finished run (default: run a part of the experiments)"
     parser.add_argument("folder", type=path, nargs="?", metavar="RUN", help=words)
     parser.set_defaults(run=_verify)

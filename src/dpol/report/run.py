@@ -10,15 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 from pyarrow import parquet
 
+from dpol.config.experiment import parse_experiment
 from dpol.core.errors import DataError
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.reading import reading
-from dpol.reruns.record import Record, disagreements, read_config, read_record
+from dpol.reruns.record import CONFIG, Record, disagreements, read_config, read_record
+from dpol.studies.drawing import drawn_in
 from dpol.studies.games.summary import ROUNDS, schema
+from dpol.studies.showing import frames_of
 
 _FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
 """Columns of the summary for a plot."""
@@ -51,23 +55,6 @@ class Run:
         """One row per stream, algorithm, noise and mu; the six columns for a plot come first."""
         frame = self.table("summary")
         return frame[[*_FIRST, *frame.columns.difference(_FIRST, sort=False)]]
-
-    def answer(self) -> pd.DataFrame:
-        """Return the numbers of the page's first screen: the share that each system keeps.
-
-        One row per question, stream, system and level; rows without a stream are means over the
-        streams of a question. `right_guesses` is the largest share of right guesses of an attacker
-        about one person, `gain_share` the share of the possible gain kept, `named_right` the share
-        of rounds in which the right expert was named, and `best_fixed` the best fixed expert.
-        Half-widths of means are means of half-widths.
-
-        Raises:
-            DataError: the run has no such table, or it cannot be read.
-        """
-        several = "tables/answer-by-question.csv" in self.record.files
-        table = self.table("answer-by-question" if several else "answer")
-        texts = ["question", "stream", "best_fixed"]
-        return table.assign(**table[texts].astype(object).fillna(""))
 
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has no stream with this label."""
@@ -119,16 +106,47 @@ class Run:
             frames: list[pd.DataFrame] = [table.to_pandas() for table in tables if table.num_rows]
             return pd.concat(frames, ignore_index=True)
 
+    @property
+    def tables(self) -> list[str]:
+        """Names that `table` takes."""
+        return sorted(self._tables)
+
     def table(self, name: str) -> pd.DataFrame:
         """Read a result table such as `cumulative`, or a report table such as `average-gain`.
 
         Raises:
             DataError: the run has no such table, or it cannot be read.
         """
-        there = self._files("tables", ".csv") | self._files(".", ".parquet")
-        path = there[self._one_of("table", name, there)]
+        path = self._tables[self._one_of("table", name, self._tables)]
         with reading(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+    def plot(self, name: str = "privacy-utility") -> Figure:
+        """Draw a figure of the page from the result tables of the run.
+
+        Args:
+            name: name of the figure, as of its files in figures/.
+
+        Raises:
+            DataError: the run has no such figure, or a table cannot be read.
+        """
+        config = parse_experiment(self.config, str(self.folder / CONFIG)).config
+        figures = {
+            figure.name: (study, block, section)
+            for study, block in config.studies()
+            for section in study.sections_of(block, config.facts)
+            for figure in section.figures
+        }
+        study, block, section = figures[self._one_of("figure", name, figures)]
+        files = {
+            it: self._tables[self._one_of("table", it, self._tables)] for it in section.results
+        }
+        frames = frames_of(study.package, files)
+        return drawn_in(study.package).figures[name](frames, study.shown(block), config.facts)
+
+    @property
+    def _tables(self) -> dict[str, Path]:
+        return self._files("tables", ".csv") | self._files(".", ".parquet")
 
     def _files(self, below: str, suffix: str) -> dict[str, Path]:
         """Return the files of the run that are directly in a folder, by their name."""
