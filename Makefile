@@ -34,7 +34,7 @@ image: ## build the container image localhost/dpol (3 minutes; podman, buildah o
 	"$$engine" build --tag $(IMAGE) --build-arg REVISION=$$(git rev-parse HEAD) \
 	    --file Containerfile .
 
-docs: $(VENV)/.dev ## the documentation as web pages: docs/_build/index.html
+docs: $(VENV)/.dev ## the documentation as web pages, with the page of the default run if that is finished: docs/_build/index.html
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
