@@ -77,7 +77,7 @@ def test_a_rule_of_the_importer_takes_a_result(imported: Path) -> None:
     save_figure(run.plot(), [imported / "again.svg"])
     drawn = run.folder / "figures/privacy-utility.svg"
     assert (imported / "again.svg").read_bytes() == drawn.read_bytes()
-    with pytest.raises(dpol.DataError, match="no figure privacy; known: .*privacy-utility"):
+    with pytest.raises(dpol.DataError, match="no figure privacy; did you mean privacy-utility"):
         run.plot("privacy")
     planned = succeed(start(imported, "--dry-run"))
     # The page names the config file, which the module did not have.

@@ -16,8 +16,7 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "config", words=words, example="dpol config list")
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "list the configs that come with dpol"
-    listed = add_command(actions, "list", words=words, example="dpol config list")
-    listed.set_defaults(run=_list)
+    add_command(actions, "list", words=words, example="dpol config list").set_defaults(run=_list)
 
     words = "copy a config that comes with dpol; its table stays with dpol"
     copy = add_command(actions, "copy", words=words, example="dpol config copy beyond mine.yaml")

@@ -40,8 +40,7 @@ def _league(options: argparse.Namespace) -> int:
     for config in configs:
         league = Path(f"league-{config.stem}.yaml")
         run = write_league(config, entry, league)
-        command = ["dpol", "league", options.name, "--on", config.stem]
-        words = snakemake_words(league, ["--cores", options.cores], command)
+        words = snakemake_words(league, ["--cores", options.cores])
         if code := subprocess.run(words, check=False).returncode:
             return code
         table = Path("results", run, "tables", "league.md")

@@ -73,14 +73,14 @@ def _demo(options: argparse.Namespace) -> None:
             remedy = "make it first, or write dpol run CONFIG for another config"
             raise UsageError(f"{flags[0]}: no such folder; {remedy}")
         flags = ["--directory", *flags]
-    _snakemake(options, pipeline() / "config/config.yaml", flags)
+    _snakemake(pipeline() / "config/config.yaml", flags)
 
 
 def _run(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
         return
     name, *flags = options.words or [""]
-    _snakemake(options, config_named(name, "dpol run CONFIG, then the flags"), flags)
+    _snakemake(config_named(name, "dpol run CONFIG, then the flags"), flags)
 
 
 def config_named(name: str, usage: str) -> Path:
@@ -120,20 +120,19 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
     return asked
 
 
-def _snakemake(options: argparse.Namespace, config: Path, flags: list[str]) -> NoReturn:
+def _snakemake(config: Path, flags: list[str]) -> NoReturn:
     """Become Snakemake, with the user's flags."""
-    words = snakemake_words(config, flags, [*options.parser.prog.split(), *options.words])
+    words = snakemake_words(config, flags)
     sys.stdout.flush()
     os.execv(sys.executable, words)
 
 
-def snakemake_words(config: Path, flags: list[str], command: list[str]) -> list[str]:
+def snakemake_words(config: Path, flags: list[str]) -> list[str]:
     """Return the words that start Snakemake; the environment then says what it needs too.
 
     Args:
         config: file of the config.
         flags: the user's flags.
-        command: the words that the user typed.
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
@@ -149,7 +148,7 @@ def snakemake_words(config: Path, flags: list[str], command: list[str]) -> list[
     except OutputError:
         os.environ["XDG_CACHE_HOME"] = str(Path(".snakemake/cache").absolute())
     # For the view, if the folder is locked.
-    os.environ["DPOL_COMMAND"] = shlex.join(command)
+    os.environ["DPOL_COMMAND"] = shlex.join(["dpol", "run", str(config), *flags])
     # -P: modules in the working folder do not shadow packages.
     words = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(config)]
     # Snakemake finds it by itself in a clone only.

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import product
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.config.league import noises_for
-from dpol.core.plugins import is_foreign
 from dpol.data.stream import GainStream
-from dpol.experts.interface import Algorithm, AnyAlgorithm, Member
-from dpol.experts.registry import label_of, make_members
+from dpol.experts.games import Entry, members_of
+from dpol.experts.interface import Member
 from dpol.noise import NO_NOISE
 from dpol.show.table import to_fragment
 from dpol.studies.answer.league import league_table
@@ -38,7 +37,7 @@ class League:
 
     Args:
         standings: a row for each system and level, with the columns of `standings.parquet`.
-        facts: the stream, the levels and the replicates.
+        facts: the stream and the levels.
     """
 
     standings: pd.DataFrame
@@ -54,7 +53,7 @@ class League:
 
 
 def league(
-    algorithms: Sequence[AnyAlgorithm | str | Mapping[str, Any]],
+    algorithms: Sequence[Entry],
     stream: GainStream,
     *,
     levels: Sequence[float] = (math.inf, 1.0, 0.5, 0.25),
@@ -75,9 +74,10 @@ def league(
         confidence: joint confidence of the intervals.
 
     Raises:
-        ValueError: an entry is unknown, or two algorithms have one label.
+        TypeError: an entry is a class, or no algorithm at all.
+        ValueError: a name is unknown, or two algorithms have one label.
     """
-    members = [member for it in algorithms for member in _members(it)]
+    members = [member for it in algorithms for member in members_of(it)]
     labels = [member.label for member in members]
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
         raise ValueError(f"{twice[0]} plays twice; name one in a block with another label")
@@ -86,17 +86,11 @@ def league(
         for it in members
         for noise, mu in _games_of(it, levels)
     ]
-    tables = [score_tables(block) for block in blocks]
-    scores, cells = join_blocks(
-        (it["scores"].to_pandas(), it["curves"].to_pandas()) for it in tables
-    )
-    facts = Facts(
-        {stream.label: stream.label},
-        bool(stream.provenance.get("simulated", False)),
-        confidence,
-        levels={f"mu-{mu:g}": mu for mu in levels},
-        replicates=replicates,
-    )
+    tables = map(score_tables, blocks)
+    jobs = ((it["scores"].to_pandas(), it["curves"].to_pandas()) for it in tables)
+    scores, cells = join_blocks(jobs)
+    titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
+    facts = Facts(titles, simulated, confidence, levels={f"mu-{mu:g}": mu for mu in levels})
     settings = Games(report=Report(algorithms=labels, envelope="", confidence=confidence))
     played = results_from(scores, cells, {stream.label: stream}, settings, facts)
     asked = {stream.label: ""}
@@ -105,17 +99,8 @@ def league(
     return League(standings(played["summary"], played["totals"], point)[columns], facts)
 
 
-def _members(it: AnyAlgorithm | str | Mapping[str, Any]) -> tuple[Member, ...]:
-    if not isinstance(it, Algorithm):
-        return make_members(it)
-    return (Member(label_of(it), label_of(it), it, is_foreign(type(it).__module__)),)
-
-
-def _games_of(member: Member, levels: Sequence[float]) -> Iterator[tuple[str, float]]:
-    """Yield the noises and levels of an algorithm; one without privacy plays without noise."""
+def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]]:
+    """Return the noises and levels of an algorithm; one without privacy plays without noise."""
     if member.algorithm.model == "none":
-        yield NO_NOISE, math.inf
-        return
-    for noise in noises_for(member):
-        for mu in levels:
-            yield noise, mu
+        return [(NO_NOISE, math.inf)]
+    return [*product(noises_for(member), levels)]

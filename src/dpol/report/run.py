@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 from pyarrow import parquet
 
 from dpol.config.experiment import parse_experiment
@@ -24,8 +23,9 @@ from dpol.studies.drawing import drawn_in
 from dpol.studies.games.summary import ROUNDS, schema
 from dpol.studies.showing import frames_of
 
-_FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
-"""Columns of the summary for a plot."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _MOST_TOLD = 10
 """Number of files that a warning names."""
 
@@ -49,12 +49,6 @@ class Run:
     def config(self) -> dict[str, Any]:
         """Config of the run. Raises DataError if it cannot be read."""
         return read_config(self.folder)
-
-    @cached_property
-    def summary(self) -> pd.DataFrame:
-        """One row per stream, algorithm, noise and mu; the six columns for a plot come first."""
-        frame = self.table("summary")
-        return frame[[*_FIRST, *frame.columns.difference(_FIRST, sort=False)]]
 
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has no stream with this label."""
@@ -82,7 +76,7 @@ class Run:
         """
         asked = {"stream": stream, "algorithm": algorithm, "noise": noise, "mu": mu}
         asked = {name: value for name, value in asked.items() if value is not None}
-        cells = self.summary
+        cells = self.table("summary")
         for name, value in asked.items():
             self._one_of(name, value, cells[name].unique())
             cells = cells[cells[name] == value]
@@ -107,9 +101,9 @@ class Run:
             return pd.concat(frames, ignore_index=True)
 
     @property
-    def tables(self) -> list[str]:
-        """Names that `table` takes."""
-        return sorted(self._tables)
+    def tables(self) -> dict[str, Path]:
+        """Files of the tables, by the names that `table` takes."""
+        return self._files("tables", ".csv") | self._files(".", ".parquet")
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a result table such as `cumulative`, or a report table such as `average-gain`.
@@ -117,7 +111,7 @@ class Run:
         Raises:
             DataError: the run has no such table, or it cannot be read.
         """
-        path = self._tables[self._one_of("table", name, self._tables)]
+        path = self.tables[self._one_of("table", name, self.tables)]
         with reading(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
@@ -128,6 +122,7 @@ class Run:
             name: name of the figure, as of its files in figures/.
 
         Raises:
+            ConfigError: the run is of another release, whose config this one cannot read.
             DataError: the run has no such figure, or a table cannot be read.
         """
         config = parse_experiment(self.config, str(self.folder / CONFIG)).config
@@ -138,15 +133,9 @@ class Run:
             for figure in section.figures
         }
         study, block, section = figures[self._one_of("figure", name, figures)]
-        files = {
-            it: self._tables[self._one_of("table", it, self._tables)] for it in section.results
-        }
+        files = {it: self.folder / f"{it}.parquet" for it in section.results}
         frames = frames_of(study.package, files)
         return drawn_in(study.package).figures[name](frames, study.shown(block), config.facts)
-
-    @property
-    def _tables(self) -> dict[str, Path]:
-        return self._files("tables", ".csv") | self._files(".", ".parquet")
 
     def _files(self, below: str, suffix: str) -> dict[str, Path]:
         """Return the files of the run that are directly in a folder, by their name."""
