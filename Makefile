@@ -35,7 +35,7 @@ image: ## build localhost/dpol with podman, buildah or docker
 	"$$engine" build --tag $(IMAGE) --build-arg REVISION=$$(git rev-parse HEAD) \
 	    --file Containerfile .
 
-docs: $(VENV)/.dev ## build the documentation: docs/_build/index.html
+docs: $(VENV)/.dev ## build docs/_build/index.html, with Play if the default run is there
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 
@@ -68,6 +68,7 @@ format: $(VENV)/.dev ## format the code and renew generated parts of files
 	$(VENV)/bin/python tools/references.py
 	$(VENV)/bin/python tools/recorded_numbers.py
 	$(VENV)/bin/python tools/sentences.py
+	$(VENV)/bin/python tools/run_notebook.py
 
 bench: $(VENV)/.dev ## measure speed as ratios: benchmarks/results.json
 	PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python benchmarks/run.py

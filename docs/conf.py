@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
@@ -128,10 +129,16 @@ HOMES = {
     )
 }
 """Public names, and the modules that define them."""
+RUN = Path(__file__).parents[1] / "results" / "central-texas"
+"""The default run; its page is the Play page, if the run is finished."""
+IS_PLAYED = (RUN / "ro-crate-metadata.json").exists()
+PLAY = "play/report/index.html"
 
 
 def add_contents(app: Sphinx, page: str, text: list[str]) -> None:
     """Add the lists of pages, and include the pages that are outside this folder."""
+    if page == "index" and IS_PLAYED:  # raw: Sphinx has no page of this name
+        text[0] = text[0].replace("**Play**", f'<a href="{PLAY}"><strong>Play</strong></a>', 1)
     text[0] += MORE.get(page, "")
     for name, path in OUTSIDE.items():
         if page == name:
@@ -140,6 +147,21 @@ def add_contents(app: Sphinx, page: str, text: list[str]) -> None:
         text[0] = re.sub(rf"\((?:\.\./)+{path}#", f"(/{name}.md#", text[0])
     # A page outside this folder is not built; it is given as a file.
     text[0] = re.sub(r"\[(.+?)\]\((\.\./weekly/.+?)\)", r"{download}`\1 <\2>`", text[0])
+
+
+def add_play(app: Sphinx, error: Exception | None) -> None:
+    """Add the Play page, with the files of the run that it links to."""
+    if not IS_PLAYED:
+        print(
+            f"No Play page, because {RUN} is no finished run: snakemake --cores 2", file=sys.stderr
+        )
+        return
+    others = shutil.ignore_patterns("benchmarks", "logs", "points", "provenance", "streams")
+    shutil.copytree(RUN, app.outdir / "play", ignore=others, dirs_exist_ok=True)
+    page = app.outdir / PLAY
+    text = page.read_text(encoding="utf-8")
+    linked = re.sub(r'href="\.\./\.\./\.\./docs/([^".]+)\.md', r'href="../../\1.html', text)
+    page.write_text(linked, encoding="utf-8")
 
 
 def link_code(app: Sphinx, page: document) -> None:
@@ -213,6 +235,7 @@ def link_field(
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("build-finished", add_play)
     app.connect("missing-reference", link_field)
     app.add_role("name", name_role)
     app.connect("source-read", add_contents)

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 import dpol
 from dpol.labels import Terms
 from dpol.lazy import LazyGame
-from dpol.privacy.account import best_guess, best_guess_of_epsilon, protection
+from dpol.privacy.account import account, best_guess, best_guess_of_epsilon
 from dpol.privacy.auditing.bounds import audit_runs
 from dpol.privacy.auditing.laws import audit_covariance, audit_fit
 from dpol.privacy.chains import chain_norm
@@ -80,9 +80,9 @@ WRONG = [
     (lambda: chain_norm(0.1, 1j, 2), "b must be real numbers, not complex ones"),
     (lambda: Promise(mu=True), "mu must be a number from 0 to inf, got True"),
     (lambda: Promise(delta=1e-301), "delta must be 0 or at least 1e-300, got 1e-301"),
-    (lambda: protection(True, 1e-6), "mu must be a number from 0 to inf, got True"),
-    (lambda: protection(1.0, 1e-6, weeks=2.5), "weeks must be a whole number of at least 1, got"),
-    (lambda: protection(1.0, 1e-6, memory=(0, np.float32(1))), "a and b must be between -1 and 1"),
+    (lambda: account(True), "mu must be a number from 0 to inf, got True"),
+    (lambda: account(1.0, weeks=2.5), "weeks must be a whole number of at least 1, got"),
+    (lambda: account(1.0, memory=(0, np.float32(1))), "a and b must be between -1 and 1"),
     (lambda: audit_runs(MASKED, GAINS, parameter="mu", claimed=1.0), "statistics must not have m"),
     (lambda: audit_runs(GAINS, GAINS + 0j, parameter="mu", claimed=1.0), "not complex ones"),
     (lambda: audit_covariance([MASKED, GAINS], np.eye(3), claimed=1.0), "outputs must not have ma"),
@@ -155,7 +155,7 @@ def test_numbers_of_any_precision_are_computed_in_double_precision(kind, noise):
         assert ours.guarantee.mu <= float(mu) * (1 + 1e-12)
         np.testing.assert_array_equal(ours.gains, same.gains)
     assert type(raw(mu=mu).mu) is float
-    assert protection(mu, kind(0.25) if kind is not np.int64 else 0.25).mu == float(mu)
+    assert account(mu, delta=kind(0.25) if kind is not np.int64 else 0.25).mu == float(mu)
     assert Promise(mu=mu) == Promise(mu=float(mu))
 
 

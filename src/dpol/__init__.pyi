@@ -36,9 +36,13 @@ from .noise.noises import NOISES as NOISES
 from .noise.noises import Noise as Noise
 from .noise.noisy_gains import NoisyGains as NoisyGains
 from .noise.noisy_gains import privatize as privatize
+from .privacy.account import Protection as Protection
+from .privacy.account import account as account
 from .privacy.guarantee import Guarantee as Guarantee
 from .report.compare import RunComparison as RunComparison
 from .report.compare import compare_runs as compare_runs
+from .report.league import League as League
+from .report.league import league as league
 from .report.run import Run as Run
 from .report.run import open_run as open_run
 from .studies.study import Study as Study

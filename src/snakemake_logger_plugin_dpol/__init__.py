@@ -1,7 +1,7 @@
 """The view of a run: its length, stages and time left, and its results or errors at the end.
 
-Snakemake finds this package by its name: `snakemake --logger dpol`. `dpol demo` and `dpol run` ask
-for it. It reads events of Snakemake's interface for loggers, and no text of its messages.
+Snakemake finds this package by its name; `logger: [dpol]` in `profiles/` asks for it. It reads
+events of Snakemake's interface for loggers, and no text of its messages.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,10 +47,13 @@ def _refuse_slurm() -> None:
 _refuse_slurm()
 
 
+_DRY = "This was a dry-run; with --verbose it names each job and Snakemake's reason for it."
+
+
 class LogHandler(LogHandlerBase):
     """Handler that shows a line for each stage, and at the end the results, or every error once.
 
-    With --dry-run or --verbose it prints what Snakemake prints without it.
+    A dry run shows the number of jobs of each rule. With --verbose, all is as Snakemake prints it.
     """
 
     writes_to_stream = True
@@ -64,7 +68,7 @@ class LogHandler(LogHandlerBase):
 
     @property
     def _is_plain(self) -> bool:
-        return bool(self.common_settings.dryrun or self.common_settings.verbose)
+        return bool(self.common_settings.verbose)
 
     def __post_init__(self) -> None:
         """Set the state before a run."""
@@ -78,9 +82,9 @@ class LogHandler(LogHandlerBase):
         """Rules, logs and exceptions of the failed jobs."""
         self._errors: list[str] = []
         self._made: list[str] = []
-        self._tenths = 0
+        self._fifths = 0
         self._is_closed = False
-        self._shown = not self.common_settings.quiet
+        self._shown = self.common_settings.dryrun or not self.common_settings.quiet
         self._redrawn = self._shown and sys.stderr.isatty()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -92,7 +96,10 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.RESOURCES_INFO:
             self._cores = facts.get("cores", self._cores)
         elif event == LogEvent.RUN_INFO:
-            self._plan(facts["stats"], record.created)
+            if self.common_settings.dryrun:
+                self._made = [record.getMessage(), _DRY]
+            else:
+                self._plan(facts["stats"], record.created)
         elif event == LogEvent.JOB_INFO:
             self._begin(facts, record.created)
         elif event == LogEvent.JOB_FINISHED:
@@ -111,6 +118,9 @@ class LogHandler(LogHandlerBase):
             self._say(record.getMessage())
         elif "expected_seconds" in facts:  # from dpol's rules
             self._expected |= facts["expected_seconds"]
+        elif "rerun" in facts:  # too
+            if self._shown:
+                self._say(record.getMessage())
         elif not (event or self._progress):
             self._before.append(record.getMessage())
 
@@ -122,12 +132,14 @@ class LogHandler(LogHandlerBase):
         self._is_closed = True
         if wrong := self._what_went_wrong():
             self._say("\n".join(wrong))
-        elif self._shown and not self._progress and self._before:
-            self._say("\n".join(self._before))
         elif self._shown and self._made:
             self._say("")
             here = [] if Path.cwd() == self._from else [f"In {Path.cwd()}:"]
             print(*here, *self._made, sep="\n", flush=True)
+            if self._progress:
+                self._say(f"Time: {in_words(time.time() - self._progress.began)}")
+        elif self._shown and not self._progress and self._before:
+            self._say("\n".join(self._before))
 
     def _plan(self, totals: Mapping[str, int], now: float) -> None:
         from dpol.core.words import counted  # late, because Snakemake imports every plugin
@@ -160,15 +172,15 @@ class LogHandler(LogHandlerBase):
         if not self._progress or not stage or not self._shown:
             return
         done, total = self._progress.jobs_of(stage)
-        tenths, left = int(10 * self._progress.share()), self._progress.seconds_left(now)
+        fifths, left = int(5 * self._progress.share()), self._progress.seconds_left(now)
         line = f"{stage:8}{done:>5}/{total:<5}{self._progress.share():.0%} of all jobs after"
         line += f" {in_words(now - self._progress.began)}"
         line += f", about {in_words(left)} left" if left else ""
         if self._redrawn:
             width = shutil.get_terminal_size().columns - 1
             self._say(line[:width], end="\n" if done == total else "")
-        elif done == total or tenths > self._tenths:
-            self._tenths = tenths
+        elif done == total or fifths > self._fifths:
+            self._fifths = fifths
             self._say(line)
 
     def _say(self, text: str, end: str = "\n") -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpol.cli import main
-from dpol.privacy.account import protection
+from dpol.privacy.account import account
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_a_promise_is_for_two_years_at_most(run):
 def test_the_mu_shown_for_an_epsilon_does_not_exceed_it(run, thousandths):
     epsilon = thousandths / 1000
     [(_, mu, shown, guess)] = table(run("--epsilon", f"{epsilon}", "--weeks", "1")[1])
-    exact = protection(mu, 1e-6)
+    exact = account(mu)
     assert exact.epsilon <= epsilon
     assert exact.epsilon <= shown
     assert 100 * exact.best_guess <= guess

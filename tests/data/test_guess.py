@@ -315,7 +315,6 @@ def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: 
         (["t.csv", "--date", "DD"], 2, "--date: must be 'YYYY-MM-DD', "),
         (["t.csv.gz"], 1, "t.csv.gz: cannot be read as a .gz file"),
         (["t.xlsx"], 1, "t.xlsx: cannot be read as a .xlsx file"),
-        (["my-own", "--at-most", "3"], 2, "--at-most is only for dpol new dataset TABLE"),
         (["t.csv", "--at-most", "0"], 2, "--at-most: must lie from 0.001 to"),
     ],
     ids=str,

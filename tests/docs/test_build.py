@@ -44,6 +44,13 @@ def test_every_page_is_reached_from_the_first(site: Path) -> None:
     assert {path.relative_to(site) for path in reached} >= sources
 
 
+def test_the_first_page_leads_to_the_default_run_if_that_is_finished(site: Path) -> None:
+    """test_every_page_is_reached_from_the_first follows the links of that page."""
+    finished = (ROOT / "results/central-texas/ro-crate-metadata.json").exists()
+    assert (site / "play/report/index.html").exists() == finished
+    assert ('<a href="play/report/index.html">' in (site / "index.html").read_text()) == finished
+
+
 def test_names_of_the_library_lead_to_their_description(site: Path) -> None:
     """The pages write symbols and public names as plain code, for a code host too."""
     linked = r'<a class="reference internal" href="library/dpol[^>]*><code'

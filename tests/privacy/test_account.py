@@ -12,7 +12,7 @@ from scipy import special
 
 from dpol.cli.account import describe_account
 from dpol.core.rounding import rounded_down, rounded_up
-from dpol.privacy.account import best_guess, best_guess_of_epsilon, protection
+from dpol.privacy.account import account, best_guess, best_guess_of_epsilon
 
 WEEKS = (1, 4, 13, 52)
 
@@ -28,11 +28,11 @@ def test_composition_agrees_with_the_privacy_loss_distributions_of_dp_accounting
         standard_deviation=1 / mu, sensitivity=1.0, value_discretization_interval=interval
     ).self_compose(weeks)
     for delta in (1e-6, 1e-3):
-        ours, theirs = protection(mu, delta, weeks).epsilon, loss.get_epsilon_for_delta(delta)
+        ours, theirs = account(mu, weeks, delta=delta).epsilon, loss.get_epsilon_for_delta(delta)
         assert ours <= theirs <= ours + interval * weeks
         # One week more or less would not agree.
-        assert protection(mu, delta, weeks + 1).epsilon > theirs
-        assert protection(mu, delta, weeks - 1).epsilon < ours
+        assert account(mu, weeks + 1, delta=delta).epsilon > theirs
+        assert account(mu, weeks - 1, delta=delta).epsilon < ours
 
 
 @pytest.mark.parametrize("mu", [0.25, 1.0, 4.0])
@@ -72,7 +72,7 @@ def test_the_table_of_the_documentation_is_right():
     for weeks, cells in rows:
         shown = [float(cell.rstrip("%")) for cell in cells.split(" | ")]
         for place, mu in enumerate((0.25, 0.5, 1.0)):
-            row = protection(mu, 1e-6, int(weeks))
+            row = account(mu, int(weeks))
             assert row.epsilon <= shown[2 * place] <= 1.01 * row.epsilon
             assert 0 <= shown[2 * place + 1] - 100 * row.best_guess < 0.1
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from dpol.privacy.account import protection
+from dpol.privacy.account import account
 from dpol.privacy.chains import (
     REFERENCE,
     Chains,
@@ -187,4 +187,4 @@ def test_norms_have_all_digits_for_memories_near_one_and_minus_one(count):
 
 
 def test_a_long_stay_under_a_memory_near_one():
-    assert protection(1.0, 1e-6, weeks=8, memory=(0, 0.999999999)).mu == pytest.approx(8, rel=1e-8)
+    assert account(1.0, weeks=8, memory=(0, 0.999999999)).mu == pytest.approx(8, rel=1e-8)

@@ -57,14 +57,19 @@ class Project:
 
     def finish(self, started: subprocess.Popen[str]) -> str:
         """Wait for a snakemake to end, which must be a success; returns what it said."""
-        assert started.wait(timeout=600) == 0, self.log.read_text()
-        return self.log.read_text()
+        assert started.wait(timeout=600) == 0, self.said()
+        return self.said()
 
     def fail(self, *options: str, slurm: bool = True) -> str:
         """Run snakemake to an early end, which must be no success; returns what it said."""
         assert self.start(*options, slurm=slurm).wait(timeout=60) != 0
         assert not (self.base / NAMES[0]).exists()
-        return self.log.read_text()
+        return self.said()
+
+    def said(self) -> str:
+        """Return what the last snakemake printed, and what it wrote to its own log."""
+        logs = sorted(self.folder.glob(".snakemake/log/*"))
+        return "\n".join(log.read_text() for log in (self.log, *logs[-1:]))
 
     def jobs(self) -> list[psutil.Process]:
         """Processes of jobs that are in the middle of `SCRIPT`; waits for the first."""

@@ -88,7 +88,7 @@ def test_a_scheduler_killed_for_long_comes_back(
     one_node.kill(one_node.processes(project.cluster, "slurmctld"))
     assert one_node.node_state(project.cluster) == ""
     # Away until Snakemake has asked in vain: now it waits for ever (docs/how-to/elsewhere.md).
-    one_node.wait_until(lambda: "Falling back to 'sacct'" in project.log.read_text(), "a question")
+    one_node.wait_until(lambda: "Falling back to 'sacct'" in project.said(), "a question")
     one_node.run(project.cluster, "/usr/sbin/slurmctld")
     one_node.kill(held, signal.SIGCONT)
     one_node.wait_until(
@@ -118,7 +118,7 @@ def test_killed_snakemake_continues(project: Project, expected: dict[str, bytes]
     started.kill()
     started.wait()
     # What was submitted runs on: end it, as docs/how-to/elsewhere.md says.
-    (run,) = re.findall(r"SLURM run ID: (\S+)", project.log.read_text())
+    (run,) = re.findall(r"SLURM run ID: (\S+)", project.said())
     one_node.run(project.cluster, "scancel", f"--name={run}")
     assert "--unlock" in project.fail(*TARGETS)
     project.run("--unlock")

@@ -15,14 +15,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from dpol.studies.registry import STUDIES, load_study
+from dpol.studies.registry import STUDIES
 from pipeline import ROOT, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((ROOT / "verify/small.yaml").read_text())
 # Without the other studies, whose results depend on nothing else in the config.
 PLAIN = {key: value for key, value in WHOLE.items() if key not in STUDIES}
-STUDY_TITLES = [load_study(name).title for name in STUDIES]
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
 
 pytestmark = pytest.mark.workflow
@@ -98,6 +97,11 @@ HEADER = "id,week,sick,beds\n"
 GOOD = HEADER + "a,2021-01-01,1,10\nb,2021-01-01,2,10\na,2021-01-08,1,10\nb,2021-01-08,2,10\n"
 
 
+def begun(folder: Path) -> set[str]:
+    """Return the rules that left a log."""
+    return {path.stem for path in (folder / "results/verify-small/logs").iterdir()}
+
+
 def test_a_bad_table_is_told_before_the_long_studies_begin_and_is_left_alone(
     tmp_path: Path,
 ) -> None:
@@ -105,7 +109,7 @@ def test_a_bad_table_is_told_before_the_long_studies_begin_and_is_left_alone(
     local_table(tmp_path, text, lazy=WHOLE["lazy"])
     everything = fail(snakemake(tmp_path, "--cores", "1"))
     assert everything.count("negative_counts") == 1
-    assert [title for title in STUDY_TITLES if f"{title}: " in everything] == []
+    assert begun(tmp_path) == {"clean_panel"}
     assert (tmp_path / "table.csv").read_text() == text
 
 
@@ -142,36 +146,24 @@ def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path
     source = {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]}
     local_table(tmp_path, GOOD, source, lazy=WHOLE["lazy"])
     said = fail(snakemake(tmp_path, "--cores", "1"))
-    assert [title for title in STUDY_TITLES if f"{title}: " in said] == []
-    assert "place it at data/raw/table.csv.gz" in said
-    remedy = "error: no endpoint delivered data/raw/table.csv.gz. Without a network, run:"
-    assert said.splitlines()[-1] == f"{remedy} dpol demo"
-    assert [line for line in said.splitlines() if line.startswith("error: ")] == [
-        f"{remedy} dpol demo"
-    ]
+    assert begun(tmp_path) == {"fetch_dataset"}
+    assert said.count("place it at data/raw/table.csv.gz") == 1
+    assert said.endswith("without a network: dpol demo\n")
     placed = tmp_path / "data/raw/table.csv.gz"
     placed.parent.mkdir(parents=True, exist_ok=True)
     placed.write_bytes(gzip.compress(GOOD.encode()))
-    said = succeed(snakemake(tmp_path, "results/verify-small/data/panel.parquet"))
-    assert "fetch_dataset" not in said
+    succeed(snakemake(tmp_path, "results/verify-small/data/panel.parquet"))
     assert gzip.decompress(placed.read_bytes()) == GOOD.encode()
 
 
 def test_a_checkout_without_network_ends_with_the_command_of_the_default(tmp_path: Path) -> None:
-    """Start a run with plain snakemake and one with dpol; no endpoint here delivers the table.
-
-    Another default config, as of a workflow that imports dpol, may need the network too.
-    """
+    """Another default config, as of a workflow that imports dpol, may need the network too."""
     source = {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]}
     local_table(tmp_path, GOOD, source)
     (tmp_path / "config").mkdir()
     shutil.copy(ROOT / "config/config.yaml", tmp_path / "config")
-    command = "snakemake --cores 2"
-    bare = fail(snakemake(tmp_path, "data"))
-    assert bare.splitlines()[-1].endswith(f"Without a network, run: {command}")
-    own = run(sys.executable, "-m", "dpol", "run", "config.yaml", "data", folder=tmp_path)
-    assert fail(own).splitlines()[-1].endswith(f"without a network: {command}")
-    assert own.stderr.count(command) == 1
+    said = fail(snakemake(tmp_path, "data"))
+    assert said.endswith("without a network: snakemake --cores 2\n")
     with (tmp_path / "config/config.yaml").open("a") as stream:
         stream.write("# changed\n")
-    assert fail(snakemake(tmp_path, "data")).endswith("Without a network, run: dpol demo\n")
+    assert fail(snakemake(tmp_path, "data")).endswith("without a network: dpol demo\n")

@@ -17,6 +17,8 @@ import pytest
 import yaml
 from moto.server import ThreadedMotoServer
 
+import dpol
+from dpol.show.style import save_figure
 from pipeline import ROOT, Done, fail, run, succeed, write_config
 
 TEST = ROOT / ".test"
@@ -33,7 +35,10 @@ def start(
     python: str = sys.executable,
     **variables: str,
 ) -> Done:
-    """Run snakemake in a folder, by default with the Snakefile that others import."""
+    """Run snakemake in a folder, by default with the Snakefile that others import.
+
+    The working folder is this checkout, so its default profile is found.
+    """
     words = ("--snakefile", str(snakefile), "--directory", str(folder), "--cores", "2", *options)
     return run(python, "-m", "snakemake", *words, **variables)
 
@@ -68,6 +73,12 @@ def test_a_rule_of_the_importer_takes_a_result(imported: Path) -> None:
     page = (imported / "results/test/report/index.html").read_text()
     assert "Config: module dpol" in page
     assert re.search(r"Python [\d.]+, dpol ", page)  # its logs are found
+    run = dpol.open_run(imported / "results/test")
+    save_figure(run.plot(), [imported / "again.svg"])
+    drawn = run.folder / "figures/privacy-utility.svg"
+    assert (imported / "again.svg").read_bytes() == drawn.read_bytes()
+    with pytest.raises(dpol.DataError, match="no figure privacy; did you mean privacy-utility"):
+        run.plot("privacy")
     planned = succeed(start(imported, "--dry-run"))
     # The page names the config file, which the module did not have.
     assert set(re.findall(r"^(\w+) +\d+$", planned, re.M)) == {"render_report", "results", "total"}
@@ -92,8 +103,8 @@ def test_two_configs_share_a_workflow_and_a_table(tmp_path: Path) -> None:
     data = 'rule data:\n    input: rules.a_results.input\n    output: "own.txt"\n    shell: "x"\n'
     snakefile = import_it(tmp_path, goal + data, a=on_the_web("x", "A"), b=on_the_web("y", "A"))
     said = succeed(start(tmp_path, "--dry-run", snakefile=snakefile))
-    assert {"results/x/report/index.html", "results/y/report/index.html"} <= set(said.split())
-    for line in ("a_games_point +1", "b_games_point +1", "a_fetch_dataset +1", "data +1"):
+    both = (f"{name}_{rule} +1" for name in "ab" for rule in ("games_point", "render_report"))
+    for line in (*both, "a_fetch_dataset +1", "data +1"):
         assert re.search(f"^{line}$", said, re.M), line
     assert "b_fetch_dataset" not in said
 

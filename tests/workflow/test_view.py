@@ -175,6 +175,10 @@ def test_a_time_is_told_as_exactly_as_it_is_known(seconds: float, words: str) ->
     assert in_words(seconds) == words
 
 
+MADE = ["simulate_dataset", "clean_panel"]
+LOUD = "with --verbose it names each job and Snakemake's reason for it.\n"
+
+
 def dpol(folder: Path, *words: str) -> Done:
     return run(sys.executable, "-m", "dpol", "run", "config.yaml", *words, folder=folder)
 
@@ -182,11 +186,14 @@ def dpol(folder: Path, *words: str) -> Done:
 @pytest.mark.workflow
 def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: Path) -> None:
     write_config(tmp_path, SMALL, run="tiny")
-    assert "This was a dry-run" in succeed(dpol(tmp_path, "streams", "--dry-run"))
-    made = dpol(tmp_path, "data", "--cores", "1")
+    plan = dpol(tmp_path, "streams", "--dry-run").stdout
+    assert re.findall(r"^(\w+) +\d$", plan, re.M) == [*MADE, "build_stream", "streams", "total"]
+    assert plan.endswith(f"This was a dry-run; {LOUD}")
+    made = snakemake(tmp_path, "data", "--cores", "1")
     succeed(made)
-    assert made.stdout == "Done: results/tiny/data/cleaning.md\n"
-    length, *stages = made.stderr.splitlines()
+    assert made.stdout == f"In {tmp_path}:\nDone: results/tiny/data/cleaning.md\n"
+    profile, length, *stages = made.stderr.splitlines()
+    assert profile.startswith("Using workflow specific profile ")
     assert length == "2 jobs. Ctrl-C is safe: the same command continues from there."
     pattern = r"Data +{}/2 +{} of all jobs after \d+ s.*"
     assert re.fullmatch(pattern.format(1, "50%"), stages[0])
@@ -195,6 +202,7 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
         "warning: stream both: missing counts set to 0: 9 of 280 cells",
         "Read results/tiny/data/cleaning.md on them.",
         "",
+        "Time: 5 s",
     ]
     assert "Nothing to be done" in succeed(dpol(tmp_path, "data", "--cores", "1"))
     assert "Provided cores" in succeed(dpol(tmp_path, "data", "-Fc1", "--verbose"))
@@ -203,7 +211,7 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
     os.utime(panel, (2e9, 2e9))
     for found in (
         dpol(tmp_path, "streams", "--cores", "1", "--quiet", "all"),
-        snakemake(tmp_path, "streams", "--logger", "dpol"),
+        snakemake(tmp_path, "streams"),
     ):
         said = fail(found)
         assert said.count("error: ") == 1

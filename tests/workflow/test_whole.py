@@ -43,8 +43,9 @@ pytestmark = pytest.mark.workflow
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    """Return the command of Snakemake on the copy of the project in a folder."""
+    """Return the command of Snakemake, in its own words, on the copy of the project in a folder."""
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(folder / "Snakefile")]
+    start += ["--workflow-profile", "none"]
     config = ["--configfile", str(folder / "config.yaml"), "--directory", str(folder)]
     return [*start, *config, *options]
 

@@ -37,7 +37,7 @@ try:
 except DpolError as error:
     sys.exit(f"error: {error}")
 
-# The progress plug-in (--logger dpol) estimates the time of a run from this record, which has no text.
+# The view (logger: dpol) estimates the time of a run from this record, which has no text.
 logger.info("", extra={"expected_seconds": plan.seconds})
 
 # All that is loaded by now stays: the garbage collector need not look through it again for each job.
@@ -55,7 +55,7 @@ STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 DATA_FIRST, LONGEST_FIRST = 2, 1
 # Whether a rule of this workflow, or of an importing workflow, makes a file.
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
-# Differences that were told, each once.
+# Differences that were told: each once, and each setting of a rule once, however many jobs it has.
 told = set()
 
 
@@ -68,10 +68,11 @@ def asked(rule):
         known = getattr(rules, rule)
         params = {name: it(wildcards) if callable(it) else it for name, it in known.params.items()}
         differing = plan.asked_anew(known.log[0].format(**dict(wildcards.items())), params)
-        why = f"{rule} is asked anew: {', '.join((differing or [])[:9])}"
-        if differing and why not in told:
-            told.add(why)
-            logger.info(why)
+        for it in differing or []:
+            whys = it, (rule, it.partition(": ")[0])
+            if told.isdisjoint(whys):
+                logger.info(f"{rule} will run again because of {it}", extra={"rerun": True})
+            told.update(whys)
         return ancient(local(ASKED)) if differing == [] else local(ASKED)
 
     return file_of

@@ -27,16 +27,6 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
         script:
             "../scripts/fetch_dataset.py"
 
-    # The remedy is the last line, below Snakemake's messages on this and other jobs. dpol's own view of
-    # a run ends with the log.
-    onerror:
-        import atexit
-        from dpol.data.fetch import last_words
-
-        words = last_words(plan.fetched, Path(rules.fetch_dataset.log[0]))
-        if words and "dpol" not in workflow.output_settings.log_handler_settings:
-            atexit.register(print, words, file=sys.stderr)
-
 
 if settings.dataset.source.kind == "simulated":
 

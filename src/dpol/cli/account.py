@@ -28,9 +28,8 @@ _SEVERAL = 8
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what mu or (epsilon, delta) guarantees, over one or several weeks"
-    parser = add_command(
-        commands, "account", readers="Experiments", words=words, description=_ACCOUNT
-    )
+    example = "dpol account --mu 0.5 --weeks 1 8"
+    parser = add_command(commands, "account", words=words, example=example, description=_ACCOUNT)
     given = parser.add_mutually_exclusive_group(required=True)
     words = "Gaussian-DP parameter of the unit; one for each release about the same weeks"
     given.add_argument("--mu", type=between(1e-6, 1e3), nargs="+", help=words)
@@ -81,7 +80,7 @@ def _noises(options: argparse.Namespace) -> None:
 
 
 def _weeks(options: argparse.Namespace) -> None:
-    from dpol.privacy.account import protection
+    from dpol.privacy.account import account
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
     delta, unit = options.delta, options.unit_weeks
@@ -92,7 +91,7 @@ def _weeks(options: argparse.Namespace) -> None:
         mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
     memory = options.memory and tuple(options.memory)
     text = describe_account(mu, delta, options.weeks, unit, memory)
-    rows = [protection(mu, delta, weeks, unit, memory) for weeks in options.weeks]
+    rows = [account(mu, weeks, delta=delta, unit=unit, memory=memory) for weeks in options.weeks]
     facts = {"mu": mu, "unit_weeks": unit, "delta": delta, "memory": memory}
     answer(options, text.splitlines(), {**facts, "weeks": list(map(vars, rows))})
 
@@ -127,12 +126,12 @@ def describe_account(
     Numbers are rounded to the safe side.
 
     Raises:
-        ValueError: `protection` refuses an argument.
+        ValueError: `account` refuses an argument.
     """
-    from dpol.privacy.account import protection
+    from dpol.privacy.account import account
 
     head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
-    rows = [protection(mu, delta, week, unit, memory) for week in weeks]
+    rows = [account(mu, week, delta=delta, unit=unit, memory=memory) for week in weeks]
     cells = [
         (
             f"{row.weeks:d}",

@@ -33,9 +33,8 @@ _SHOWN = [
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "show what differs between two runs"
-    parser = add_command(
-        commands, "compare", readers="Experiments", words=words, description=_COMPARE
-    )
+    example = "dpol compare results/shelters results/shelters-2"
+    parser = add_command(commands, "compare", words=words, example=example, description=_COMPARE)
     words = "two folders, such as results/central-texas; the older run first"
     parser.add_argument("runs", type=path, nargs=2, metavar="RUN", help=words)
     words = "joint confidence of all intervals (default: 0.95)"

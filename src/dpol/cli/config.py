@@ -13,19 +13,20 @@ from dpol.core.options import Commands, add_command, path
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "list, copy and check configs"
-    parser = add_command(commands, "config", readers="Experiments", words=words, description=words)
+    parser = add_command(commands, "config", words=words, example="dpol config list")
     actions = parser.add_subparsers(required=True, metavar="ACTION")
     words = "list the configs that come with dpol"
-    actions.add_parser("list", help=words, description=words).set_defaults(run=_list)
+    add_command(actions, "list", words=words, example="dpol config list").set_defaults(run=_list)
 
-    words = "copy a config that comes with dpol"
-    text = "Copy a config that comes with dpol into this folder. Its table stays with dpol."
-    copy = actions.add_parser("copy", help=words, description=text)
+    words = "copy a config that comes with dpol; its table stays with dpol"
+    copy = add_command(actions, "copy", words=words, example="dpol config copy beyond mine.yaml")
     copy.add_argument("name", metavar="NAME", help="such as beyond or shelters")
+    words = "the copy (default: NAME.yaml in this folder)"
+    copy.add_argument("file", metavar="FILE", type=path, nargs="?", help=words)
     copy.set_defaults(run=_copy)
 
-    words = "Check every key and value of config files. Data tables are not opened."
-    check = actions.add_parser("check", help="check config files", description=words)
+    words = "check every key and value of config files; data tables are not opened"
+    check = add_command(actions, "check", words=words, example="dpol config check mine.yaml")
     check.add_argument("files", nargs="+", type=path, metavar="FILE")
     check.set_defaults(run=_check)
 
@@ -58,9 +59,9 @@ def _copy(options: argparse.Namespace) -> None:
     if name not in configs:
         near = did_you_mean(name, configs)
         raise UsageError(f"{name}: no such config comes with dpol{near}; see dpol config list")
-    config = Path(f"{name}.yaml")
+    config = options.file or Path(f"{name}.yaml")
     if config.exists():
-        raise OutputError(f"{config}: exists already; rename it, or copy in another folder")
+        raise OutputError(f"{config}: exists already; rename it, or copy to another FILE")
     with atomic_path(config) as temporary:
         temporary.write_bytes(configs[name].read_bytes())
     print(f"Copied. Change {config} as you like, then: dpol run {config}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import Key
-from dpol.core.options import between, given
+from dpol.core.options import Commands, add_command, between, given
 
 _LABEL = 60
 """Largest length of a label, in characters."""
@@ -46,12 +46,15 @@ _OTHER_NAMES = {
 """Options whose names are not those of their keys, by key."""
 
 
-def add_options(new: argparse.ArgumentParser) -> None:
-    """Add the options for facts that a table does not show."""
-    about = "only with dataset, for facts that dpol cannot see in the table"
-    group = new.add_argument_group("options of a table", about)
+def add(kinds: Commands) -> None:
+    """Add the kind, with options for facts that a table does not show."""
+    words = "look at a table of counts, print what dpol sees, and write a config for it"
+    example = "dpol new dataset clinics.xlsx --count patients --capacity slots"
+    parser = add_command(kinds, "dataset", words=words, example=example)
+    parser.add_argument("name", metavar="TABLE", help="file of the table")
+    parser.set_defaults(run=new_dataset)
     for name, words in _OPTIONS.items():
-        group.add_argument(
+        parser.add_argument(
             flag(name),
             metavar=name.upper(),
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
@@ -59,11 +62,6 @@ def add_options(new: argparse.ArgumentParser) -> None:
             action="append" if name in ("missing", "suppressed") else "store",
             help=words,
         )
-
-
-def given_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the given options of a table."""
-    return {name: it for name in _OPTIONS if (it := getattr(options, name)) is not None}
 
 
 def as_option(key: Key) -> str:
@@ -99,7 +97,8 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.data.tables.guess import UnclearError, look_at
     from dpol.show.pages import load_template
 
-    table, said = Path(options.name), given_options(options)
+    table = Path(options.name)
+    said = {name: it for name in _OPTIONS if (it := getattr(options, name)) is not None}
     if not table.is_file():
         raise UsageError(f"{table}: no such file; give the path of a table from this folder")
     if not table.name.endswith(TABLES):

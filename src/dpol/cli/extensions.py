@@ -20,16 +20,16 @@ read them as you read any package that you install, and believe their numbers as
 authors."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
-runs the conformance checks, and a config. `dpol new dataset TABLE` looks at a table of counts, says
-what it sees, and writes a config for it."""
-_KINDS = "algorithm", "learner", "noise", "study", "dataset"
+runs the conformance checks, and a config."""
+_KINDS = "algorithm", "learner", "noise", "study"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def add(commands: Commands) -> None:
     """Add the commands."""
     words = "run the conformance checks on an algorithm, learner, noise or study"
-    check = add_command(commands, "check", readers="Experiments", words=words, description=_CHECK)
+    example = "dpol check forgetful-leader"
+    check = add_command(commands, "check", words=words, example=example, description=_CHECK)
     words = "as in a config: a registered name, or package.module:Class"
     check.add_argument("name", metavar="NAME", help=words)
     words = "root seed of the games of an algorithm (default: 1)"
@@ -39,12 +39,14 @@ def add(commands: Commands) -> None:
     check.set_defaults(run=_check)
 
     words = "start a package for an algorithm, learner, noise or study, or a config for a table"
-    new = add_command(commands, "new", readers="Experiments", words=words, description=_NEW)
-    new.add_argument("kind", choices=_KINDS, metavar="KIND", help=f"one of {', '.join(_KINDS)}")
-    words = "name of the folder and its content, such as forgetful-leader; or the file of a table"
-    new.add_argument("name", metavar="NAME", help=words)
-    dataset.add_options(new)
-    new.set_defaults(run=_new)
+    new = add_command(commands, "new", words=words, example="dpol new algorithm forgetful-leader")
+    kinds = new.add_subparsers(dest="kind", required=True, metavar="KIND")
+    for kind in _KINDS:
+        words, example = f"start a package for your own {kind}", f"dpol new {kind} my-{kind}"
+        parser = add_command(kinds, kind, words=words, example=example, description=_NEW)
+        parser.add_argument("name", metavar="NAME", help="name of the folder and its content")
+        parser.set_defaults(run=_new)
+    dataset.add(kinds)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -75,11 +77,6 @@ def _new(options: argparse.Namespace) -> None:
     from dpol.core.files import write_text
     from dpol.show.pages import load_template
 
-    if options.kind == "dataset":
-        dataset.new_dataset(options)
-        return
-    if said := dataset.given_options(options):
-        raise UsageError(f"{dataset.flag(next(iter(said)))} is only for dpol new dataset TABLE")
     name, folder = options.name, Path(options.name)
     if not _NAME.fullmatch(name):
         raise UsageError(

@@ -13,16 +13,14 @@ from dpol.core.words import printable
 _LEAGUE = """\
 Play an algorithm among all those of a config, and print the league: every system at every privacy
 level, with ranks among those that promise the same. The config is written to league-CONFIG.yaml in
-this folder. If it is there, the algorithm joins it, and only what is new is played. Example: dpol
-league forgetful-leader --on central-texas,states"""
+this folder. If it is there, the algorithm joins it, and only what is new is played."""
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
     words = "rank an algorithm of yours among all others"
-    parser = add_command(
-        commands, "league", readers="Experiments", words=words, description=_LEAGUE
-    )
+    example = "dpol league forgetful-leader --on central-texas,states"
+    parser = add_command(commands, "league", words=words, example=example, description=_LEAGUE)
     words = "as in a config: a registered name, package.module:Class, or a block in braces"
     parser.add_argument("name", metavar="NAME", help=words)
     words = """files, or configs that come with dpol, with commas (default: central-texas; states
@@ -42,8 +40,7 @@ def _league(options: argparse.Namespace) -> int:
     for config in configs:
         league = Path(f"league-{config.stem}.yaml")
         run = write_league(config, entry, league)
-        command = ["dpol", "league", options.name, "--on", config.stem]
-        words = snakemake_words(league, ["--cores", options.cores], command)
+        words = snakemake_words(league, ["--cores", options.cores])
         if code := subprocess.run(words, check=False).returncode:
             return code
         table = Path("results", run, "tables", "league.md")

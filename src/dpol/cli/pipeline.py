@@ -40,24 +40,25 @@ def add(commands: Commands) -> None:
         ("run", "CONFIG", "run the experiments of a config file", _RUN, _run),
     ):
         # argparse must read no options: they are read below, or by snakemake.
-        parser = commands.add_parser(
+        parser = add_command(
+            commands,
             name,
-            help=words,
+            words=words,
+            example=f"dpol {name}{' shelters' * (name == 'run')} --cores 2",
             description=text,
             usage=f"dpol {name} [-h] {first} [snakemake flag ...]",
             add_help=False,
             prefix_chars="\0",
         )
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        parser.set_defaults(run=run, parser=parser, readers="Experiments")
+        parser.set_defaults(run=run, parser=parser)
 
     words = (
         "check a part of the experiments (4 minutes on two cores), or the files of a run against"
         " its record"
     )
-    parser = add_command(
-        commands, "verify", readers="Experiments", words=words, description=_VERIFY
-    )
+    example = "dpol verify results/central-texas"
+    parser = add_command(commands, "verify", words=words, example=example, description=_VERIFY)
     words = "folder of a finished run (default: run a part of the experiments)"
     parser.add_argument("folder", type=path, nargs="?", metavar="RUN", help=words)
     parser.set_defaults(run=_verify)
@@ -72,14 +73,14 @@ def _demo(options: argparse.Namespace) -> None:
             remedy = "make it first, or write dpol run CONFIG for another config"
             raise UsageError(f"{flags[0]}: no such folder; {remedy}")
         flags = ["--directory", *flags]
-    _snakemake(options, pipeline() / "config/config.yaml", flags)
+    _snakemake(pipeline() / "config/config.yaml", flags)
 
 
 def _run(options: argparse.Namespace) -> None:
     if _asks_for_help(options):
         return
     name, *flags = options.words or [""]
-    _snakemake(options, config_named(name, "dpol run CONFIG, then the flags"), flags)
+    _snakemake(config_named(name, "dpol run CONFIG, then the flags"), flags)
 
 
 def config_named(name: str, usage: str) -> Path:
@@ -119,20 +120,19 @@ def _asks_for_help(options: argparse.Namespace) -> bool:
     return asked
 
 
-def _snakemake(options: argparse.Namespace, config: Path, flags: list[str]) -> NoReturn:
+def _snakemake(config: Path, flags: list[str]) -> NoReturn:
     """Become Snakemake, with the user's flags."""
-    words = snakemake_words(config, flags, [*options.parser.prog.split(), *options.words])
+    words = snakemake_words(config, flags)
     sys.stdout.flush()
     os.execv(sys.executable, words)
 
 
-def snakemake_words(config: Path, flags: list[str], command: list[str]) -> list[str]:
+def snakemake_words(config: Path, flags: list[str]) -> list[str]:
     """Return the words that start Snakemake; the environment then says what it needs too.
 
     Args:
         config: file of the config.
         flags: the user's flags.
-        command: the words that the user typed.
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
@@ -148,13 +148,12 @@ def snakemake_words(config: Path, flags: list[str], command: list[str]) -> list[
     except OutputError:
         os.environ["XDG_CACHE_HOME"] = str(Path(".snakemake/cache").absolute())
     # For the view, if the folder is locked.
-    os.environ["DPOL_COMMAND"] = shlex.join(command)
+    os.environ["DPOL_COMMAND"] = shlex.join(["dpol", "run", str(config), *flags])
     # -P: modules in the working folder do not shadow packages.
     words = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(config)]
-    # What profiles/default says, which Snakemake finds in a clone only.
-    words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
-    words += ["--logger", "dpol"]
+    # Snakemake finds it by itself in a clone only.
+    words += ["--workflow-profile", str(pipeline() / "profiles/default")]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         words += ["--cores", "all"]
-    # Last, because --configfile and --logger take the next words too.
+    # Last, because --configfile takes the next words too.
     return [*words, "--snakefile", str(pipeline() / "workflow/Snakefile"), *flags]

@@ -13,6 +13,7 @@ from dpol.config.rules import unfit_noises
 from dpol.core.errors import UsageError
 from dpol.core.files import write_text
 from dpol.core.yaml_files import read_yaml
+from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, ISOTROPIC, NOISES
 
@@ -57,9 +58,7 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
         run, games = games["run"], _checked(league)
         if games["run"] != run:
             raise UsageError(f"{league} is of another run, {games['run']}; move it away")
-    # With the paper's noise and ours, or with the first noise that it can read.
-    fit = [it for it in NOISES if not [*unfit_noises([member], [it])]]
-    noises = [it for it in (ISOTROPIC.name, CAPACITY.name) if it in fit] or fit[:1]
+    noises = noises_for(member)
     games["suites"][member.label] = {"noises": noises, "algorithms": [entry]}
     if member.algorithm.model != "none":
         games["comparison"] = {"ours": {"algorithm": member.label, "noise": noises[-1]}}
@@ -67,6 +66,12 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
     text = yaml.safe_dump(games, sort_keys=False, allow_unicode=True)
     write_text(league, f"# The games of {config.stem}, with algorithms of yours.\n{text}")
     return str(games["run"])
+
+
+def noises_for(member: Member) -> list[str]:
+    """Return the paper's noise and ours, or the first noise that the algorithm can read."""
+    fit = [it for it in NOISES if not [*unfit_noises([member], [it])]]
+    return [it for it in (ISOTROPIC.name, CAPACITY.name) if it in fit] or fit[:1]
 
 
 def _checked(config: Path) -> dict[str, Any]:

@@ -19,20 +19,20 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_command(
-    commands: Commands, name: str, *, readers: str, words: str, description: str
+    commands: Commands, name: str, *, words: str, example: str, description: str = "", **more: Any
 ) -> argparse.ArgumentParser:
-    """Add a command.
+    """Add a command, or an action of one.
 
     Args:
         commands: the object to which it is added.
         name: what users type.
-        readers: its heading in the help, by who uses it, such as Experiments.
         words: its line in the help.
-        description: the text above its options.
+        example: a whole command, below its options.
+        description: the text above its options; by default the words.
+        more: options of `argparse.ArgumentParser`.
     """
-    parser = commands.add_parser(name, help=words, description=description, allow_abbrev=False)
-    parser.set_defaults(readers=readers)
-    return parser
+    more |= {"description": description or words, "epilog": f"Example: {example}"}
+    return commands.add_parser(name, help=words, allow_abbrev=False, **more)
 
 
 def add_answer_options(parser: argparse.ArgumentParser) -> None:

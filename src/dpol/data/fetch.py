@@ -17,7 +17,6 @@ import urllib3
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
-from dpol.core.logs import error_in
 from dpol.core.shipped import pipeline
 from dpol.core.words import printable
 from dpol.data.query import Query
@@ -30,7 +29,6 @@ MOST_MB = 2_000  # largest file, in MB (10^6 bytes)
 _PASSING = {202, 408, 429, *range(500, 600)}
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _HEADERS = {"Accept-Encoding": "identity", "Cache-Control": "no-cache"}
-_NONE = "no endpoint delivered"
 Facts: TypeAlias = dict[str, Any]
 
 
@@ -73,7 +71,7 @@ def fetch_table(
             log(f"{delivered['rows']:,} rows from {endpoint.url}")
             return
         raise FetchError(
-            "\n  ".join([f"cannot fetch {destination}; {_NONE}:", *failures]) + "\n"
+            "\n  ".join([f"cannot fetch {destination}; no endpoint delivered:", *failures]) + "\n"
             "This machine may be offline, or behind a proxy. Then either\n"
             "- run again when there is a connection; or\n"
             f"- get the table on another machine and place it at {destination}, a gzip-compressed"
@@ -88,16 +86,6 @@ def offline_command() -> str:
     default, shipped = Path("config/config.yaml"), pipeline() / "config/config.yaml"
     here = default.is_file() and default.read_bytes() == shipped.read_bytes()
     return "snakemake --cores 2" if here else "dpol demo"
-
-
-def last_words(table: str, log: Path) -> str:
-    """Return the last line for a run whose table was not fetched, according to a job's log.
-
-    It is empty if the job failed for another reason.
-    """
-    if _NONE not in error_in(log):
-        return ""
-    return f"error: {_NONE} {table}. Without a network, run: {offline_command()}"
 
 
 class _BrokenError(Exception):

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from dpol.core.arguments import check_kind
-from dpol.experts.interface import Algorithm, AnyAlgorithm, CentralAlgorithm
+from dpol.core.plugins import is_foreign
+from dpol.experts.interface import Algorithm, AnyAlgorithm, CentralAlgorithm, Member
 from dpol.experts.play import Games, Source, guarantee_of, play_rounds, refuse_source
 from dpol.experts.registry import label_of, make_members
 from dpol.noise import NO_NOISE, NoisyGains
 from dpol.noise.seeds import Seeds
 
+Entry = AnyAlgorithm | str | Mapping[str, Any]
+"""An algorithm, or an entry of a suite: a name, `package.module:Class`, or a block."""
 
-def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = None) -> Games:
+
+def play(algorithm: Entry, source: Source, *, label: str | None = None) -> Games:
     """Play an algorithm on every replicate of a source.
 
     A run of the pipeline with the same seed, stream, noise, mu, replicates and label plays the
     same actions.
 
     Args:
-        algorithm: algorithm whose `model` fits the source, or its name in a config.
+        algorithm: algorithm whose `model` fits the source, or its entry in a config.
         source: noisy gains for local algorithms, raw gains for all others.
-        label: key of the algorithm's own random numbers; by default its name in the registry.
+        label: key of the algorithm's own random numbers; by default its label or registered name.
 
     Raises:
         TypeError: `algorithm` is a class or no algorithm at all, or its model does not fit the
@@ -45,14 +52,27 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
     >>> games.gains(stream).mean().round(6).item()
     0.2
     """
-    if isinstance(algorithm, str):
-        member, *others = make_members(algorithm)
-        if others:
-            labels = [member.label, *(other.label for other in others)]
-            raise ValueError(
-                f"{algorithm} is {len(labels)} algorithms ({', '.join(labels)}); play one"
-            )
-        algorithm = member.algorithm
+    member, *others = members_of(algorithm)
+    if others:
+        labels = [member.label, *(other.label for other in others)]
+        raise ValueError(f"{algorithm} is {len(labels)} algorithms ({', '.join(labels)}); play one")
+    algorithm, label = member.algorithm, member.label if label is None else label
+    refuse_source(algorithm, source)
+    check_kind("label", label, str, "such as 'mine'")
+    seeds = seeds_of(algorithm, source)
+    actions = play_rounds(algorithm, source, seeds.algorithm(label))
+    return Games(label, seeds.stream, actions, guarantee_of(algorithm, source), seeds.replicates)
+
+
+def members_of(algorithm: Entry) -> tuple[Member, ...]:
+    """Return the algorithms that an entry stands for.
+
+    Raises:
+        TypeError: `algorithm` is a class or no algorithm at all.
+        ValueError: the name is unknown.
+    """
+    if isinstance(algorithm, str | Mapping):
+        return make_members(algorithm)
     if isinstance(algorithm, type):
         name = algorithm.__name__
         raise TypeError(f"{name} is a class; play an instance, such as {name}()")
@@ -61,12 +81,8 @@ def play(algorithm: AnyAlgorithm | str, source: Source, *, label: str | None = N
             f"{type(algorithm).__name__} is not an algorithm; derive its class from"
             " dpol.LocalAlgorithm, dpol.CentralAlgorithm or dpol.NonPrivateAlgorithm"
         )
-    refuse_source(algorithm, source)
-    label = label_of(algorithm) if label is None else label
-    check_kind("label", label, str, "such as 'mine'")
-    seeds = seeds_of(algorithm, source)
-    actions = play_rounds(algorithm, source, seeds.algorithm(label))
-    return Games(label, seeds.stream, actions, guarantee_of(algorithm, source), seeds.replicates)
+    label = label_of(algorithm)
+    return (Member(label, label, algorithm, is_foreign(type(algorithm).__module__)),)
 
 
 def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -176,6 +177,19 @@ class Games:
         if record.epsilon_delta is not None:
             level = "epsilon {:.4g}, delta {:.2g}".format(*record.epsilon_delta)
         return short_repr(self, repr(self.label), f"{size} actions (replicates x rounds)", level)
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook: the games, and the record of their guarantee."""
+        replicates, rounds = self.actions.shape
+        facts = {"algorithm": self.label, "stream": self.stream, "replicates": replicates}
+        facts |= {"rounds": rounds, **self.guarantee.as_row()}
+        texts = {it: f"{v:.4g}" if isinstance(v, float) else str(v) for it, v in facts.items()}
+        rows = (
+            f"<tr><th>{name}</th><td>{escape(text)}</td></tr>"
+            for name, text in texts.items()
+            if text not in ("", "nan")
+        )
+        return f"<table>{''.join(rows)}</table>"
 
     def gains(self, stream: GainStream) -> Floats:
         """Return the (R, T) raw gains of the actions.

@@ -37,15 +37,15 @@ USUAL_MEMORY: Memory = (0.0, 0.8)
 """Memory whose noise is listed beside other noises."""
 
 
-def protection(
-    mu: float, delta: float, weeks: int = 1, unit: int = 1, memory: Memory | None = None
+def account(
+    mu: float, weeks: int = 1, *, delta: float = 1e-6, unit: int = 1, memory: Memory | None = None
 ) -> Protection:
     """Return what mu-GDP guarantees to a person counted in `weeks` weeks, in a row or not.
 
     Args:
         mu: Gaussian-DP parameter of a person of the unit.
-        delta: delta of the reported epsilon, in (0, 1).
         weeks: number of weeks that count the person.
+        delta: delta of the reported epsilon, in (0, 1).
         unit: number of weeks in a row that mu holds for.
         memory: memory (a, b) of the noise; None for independent noise.
 
@@ -53,7 +53,7 @@ def protection(
         ValueError: mu is negative, delta is not in (0, 1), weeks or unit is below 1, or the memory
             does not cover stays of this length, see `chain_norm`.
 
-    >>> round(protection(0.5, 1e-6, weeks=4).epsilon, 3)
+    >>> round(account(0.5, weeks=4).epsilon, 3)
     4.887
     """
     check_whole("weeks", weeks)

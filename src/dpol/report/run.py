@@ -7,21 +7,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pyarrow import parquet
 
+from dpol.config.experiment import parse_experiment
 from dpol.core.errors import DataError
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.reading import reading
-from dpol.reruns.record import Record, disagreements, read_config, read_record
+from dpol.reruns.record import CONFIG, Record, disagreements, read_config, read_record
+from dpol.studies.drawing import drawn_in
 from dpol.studies.games.summary import ROUNDS, schema
+from dpol.studies.showing import frames_of
 
-_FIRST = ["stream", "algorithm", "noise", "mu", "gain_share", "gain_share_half_width"]
-"""Columns of the summary for a plot."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 _MOST_TOLD = 10
 """Number of files that a warning names."""
 
@@ -45,29 +49,6 @@ class Run:
     def config(self) -> dict[str, Any]:
         """Config of the run. Raises DataError if it cannot be read."""
         return read_config(self.folder)
-
-    @cached_property
-    def summary(self) -> pd.DataFrame:
-        """One row per stream, algorithm, noise and mu; the six columns for a plot come first."""
-        frame = self.table("summary")
-        return frame[[*_FIRST, *frame.columns.difference(_FIRST, sort=False)]]
-
-    def answer(self) -> pd.DataFrame:
-        """Return the numbers of the page's first screen: the share that each system keeps.
-
-        One row per question, stream, system and level; rows without a stream are means over the
-        streams of a question. `right_guesses` is the largest share of right guesses of an attacker
-        about one person, `gain_share` the share of the possible gain kept, `named_right` the share
-        of rounds in which the right expert was named, and `best_fixed` the best fixed expert.
-        Half-widths of means are means of half-widths.
-
-        Raises:
-            DataError: the run has no such table, or it cannot be read.
-        """
-        several = "tables/answer-by-question.csv" in self.record.files
-        table = self.table("answer-by-question" if several else "answer")
-        texts = ["question", "stream", "best_fixed"]
-        return table.assign(**table[texts].astype(object).fillna(""))
 
     def stream(self, label: str) -> GainStream:
         """Read a gain stream. Raises DataError if the run has no stream with this label."""
@@ -95,7 +76,7 @@ class Run:
         """
         asked = {"stream": stream, "algorithm": algorithm, "noise": noise, "mu": mu}
         asked = {name: value for name, value in asked.items() if value is not None}
-        cells = self.summary
+        cells = self.table("summary")
         for name, value in asked.items():
             self._one_of(name, value, cells[name].unique())
             cells = cells[cells[name] == value]
@@ -119,16 +100,42 @@ class Run:
             frames: list[pd.DataFrame] = [table.to_pandas() for table in tables if table.num_rows]
             return pd.concat(frames, ignore_index=True)
 
+    @property
+    def tables(self) -> dict[str, Path]:
+        """Files of the tables, by the names that `table` takes."""
+        return self._files("tables", ".csv") | self._files(".", ".parquet")
+
     def table(self, name: str) -> pd.DataFrame:
         """Read a result table such as `cumulative`, or a report table such as `average-gain`.
 
         Raises:
             DataError: the run has no such table, or it cannot be read.
         """
-        there = self._files("tables", ".csv") | self._files(".", ".parquet")
-        path = there[self._one_of("table", name, there)]
+        path = self.tables[self._one_of("table", name, self.tables)]
         with reading(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+
+    def plot(self, name: str = "privacy-utility") -> Figure:
+        """Draw a figure of the page from the result tables of the run.
+
+        Args:
+            name: name of the figure, as of its files in figures/.
+
+        Raises:
+            ConfigError: the run is of another release, whose config this one cannot read.
+            DataError: the run has no such figure, or a table cannot be read.
+        """
+        config = parse_experiment(self.config, str(self.folder / CONFIG)).config
+        figures = {
+            figure.name: (study, block, section)
+            for study, block in config.studies()
+            for section in study.sections_of(block, config.facts)
+            for figure in section.figures
+        }
+        study, block, section = figures[self._one_of("figure", name, figures)]
+        files = {it: self.folder / f"{it}.parquet" for it in section.results}
+        frames = frames_of(study.package, files)
+        return drawn_in(study.package).figures[name](frames, study.shown(block), config.facts)
 
     def _files(self, below: str, suffix: str) -> dict[str, Path]:
         """Return the files of the run that are directly in a folder, by their name."""

@@ -13,7 +13,7 @@ from dpol.show.style import save_figure
 from dpol.show.table import write_table
 from dpol.studies.drawing import drawn_in
 from dpol.studies.registry import EVERY_RUN, PACKAGES
-from dpol.studies.study import Facts, Values, from_plain, schemas_in, sections_in
+from dpol.studies.study import Facts, Frames, Values, from_plain, schemas_in, sections_in
 
 
 def write_shown(
@@ -41,15 +41,28 @@ def write_shown(
     drawn = drawn_in(package)
     block = from_plain(drawn.settings, settings)
     (section,) = (section for section in sections_in(package) if section.name == name)
-    packages = *(PACKAGES[it] for it in EVERY_RUN), package
-    schemas = {name: schema for it in packages for name, schema in schemas_in(it).items()}
-    frames = {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
+    frames = frames_of(package, results)
     for figure in section.figures:
         if paths := _files_of("figures", figure.name, files):
             save_figure(drawn.figures[figure.name](frames, block, facts), paths)
     for table in section.tables:
         if paths := _files_of("tables", table.name, files):
             write_table(drawn.tables[table.name](frames, block, facts), *paths)
+
+
+def frames_of(package: str, results: Mapping[str, str | Path]) -> Frames:
+    """Read the result tables of a section, which may be of a study that every run has.
+
+    Args:
+        package: dotted name of the package of the study.
+        results: file of each result table.
+
+    Raises:
+        DataError: a result table is missing, or does not fit its schema.
+    """
+    packages = *(PACKAGES[it] for it in EVERY_RUN), package
+    schemas = {name: schema for it in packages for name, schema in schemas_in(it).items()}
+    return {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
 
 
 def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:
