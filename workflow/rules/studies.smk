@@ -117,7 +117,7 @@ for study, block in plan.studies:
                 expand(
                     f"{RESULTS}/tables/{{name}}.{{kind}}",
                     name=rendered,
-                    kind=["fragment.html", "md", "csv"],
+                    kind=["fragment.html", "md", "tex", "csv"],
                 ),
             log:
                 local(f"{RESULTS}/logs/{shown}.log"),
