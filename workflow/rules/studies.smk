@@ -130,7 +130,7 @@ for study, block in plan.studies:
                 study=study.package,
                 section=section.name,
                 settings=as_plain(study.shown(block)),
-                facts=vars(facts),
+                facts=vars(facts) | {"width": settings.report.width},
                 about=section.about,
             message:
                 f"{title}: drawing the figures, rendering the tables"
