@@ -163,7 +163,7 @@ def panels(
 
 def _write_caption(drawn: Panels) -> float:
     """Write the caption; the figure grows by it. Return the share of its height."""
-    figure, caption = drawn.figure, _TEXT_LINE * len(drawn.captions)
+    figure, caption = drawn.figure, _TEXT_LINE * (len(drawn.captions) + 0.3)
     more = caption + _TEXT_LINE * figure.get_suptitle().count("\n")
     figure.set_figheight(figure.get_figheight() + more)
     raised = caption / figure.get_figheight()
