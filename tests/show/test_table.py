@@ -89,19 +89,19 @@ def test_latex() -> None:
     text = render(replace(table(), caption=NASTY), ".tex")
     nasty = r"A \& B\_$<$c$>$\% $|$ {[}d] \{e\} \$x\textsuperscript{2}\$ \#1 \textasciitilde{}"
     assert rf"\caption{{{nasty} \textbackslash{{}} `f` *g*}}" in text
-    number, whole = "S[table-format=1.2(3), separate-uncertainty, ]", "S[table-format=1.0, "
+    number, whole = "S[table-format=1.2(3), separate-uncertainty]", "S[table-format=1.0, "
     assert rf"\begin{{tabular}}{{l {number} {whole}" in text
     rows = text.partition("\\midrule\n")[2].partition("\\bottomrule")[0].splitlines()
     assert rows == [
         *(r"\multicolumn{3}{l}{\textbf{NM}} \\", r"\multicolumn{3}{l}{\emph{plain}} \\"),
-        r"$\mu$ = 1 & {} 1.00 +- 0.10 {} & {—} \\",
+        r"$\mu$ = 1 & 1.00 +- 0.10 & {—} \\",
         r" & {\footnotesize \shortstack{ridge}} & {\footnotesize \shortstack{}} \\",
         *(
-            r"$\mu$ = 2 & {} 1 {} & {} 2 {} \\",
+            r"$\mu$ = 2 & 1 & 2 \\",
             r"\multicolumn{3}{l}{\emph{capacity \textdagger{}}} \\",
         ),
-        *(r"$\mu$ = 1 & {} 3 {} & {} \\", r"\multicolumn{3}{l}{\textbf{PA}} \\"),
-        *(r"\multicolumn{3}{l}{\emph{plain}} \\", r"$\mu$ = 2 & {} 1 {} & {} 2 {} \\"),
+        *(r"$\mu$ = 1 & 3 & {} \\", r"\multicolumn{3}{l}{\textbf{PA}} \\"),
+        *(r"\multicolumn{3}{l}{\emph{plain}} \\", r"$\mu$ = 2 & 1 & 2 \\"),
     ]
     assert "NM: n = 2" in text, "notes of sections stand below"
 

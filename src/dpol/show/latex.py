@@ -13,10 +13,8 @@ from dpol.show.words import raise_and_lower, typeset
 if TYPE_CHECKING:
     from dpol.show.table import Column, Table
 
-_NUMBER = re.compile(
-    r"(?P<before>\D*?)(?P<number>[+−-]?\d[\d,]*(\.\d+)?)(?P<percent>%?)"
-    r"( ± (?P<half>\d[\d,.]*))?(?P<after>\D*)"
-)
+_NUMBER = re.compile(r"([+−-]?)(\d[\d,]*)(?:\.(\d+))?(%?)(?: ± (\d[\d,]*\.?\d*))?")
+"""A sign, digits before and behind the point, percent, and the half-width of an interval."""
 _WRITTEN = {
     **{sign: f"\\{sign}" for sign in "#$%&{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$", "|": "$|$"},
@@ -70,30 +68,26 @@ def to_latex(table: Table) -> str:
 
 def _kind_of(column: Column, texts: Iterable[str]) -> tuple[str, str]:
     """Return the type of a column, and the sign of percent if all its numbers have it."""
-    found = [match for text in texts if (match := _NUMBER.fullmatch(text))]
+    found = [match.groups("") for text in texts if (match := _NUMBER.fullmatch(text))]
     if column.prose or not found:
         return "P" if column.prose else "r", ""
-    parts = [re.sub("[+−,-]", "", match["number"]).partition(".") for match in found]
-    whole, digits = (max(len(part[place]) for part in parts) for place in (0, 2))
-    half = max(len(re.sub(r"\D", "", match["half"] or "")) for match in found)
-    sign = "-" if any(match["number"][0] in "+−-" for match in found) else ""
-    percent = "%" if all(match["percent"] for match in found) else ""
-    before, after = (max((it[end] for it in found), key=len) for end in ("before", "after"))
-    room = f"table-space-text-pre={{{escape_latex(before)}}}" if before else ""
-    room += f", table-space-text-post={{{escape_latex(after)}}}" if after else ""
-    form = f"{sign}{whole}.{digits}" + (f"({half})" if half else "")
-    return f"S[table-format={form}, separate-uncertainty, {room}]", percent
+    signs, whole, digits, percents, halves = zip(*found, strict=True)
+    form = f"{'-' if any(signs) else ''}{_most(whole)}.{_most(digits)}"
+    half = f"({_most(halves)})" if any(halves) else ""
+    unit = "%" if all(percents) else ""
+    return f"S[table-format={form}{half}, separate-uncertainty]", unit
+
+
+def _most(numbers: Iterable[str]) -> int:
+    return max(len(re.sub(r"\D", "", number)) for number in numbers)
 
 
 def _cell(text: str, kind: str, unit: str) -> str:
-    """Write a cell; in a column of numbers, words are in braces."""
-    match = _NUMBER.fullmatch(text) if kind.startswith("S") else None
-    if match is None:
-        return f"{{{escape_latex(text)}}}"
-    number = match["number"].replace(",", "").replace("−", "-")
-    half = f" +- {match['half'].replace(',', '')}" if match["half"] else ""
-    after = match["percent"].removesuffix(unit) + match["after"]
-    return f"{{{escape_latex(match['before'])}}} {number}{half} {{{escape_latex(after)}}}"
+    """Write a cell; in a column of numbers, all else is in braces."""
+    if kind.startswith("S") and _NUMBER.fullmatch(text) and text.count("%") == len(unit):
+        number = text.replace(",", "").replace("−", "-").replace(" ±", " +-")
+        return number.replace("%", "")
+    return f"{{{escape_latex(text)}}}"
 
 
 def _stacked(text: str) -> str:

@@ -17,6 +17,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import NullLocator, PercentFormatter
@@ -91,7 +92,7 @@ class Panels:
     def caption(self, *parts: str) -> None:
         """Write settings below the figure, with dots between; lines break there if possible."""
         whole = [part.replace(" ", "\xa0") if len(part) < self._columns else part for part in parts]
-        self.captions.extend(self._wrapped(" · ".join(whole)).splitlines())
+        self.captions.extend(self._wrapped("\xa0· ".join(whole)).splitlines())
 
     def name_x(self, text: str) -> None:
         """Name the horizontal axis of all panels."""
@@ -149,9 +150,12 @@ def panels(
         side = figure.supylabel(y_label) if y_label else None
         yield drawn
         raised = _write_caption(drawn)
-        if drawn.labels:
-            _write_labels(drawn)
-        style.freeze_layout(figure)
+        layout = ConstrainedLayoutEngine(rect=(0, raised, 1, 1 - raised))
+        layout.execute(figure)  # sets the heights of panels for the names of lines
+        _write_labels(drawn)
+        layout.execute(figure)
+        # None, not "none": even an empty engine would draw each file twice.
+        figure.set_layout_engine(None)
         for text in drawn.below:
             text.set_y(text.get_position()[1] + raised)
         for legend in figure.legends:
@@ -166,10 +170,8 @@ def _write_caption(drawn: Panels) -> float:
     figure, caption = drawn.figure, _TEXT_LINE * (len(drawn.captions) + 0.3)
     more = caption + _TEXT_LINE * figure.get_suptitle().count("\n")
     figure.set_figheight(figure.get_figheight() + more)
-    raised = caption / figure.get_figheight()
     figure.text(0.01, 0.005, "\n".join(drawn.captions), va="bottom", color=GREY)
-    figure.set_layout_engine("constrained", rect=(0, raised, 1, 1 - raised))
-    return raised
+    return caption / figure.get_figheight()
 
 
 def name_panel(ax: Axes, text: str) -> None:
@@ -280,7 +282,6 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 def _write_labels(drawn: Panels) -> None:
     """Write the names of lines to the right of panels, moved up or down so that none overlap."""
-    style.lay_out(drawn.figure)  # sets the height of the panels
     for ax in drawn.axes:
         labels = [label for label in drawn.labels if label.ax is ax]
         to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi

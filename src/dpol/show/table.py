@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -142,21 +142,6 @@ class Table:
     def sortable(self) -> bool:
         """Whether readers may sort the lines."""
         return len(self.corner) == 1
-
-    def lines_of(
-        self, section: Section
-    ) -> Iterator[tuple[bool, bool, tuple[str, ...], tuple[TableCell, ...]]]:
-        """Yield for each line if it is the section's first, if it is cited, its labels, its cells.
-
-        The label of a group is not repeated.
-        """
-        first = True
-        for group in section.groups:
-            title = group.title
-            for label, entries in group.lines:
-                labels = (title, label) if len(self.corner) == 3 else (label,)
-                yield first, group.cited, labels, entries
-                title, first = "", False
 
 
 def one_section(

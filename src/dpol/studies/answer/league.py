@@ -70,15 +70,15 @@ def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
         facts: titles of the streams and questions, and the levels.
     """
     mu = ordered_levels(facts.levels)[-1]
-    rows = frames["standings"].query("promise == @THE_LEVEL and mu == @mu")
+    rows = frames["standings"].sort_values("gain_share", ascending=False, kind="stable")
+    rows = rows[(rows["promise"] == THE_LEVEL) & (rows["mu"] == mu)]
     named = map(system_title, rows["algorithm"], rows["noise"])
     groups = groups_of(rows.assign(system=list(named)), facts)
     size = _COLUMN, 0.5 + 0.16 * min(_DRAWN + 1, max(map(len, groups.values())))
     with panels.panels(len(groups), 1, size, width=_COLUMN) as drawn:
         for ax, (title, own) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
-            ranked = own.sort_values("gain_share", ascending=False)
-            shown = ranked[(ranked["role"] == OUR_ROLE) | (np.arange(len(ranked)) < _DRAWN)]
+            shown = own[(own["role"] == OUR_ROLE) | (np.arange(len(own)) < _DRAWN)]
             for place, row in enumerate(shown.to_dict("records")):
                 colour = BLACK if row["role"] == OUR_ROLE else GREY
                 bar = {"xerr": row["gain_share_half_width"], "color": colour, "linewidth": 1.0}
