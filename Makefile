@@ -35,7 +35,7 @@ image: ## build localhost/dpol with podman, buildah or docker
 	"$$engine" build --tag $(IMAGE) --build-arg REVISION=$$(git rev-parse HEAD) \
 	    --file Containerfile .
 
-docs: $(VENV)/.dev ## build docs/_build/index.html, with Play if the default run is there
+docs: $(VENV)/.dev ## build docs/_build/index.html, with Play if that run is there
 	$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build
 	@echo "Done: docs/_build/index.html"
 

@@ -1,13 +1,15 @@
 // Asks the answer's figure, and prints as JSON what is seen after each step:
 //   node ask.js <chromium> <page> <width> <light|dark> <steps> [<picture>]
-// Steps: ["press", key] on the slider, ["hover", line, level], ["click", line, level], ["leave"].
+// Steps: ["press", key] on the slider, ["hover", line, level], ["click", line, level], ["leave"],
+// ["name", line] to choose a line of the list, ["open", hash].
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const [executablePath, page, width, colorScheme, steps, picture] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const view = { viewport: { width: +width, height: 900 }, colorScheme };
-const address = pathToFileURL(page).href;
+const [file, hash] = page.split("#");
+const address = pathToFileURL(file).href + (hash ? `#${hash}` : "");
 const tab = await (await browser.newContext(view)).newPage();
 const found = { seen: [], errors: [] };
 tab.on("pageerror", (error) => found.errors.push(String(error)));
@@ -20,6 +22,8 @@ const see = () => root.evaluate((it) => ({
   slider: it.querySelector("input").getAttribute("aria-valuetext"),
   marked: [...document.querySelectorAll(".part:has(#answer-widget) .marked")].map((cell) => cell.textContent.trim()),
   list: [...it.querySelectorAll("li")].map((line) => [...line.children].slice(1).map((part) => part.textContent)),
+  hash: location.hash,
+  ends: [...it.querySelectorAll(".plot g text")].map((text) => [text.textContent, text.getBoundingClientRect().y]),
   tip: it.querySelector(".tip").checkVisibility() ? it.querySelector(".tip").textContent : "",
   dim: it.querySelectorAll(".plot .dim").length,
 }));
@@ -34,6 +38,8 @@ const acts = {
   press: (key) => root.locator("input").press(key),
   hover: async (line, level) => tab.mouse.move(...await place(line, level)),
   click: async (line, level) => tab.mouse.click(...await place(line, level)),
+  name: (line) => root.locator("li button").nth(line).click(),
+  open: (hash) => tab.evaluate((it) => { location.hash = it; }, hash),
   leave: () => tab.mouse.move(0, 0),
 };
 
@@ -52,7 +58,7 @@ found.screen = await Promise.all(shown(tab));
 await tab.emulateMedia({ media: "print" });
 found.print = await Promise.all(shown(tab));
 found.folded = await tab.evaluate(() =>
-  [...document.querySelectorAll("main table")].filter((it) => !it.checkVisibility()).length);
+  [...document.querySelectorAll("main table, figcaption:not(details figcaption) details p")].filter((it) => !it.checkVisibility()).length);
 const bare = await (await browser.newContext({ ...view, javaScriptEnabled: false })).newPage();
 await bare.goto(address);
 found.bare = await Promise.all(["#answer-widget", "#figure-privacy-utility .panel img", ".lead"].map(

@@ -24,8 +24,19 @@ found.background = await tab.evaluate(() => getComputedStyle(document.body).back
 found.figures = await tab.evaluate(() =>
   [...document.querySelectorAll(".panel")].filter((it) => it.checkVisibility()).map((it) => {
     const image = it.querySelector("img");
-    return [it.clientWidth, it.scrollWidth, image.getBoundingClientRect().width, image.naturalWidth, it.tabIndex];
+    return [it.clientWidth, it.scrollWidth, image.getBoundingClientRect().width, image.naturalWidth, it.tabIndex, it.matches(".more")];
   }));
+// Each header of a table, in the middle of which the page is scrolled to, is above all rows.
+found.covered = await tab.evaluate(() =>
+  [...document.querySelectorAll(".block table")].filter((it) => it.checkVisibility()).flatMap((table) => {
+    scrollTo(0, scrollY + table.getBoundingClientRect().top + table.offsetHeight / 2);
+    return [...table.tHead.rows[0].cells].filter((head) => head.checkVisibility()).filter((head) => {
+      const { left, right, top, bottom } = head.getBoundingClientRect();
+      const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      return (left + right) / 2 < innerWidth && !head.contains(seen);
+    }).map((head) => head.textContent);
+  }));
+await tab.evaluate(() => scrollTo(0, 0));
 found.lost = await tab.evaluate(() =>
   [...document.querySelectorAll("img")].filter((it) => !it.complete || !it.naturalWidth).length);
 found.anchors = await tab.evaluate(() =>

@@ -1,7 +1,7 @@
 // Plays the game on a page, and prints as JSON what is seen after each step:
 //   node play.js <chromium> <page>[#game?...] <width> <light|dark> <steps> [<picture>]
 // Steps: ["choose", name], ["set", control, label], ["click", what],
-// ["answer", whether a score may be lost], ["open", hash].
+// ["play"] from the first screen, ["answer", whether a score may be lost], ["open", hash].
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -36,12 +36,15 @@ const see = () => root.evaluate((it) => {
     sheet: all(".sheet tr").map((row) => [...row.cells].map((cell) => cell.textContent)),
     sheetShown: it.querySelector(".sheet").checkVisibility(),
     top: it.closest("section").getBoundingClientRect().top,
+    rows: all("li").map((row) => row.getBoundingClientRect().top + scrollY)[0],
+    play: [document.querySelector(".play").textContent, document.querySelector(".play").offsetTop],
   };
 });
 
 const acts = {
   choose: (name) => root.locator(`button.who[title="${name}"]`).click(),
   set: (name, label) => control(name).selectOption({ label }),
+  play: () => tab.locator(".play").click(),
   click: (what) => root.getByRole("button", { name: what }).click(),
   answer: (may) => { agrees = may; },
   open: (place) => tab.evaluate((it) => { location.hash = it; }, place),

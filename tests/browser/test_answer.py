@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -31,7 +32,7 @@ def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
     """By hand: 39 and 42 of 60 points, at μ = 1 and without privacy."""
     steps = [["press", "ArrowLeft"], ["press", "ArrowRight"]]
     first, free, again = ask(by_hand, width, scheme, *steps)["seen"]
-    assert first == again
+    assert first | {"hash": again["hash"]} == again
     assert "at most 69 times in 100" in first["lead"]
     assert "let ridge-w64-strong with isotropic noise choose" in first["lead"]
     assert "it keeps 65 of 100 points" in first["lead"]
@@ -40,6 +41,10 @@ def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
     assert [seen["marked"][0] for seen in (first, free)] == ["μ = 1 (69%)", "μ = ∞"]
     assert first["list"][0] == ["ridge-w64-strong, isotropic noise", "65.0%"]
     # Last, and at μ = 1 without a number: what keeps no level.
+    assert (first["hash"], free["hash"]) == ("", "#answer?mu=inf")
+    places = sorted(place for _, place in first["ends"])
+    assert len(places) == len(first["list"]), "each line is named at its end"
+    assert all(two - one > 12 for one, two in itertools.pairwise(places))
     assert first["list"][-1] == ["follow-the-leader, no privacy", "—"]
     shares = [float(share.split("%")[0]) for _, share in free["list"]]
     assert shares == sorted(shares, reverse=True)
@@ -54,9 +59,22 @@ def test_a_pointer_reads_a_number_and_chooses_a_level(by_hand: Path) -> None:
     assert "Without privacy, " in chosen["lead"]
 
 
+def test_the_address_keeps_the_level_and_the_system(by_hand: Path) -> None:
+    steps = [["press", "ArrowLeft"], ["name", 1]]
+    first, _, chosen = ask(by_hand, *VIEWS[0], *steps)["seen"]
+    assert chosen["hash"].startswith("#answer?mu=inf&system=")
+    assert chosen["dim"] == len(chosen["list"]) - 1, "all other lines are pale"
+    linked = Path(f"{by_hand}{chosen['hash']}")
+    opened, wrong = ask(linked, *VIEWS[0], ["open", "#answer?mu=7&system=nobody"])["seen"]
+    for part in ("lead", "slider", "list", "dim", "hash"):
+        assert opened[part] == chosen[part]
+    assert (wrong["slider"], wrong["dim"]) == (chosen["slider"], 0)
+    assert first["slider"] != chosen["slider"]
+
+
 def test_without_a_screen_or_a_script_the_figure_of_the_run_is_there(by_hand: Path) -> None:
     seen = ask(by_hand, *VIEWS[0])
     assert seen["screen"] == [True, False, True]
     assert seen["print"] == [False, True, True]
     assert seen["bare"] == [False, True, True]
-    assert seen["folded"] == 0, "on paper every table is unfolded"
+    assert seen["folded"] == 0, "on paper every table is unfolded, and how to read a figure"

@@ -117,8 +117,29 @@ def test_a_link_that_starts_no_game_says_why(lesson: Path) -> None:
     assert is_hidden(started)
 
 
+def test_ten_weeks_are_played_from_the_first_screen_where_no_single_choice_is_best(
+    lesson: Path,
+) -> None:
+    game = play(lesson, "", ["play"], *[["choose", AMG]] * 10)
+    start, *during, _, over = game["seen"]
+    assert start["play"][0] == "Play 10 weeks"
+    assert start["play"][1] < 900, "the button is on the first screen"
+    assert len({state["rows"] for state in during}) == 1, "no row moves between two clicks"
+    replay = lesson_rows()
+    replay = replay[replay["mu"] == replay["mu"].iloc[0]]
+    weeks = replay[replay["shown"]].pivot_table(index="round", columns="expert", values="gain")
+    best = replay[replay["oracle"]].set_index("round")["gain"]
+    uniform = replay.drop_duplicates("round").set_index("round")["uniform_gain"]
+    ends = weeks.rolling(10).sum().max(axis=1), best.rolling(10).sum(), uniform.rolling(10).sum()
+    single, all_best, by_chance = (each.dropna().reset_index(drop=True) for each in ends)
+    least = ((single - by_chance) / (all_best - by_chance)).idxmin()
+    opening = replay.loc[replay["round"] == least + 1, "period"].iloc[0]
+    assert during[0]["week"] == f"{opening:%Y-%m-%d}"
+    assert "10 weeks from" in over["sheet"][0][0] or over["result"]
+
+
 def test_a_score_is_lost_only_if_the_player_agrees(lesson: Path) -> None:
-    start, other = ["click", "Start a game of 10 weeks"], f"{LINK}&noise=isotropic"
+    start, other = ["click", "Play 10 weeks"], f"{LINK}&noise=isotropic"
     losing: Steps = [["set", "level", HIGH], start, ["open", other]]
     agreed: Steps = []
     for change in (["set", "level", HIGH], start, ["open", LINK]):

@@ -62,6 +62,7 @@ def test_the_page_opens_without_errors_and_is_accessible(
     assert (seen["width"], seen["widthOpen"]) == (width, width)
     assert (seen["background"] == "rgb(255, 255, 255)") == (scheme == "light")
     assert seen["violations"] == []
+    assert seen["covered"] == [], "headers stay above the names of rows"
     # The check ran: an empty check would also find no violation.
     assert {"color-contrast", "heading-order"} <= set(seen["passes"])
 
@@ -71,7 +72,8 @@ def test_the_page_is_one_small_file(report: Path) -> None:
 
 
 def test_on_a_phone_figures_scroll(report: Path) -> None:
-    for _, inner, image, natural, place in look(report, 400, "light")["figures"]:
+    for box, inner, image, natural, place, more in look(report, 400, "light")["figures"]:
+        assert more == (inner > box + 2), "what scrolls shows that it does"
         assert image >= natural - 1
         assert inner >= image
         assert place == 0, "keys can scroll it"

@@ -20,7 +20,7 @@ from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
-from dpol.show.table import Group, Section, Table, TableCell, to_fragment
+from dpol.show.table import Group, Section, Table, TableCell, render
 from dpol.studies.answer.privacy_utility import answer_table
 from dpol.studies.games.names import Compared
 from dpol.studies.ledger.audits.drawn import audits_table
@@ -224,7 +224,7 @@ def write_run(folder: Path) -> None:
         "answer": answer_table(frames, Compared(chosen_on=""), facts),
     }
     for name, table in tables.items():
-        (folder / f"tables/{name}.fragment.html").write_text(to_fragment(table))
+        (folder / f"tables/{name}.fragment.html").write_text(render(table, ".fragment.html"))
 
 
 def page(folder: Path, *studies: str, **changes: Any) -> str:

@@ -97,7 +97,7 @@ def test_a_study_shows_only_the_figures_it_asks_for(
 ) -> None:
     main = ["figure-privacy-utility", "figure-figure-2"]
     shown = Elements(page(folder, **asked)).values("id", "figure")
-    assert shown == [*main, *figures, "figure-switches"]
+    assert shown == [*main, *figures, "figure-switches", "figure-league"]
 
 
 def test_the_contents_name_every_chapter_in_its_order(whole: str) -> None:
@@ -133,13 +133,13 @@ def test_nothing_is_loaded_from_elsewhere(whole: str) -> None:
 def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole: str) -> None:
     """The finding in the file of an image is its caption and alternative text."""
     images = Elements(whole).of("img")
-    assert len(images) == 9
+    assert len(images) == 10
     assert re.findall(r"(?<!The paper’s )Figure \d\.", whole) == []
     assert re.findall(r"<b>The paper’s (Figure \d)\.", whole) == ["Figure 2", *["Figure 1"] * 2]
     for attrs in images:
         assert attrs["alt"] == "12 of 34 <b> hold."
         assert base64.b64decode(attrs["src"].split(",")[1]).decode() == SVG
-    assert whole.count("12 of 34 &lt;b&gt; hold.</p>") == 9
+    assert whole.count("12 of 34 &lt;b&gt; hold.</span></p>") == 10
 
 
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:

@@ -15,15 +15,16 @@ from matplotlib.figure import Figure
 
 from dpol.show import panels, style
 from dpol.show.looks import DASHED, Look
-from legible import assert_legible, legend_texts, lines, points
+from legible import assert_legible, legend_texts, lines, plain, points
 
 LABELS = st.lists(st.tuples(st.floats(-0.2, 1.2), st.floats(0.01, 0.1)), min_size=1, max_size=10)
 LOOK = Look("#0072B2", DASHED, "o")
+FINDING = "Lines that are named at their ends are found again without a legend beside the panels."
 POINTS = pd.DataFrame({"x": [0, 1, 2], "mean": [1.0, 2.0, 2.0], "half": [0.5, math.inf, 0.25]})
 
 
-def draw(number: int = 3, named: int = 3) -> Figure:
-    with panels.panels(number, 2, (2.5, 2.0), "gain") as drawn:
+def draw(number: int = 3, named: int = 3, width: float = math.inf) -> Figure:
+    with panels.panels(number, 2, (2.5, 2.0), "gain", width=width) as drawn:
         for ax in drawn.axes:
             panels.name_panel(ax, "A & B_<c>% $x$")
             panels.set_guesses(ax, [1.0, 0.691, 0.55])
@@ -32,7 +33,8 @@ def draw(number: int = 3, named: int = 3) -> Figure:
             for name in range(named):
                 drawn.name_line(ax, (2, 2.0), f"line {name}\nof many", LOOK.colour)
         drawn.legend([panels.key(f"a line {number}", **LOOK.line) for number in range(7)])
-        drawn.title("Simulated data", "means over 20 runs", "one fact that is rather long")
+        drawn.caption("Simulated data", "means over 20 runs", "one fact that is rather long")
+        drawn.find(FINDING)
     return drawn.figure
 
 
@@ -65,6 +67,18 @@ def test_everything_is_inside_the_figure_and_nothing_overlaps(number: int) -> No
     assert all(box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1 for box in boxes)
     assert not any(one.overlaps(two) for one, two in itertools.combinations(boxes, 2))
     assert legend_texts(figure) == [f"a line {number}" for number in range(7)]
+    title, caption = figure.get_suptitle(), figure.texts[-1]
+    assert plain(title) == figure.get_label() == FINDING
+    assert "means over 20 runs" in plain(caption.get_text())
+    below = caption.get_window_extent().y1
+    assert all(own.get_window_extent().y0 > below for own in (*figure.legends, *figure.axes))
+
+
+def test_a_figure_of_one_column_is_as_wide_as_asked_and_as_legible() -> None:
+    figure = draw(width=2.7)
+    assert figure.get_figwidth() == 2.7
+    assert len({ax.get_position().x0 for ax in figure.axes}) == 1, "panels stand below each other"
+    assert_legible(figure)
 
 
 def test_finite_intervals_are_drawn() -> None:

@@ -1,4 +1,4 @@
-"""Tables as Markdown, HTML and CSV."""
+"""Tables as Markdown, HTML, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ from dpol.show.table import (
     TableCell,
     number,
     one_section,
+    render,
     to_csv,
-    to_fragment,
-    to_html,
-    to_markdown,
     write_table,
 )
 
@@ -53,7 +51,7 @@ def table(title: str = "NM", *, grouped: bool = True) -> Table:
 @pytest.mark.parametrize("grouped", [True, False])
 def test_markdown(grouped: bool) -> None:
     noise = ["", "plain | ", " | ", "capacity † | ", "plain | "] if grouped else [""] * 5
-    assert to_markdown(table(grouped=grouped)).splitlines() == [
+    assert render(table(grouped=grouped), ".md").splitlines() == [
         *("**Gains**", "", f"| stream | {'noise | ' * grouped}privacy | a | b † |"),
         f"| --- | {'--- | ' * grouped}--- | ---: | ---: |",
         f"| **NM** (n = 2) | {noise[1]}μ = 1 | 1.00 ± 0.10 ridge | — |",
@@ -68,22 +66,44 @@ def test_cited_lines_are_grey_and_in_markdown_italic() -> None:
     first, second = table(grouped=False).sections
     cited = replace(second, groups=(replace(second.groups[0], cited=True),))
     both = replace(table(grouped=False), sections=(first, cited))
-    assert to_markdown(both).splitlines()[7] == "| *PA* (n = 3) | *μ = 2* | *1* | *2* |"
-    page = to_fragment(both)
+    assert render(both, ".md").splitlines()[7] == "| *PA* (n = 3) | *μ = 2* | *1* | *2* |"
+    page = render(both, ".fragment.html")
     assert page.count("<tr") - page.count("<tr>") == page.count('<tr class="cited">') + 1 == 2
 
 
 def test_no_text_of_a_table_is_read_as_markup() -> None:
     nasty = table(NASTY + '"<script>')
-    lines = to_markdown(nasty).splitlines()
+    lines = render(nasty, ".md").splitlines()
     assert any(line.startswith(rf"| **{escape_markdown(NASTY)}") for line in lines)
     grid = [line for line in lines if line.startswith("|")]
     assert {line.replace(r"\|", "").count("|") for line in grid} == {6}
-    page = to_html(nasty)
+    page = render(nasty, ".html")
     assert "<script" not in page
     assert "A &amp; B_&lt;c&gt;% | [d]" in page
     assert not re.search(r"\b(src|href)=", page)  # it stands alone
     assert page.endswith("</html>\n")
+
+
+def test_latex() -> None:
+    """Numbers stand in columns of siunitx, remarks below them, and titles in rows of their own."""
+    text = render(replace(table(), caption=NASTY), ".tex")
+    nasty = r"A \& B\_$<$c$>$\% $|$ {[}d] \{e\} \$x\textsuperscript{2}\$ \#1 \textasciitilde{}"
+    assert rf"\caption{{{nasty} \textbackslash{{}} `f` *g*}}" in text
+    number, whole = "S[table-format=1.2(3), separate-uncertainty]", "S[table-format=1.0, "
+    assert rf"\begin{{tabular}}{{l {number} {whole}" in text
+    rows = text.partition("\\midrule\n")[2].partition("\\bottomrule")[0].splitlines()
+    assert rows == [
+        *(r"\multicolumn{3}{l}{\textbf{NM}} \\", r"\multicolumn{3}{l}{\emph{plain}} \\"),
+        r"$\mu$ = 1 & 1.00 +- 0.10 & {—} \\",
+        r" & {\footnotesize \shortstack{ridge}} & {\footnotesize \shortstack{}} \\",
+        *(
+            r"$\mu$ = 2 & 1 & 2 \\",
+            r"\multicolumn{3}{l}{\emph{capacity \textdagger{}}} \\",
+        ),
+        *(r"$\mu$ = 1 & 3 & {} \\", r"\multicolumn{3}{l}{\textbf{PA}} \\"),
+        *(r"\multicolumn{3}{l}{\emph{plain}} \\", r"$\mu$ = 2 & 1 & 2 \\"),
+    ]
+    assert "NM: n = 2" in text, "notes of sections stand below"
 
 
 # --- Tables of one section, whose lines may have any order ---
@@ -102,7 +122,7 @@ def plain() -> Table:
 
 
 def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
-    fragment = to_fragment(plain())
+    fragment = render(plain(), ".fragment.html")
     assert 'aria-label="Times"' in fragment
     assert "<caption>Times</caption>" in fragment
     assert '<th scope="col">work</th>\n<th scope="col" class="number">wall time, s</th>' in fragment
@@ -114,19 +134,23 @@ def test_a_table_without_sections_is_sorted_by_its_numbers() -> None:
         '<td data-header="wall time, s" data-order="2.0">2</td>',
         '<td class="none" data-header="share">—</td>',
     ]
-    assert to_markdown(plain()).splitlines()[4] == "| run suite | much | 12,345 | 25% |"
+    formula = replace(plain(), caption="T^(1/3) + sqrt(T) < x_t")
+    assert "T<sup>1/3</sup> + √(T) &lt; x<sub>t</sub></caption>" in render(
+        formula, ".fragment.html"
+    )
+    assert render(plain(), ".md").splitlines()[4] == "| run suite | much | 12,345 | 25% |"
 
 
 # --- Files ---
 
 
 def test_one_call_writes_every_format(tmp_path: Path) -> None:
-    suffixes = (".html", ".fragment.html", ".md", ".csv")
+    suffixes = (".html", ".fragment.html", ".md", ".tex", ".csv")
     write_table(plain(), *(tmp_path / f"t{suffix}" for suffix in suffixes))
     page, fragment, *texts = ((tmp_path / f"t{suffix}").read_text() for suffix in suffixes)
-    assert fragment == to_fragment(plain())
+    assert fragment == render(plain(), ".fragment.html")
     assert fragment in page
-    assert texts == [to_markdown(plain()), "wall\n12345.0\n2.0\n"]
+    assert texts == [render(plain(), ".md"), render(plain(), ".tex"), "wall\n12345.0\n2.0\n"]
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".csv"])
@@ -134,7 +158,7 @@ def test_a_table_that_cannot_be_written_is_refused_and_no_file_is_made(
     tmp_path: Path, suffix: str
 ) -> None:
     table = replace(plain(), numbers=None)
-    with pytest.raises(ValueError, match=f"t{suffix}: cannot write this table as {suffix}"):
+    with pytest.raises(ValueError, match=f"cannot write this table as {suffix}"):
         write_table(table, tmp_path / "t.md", tmp_path / f"t{suffix}")
     assert not list(tmp_path.iterdir())
 

@@ -117,7 +117,7 @@ for study, block in plan.studies:
                 expand(
                     f"{RESULTS}/tables/{{name}}.{{kind}}",
                     name=rendered,
-                    kind=["fragment.html", "md", "csv"],
+                    kind=["fragment.html", "md", "tex", "csv"],
                 ),
             log:
                 local(f"{RESULTS}/logs/{shown}.log"),
@@ -130,7 +130,7 @@ for study, block in plan.studies:
                 study=study.package,
                 section=section.name,
                 settings=as_plain(study.shown(block)),
-                facts=vars(facts),
+                facts=vars(facts) | {"width": settings.report.width},
                 about=section.about,
             message:
                 f"{title}: drawing the figures, rendering the tables"

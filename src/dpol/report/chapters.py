@@ -62,8 +62,3 @@ class Chapter:
     key: str
     title: str
     parts: list[Part] = field(default_factory=list)
-
-    @property
-    def files(self) -> dict[str, str]:
-        """Addresses of the files of all sections, by text."""
-        return dict(link for part in self.parts for link in part.files)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -196,9 +197,11 @@ LONGEST_TABLE = 60
 def _part(folder: Path, section: Section) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
     first, shown, folded = (list[tuple[str, str]]() for _ in range(3))
-    files = {f"{it.name}.svg": f"../figures/{it.name}.svg" for it in section.figures}
+    files = {
+        f"{spec.name}.{kind}": f"../tables/{spec.name}.{kind}"
+        for kind, spec in product(("csv", "tex"), section.tables)
+    }
     for spec in section.tables:
-        files[f"{spec.name}.csv"] = f"../tables/{spec.name}.csv"
         if spec.place == "file":
             files[spec.title] = f"../tables/{spec.name}.html"
             continue

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import jinja2
+from markupsafe import Markup, escape
 
-from dpol.show.words import typeset
+from dpol.show.words import raise_and_lower, typeset
 
 
 def load_template(
@@ -30,6 +31,12 @@ def load_template(
         keep_trailing_newline=True,
     )
     environment.filters["typeset"] = typeset
+    environment.filters["formulas"] = _with_formulas
     if escape:
         environment.filters["e"] = escape
     return environment.get_template(name)
+
+
+def _with_formulas(text: str) -> Markup:
+    """Typeset a text for HTML, with raised and lowered parts of its formulas."""
+    return Markup(raise_and_lower(str(escape(typeset(text))), "<sup>{}</sup>", "<sub>{}</sub>"))

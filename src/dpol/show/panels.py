@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +17,13 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from dpol.show import style
-from dpol.show.looks import BAND, Look
+from dpol.show.looks import BAND, GREY, Look
 
 WIDTH = 6.6
 """Width of all panels on a page, in inches."""
@@ -33,7 +36,7 @@ BAND_ALPHA = 0.2
 _AROUND = (0.4, 0.8)  # inches around all panels
 _CHARACTERS_PER_INCH = 16.0  # of the 8 point font, rounded down
 _LABEL_LINE, _LABEL_GAP = 0.113, 0.03  # inches
-_LEGEND_LINE = 0.17  # inches
+_TEXT_LINE, _LEGEND_LINE = 0.135, 0.17  # inches
 _LEGEND_CHARACTERS_PER_INCH = 17.0
 _LEGEND_KEY = 0.7  # inches of a line and the gaps around its name
 
@@ -64,12 +67,16 @@ class Panels:
         grid: its panels in rows and columns; the last places may be empty.
         axes: its panels, row by row.
         labels: names of lines, written when all limits are final.
+        below: names of axes below the panels, which move up for the caption.
+        captions: lines of the caption.
     """
 
     figure: Figure
     grid: Any
     axes: list[Axes]
     labels: list[Label] = field(default_factory=list)
+    below: list[Text] = field(default_factory=list)
+    captions: list[str] = field(default_factory=list)
 
     def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
         """Name the line that ends at (x, y), to the right of its panel."""
@@ -77,24 +84,23 @@ class Panels:
         self.labels.append(Label(ax=ax, end=(x, y), text=text, colour=colour))
 
     def find(self, finding: str) -> None:
-        """Set the finding of the figure, a sentence that its files carry as alternative text."""
+        """Write the finding of the figure, a sentence, as its title and alternative text."""
         self.figure.set_label(finding)
+        title = self._wrapped(finding, int(0.88 * self._columns))  # of bold text
+        self.figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
 
-    def title(self, *parts: str) -> None:
-        """Write facts above the figure, separated by dots; lines break between them if possible."""
+    def caption(self, *parts: str) -> None:
+        """Write settings below the figure, with dots between; lines break there if possible."""
         whole = [part.replace(" ", "\xa0") if len(part) < self._columns else part for part in parts]
-        self.describe(" · ".join(whole))
-
-    def describe(self, text: str) -> None:
-        """Write a text above the figure."""
-        self.figure.suptitle(self._wrapped(text), x=0.01, ha="left", fontsize=8)
+        self.captions.extend(self._wrapped("\xa0· ".join(whole)).splitlines())
 
     def name_x(self, text: str) -> None:
         """Name the horizontal axis of all panels."""
-        self.figure.supxlabel(self._wrapped(text))
+        self.below.append(self.figure.supxlabel(self._wrapped(text)))
 
-    def _wrapped(self, text: str) -> str:
-        return textwrap.fill(text, self._columns, break_on_hyphens=False)
+    def _wrapped(self, text: str, columns: int = 0) -> str:
+        whole = re.sub(" ([=±]) ", "\xa0\\1\xa0", text)
+        return textwrap.fill(whole, columns or self._columns, break_on_hyphens=False)
 
     @property
     def _columns(self) -> int:
@@ -117,7 +123,9 @@ def panels(
     columns: int,
     size: tuple[float, float],
     y_label: str = "",
-    **options: Any,
+    *,
+    width: float = math.inf,
+    shared: str = "",
 ) -> Iterator[Panels]:
     """Open a figure of panels, to be drawn in the block; its layout is fixed at the end.
 
@@ -126,24 +134,44 @@ def panels(
         columns: largest number of panels side by side.
         size: width and height of a panel with its labels, in inches.
         y_label: name of the vertical axis of all panels.
-        options: options of `matplotlib.figure.Figure.subplots`.
+        width: largest width of the figure in inches; panels that do not fit stand below.
+        shared: the axes, "x" and "y", that all panels share.
     """
-    columns = min(columns, number)
+    columns = max(1, min(columns, number, int(min(width, 100.0) / size[0])))
     rows = math.ceil(number / columns)
     with style.figure_style():
-        figure = style.new_figure(size[0] * columns + _AROUND[0], size[1] * rows + _AROUND[1])
-        grid = figure.subplots(rows, columns, squeeze=False, **options)
+        wide = min(size[0] * columns + _AROUND[0], width)
+        figure = style.new_figure(wide, size[1] * rows + _AROUND[1])
+        shares_x, shares_y = ("x" in shared, "y" in shared)
+        grid: Any = figure.subplots(rows, columns, sharex=shares_x, sharey=shares_y, squeeze=False)
         for ax in grid.flat[number:]:
             ax.remove()
         drawn = Panels(figure=figure, grid=grid, axes=list(grid.flat[:number]))
         side = figure.supylabel(y_label) if y_label else None
         yield drawn
-        if drawn.labels:
-            _write_labels(drawn)
-        style.freeze_layout(figure)
+        raised = _write_caption(drawn)
+        layout = ConstrainedLayoutEngine(rect=(0, raised, 1, 1 - raised))
+        layout.execute(figure)  # sets the heights of panels for the names of lines
+        _write_labels(drawn)
+        layout.execute(figure)
+        # None, not "none": even an empty engine would draw each file twice.
+        figure.set_layout_engine(None)
+        for text in drawn.below:
+            text.set_y(text.get_position()[1] + raised)
+        for legend in figure.legends:
+            legend.set_bbox_to_anchor((0, raised, 1, 1 - raised), figure.transFigure)
         if side:  # centre it on the panels, without the legend
             boxes = [ax.get_position() for ax in drawn.axes]
             side.set_y((max(box.y1 for box in boxes) + min(box.y0 for box in boxes)) / 2)
+
+
+def _write_caption(drawn: Panels) -> float:
+    """Write the caption; the figure grows by it. Return the share of its height."""
+    figure, caption = drawn.figure, _TEXT_LINE * (len(drawn.captions) + 0.3)
+    more = caption + _TEXT_LINE * figure.get_suptitle().count("\n")
+    figure.set_figheight(figure.get_figheight() + more)
+    figure.text(0.01, 0.005, "\n".join(drawn.captions), va="bottom", color=GREY)
+    return caption / figure.get_figheight()
 
 
 def name_panel(ax: Axes, text: str) -> None:
@@ -254,7 +282,6 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 
 def _write_labels(drawn: Panels) -> None:
     """Write the names of lines to the right of panels, moved up or down so that none overlap."""
-    style.lay_out(drawn.figure)  # sets the height of the panels
     for ax in drawn.axes:
         labels = [label for label in drawn.labels if label.ax is ax]
         to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi

@@ -103,23 +103,9 @@ def figure_style() -> Iterator[None]:
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure (inches) without display or global state."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
-
-
-def lay_out(figure: Figure) -> None:
-    """Place the panels without drawing."""
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    engine.execute(figure)
-
-
-def freeze_layout(figure: Figure) -> None:
-    """Fix the layout, so that all files of a figure share it."""
-    lay_out(figure)
-    # None, not "none": even an empty engine would draw each file twice.
-    figure.set_layout_engine(None)
 
 
 def save_figure(figure: Figure, paths: Iterable[Path]) -> None:

@@ -1,8 +1,8 @@
-"""Tables, and their rendering as HTML, Markdown and CSV."""
+"""Tables, and their rendering as HTML, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpol.core.files import write_text
 from dpol.core.spreadsheets import spreadsheet_text
 from dpol.core.words import escape_markdown
+from dpol.show.latex import to_latex
 from dpol.show.marks import Mark
 from dpol.show.pages import load_template
 
@@ -142,21 +143,6 @@ class Table:
         """Whether readers may sort the lines."""
         return len(self.corner) == 1
 
-    def lines_of(
-        self, section: Section
-    ) -> Iterator[tuple[bool, bool, tuple[str, ...], tuple[TableCell, ...]]]:
-        """Yield for each line if it is the section's first, if it is cited, its labels, its cells.
-
-        The label of a group is not repeated.
-        """
-        first = True
-        for group in section.groups:
-            title = group.title
-            for label, entries in group.lines:
-                labels = (title, label) if len(self.corner) == 3 else (label,)
-                yield first, group.cited, labels, entries
-                title, first = "", False
-
 
 def one_section(
     lines: Iterable[Line], title: str = "", note: str = "", *, cited: bool = False
@@ -176,19 +162,32 @@ def number(value: float, text: str | None = None) -> TableCell:
     return TableCell(text, order=float(value))
 
 
-def to_markdown(table: Table) -> str:
-    """Render a table as GitHub's Markdown."""
-    return load_template("table.md.j2", escape=escape_markdown).render(table=table)
+_TEMPLATES: Mapping[str, tuple[str, Callable[[str], str] | None]] = {
+    ".fragment.html": ("fragment.html.j2", None),
+    ".html": ("table.html.j2", None),
+    ".md": ("table.md.j2", escape_markdown),
+}
+"""Template of each format, and how it escapes texts unless by itself, by suffix."""
 
 
-def to_fragment(table: Table) -> str:
-    """Render a table as HTML for a page."""
-    return load_template("fragment.html.j2").render(table=table)
+def render(table: Table, suffix: str) -> str:
+    """Render a table as a page, as a fragment of a page, as Markdown, LaTeX, or its numbers as CSV.
 
+    Args:
+        table: the table.
+        suffix: `.html`, `.fragment.html`, `.md`, `.tex` or `.csv`.
 
-def to_html(table: Table) -> str:
-    """Render a table as a page."""
-    return load_template("table.html.j2").render(table=table)
+    Raises:
+        ValueError: the suffix is unknown, or there are no numbers for a CSV.
+    """
+    if suffix == ".csv" and table.numbers is not None:
+        return to_csv(table.numbers)
+    if suffix == ".tex":
+        return to_latex(table)
+    if suffix not in _TEMPLATES:
+        raise ValueError(f"cannot write this table as {suffix}")
+    name, escape = _TEMPLATES[suffix]
+    return load_template(name, escape=escape).render(table=table)
 
 
 def to_csv(numbers: pd.DataFrame) -> str:
@@ -202,25 +201,12 @@ def to_csv(numbers: pd.DataFrame) -> str:
 
 
 def write_table(table: Table, *paths: Path | str) -> None:
-    """Write a table as `.html`, `.fragment.html` or `.md`, and its numbers as `.csv`.
+    """Write a table in the formats of `render`, by the suffixes of the paths.
 
     Raises:
         ValueError: a suffix is unknown, or there are no numbers for a CSV; nothing is written.
         OutputError: a file cannot be written.
     """
-    renderers: dict[str, Callable[[Table], str]] = {
-        ".fragment.html": to_fragment,
-        ".html": to_html,
-        ".md": to_markdown,
-    }
-    texts = {}
-    for path in map(Path, paths):
-        suffix = next((suffix for suffix in renderers if path.name.endswith(suffix)), path.suffix)
-        if suffix == ".csv" and table.numbers is not None:
-            texts[path] = to_csv(table.numbers)
-        elif suffix in renderers:
-            texts[path] = renderers[suffix](table)
-        else:
-            raise ValueError(f"{path}: cannot write this table as {suffix}")
+    texts = {path: render(table, "".join(path.suffixes)) for path in map(Path, paths)}
     for path, text in texts.items():
         write_text(path, text)

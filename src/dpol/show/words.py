@@ -36,7 +36,31 @@ def typeset(text: str) -> str:
     text = re.sub(r"(?<![\w.])(\d[\d.]*)e([-+]?)0*(\d+)\b", _as_power, text)
     text = re.sub(r"\b10\^(-?\d+)", lambda match: f"10{match[1].translate(_RAISED)}", text)
     text = re.sub(r"(?<![\w.)\]-])-(?=\d)", "−", text)
+    text = re.sub(r"\bsqrt\(", "√(", text)
     return text.replace("<=", "≤").replace(">=", "≥")
+
+
+_RAISED_PART = re.compile(r"\^(\((?:[^()]|\([^()]*\))*\)|[-−±]?\w+)")
+_LOWERED_PART = re.compile(r"(?<!\w)([^\W\d_])_(\d+|\w(?:\+1)?)(?!\w)")
+
+
+def raise_and_lower(text: str, raised: str, lowered: str) -> str:
+    """Typeset powers and indices of formulas, which are written as in T^(1/3) and x_t.
+
+    Args:
+        text: the text.
+        raised: format of what is raised.
+        lowered: format of what is lowered.
+
+    >>> raise_and_lower("T^((1 - a)/3), [0, 1]^n, S_t+1, gain_share", "<u>{}</u>", "<l>{}</l>")
+    'T<u>(1 - a)/3</u>, [0, 1]<u>n</u>, S<l>t+1</l>, gain_share'
+    """
+    text = _LOWERED_PART.sub(lambda match: match[1] + lowered.format(match[2]), text)
+    return _RAISED_PART.sub(lambda match: raised.format(_bare(match[1])), text)
+
+
+def _bare(part: str) -> str:
+    return part[1:-1] if part.startswith("(") else part
 
 
 def _as_power(match: re.Match[str]) -> str:

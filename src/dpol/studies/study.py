@@ -18,6 +18,7 @@ A study of dpol has one line in `dpol.studies.registry`, one of another package 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -124,6 +125,7 @@ class Facts:
         entries: entries of the suites.
         noises: names of the noises that the suites play.
         apart: whether no two streams of a question count the same people.
+        width: largest width of a figure, in inches.
     """
 
     streams: Mapping[str, str]
@@ -143,6 +145,7 @@ class Facts:
     entries: Sequence[Any] = ()
     noises: Sequence[str] = ()
     apart: bool = False
+    width: float = math.inf
 
     @property
     def labels(self) -> dict[float, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.privacy.guarantee import MU_OF_STAYS
-from dpol.show.table import to_csv, to_markdown
+from dpol.show.table import render, to_csv
 from dpol.studies.answer.gains import COLUMNS, UNMOVED
 from tables_by_hand import (
     FACTS,
@@ -165,7 +165,7 @@ def test_whatever_is_ours_bears_a_mark() -> None:
     assert lines(table)[-1][0] == "capacity †"
     assert has_footer(table, "†: ours, not in the paper: capacity noise, mine.")
     plain = build([row for row in data if not row["ours"]], algorithms=["rw-meta"])
-    assert "†" not in to_markdown(plain)
+    assert "†" not in render(plain, ".md")
     data = [*CAPACITY, *(row | {"ours": False} for row in LEADER)]
     alone = build(data, algorithms=["rw-meta", "follow-the-leader"])
     assert has_footer(alone, "†: ours, not in the paper: rw-meta, best linear model.")

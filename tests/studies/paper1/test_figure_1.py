@@ -12,6 +12,7 @@ from scipy.stats import norm
 from dpol.core.randomness import Floats
 from dpol.studies.paper1.batching.settings import Shown
 from dpol.studies.paper1.figure_1 import draw_figure_1
+from dpol.studies.study import Facts
 from legible import assert_legible, lines
 
 SIZES, MUS = (2, 10), (0.25, 1.0, 4.0)
@@ -42,7 +43,7 @@ def curves(bounds: tuple[str, ...] = ("borell-tis", "reflection")) -> pd.DataFra
 
 
 def drawing(frame: pd.DataFrame) -> Figure:
-    return draw_figure_1({"amplification": frame}, SETTINGS, None)
+    return draw_figure_1({"amplification": frame}, SETTINGS, Facts({}, False, 0.95))
 
 
 def test_a_panel_has_the_curves_of_its_experts_and_mu() -> None:

@@ -101,6 +101,6 @@ def test_rounds_without_dates_are_counted(made: dict[str, pd.DataFrame]) -> None
         assert lines(ax)["rw-meta"].get_xdata().tolist() == list(range(1, 13))
         assert all(tick == int(tick) for tick in ax.get_xticks())
         assert set(shade(ax).get_paths()[0].vertices[:, 0]) == set(range(1, 13))
-    assert "Real data, rounds 1 to 12" in plain(figure.get_suptitle())
+    assert "Real data, rounds 1 to 12" in plain(figure.texts[-1].get_text())
     dated = draw_figure_2(made, MAIN.shown, FACTS).axes[0]
     assert lines(dated)["rw-meta"].get_xdata()[0] == date2num(np.datetime64("2021-01-01"))

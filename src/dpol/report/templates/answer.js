@@ -11,10 +11,14 @@
   const [svg, list, tip] = [".plot svg", "ol", ".tip"].map(find);
   const lead = document.querySelector(".lead");
   const table = document.querySelector(".part:has(#answer-widget) table");
-  const state = { level: data.start, panel: panels[0], over: null };
-  const EDGE = { left: 44, right: 18, top: 12, bottom: 44 };
+  // `over`: the line under the pointer; `system`: the one that was chosen.
+  const state = { level: data.start, panel: panels[0], over: null, system: null };
+  const EDGE = { left: 44, right: 150, top: 12, bottom: 44 };
+  const GAP = 14; // between names of lines
+
 
   const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
+  const short = (line) => line.name.split(/[:,]/)[0];
   const nameOf = (line, k) => line.name + (line.points[k]?.[3] ? `: ${line.points[k][3]}` : "");
   const guesses = ({ title, guesses: share }) =>
     title.includes("∞") ? title : `${title}: an attacker is right at most ${Math.round(100 * share)} times in 100`;
@@ -40,8 +44,9 @@
   function scales() {
     const { width, height } = svg.getBoundingClientRect();
     const known = lines().flatMap((it) => it.points).filter(Boolean);
-    const low = Math.floor(10 * Math.min(...known.map(([share, half]) => share - (half ?? 0)))) / 10;
+    const low = Math.floor(10 * Math.min(0, ...known.map(([share, half]) => share - (half ?? 0)))) / 10;
     const high = Math.ceil(10 * Math.max(...known.map(([share, half]) => share + (half ?? 0)))) / 10;
+    EDGE.right = Math.min(150, width / 3.6);
     const wide = width - EDGE.left - EDGE.right;
     const x = (k) => EDGE.left + (wide * (k + 0.5)) / levels.length;
     const y = (share) => EDGE.top + ((height - EDGE.top - EDGE.bottom) * (high - share)) / (high - low || 1);
@@ -64,15 +69,32 @@
     });
     const name = { x: (EDGE.left + width) / 2, y: height - 6, "text-anchor": "middle" };
     add(svg, "text", name, "right guesses, at most (a coin: 50%)");
-    for (const line of lines()) {
+    const shown = state.over ?? state.system;
+    const ends = places(lines().map((it) => y(it.points.findLast(Boolean)?.[0] ?? 0)), height - EDGE.bottom);
+    for (const [i, line] of lines().entries()) {
       const known = line.points.map((point, k) => point && [k, ...point]).filter(Boolean);
-      const group = add(svg, "g", { class: state.over && state.over !== line.name ? "dim" : "" });
+      if (!known.length) continue;
+      const group = add(svg, "g", { class: shown && shown !== short(line) ? "dim" : "" });
+      const [[last, share], beside] = [known.at(-1), width - EDGE.right];
+      add(group, "line", { x1: x(last) + 4, y1: y(share), x2: beside, y2: ends[i], stroke: line.colour, "stroke-width": 0.5 });
+      const most = Math.floor(EDGE.right / 7);
+      const name = short(line).replace(/^(the|a) /, "");
+      add(group, "text", { x: beside + 4, y: ends[i] + 4, style: `fill: ${line.colour}` }, name.length > most ? `${name.slice(0, most - 1)}…` : name);
       add(group, "polyline", { ...stroke(line), points: known.map(([k, share]) => `${x(k)},${y(share)}`).join(" ") });
       for (const [k, share, half] of known) {
         if (half) add(group, "line", { stroke: line.colour, x1: x(k), x2: x(k), y1: y(share - half), y2: y(share + half) });
         if (!line.flat) add(group, "circle", { cx: x(k), cy: y(share), r: 3, fill: line.colour });
       }
     }
+  }
+
+  // Places of names as near as possible to the ends of their lines, none over another.
+  function places(wanted, lowest) {
+    const order = wanted.map((_, i) => i).sort((one, two) => wanted[one] - wanted[two]);
+    const found = [...wanted];
+    order.forEach((i, k) => { if (k) found[i] = Math.max(found[i], found[order[k - 1]] + GAP); });
+    order.reverse().forEach((i, k) => { found[i] = Math.min(found[i], k ? found[order[k - 1]] - GAP : lowest); });
+    return found;
   }
 
   // Lists the systems by what they keep at the level, with the look of their lines.
@@ -84,12 +106,21 @@
       const it = document.createElement("li");
       const key = add(it, "svg", { "aria-hidden": "true" });
       add(key, "line", { x1: 0, x2: 26, y1: 9, y2: 9, ...stroke(line) });
-      it.append(...[["span", nameOf(line, state.level)], ["b", point ? point[2] : "—"]].map(([kind, text]) => {
+      it.append(...[["button", nameOf(line, state.level)], ["b", point ? point[2] : "—"]].map(([kind, text]) => {
         const part = document.createElement(kind);
         part.textContent = text;
         return part;
       }));
-      it.addEventListener("pointerenter", () => light(line.name));
+      const button = it.querySelector("button");
+      button.type = "button";
+      button.setAttribute("aria-pressed", state.system === short(line));
+      button.addEventListener("click", () => {
+        state.system = state.system === short(line) ? null : short(line);
+        write();
+        show();
+        list.querySelectorAll("button")[at.findIndex((other) => other.line.name === line.name)].focus();
+      });
+      it.addEventListener("pointerenter", () => light(short(line)));
       it.addEventListener("pointerleave", () => light(null));
       return it;
     }));
@@ -101,9 +132,28 @@
     draw();
   }
 
+  // The address keeps what was chosen, such as #answer?mu=0.5&stream=Ohio&system=ours.
+  function write() {
+    const { level, panel, system } = state;
+    const chosen = { mu: levels[level].mu, ...(panels.length > 1 && { stream: panel.title }), ...(system && { system }) };
+    history.replaceState(null, "", `#answer?${new URLSearchParams(chosen)}`);
+  }
+
+  function follow() {
+    if (!location.hash.startsWith("#answer?")) return;
+    const asked = new URLSearchParams(location.hash.slice(8));
+    const level = levels.findIndex(({ mu }) => mu === asked.get("mu"));
+    if (level >= 0) state.level = level;
+    state.panel = panels.find(({ title }) => title === asked.get("stream")) ?? state.panel;
+    state.system = lines().map(short).find((it) => it === asked.get("system")) ?? null;
+    show();
+    root.closest("section").scrollIntoView();
+  }
+
   function show() {
     const level = levels[state.level];
     slider.value = state.level;
+    choice.value = panels.indexOf(state.panel);
     output.textContent = guesses(level);
     slider.setAttribute("aria-valuetext", output.textContent);
     if (leads[state.level]) lead.textContent = leads[state.level];
@@ -128,7 +178,7 @@
 
   svg.addEventListener("pointermove", (event) => {
     const { k, line, left, top } = near(event);
-    light(line.name);
+    light(short(line));
     tip.hidden = !line.points[k];
     if (tip.hidden) return;
     tip.textContent = `${nameOf(line, k)}, ${levels[k].title}: ${line.points[k][2]}`;
@@ -138,9 +188,10 @@
     tip.style.right = right ? `${svg.clientWidth - left + 10}px` : "auto";
   });
   svg.addEventListener("pointerleave", () => { tip.hidden = true; light(null); });
-  svg.addEventListener("click", (event) => { state.level = near(event).k; show(); });
-  slider.addEventListener("input", () => { state.level = +slider.value; show(); });
-  choice.addEventListener("change", () => { state.panel = panels[choice.value]; show(); });
+  const change = (changes) => { Object.assign(state, changes); write(); show(); };
+  svg.addEventListener("click", (event) => change({ level: near(event).k }));
+  slider.addEventListener("input", () => change({ level: +slider.value }));
+  choice.addEventListener("change", () => change({ panel: panels[choice.value] }));
 
   slider.max = levels.length - 1;
   slider.parentElement.hidden = levels.length < 2;
@@ -153,5 +204,7 @@
     root.hidden = false;
     new ResizeObserver(draw).observe(svg);
     show();
+    addEventListener("hashchange", follow);
+    follow();
   }
 }

@@ -16,6 +16,13 @@
   mark();
 }
 
+// A figure that is wider than its place fades where more of it is hidden.
+for (const it of document.querySelectorAll(".panel")) {
+  const mark = () => it.classList.toggle("more", it.scrollLeft + it.clientWidth < it.scrollWidth - 2);
+  it.addEventListener("scroll", mark, { passive: true });
+  new ResizeObserver(mark).observe(it);
+}
+
 // On a phone a table is a long list, so these parts start folded.
 if (matchMedia("(max-width: 48rem)").matches) {
   for (const it of document.querySelectorAll("details.wide")) it.open = false;

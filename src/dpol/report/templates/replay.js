@@ -297,6 +297,18 @@
     return [setting, from, 1 + place("weeks", span(1, last + 2 - from).map(String))];
   }
 
+  // The ten weeks in which the best single choice keeps least: the leader changes most.
+  function stretch() {
+    const kept = span(0, last + 2 - LENGTH).map((from) => {
+      const rounds = span(from, from + LENGTH);
+      const sum = (value) => rounds.reduce((whole, t) => whole + value(t), 0);
+      const [uniform, best] = [sum((t) => data.uniform[t]), sum((t) => gain(t, data.best[t]))];
+      const single = Math.max(...span(0, shown).map((i) => sum((t) => gain(t, i))));
+      return best > uniform ? (single - uniform) / (best - uniform) : 1;
+    });
+    return kept.indexOf(Math.min(...kept));
+  }
+
   function follow() {
     if (!/^#game\b/.test(location.hash)) return;
     stop();
@@ -341,8 +353,7 @@
 
   const acts = {
     start() {
-      // The round in view is known, so the game starts with the next one.
-      if (agreed("Start another game?")) start(state.setting, Math.min(state.t + 1, last + 1 - LENGTH), LENGTH);
+      if (agreed("Start another game?")) start(state.setting, stretch(), LENGTH);
     },
     end() {
       const { from, picks } = state.game;
@@ -393,7 +404,15 @@
   root.style.setProperty("--high", `${Math.max(13, Math.min(20, 460 / shown))}px`);
   root.style.setProperty("--name", `${Math.max(...brief.map((it) => it.length)) + 2}ch`);
   root.hidden = false;
-  find("[data-do=start]").textContent = `Start a game of ${counted(LENGTH)}`;
+  const first = document.querySelector(".play");
+  for (const it of [first, find("[data-do=start]")]) it.textContent = `Play ${counted(LENGTH)}`;
+  first.hidden = false;
+  first.addEventListener("click", () => {
+    stop();
+    acts.start();
+    root.closest("section").scrollIntoView();
+    list.querySelector(".who").focus({ preventScroll: true });
+  });
   show();
   addEventListener("hashchange", follow);
   follow();

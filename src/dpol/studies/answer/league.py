@@ -6,18 +6,25 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from dpol.core.rounding import fixed, rounded_up
-from dpol.show import footers
+from dpol.core.words import listed
+from dpol.show import footers, panels
+from dpol.show.looks import BLACK, GREY
 from dpol.show.names import OURS
 from dpol.show.table import Group, Section, Table, TableCell
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
 from dpol.studies.games.levels import ordered_levels
 from dpol.studies.games.names import LESS, ONE_WEEK, RAW, THE_LEVEL, Compared
+from dpol.studies.games.names import OURS as OUR_ROLE
 from dpol.studies.study import Facts, Frames
 
+_COLUMN, _DRAWN = 3.3, 12
+"""Width of the figure in inches, one column of a paper; and the systems drawn besides ours."""
 _PROMISES = {
     THE_LEVEL: "sees noisy gains only",
     ONE_WEEK: "keeps the level for one week only",
@@ -50,6 +57,42 @@ def league_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
         footers=tuple(_footers(standings, beside, facts)),
         numbers=standings,
     )
+
+
+def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
+    """Draw what the best systems keep at the strictest level, a panel per question or stream.
+
+    The figure has the width of one column. Systems are those that promise the level.
+
+    Args:
+        frames: the standings.
+        compared: the data on which ours was chosen.
+        facts: titles of the streams and questions, and the levels.
+    """
+    mu = ordered_levels(facts.levels)[-1]
+    rows = frames["standings"].sort_values("gain_share", ascending=False, kind="stable")
+    rows = rows[(rows["promise"] == THE_LEVEL) & (rows["mu"] == mu)]
+    named = map(system_title, rows["algorithm"], rows["noise"])
+    groups = groups_of(rows.assign(system=list(named)), facts)
+    size = _COLUMN, 0.5 + 0.16 * min(_DRAWN + 1, max(map(len, groups.values())))
+    with panels.panels(len(groups), 1, size, width=_COLUMN) as drawn:
+        for ax, (title, own) in zip(drawn.axes, groups.items(), strict=True):
+            panels.name_panel(ax, title)
+            shown = own[(own["role"] == OUR_ROLE) | (np.arange(len(own)) < _DRAWN)]
+            for place, row in enumerate(shown.to_dict("records")):
+                colour = BLACK if row["role"] == OUR_ROLE else GREY
+                bar = {"xerr": row["gain_share_half_width"], "color": colour, "linewidth": 1.0}
+                ax.errorbar(row["gain_share"], -place, marker="o", markersize=3, **bar)
+            ax.set_yticks(range(0, -len(shown), -1), shown["system"])
+            panels.set_percent(ax.xaxis)
+        drawn.name_x(f"share of the possible gain, {mu_title(mu)}")
+        title, own = next(iter(groups.items()))
+        first = own.loc[own["rank"] == 1, "system"]
+        have = f"{listed(first)} {'has' if len(first) == 1 else 'have'} rank 1"
+        drawn.find(f"{title}: {have} of {len(own)} systems that promise {mu_title(mu)}.")
+        bars = panels.describe_runs(own.iloc[0], facts.simulated, "bars")
+        drawn.caption(*bars, f"the best {_DRAWN}", OURS)
+    return drawn.figure
 
 
 def _groups(

@@ -67,7 +67,7 @@ def draw_privacy_utility(frames: Frames, compared: Compared, facts: Facts) -> Fi
     alone = len(groups) == 1
     height = max(3.2, 0.5 + _NAME * (2 - alone) * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
-    with panels.panels(len(groups), 3, size, Y_LABEL, sharey=True) as drawn:
+    with panels.panels(len(groups), 3, size, Y_LABEL, width=facts.width, shared="y") as drawn:
         for ax, (title, rows) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
             fixed = REFERENCE_NAMES[BEST_FIXED]
@@ -84,7 +84,7 @@ def draw_privacy_utility(frames: Frames, compared: Compared, facts: Facts) -> Fi
         row = next(iter(groups.values())).iloc[0]
         data, bars = panels.describe_runs(row, facts.simulated, "bars")
         who = [line.explained for line in lines] if named else ["each with its best noise"]
-        drawn.title(data, "0%: uniform random; 100%: oracle", bars, *who)
+        drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
         if told := [line for line in lines if line.name == OUR_ROLE] or lines:
             title, rows = next(iter(groups_of(standings, facts).items()))
             where = "" if alone else f", {title}"

@@ -157,7 +157,7 @@ def draw_promises(frames: Frames, compared: Compared, facts: Facts) -> Figure:
     shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
     laws = {noise: _LAW_OF.get(noise, noise) for noise in dict.fromkeys(shares["noise"])}
     looks = looks_of([*_DRAWN, *laws.values()])
-    with panels.panels(1 + len(weeks), 2, (3.3, 2.4)) as drawn:
+    with panels.panels(1 + len(weeks), 2, (3.3, 2.4), width=facts.width) as drawn:
         guess = Promise(delta=2 * best_guess(mu) - 1)
         _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), looks)
         for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
@@ -175,7 +175,7 @@ def draw_promises(frames: Frames, compared: Compared, facts: Facts) -> Figure:
             ax.set_ylim(low - more, high + more)
             ax.set_ylabel("share kept")
             panels.set_percent(ax.yaxis)
-        drawn.title(
+        drawn.caption(
             f"{panels.data_title(facts.simulated)}, means over streams",
             *(promise_in_words(*each) for each in promises_of(mu, facts.delta).items()),
         )

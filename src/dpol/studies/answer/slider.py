@@ -34,7 +34,12 @@ def answer_widget(frames: Frames, compared: Compared, facts: PageFacts) -> Widge
     data = {
         "start": first_level(standings, facts),
         "levels": [
-            {"title": privacy_title(mu), "head": level_title(mu), "guesses": best_guess(mu)}
+            {
+                "mu": f"{mu:g}",
+                "title": privacy_title(mu),
+                "head": level_title(mu),
+                "guesses": best_guess(mu),
+            }
             for mu in levels
         ],
         "panels": [

@@ -31,9 +31,8 @@ def draw_switches(frames: Frames, main: Shown, facts: Facts) -> Figure:
     mu, lines = headline_level(facts.levels), lines_of(standings)
     places, alone = shown_switches(int(best["switches"].max())), len(facts.streams) == 1
     size = (panels.WIDTH - 0.4 if alone else 3.1), max(3.2, 0.5 + 2 * _NAME * len(lines))
-    with panels.panels(
-        len(facts.streams), 3, size, "regret, share of the possible gain", sharey=True
-    ) as drawn:
+    name, number = "regret, share of the possible gain", len(facts.streams)
+    with panels.panels(number, 3, size, name, width=facts.width, shared="y") as drawn:
         for ax, (stream, title) in zip(drawn.axes, facts.streams.items(), strict=True):
             panels.name_panel(ax, title)
             ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
@@ -52,7 +51,7 @@ def draw_switches(frames: Frames, main: Shown, facts: Facts) -> Figure:
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.name_x("most switches S of the best sequence in hindsight")
         data, bars = panels.describe_runs(standings.iloc[0], facts.simulated, "bars")
-        drawn.title(data, mu_title(mu), bars)
+        drawn.caption(data, mu_title(mu), bars)
         stream, title = next(iter(facts.streams.items()))
         for line in [line for line in lines if line.name == OURS] or lines:
             regrets = regrets_of(line, best[best["stream"] == stream], mu)

@@ -111,7 +111,7 @@ def _all(rows: pd.DataFrame) -> list[Line]:
         if (best := _best(at)) is None:
             continue
         name, model = system_title(*best), at["model"].iloc[0]
-        look = replace(looks[str(label)], dashes=SOLID if model == "local" else DASHED)
+        look = looks[str(label)]
         if model == "none":
             name, look = f"{best[0]}, no privacy", replace(look, colour=GREY, dashes=SHORT)
         system = own[is_system(own, best)]

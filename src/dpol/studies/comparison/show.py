@@ -42,6 +42,17 @@ SECTIONS = (
         title="Every system at every level",
         about="Systems are ranked among those that promise the same.",
         results=("standings",),
+        figures=(
+            FigureSpec(
+                name="league",
+                title="The best systems at the strictest level",
+                description="There is a panel per stream, or per question with means over streams."
+                " A line is a system, and its place the share of the possible gain that it keeps:"
+                " 0% is a random choice, 100% the oracle. Black is our method, or the reader’s."
+                " Systems whose rank is 1 are those that no other one is surely above.",
+                place="folded",
+            ),
+        ),
         tables=(TableSpec(name="league", title="The league", place="folded"),),
     ),
     Section(

@@ -80,6 +80,9 @@ class Report(Settings):
     Public and simulated data are always replayed."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     """Joint confidence of all intervals of the table (Bonferroni)."""
+    width: Annotated[float, Field(ge=2.5)] = 12.0
+    """Largest width of a figure in inches, such as 3.3 for one column of a paper; panels that do
+    not fit stand below each other."""
 
     def resolved(self, members: Members) -> Report:
         """Return the report with keys that are not given filled in from the algorithms played."""

@@ -35,7 +35,7 @@ def draw_figure_1(frames: Frames, settings: Shown, facts: Facts) -> Figure:
     columns, rises = shown["mu"].nunique(), dict[str, float]()
     size = panels.WIDTH / max(columns, 2), 2.1
     with panels.panels(
-        len(cells), columns, size, "rate of false negatives", sharex=True, sharey=True
+        len(cells), columns, size, "rate of false negatives", width=facts.width, shared="xy"
     ) as drawn:
         for ax, ((n, mu), rows) in zip(drawn.axes, cells, strict=True):
             panels.name_panel(ax, name := f"n = {n}, {mu_title(mu)}")
@@ -49,7 +49,7 @@ def draw_figure_1(frames: Frames, settings: Shown, facts: Facts) -> Figure:
             ax.set_xlabel("rate of false positives")
         names = {kind: name_of(kind).long or name_of(kind).short for kind in _CURVES}
         drawn.legend([panels.key(names[kind], **look.line) for kind, look in _CURVES.items()])
-        drawn.title(
+        drawn.caption(
             f"Tests for the gains of round t = {first['t']:,} of T = {first['T']:,}",
             f"α = {first['alpha']:g}",
             "all-zero gains (the worst case)",

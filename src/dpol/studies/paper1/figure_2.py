@@ -58,15 +58,18 @@ def draw_figure_2(frames: Frames, main: Shown, facts: Facts) -> Figure:
     cells, size = list(product(facts.streams, levels)), (width, height)
     # All panels share both axes, as in the paper.
     with panels.panels(
-        len(cells), len(levels), size, "cumulative gain", sharex=True, sharey=True
+        len(cells), len(levels), size, "cumulative gain", width=facts.width, shared="xy"
     ) as drawn:
         for ax, (stream, mu) in zip(drawn.axes, cells, strict=True):
             own = rows[rows["stream"] == stream]
             _draw_panel(ax, own[(own["mu"] == mu) | (own["algorithm"] == BEST_FIXED)])
-        for ax, mu in zip(drawn.grid[0], levels, strict=True):
-            text = privacy_title(mu)
-            ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
-        for ax, stream in zip(drawn.grid[:, 0], facts.streams, strict=True):
+        rows_break = drawn.grid.shape[1] < len(levels)
+        for ax, (stream, mu) in zip(drawn.axes, cells, strict=True):
+            if rows_break or stream == cells[0][0]:
+                text = privacy_title(mu)
+                ax.set_title(text.replace(" (", "\n(") if len(levels) > _MANY else text)
+            if mu != levels[0]:
+                continue
             # A bracket such as (n = 24) stays on one line.
             title = re.sub(r"\([^()]{,12}\)", lambda m: m[0].replace(" ", "\xa0"), titles[stream])
             wrapped = textwrap.fill(title, int(height * _BOLD_CHARACTERS_PER_INCH))
@@ -74,7 +77,7 @@ def draw_figure_2(frames: Frames, main: Shown, facts: Facts) -> Figure:
         most = 4 if len(levels) > _MANY else 5
         _set_scales(drawn.axes[0], most, dated=bool(rows["period"].notna().all()))
         drawn.legend(_legend_keys(rows))
-        drawn.title(*_subtitle(rows, facts))
+        drawn.caption(*_subtitle(rows, facts))
         depends = bool(frames["summary"]["unmeasured_share"].max() > MANY_UNMEASURED)
         drawn.find(_finding(rows, facts) + " This depends on unmeasured numbers." * depends)
     return drawn.figure

@@ -39,7 +39,7 @@ _SELECTORS = {
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw KL risk against T, M, K and epsilon beside Theorem 5, a panel per sweep that was run."""
     sweeps = _sweeps(frames["labels"], {_RISK: "KL risk (nats)"}, SIZES)
-    with _drawn_sweeps(sweeps, 2) as drawn:
+    with _drawn_sweeps(sweeps, 2, facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
             exp3 = sweep.of("exp3")
@@ -55,7 +55,7 @@ def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
         drawn.legend(marks)
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
-        drawn.describe(_title(sweeps[0].rows, what, how))
+        drawn.caption(_title(sweeps[0].rows, what, how))
         random = [sweep for sweep in sweeps if sweep.kind == "random"]
         changes = [_change(sweep) for sweep in random if sweep.rows[sweep.x].nunique() > 1]
         if changes:
@@ -75,13 +75,13 @@ def _change(sweep: _Sweep) -> str:
 def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw the TV distance of the batch selector against T: average (above), median (below)."""
     sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
-    with _drawn_sweeps(sweeps, len({sweep.kind for sweep in sweeps})) as drawn:
+    with _drawn_sweeps(sweeps, len({it.kind for it in sweeps}), facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
         what += " between estimate and truth."
         how = "Exact sensitivity (ours). Black lines show slopes, not bounds."
-        drawn.describe(_title(sweeps[0].rows, what, how))
+        drawn.caption(_title(sweeps[0].rows, what, how))
         rows = sweeps[0].rows
         private = (rows["sensitivity_rule"] == "exact") & (rows["model"] != "none")
         last = rows.loc[private & (rows["T"] == rows["T"].max()), "tv_average"]
@@ -135,11 +135,11 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
 
 
 @contextmanager
-def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int) -> Iterator[panels.Panels]:
+def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, width: float) -> Iterator[panels.Panels]:
     """Draw a panel for each sweep; the caller adds bounds and guides."""
     played = pd.concat([sweep.rows for sweep in sweeps])
     titles, looks = titles_of(played), looks_of(played["algorithm"], LABEL_LEARNERS)
-    with panels.panels(len(sweeps), columns, (3.7, 2.45)) as drawn:
+    with panels.panels(len(sweeps), columns, (3.7, 2.45), width=width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep, titles, looks)
         # Panels of random classes share limits, so that risks can be compared.

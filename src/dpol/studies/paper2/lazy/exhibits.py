@@ -139,7 +139,7 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     cells = list(itertools.product(learned["adversary"].unique(), epsilons))
     looks = looks_of(TITLES, {**ALGORITHMS, **RIVALS})
     size = max(6.6 / len(epsilons), 2.2), 0.24 * len(ranked) + 0.5
-    with panels.panels(len(cells), len(epsilons), size, sharex=True, sharey=True) as drawn:
+    with panels.panels(len(cells), len(epsilons), size, width=facts.width, shared="xy") as drawn:
         for ax, (game, epsilon) in zip(drawn.axes, cells, strict=True):
             panels.name_panel(ax, f"{game}, ε = {epsilon:g}")
             shown = learned[(learned["adversary"] == game) & (learned["epsilon"] == epsilon)]
@@ -157,7 +157,7 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
         full: dict[str, Any] = {"color": GREY, "marker": "o", "linestyle": "none"}
         drawn.legend([panels.key(f"d = {d}", **full | _fill(side)) for side, d in enumerate(sizes)])
         first = learned.iloc[0]
-        drawn.title(
+        drawn.caption(
             f"What is learned in T = {first['T']:,} rounds",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
             f" intervals, all {first['ci_comparisons']} together",

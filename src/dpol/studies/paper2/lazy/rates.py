@@ -178,7 +178,9 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
     The figure is the same for all results.
     """
     a, findings = np.linspace(0, 1, 401), []
-    with panels.panels(3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", sharey=True) as drawn:
+    with panels.panels(
+        3, 3, (panels.WIDTH / 3, 1.9), "b, where regret = Tᵇ", width=facts.width, shared="y"
+    ) as drawn:
         for ax, (title, (name, power)) in zip(drawn.axes, RATE_PANELS.items(), strict=True):
             new, prior = (exponent(rates, a, power) for rates in (RATES[name][:1], RATES[name][1:]))
             ax.plot(a, prior, **_PRIOR.line)
@@ -195,7 +197,7 @@ def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
         names = {"L2P": _NEW, "prior work": _PRIOR, "lower bound for few switches": _LOWER_BOUND}
         drawn.legend([panels.key(name, **look.line) for name, look in names.items()])
         stated = "Rates stated in the paper, without logarithms"
-        drawn.title(stated, "lower is better", "nothing is measured, so there are no intervals")
+        drawn.caption(stated, "lower is better", "nothing is measured, so there are no intervals")
         drawn.find(
             "The stated rate of L2P is at most that of prior work, except"
             f" {' and '.join(findings)}."

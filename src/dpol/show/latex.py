@@ -1,0 +1,96 @@
+"""Tables in LaTeX, for the packages booktabs, longtable and siunitx."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from dpol.show.pages import load_template
+from dpol.show.words import raise_and_lower, typeset
+
+if TYPE_CHECKING:
+    from dpol.show.table import Column, Table
+
+_NUMBER = re.compile(r"([+−-]?)(\d[\d,]*)(?:\.(\d+))?(%?)(?: ± (\d[\d,]*\.?\d*))?")
+"""A sign, digits before and behind the point, percent, and the half-width of an interval."""
+_WRITTEN = {
+    **{sign: f"\\{sign}" for sign in "#$%&{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$", "|": "$|$"},
+    **{"μ": r"$\mu$", "±": r"$\pm$", "∞": r"$\infty$", "−": "$-$", "≤": r"$\le$", "≥": r"$\ge$"},
+    **{"≠": r"$\ne$", "√": r"$\surd$", "×": r"$\times$", "·": r"$\cdot$", "\xa0": "~"},
+    **{"†": r"\textdagger{}", "[": "{[}"},
+}
+
+
+def escape_latex(text: str) -> str:
+    r"""Write a text in LaTeX, with its formulas.
+
+    >>> print(escape_latex("100% & sqrt(T) + η^(1/3), 10⁶ †"))
+    100\% \& $\surd$(T) + $\eta$\textsuperscript{1/3}, 10\textsuperscript{6} \textdagger{}
+    """
+    written = "".join(map(_written, re.findall("(?s).\u0303?", typeset(text))))
+    written = raise_and_lower(written, r"\textsuperscript{{{}}}", r"\textsubscript{{{}}}")
+    return written.replace("^", r"\textasciicircum{}").replace("_", r"\_")
+
+
+def _written(sign: str) -> str:
+    """Write a character; Greek letters and raised ones by what Unicode says of them."""
+    if len(sign) > 1:  # with a tilde
+        return rf"$\tilde{{{_written(sign[0]).strip('$')}}}$"
+    if unicodedata.decomposition(sign).startswith("<super>"):
+        return rf"\textsuperscript{{{_written(unicodedata.normalize('NFKC', sign))}}}"
+    if name := re.fullmatch("GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)", unicodedata.name(sign, "")):
+        letter = name[2].replace("LAMDA", "LAMBDA")
+        return rf"$\{letter.lower() if name[1] == 'SMALL' else letter.capitalize()}$"
+    return _WRITTEN.get(sign, sign)
+
+
+def to_latex(table: Table) -> str:
+    """Render a table in LaTeX; its first line names the packages that it needs.
+
+    Titles of sections and groups are rows, and remarks stand below their cells.
+    """
+    lines = [line for part in table.sections for group in part.groups for line in group.lines]
+    kinds = [
+        _kind_of(column, [cells[place].text for _, cells in lines])
+        for place, column in enumerate(table.columns)
+    ]
+    return load_template("table.tex.j2", escape=escape_latex).render(
+        table=table,
+        kinds=kinds,
+        longest=max(len(label) for label, _ in lines),
+        cell=_cell,
+        stacked=_stacked,
+    )
+
+
+def _kind_of(column: Column, texts: Iterable[str]) -> tuple[str, str]:
+    """Return the type of a column, and the sign of percent if all its numbers have it."""
+    found = [match.groups("") for text in texts if (match := _NUMBER.fullmatch(text))]
+    if column.prose or not found:
+        return "P" if column.prose else "r", ""
+    signs, whole, digits, percents, halves = zip(*found, strict=True)
+    form = f"{'-' if any(signs) else ''}{_most(whole)}.{_most(digits)}"
+    half = f"({_most(halves)})" if any(halves) else ""
+    unit = "%" if all(percents) else ""
+    return f"S[table-format={form}{half}, separate-uncertainty]", unit
+
+
+def _most(numbers: Iterable[str]) -> int:
+    return max(len(re.sub(r"\D", "", number)) for number in numbers)
+
+
+def _cell(text: str, kind: str, unit: str) -> str:
+    """Write a cell; in a column of numbers, all else is in braces."""
+    if kind.startswith("S") and _NUMBER.fullmatch(text) and text.count("%") == len(unit):
+        number = text.replace(",", "").replace("−", "-").replace(" ±", " +-")
+        return number.replace("%", "")
+    return f"{{{escape_latex(text)}}}"
+
+
+def _stacked(text: str) -> str:
+    """Write a text on lines of a few words."""
+    lines = re.findall(r"(?:.{1,16}|\S+)(?: |$)", text.replace(" = ", "\xa0=\xa0"))
+    return r"\shortstack{" + r" \\ ".join(escape_latex(it.strip()) for it in lines) + "}"
