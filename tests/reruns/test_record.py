@@ -87,7 +87,8 @@ def test_the_values_of_params_are_told_in_one_way() -> None:
         "none": "null",
     }
     assert asked({"a": {"x": 1, "y": {}}}) == {"a.x": "1", "a.y": "{}"}
-    assert asked({"a": [{"x": 1, "y": 2}]}) == asked({"a": [{"y": 2, "x": 1}]})
+    assert asked({"a": {"b.c": 1}}) == {'a."b.c"': "1"} != asked({"a": {"b": {"c": 1}}})
+    assert asked({"a": [{"x": 1, "y": 2}]}) != asked({"a": [{"y": 2, "x": 1}]}), "the order counts"
     assert asked({"a": (1, 2)}) == asked({"a": [1, 2]}) != asked({"a": [2, 1]})
     with pytest.raises(Exception, match="serialize"):
         asked({"a": object()})  # its text would hold an address
@@ -106,6 +107,7 @@ def test_other_processes_ask_the_same() -> None:
 def test_a_job_that_answered_names_what_is_asked_otherwise() -> None:
     assert anew() == []
     assert anew({**PARAMS, "seed": 2}) == ["seed: 1 → 2"]
+    assert anew(dict(reversed(PARAMS.items()))) == ["the order of its settings"]
     assert anew({**PARAMS, "settings": {"levels": {"none": math.inf, "high": 1.0}}}) == [
         "settings.levels.high: not set → 1.0"
     ]

@@ -153,6 +153,7 @@ def snakemake_words(config: Path, flags: list[str], command: list[str]) -> list[
     words = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(config)]
     # What profiles/default says, which Snakemake finds in a clone only.
     words += ["--workflow-profile", "none", "--rerun-incomplete", "--show-failed-logs"]
+    words += ["--rerun-triggers", "mtime", "input", "params", "software-env"]
     words += ["--logger", "dpol"]
     if not any(flag.startswith(_SAYS_CORES) for flag in flags):
         words += ["--cores", "all"]

@@ -5,11 +5,13 @@ Also hashes of these packages, by which jobs see that their code has changed.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -19,6 +21,7 @@ from typing import Any
 
 from dpol.core.errors import ConfigError
 from dpol.core.suggestions import did_you_mean
+from dpol.core.versions import PACKAGES
 
 NAME = __name__.partition(".")[0]
 """The name of this package."""
@@ -48,12 +51,14 @@ class Package:
     Args:
         name: name of its distribution, or of the package if pip did not install it.
         version: version of the distribution; empty if there is none.
-        sha256: hash of its files and their names.
+        sha256: hash of its files and their names, and of what they import.
+        files: these files.
     """
 
     name: str
     version: str
     sha256: str
+    files: tuple[Path, ...] = ()
 
     @property
     def as_version(self) -> tuple[str, str]:
@@ -134,23 +139,53 @@ def refuse_taken(ours: Collection[str], group: str) -> None:
 
 
 def package_of(module: str) -> Package:
-    """Return the package of a module, with the hash of all its files.
+    """Return the package of a module, with the hash of all its files and of what they import.
+
+    What pip installed from an index counts by its version, and all else by its files.
 
     Raises:
         ConfigError: the package is not installed.
     """
     top = module.partition(".")[0]
+    whole, files, waiting = hashlib.sha256(), list[Path](), [top]
+    for each in waiting:  # grows
+        for name, path in sorted(files_of_package(each)):
+            text = path.read_bytes()
+            whole.update(f"\0{name}\0".encode() + text)
+            files.append(path)
+            for other in sorted(_imports_of(text) if path.suffix == ".py" else ()):
+                if version := _version_on_index(other):
+                    whole.update(version.encode())
+                elif other not in waiting and is_installed(other):
+                    waiting.append(other)
     name, version = top, ""
-    for distribution in metadata.packages_distributions().get(top, ()):
+    for distribution in _distributions().get(top, ()):
         name, version = distribution, metadata.version(distribution)
-    return Package(name=name, version=version, sha256=_hash_of(files_of_package(top)))
+    return Package(name=name, version=version, sha256=whole.hexdigest(), files=tuple(files))
 
 
-def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
-    whole = hashlib.sha256()
-    for name, path in sorted(files):
-        whole.update(f"\0{name}\0".encode() + path.read_bytes())
-    return whole.hexdigest()
+_distributions = cache(metadata.packages_distributions)
+
+
+def _imports_of(text: bytes) -> set[str]:
+    """Return the packages that a module may import, but for Python's and those that logs name."""
+    found = set[str]()
+    with suppress(SyntaxError):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                found |= {it.name.partition(".")[0] for it in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(str(node.module).partition(".")[0])
+    return found - {it.replace("-", "_") for it in PACKAGES} - sys.stdlib_module_names
+
+
+def _version_on_index(top: str) -> str:
+    """Return name and version of a package that pip did not install from a folder or address."""
+    for name in _distributions().get(top, ()):
+        distribution = metadata.distribution(name)
+        if not distribution.read_text("direct_url.json"):
+            return f"\0{name} {distribution.version}\0"
+    return ""
 
 
 def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
