@@ -183,7 +183,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     with job_log("results/a/logs/x.log", outputs=[f"results/a/{name}" for name in names]):
         for name in names:
             Path("results/a", name).write_text("1")
-    plan(run="a").begin(runs_jobs=False)
+    plan(run="a").begin(Path("asked"), runs_jobs=False)
     told = "results/a: not as the jobs wrote them: {}; move or delete these files, and run"
     for some, said in (
         (names[:1], "00.csv"),
@@ -192,7 +192,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
         for name in some:
             Path("results/a", name).write_text("2")
         with pytest.raises(DataError, match=told.format(re.escape(said))):
-            plan(run="a").begin(runs_jobs=False)
+            plan(run="a").begin(Path("asked"), runs_jobs=False)
 
 
 def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(

@@ -5,6 +5,7 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import yaml
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import ConfigError, DataError, OutputError
-from dpol.core.files import check_writable, sha256
+from dpol.core.files import check_writable, sha256, write_text
 from dpol.core.plugins import Package
 from dpol.core.words import counted
 from dpol.core.yaml_files import read_yaml
@@ -184,33 +185,37 @@ class Plan:
     def _noted(self) -> Mapping[str, str]:
         return noted_sums(self._notes)
 
-    def begin(self, *, runs_jobs: bool) -> None:
+    def begin(self, mark: Path, *, runs_jobs: bool) -> Callable[[], None] | None:
         """Lock the run, and check that its files are as their jobs wrote them.
 
         Args:
+            mark: a file to write with a new text, and a time after that of all files of the run.
             runs_jobs: whether the lock is to last until this process ends. Otherwise nothing is
                 locked, and nothing changed where another call is at work.
+
+        Returns:
+            A function that ends the lock before; None if nothing is locked.
 
         Raises:
             DataError: some files are not, or cannot be read.
             OutputError: another call is at work there.
         """
-        folder, lock = Path(self.folder), None
-        if runs_jobs:
-            lock = hold(folder, self.name)
-        elif self._notes:
-            with suppress(OutputError):
-                lock = hold(folder, self.name)
+        folder, release = Path(self.folder), None
+        if runs_jobs or self._notes:
+            with suppress(*(() if runs_jobs else (OutputError,))):
+                release = hold(folder, self.name)
         if names := changed_files(folder, self._notes):
             more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
             raise DataError(
                 f"{self.folder}: not as the jobs wrote them: {', '.join([*names[:10], *more])};"
                 " move or delete these files, and run snakemake again"
             )
-        if lock:
-            set_times(folder, self._notes)
-        if lock and not runs_jobs:
-            lock()
+        write_text(mark, f"{time.time_ns()}\n")
+        if release:
+            set_times(folder, self._notes, mark.stat().st_mtime)
+        if release and not runs_jobs:
+            release()
+        return release if runs_jobs else None
 
     def asked_anew(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
         """Return what a job is asked otherwise than it answered; None if it left no note.

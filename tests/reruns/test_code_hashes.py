@@ -114,5 +114,7 @@ def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:
 
 def named_by(module: str) -> frozenset[str]:
     """The registry names algorithms by `module:class`, and imports them late."""
-    every = (*REGISTRY.values(), *LEARNERS.values()) if module == dpol.experts.registry.__name__ else ()
+    every = (
+        (*REGISTRY.values(), *LEARNERS.values()) if module == dpol.experts.registry.__name__ else ()
+    )
     return reach(*(entry.module for entry in every))

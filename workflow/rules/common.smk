@@ -1,12 +1,10 @@
 import gc
 import os
 import re
-import time
 from functools import cache
 from types import SimpleNamespace
 
 from dpol.core.errors import DpolError
-from dpol.core.files import write_text
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
@@ -68,8 +66,8 @@ every_job = {}
 def begin():
     """Lock the run where jobs will run. Only what Snakemake knows after reading the rules says so."""
     try:
-        plan.begin(runs_jobs=workflow.executor_plugin is not None and not workflow.dryrun)
-        write_text(ASKED, f"{time.time_ns()}\n")
+        runs_jobs = workflow.executor_plugin is not None and not workflow.dryrun
+        plan.begin(Path(ASKED), runs_jobs=runs_jobs)
     except DpolError as error:
         sys.exit(f"error: {error}")
 

@@ -14,7 +14,6 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
-from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
@@ -24,15 +23,7 @@ from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
-from dpol.reruns.record import (
-    CONFIG,
-    CRATE,
-    checksums,
-    jobs_of,
-    misread_files,
-    not_as_asked,
-    read_notes,
-)
+from dpol.reruns.record import CONFIG, CRATE, check_notes, checksums, jobs_of, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.drawing import PageFacts, Widget, drawn_in
@@ -67,17 +58,7 @@ def write_report(
     """
     folder = page.parents[1]
     sums, notes = checksums(folder, files), read_notes(logs.parent)
-    if others := not_as_asked(notes, jobs):
-        raise DataError(
-            f"{folder}: not as this run asks: {', '.join(others[:9])}; the config or the code"
-            " changed, another run wrote here, or a flag of Snakemake left jobs out; the same"
-            " command without such a flag makes them again"
-        )
-    if misread := misread_files(notes, sums):
-        raise DataError(
-            f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
-            " files and run snakemake again"
-        )
+    check_notes(folder, notes, sums, jobs)
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
     provenance = provenance_of(params, jobs_of(notes, sums), checkout)

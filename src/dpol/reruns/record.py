@@ -206,26 +206,29 @@ def _exists(file: Path) -> bool:
     return False
 
 
-def set_times(folder: Path, notes: Mapping[Path, Note]) -> None:
-    """Give the files of a run one time, unless each is older than what was made from it.
+def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
+    """Give the files of a run one time before a moment, unless theirs say what the notes say.
 
-    Snakemake goes by times, which a copy or a wrong clock turns round. What the notes say decides.
+    Snakemake goes by times, which a copy or a wrong clock turns round.
 
     Args:
         folder: results/<run>; its files are as noted.
         notes: what `read_notes` returns for it.
+        before: the moment, in seconds since 1970.
     """
-    now = time.time()
-    times = {it: (folder / it).stat().st_mtime for it in noted_sums(notes) if _exists(folder / it)}
+    times = {it: it.stat().st_mtime for it in folder.rglob("*") if it.is_file()}
+    is_late = max(times.values(), default=0) >= before
     for note in notes.values():
-        latest = max((times[it] for it in note.read if it in times), default=0)
-        if latest > min((times[it] for it in note.wrote if it in times), default=now):
-            break
-    else:
-        if max(times.values(), default=0) <= now:
-            return
-    for file in (*(folder / it for it in times), *folder.glob("benchmarks/**/*.tsv")):
-        os.utime(file, (now, now))
+        read, wrote = (
+            {times.get(folder / it, 0) for it in sums} for sums in (note.read, note.wrote)
+        )
+        is_late |= max(read, default=0) > min(wrote - {0}, default=before)
+    for file in times if is_late else ():
+        os.utime(file, (before - _MARGIN, before - _MARGIN))
+
+
+_MARGIN = 10
+"""Seconds: some file systems round times to 2."""
 
 
 def jobs_of(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> dict[Path, Note]:
@@ -242,15 +245,32 @@ def jobs_of(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> dict[Path, N
     }
 
 
-def not_as_asked(notes: Mapping[Path, Note], jobs: Mapping[str, str]) -> list[str]:
-    """Return the jobs that left no note, or were asked otherwise.
+def check_notes(
+    folder: Path, notes: Mapping[Path, Note], sums: Sums, jobs: Mapping[str, str]
+) -> None:
+    """Check that every job of a plan did what it asks, and read what another had written.
 
     Args:
-        notes: what `read_notes` returns for the run.
+        folder: results/<run>.
+        notes: what `read_notes` returns for it.
+        sums: `checksums` of its files.
         jobs: `digest` of what each job of the plan is asked, by its log.
+
+    Raises:
+        DataError: a job did not, or left no note.
     """
     digests = {path: digest(note.asked) for path, note in notes.items()}
-    return [log for log, value in jobs.items() if digests.get(note_of(Path(log))) != value]
+    if other := [log for log, asks in jobs.items() if digests.get(note_of(Path(log))) != asks]:
+        raise DataError(
+            f"{folder}: not as this run asks: {', '.join(other[:9])}; the config or the code"
+            " changed, another run wrote here, or a flag of Snakemake left jobs out; the same"
+            " command without such a flag makes them again"
+        )
+    if misread := misread_files(notes, sums):
+        raise DataError(
+            f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
+            " files and run snakemake again"
+        )
 
 
 def misread_files(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> list[str]:
