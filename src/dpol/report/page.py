@@ -23,7 +23,7 @@ from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
-from dpol.reruns.record import CONFIG, CRATE, check_notes, checksums, jobs_of, read_notes
+from dpol.reruns.record import CONFIG, CRATE, check_notes, checksums, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.drawing import PageFacts, Widget, drawn_in
@@ -57,11 +57,11 @@ def write_report(
             a file otherwise than its own job had written it.
     """
     folder = page.parents[1]
-    sums, notes = checksums(folder, files), read_notes(logs.parent)
-    check_notes(folder, notes, sums, jobs)
+    sums = checksums(folder, files)
+    made = check_notes(logs.parent, read_notes(logs.parent), sums, jobs)
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
-    provenance = provenance_of(params, jobs_of(notes, sums), checkout)
+    provenance = provenance_of(params, made, checkout)
     html = build_page(
         folder, config, provenance, checkout / "docs" if logs.parent == folder else None
     )

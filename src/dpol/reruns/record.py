@@ -231,23 +231,9 @@ _MARGIN = 10
 """Seconds: some file systems round times to 2."""
 
 
-def jobs_of(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> dict[Path, Note]:
-    """Return the notes of the jobs of a run; one that wrote only other files is of another config.
-
-    Args:
-        notes: what `read_notes` returns for its folder.
-        sums: `checksums` of its files.
-    """
-    return {
-        job: note
-        for job, note in notes.items()
-        if not note.wrote or note.wrote.keys() & sums.keys()
-    }
-
-
 def check_notes(
     folder: Path, notes: Mapping[Path, Note], sums: Sums, jobs: Mapping[str, str]
-) -> None:
+) -> dict[Path, Note]:
     """Check that every job of a plan did what it asks, and read what another had written.
 
     Args:
@@ -256,34 +242,28 @@ def check_notes(
         sums: `checksums` of its files.
         jobs: `digest` of what each job of the plan is asked, by its log.
 
+    Returns:
+        The notes of these jobs.
+
     Raises:
         DataError: a job did not, or left no note.
     """
-    digests = {path: digest(note.asked) for path, note in notes.items()}
-    if other := [log for log, asks in jobs.items() if digests.get(note_of(Path(log))) != asks]:
+    asks = {note_of(Path(log)): value for log, value in jobs.items()}
+    made = {path: note for path, note in notes.items() if digest(note.asked) == asks.get(path)}
+    if other := sorted(str(path.relative_to(folder)) for path in asks.keys() - made.keys()):
         raise DataError(
             f"{folder}: not as this run asks: {', '.join(other[:9])}; the config or the code"
             " changed, another run wrote here, or a flag of Snakemake left jobs out; the same"
             " command without such a flag makes them again"
         )
-    if misread := misread_files(notes, sums):
+    wrote = noted_sums(notes)
+    met = (item for seen in (sums, *(note.read for note in made.values())) for item in seen.items())
+    if misread := sorted({file for file, value in met if wrote.get(file, value) != value}):
         raise DataError(
             f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
             " files and run snakemake again"
         )
-
-
-def misread_files(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> list[str]:
-    """Return files that are not as their jobs wrote them, now or when another job read them.
-
-    Args:
-        notes: what `read_notes` returns for the run.
-        sums: `checksums` of its files.
-    """
-    wrote = noted_sums(notes)
-    read = [note.read for note in jobs_of(notes, sums).values()]
-    met = (item for seen in (sums, *read) for item in seen.items())
-    return sorted({file for file, value in met if wrote.get(file, value) != value})
+    return made
 
 
 # ---- files against their checksums ---------------------------------------------------------------
