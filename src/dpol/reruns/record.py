@@ -196,14 +196,8 @@ def changed_files(folder: Path, notes: Mapping[Path, Note]) -> list[str]:
     Raises:
         DataError: a file cannot be read, or a folder is in its place.
     """
-    present = {name: value for name, value in noted_sums(notes).items() if _exists(folder / name)}
-    return sorted(name for name, value in present.items() if _sum_of(folder / name) != value)
-
-
-def _exists(file: Path) -> bool:
-    with suppress(FileNotFoundError, NotADirectoryError):
-        return bool(file.lstat())
-    return False
+    noted = noted_sums(notes).items()
+    return sorted(name for name, value in noted if _sum_of(folder / name, value) != value)
 
 
 def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
@@ -216,15 +210,16 @@ def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
         notes: what `read_notes` returns for it.
         before: the moment, in seconds since 1970.
     """
-    times = {it: it.stat().st_mtime for it in folder.rglob("*") if it.is_file()}
+    every = (f"{root}/{name}" for root, _, names in os.walk(folder) for name in names)
+    times = {path: os.lstat(path).st_mtime for path in every}
     is_late = max(times.values(), default=0) >= before
     for note in notes.values():
         read, wrote = (
-            {times.get(folder / it, 0) for it in sums} for sums in (note.read, note.wrote)
+            [times.get(f"{folder}/{it}", 0) for it in its] for its in (note.read, note.wrote)
         )
-        is_late |= max(read, default=0) > min(wrote - {0}, default=before)
-    for file in times if is_late else ():
-        os.utime(file, (before - _MARGIN, before - _MARGIN))
+        is_late |= max(read, default=0) > min(filter(None, wrote), default=before)
+    for path in times if is_late else ():
+        os.utime(path, (before - _MARGIN, before - _MARGIN), follow_symlinks=False)
 
 
 _MARGIN = 10
@@ -293,10 +288,12 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     ]
 
 
-def _sum_of(file: Path) -> str:
-    """Return the checksum of a file. Raises DataError if it cannot be read, or is a folder."""
+def _sum_of(file: Path, gone: str = "") -> str:
+    """Return the checksum of a file, or `gone`. Raises DataError if it is a folder, and so on."""
     try:
         return sha256(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return gone
     except OSError as error:
         raise unreadable(file, error) from None
 
