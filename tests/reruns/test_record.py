@@ -243,7 +243,7 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied", str(file))
 
     monkeypatch.setattr("dpol.reruns.record.sha256", denied)
-    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*Permission denied"):
+    with pytest.raises(DataError, match="A.parquet cannot be read .*Permission denied"):
         changed()
 
 
