@@ -8,7 +8,7 @@ else:
         input:
             asked("clean_panel"),
             table=by_content(RAW),
-            capacities=[by_content(file) for file in CAPACITIES],
+            capacities=lambda wildcards: [by_content(file)(wildcards) for file in CAPACITIES],
         output:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",
