@@ -278,7 +278,7 @@ class Sequence:
             if when == end:
                 self.put_back()
             elif what == "kill":
-                (RUN / f".{job}-abcdefgh").write_text("left")
+                (RUN / f".{job}~abcdefgh").write_text("left")
                 raise Killed
             elif what == "other run":
                 own = get("config")

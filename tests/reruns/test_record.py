@@ -199,7 +199,10 @@ def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
 
 
 def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
-    left, others = SCORES.with_name(".A-ab_d1234.parquet"), SCORES.with_name(".B-abcd1234.parquet")
+    left, others = (
+        SCORES.with_name(".A.parquet~1.parquet"),
+        SCORES.with_name(".B.parquet~1.parquet"),
+    )
     for file in (left, others):
         write(file, "raw")
     with job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):

@@ -46,8 +46,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        prefix, suffix = _ends(path)
-        handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
+        handle, name = tempfile.mkstemp("".join(path.suffixes), f".{path.name}~", path.parent)
         os.close(handle)
     except OSError as error:
         raise output_error(path, error) from error
@@ -70,19 +69,8 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
 
 def remove_temporary(path: Path | str) -> None:
     """Remove what a killed process left of `path`; no other may be writing it."""
-    path = Path(path)
-    prefix, suffix = map(glob.escape, _ends(path))
-    for left in path.parent.glob(f"{prefix}{'?' * _RANDOM}{suffix}"):
-        left.unlink(missing_ok=True)
-
-
-_RANDOM = 8
-"""Number of characters that `tempfile` draws for a name."""
-
-
-def _ends(path: Path) -> tuple[str, str]:
-    """Return how the names of the temporary files of `path` begin and end."""
-    return f".{path.name.split('.')[0]}-", "".join(path.suffixes)
+    for left in Path(path).parent.glob(f".{glob.escape(Path(path).name)}~*"):
+        left.unlink()
 
 
 @contextmanager

@@ -1,17 +1,11 @@
-"""Names from other packages, registered as entry points or written `package.module:name`.
-
-Also hashes of these packages, by which jobs see that their code has changed.
-"""
+"""Names from other packages, registered as entry points or written `package.module:name`."""
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -21,7 +15,6 @@ from typing import Any
 
 from dpol.core.errors import ConfigError
 from dpol.core.suggestions import did_you_mean
-from dpol.core.versions import PACKAGES
 
 NAME = __name__.partition(".")[0]
 """The name of this package."""
@@ -136,56 +129,6 @@ def refuse_taken(ours: Collection[str], group: str) -> None:
                 f"{point.name} is registered by dpol and by {_owner(point)}; uninstall that"
                 f" package, or rename its entry point in the group {group}"
             )
-
-
-def package_of(module: str) -> Package:
-    """Return the package of a module, with the hash of all its files and of what they import.
-
-    What pip installed from an index counts by its version, and all else by its files.
-
-    Raises:
-        ConfigError: the package is not installed.
-    """
-    top = module.partition(".")[0]
-    whole, files, waiting = hashlib.sha256(), list[Path](), [top]
-    for each in waiting:  # grows
-        for name, path in sorted(files_of_package(each)):
-            text = path.read_bytes()
-            whole.update(f"\0{name}\0".encode() + text)
-            files.append(path)
-            for other in sorted(_imports_of(text) if path.suffix == ".py" else ()):
-                if version := _version_on_index(other):
-                    whole.update(version.encode())
-                elif other not in waiting and is_installed(other):
-                    waiting.append(other)
-    name, version = top, ""
-    for distribution in _distributions().get(top, ()):
-        name, version = distribution, metadata.version(distribution)
-    return Package(name=name, version=version, sha256=whole.hexdigest(), files=tuple(files))
-
-
-_distributions = cache(metadata.packages_distributions)
-
-
-def _imports_of(text: bytes) -> set[str]:
-    """Return the packages that a module may import, but for Python's and those that logs name."""
-    found = set[str]()
-    with suppress(SyntaxError):
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Import):
-                found |= {it.name.partition(".")[0] for it in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                found.add(str(node.module).partition(".")[0])
-    return found - {it.replace("-", "_") for it in PACKAGES} - sys.stdlib_module_names
-
-
-def _version_on_index(top: str) -> str:
-    """Return name and version of a package that pip did not install from a folder or address."""
-    for name in _distributions().get(top, ()):
-        distribution = metadata.distribution(name)
-        if not distribution.read_text("direct_url.json"):
-            return f"\0{name} {distribution.version}\0"
-    return ""
 
 
 def files_of_package(top: str) -> Iterator[tuple[str, Path]]:

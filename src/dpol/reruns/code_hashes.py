@@ -14,13 +14,15 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import OutputError
 from dpol.core.files import write_json
-from dpol.core.plugins import NAME, Package, files_of_package, is_foreign, package_of
+from dpol.core.plugins import NAME, Package, files_of_package, is_foreign, is_installed
 from dpol.core.shipped import pipeline
+from dpol.core.versions import PACKAGES
 
 ROOT = Path(__file__).parents[1]
 """The folder of dpol."""
@@ -86,6 +88,52 @@ def packages_of(*named: str) -> Mapping[str, Package]:
     """
     tops = {module.partition(".")[0] for module in named if is_foreign(module)}
     return {top: package_of(top) for top in sorted(tops)}
+
+
+_distributions = cache(metadata.packages_distributions)
+
+
+def package_of(module: str) -> Package:
+    """Return the package of a module, with the hash of all its files and of what they import.
+
+    What pip installed from an index counts by its version, and all else by its files.
+
+    Raises:
+        ConfigError: the package is not installed.
+    """
+    top = module.partition(".")[0]
+    whole, files, waiting = hashlib.sha256(), list[Path](), [top]
+    for each in waiting:  # grows
+        for name, path in sorted(files_of_package(each)):
+            text = path.read_bytes()
+            whole.update(f"\0{name}\0".encode() + text)
+            files.append(path)
+            for other in sorted(_tops_of(text) if path.suffix == ".py" else ()):
+                if version := _version_on_index(other):
+                    whole.update(version.encode())
+                elif other not in waiting and is_installed(other):
+                    waiting.append(other)
+    name, version = top, ""
+    for distribution in _distributions().get(top, ()):
+        name, version = distribution, metadata.version(distribution)
+    return Package(name=name, version=version, sha256=whole.hexdigest(), files=tuple(files))
+
+
+def _tops_of(text: bytes) -> set[str]:
+    """Return the packages that a module may import, but for Python's and those that logs name."""
+    with suppress(SyntaxError):
+        tops = {name.partition(".")[0] for name in _parse(text)[1]}
+        return tops - {it.replace("-", "_") for it in PACKAGES} - sys.stdlib_module_names
+    return set()
+
+
+def _version_on_index(top: str) -> str:
+    """Return name and version of a package that pip did not install from a folder or address."""
+    for name in _distributions().get(top, ()):
+        distribution = metadata.distribution(name)
+        if not distribution.read_text("direct_url.json"):
+            return f"\0{name} {distribution.version}\0"
+    return ""
 
 
 @cache
@@ -229,7 +277,7 @@ def _parse(text: bytes) -> tuple[str, list[str]]:
     for node in nodes:  # grows: no walk through expressions, which takes longer
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
             package = getattr(node, "module", None)
             names = {it.name for it in node.names}
             imported |= {package} | {f"{package}.{it}" for it in names} if package else names
