@@ -36,11 +36,16 @@ echo "Setting up $folder ($kind) ..."
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
 pip="$folder/bin/python -m pip --disable-pip-version-check --quiet"
 
+# What packages without a wheel are built with, so that pip takes no newer one without a hash.
+awk '/^[a-z0-9]/ { held = /^setuptools==/ } held' "requirements/$kind.txt" |
+    $pip install --no-compile --no-deps --require-hashes --requirement /dev/stdin
+
 # pip installs one package after the other: two of it share them. No package needs another to be
 # installed, and pip compiles on one core what compileall below does on all, tests of others apart.
 half() {
     awk -v half="$1" '/^[a-z0-9]/ { entry++ } entry % 2 == half' "requirements/$kind.txt" |
-        $pip install --no-compile --no-deps --require-hashes --requirement /dev/stdin
+        $pip install --no-compile --no-deps --no-build-isolation --require-hashes \
+            --requirement /dev/stdin
 }
 half 0 &
 half 1

@@ -18,7 +18,8 @@ import yaml
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
-from dpol.plan import Plan, inputs_of, make_plan, modules_of_job
+from dpol.plan import Plan, inputs_of, make_plan
+from dpol.reruns.code_hashes import modules_of_job
 from dpol.reruns.job import job_log
 from dpol.studies.comparison.points import ComparisonPoint
 from dpol.studies.jobs import settings_from
@@ -146,30 +147,32 @@ def test_a_corrected_table_is_noticed_unless_a_job_makes_it(tmp_path: Path) -> N
     def nothing(file: str) -> bool:
         return False
 
-    table = tmp_path / "table.csv"
+    table, missing = tmp_path / "table.csv", str(tmp_path / "missing.csv")
     table.write_text("a\n1\n")
     made = plan()
-    (before,) = made.contents(str(table), made=nothing)
+    before = made.contents(str(table), made=nothing)
+    assert before == {str(table): sha256(table)}
     table.write_text("a\n2\n")
-    assert made.contents(str(table), made=nothing) != [before]
-    assert made.contents(str(table), made=lambda file: True) == [None]
-    assert made.contents(str(tmp_path / "missing.csv"), made=nothing) == [None]
+    assert made.contents(str(table), made=nothing) != before
+    assert made.contents(str(table), made=lambda file: True) == {str(table): None}
+    assert made.contents(missing, made=nothing) == {missing: None}
 
 
-def test_only_a_table_that_the_run_fetched_itself_needs_no_checksum(tmp_path: Path) -> None:
-    def nothing(file: str) -> bool:
-        return False
+def test_a_fetched_table_that_is_gone_has_the_checksum_of_its_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table, fetched = Path("table.csv.gz"), on_the_web("a", "NM")
 
-    table = tmp_path / "table.csv.gz"
-    table.write_bytes(b"a")
-    fetched, by_hand = on_the_web("a", "NM"), plan()
-    known = [sha256(table)]
-    assert [of.contents(str(table), made=nothing) for of in (fetched, by_hand)] == [known, known]
-    record = tmp_path / "table.csv.gz.provenance.json"
-    record.write_text(json.dumps({"sha256": known[0]}))
-    assert [of.contents(str(table), made=nothing) for of in (fetched, by_hand)] == [[None], known]
-    table.write_bytes(b"b")  # replaced by hand
-    assert fetched.contents(str(table), made=nothing) == [sha256(table)]
+    def told() -> str | None:
+        (found,) = fetched.contents(str(table), made=lambda file: True).values()
+        return found
+
+    assert told() is None
+    Path("table.csv.gz.provenance.json").write_text(json.dumps({"sha256": "abc"}))
+    assert told() == "abc"
+    table.write_bytes(b"b")  # replaced by hand, or by another fetch
+    assert told() == sha256(table)
 
 
 def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
@@ -180,8 +183,8 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     with job_log("results/a/logs/x.log", outputs=[f"results/a/{name}" for name in names]):
         for name in names:
             Path("results/a", name).write_text("1")
-    plan(run="a").refuse_changed_files()
-    told = "results/a: changed since the jobs wrote them: {}; move or delete these files, and run"
+    plan(run="a").begin(Path("asked"), runs_jobs=False)
+    told = "results/a: not as the jobs wrote them: {}; move or delete these files, and run"
     for some, said in (
         (names[:1], "00.csv"),
         (names, ", ".join(names[:10]) + ", and 2 other files"),
@@ -189,7 +192,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
         for name in some:
             Path("results/a", name).write_text("2")
         with pytest.raises(DataError, match=told.format(re.escape(said))):
-            plan(run="a").refuse_changed_files()
+            plan(run="a").begin(Path("asked"), runs_jobs=False)
 
 
 def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(
@@ -209,10 +212,11 @@ PLANNED = """
 import sys
 from dpol.plan import make_plan
 from dpol.core.yaml_files import read_yaml
+from dpol.reruns.code_hashes import code_of_job
 plan = make_plan(read_yaml("config/beyond.yaml"), ["config/beyond.yaml"])
 for study, block in plan.studies:
     study.sections_of(block, plan.config.facts)
-    plan.jobs, plan.code("study_shown", study.showing, study.drawing)
+    plan.jobs, code_of_job("study_shown", study.showing, study.drawing)
 print(*sys.modules)
 """
 
@@ -231,7 +235,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     expected = {f"{it}{file}" for it in packages for file in files}
     expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
-    assert len([name for name in imported if name.startswith("dpol")]) <= 114
+    assert len([name for name in imported if name.startswith("dpol")]) <= 115
 
 
 def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:

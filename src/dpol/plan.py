@@ -5,7 +5,9 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,23 +17,21 @@ import yaml
 
 from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
-from dpol.core.errors import ConfigError, DataError
-from dpol.core.files import check_writable
-from dpol.core.plugins import Package, is_foreign, package_of
-from dpol.core.shipped import pipeline
+from dpol.core.errors import ConfigError, DataError, OutputError
+from dpol.core.files import check_writable, sha256, write_text
+from dpol.core.plugins import Package
 from dpol.core.words import counted
 from dpol.core.yaml_files import read_yaml
-from dpol.data.panel import provenance_of
-from dpol.experts.registry import EVERY_ALGORITHM
-from dpol.reruns.code_hashes import every_module, hash_by_room, imports_of, reach
+from dpol.reruns.code_hashes import packages_of
+from dpol.reruns.lock import hold
 from dpol.reruns.record import (
     Note,
-    asked,
     asked_anew,
     changed_files,
     note_of,
     noted_sums,
     read_notes,
+    set_times,
 )
 from dpol.studies.study import Point, Study
 
@@ -42,9 +42,6 @@ SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full."""
 START_SECONDS = 1.3
 """Time on one core to start a job, before its points."""
-
-REGISTRY = "dpol.experts.registry"
-"""The module that imports algorithms by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,40 +105,28 @@ class Plan:
         """
         named = {study.module for study, _ in self.studies}
         named |= {it for points in self.points.values() for it in code_of(points.values())}
-        return {top: package_of(top) for top in _foreign(named)}
+        return packages_of(*sorted(named))
 
-    def code(self, script: str, *named: str) -> dict[str, str]:
-        """Return a hash of each room that a job can reach, and of other packages.
+    def contents(self, *files: str, made: Callable[[str], bool]) -> dict[str, str | None]:
+        """Return checksums of local tables, which a job compares with what it reads.
 
-        Args:
-            script: name of its script.
-            named: modules that it imports by name: of its study, and of what its points play.
-        """
-        packages = [self.packages[top] for top in _foreign(named)]
-        return {
-            **hash_by_room(modules_of_job(script, *named)),
-            **{f"package {package.name}": package.as_version[1] for package in packages},
-        }
-
-    def contents(self, *files: str, made: Callable[[str], bool]) -> list[str | None]:
-        """Return checksums of local tables; None for a table that a job makes or dpol fetched.
-
-        Modification times are not enough: a corrected table that was unpacked or copied may be
-        older than the results.
+        A fetched table may be gone: then the record of its download tells its checksum.
 
         Args:
             files: the tables.
-            made: whether a job makes a table; it need not exist yet, and its time is reliable.
+            made: whether a job makes a table; it has None then, for the job is not yet asked.
         """
-        return [
-            None if made(file) or not Path(file).exists() else self._checksum(file)
-            for file in files
-        ]
+        return {
+            file: None if made(file) and file != self.fetched else self._checksum(Path(file))
+            for file in map(str, files)
+        }
 
-    def _checksum(self, file: str) -> str | None:
-        facts = provenance_of(file, simulated=False)
-        fetched = self.fetched and "fetched" in facts
-        return None if fetched else str(facts["sha256"])
+    def _checksum(self, file: Path) -> str | None:
+        if file.exists() or not self.fetched:
+            return sha256(file) if file.exists() else None
+        from dpol.data.query import record_of
+
+        return record_of(file).get("sha256")
 
     # --- What is fetched ---
 
@@ -200,29 +185,48 @@ class Plan:
     def _noted(self) -> Mapping[str, str]:
         return noted_sums(self._notes)
 
-    def refuse_changed_files(self) -> None:
-        """Check that the files of the run are as their jobs wrote them.
+    def begin(self, mark: Path, *, runs_jobs: bool) -> Callable[[], None] | None:
+        """Lock the run, and check that its files are as their jobs wrote them.
+
+        Args:
+            mark: a file to write with a new text, and a time after that of all files of the run.
+            runs_jobs: whether the lock is to last until this process ends. Otherwise nothing is
+                locked, and nothing changed where another call is at work.
+
+        Returns:
+            A function that ends the lock before; None if nothing is locked.
 
         Raises:
-            DataError: some are not, or cannot be read.
+            DataError: some files are not, or cannot be read.
+            OutputError: another call is at work there.
         """
-        if names := changed_files(Path(self.folder), self._notes):
+        folder, release = Path(self.folder), None
+        if runs_jobs or self._notes:
+            with suppress(*(() if runs_jobs else (OutputError,))):
+                release = hold(folder, self.name)
+        if names := changed_files(folder, self._notes):
             more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
             raise DataError(
                 f"{self.folder}: changed since the jobs wrote them:"
                 f" {', '.join([*names[:10], *more])}; move or delete these files, and run snakemake"
                 " again"
             )
+        write_text(mark, f"{time.time_ns()}\n")
+        if release:
+            set_times(folder, self._notes, mark.stat().st_mtime)
+        if release and not runs_jobs:
+            release()
+        return release if runs_jobs else None
 
-    def asked_anew(self, log: str, params: Mapping[str, Any]) -> list[str] | None:
+    def asked_anew(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
         """Return what a job is asked otherwise than it answered; None if it left no note.
 
         Args:
             log: path of its log.
-            params: what it is asked.
+            asked: what it is asked, from `dpol.reruns.record.asked`.
         """
         note = self._notes.get(note_of(Path(log)))
-        return None if note is None else asked_anew(note, asked(params), self._noted)
+        return None if note is None else asked_anew(note, asked, self._noted)
 
 
 def make_plan(
@@ -254,22 +258,6 @@ def make_plan(
     return Plan(config=config, place=place, name=name, text=text)
 
 
-def modules_of_job(script: str, *named: str) -> frozenset[str]:
-    """Return the modules of dpol that the job of a script can import.
-
-    Args:
-        script: name of the script.
-        named: modules that it imports by name.
-    """
-    modules = reach(*imports_of(pipeline() / f"workflow/scripts/{script}.py"), *named)
-    if REGISTRY in modules:
-        modules |= reach(*EVERY_ALGORITHM)
-    if _foreign(named):  # dpol does not read what other packages import
-        shows = ["show"] if script == "study_point" else []
-        modules |= every_module("checks", "cli", "plan", "report", *shows)
-    return modules
-
-
 def code_of(points: Iterable[Point[Any]]) -> list[str]:
     """Return the modules that points import by name, each once."""
     return sorted({module for point in points for module in point.code})
@@ -282,11 +270,6 @@ def inputs_of(points: Iterable[Point[Any]]) -> dict[str, list[str]]:
         for name, path in point.inputs.items():
             files.setdefault(name, {})[path] = None
     return {name: list(paths) for name, paths in files.items()}
-
-
-def _foreign(modules: Iterable[str]) -> list[str]:
-    """Return the names of packages other than dpol, sorted."""
-    return sorted({module.partition(".")[0] for module in modules if is_foreign(module)})
 
 
 def _jobs_of(points: Mapping[str, Point[Any]], most: int) -> dict[str, Sequence[Point[Any]]]:

@@ -146,6 +146,9 @@ def server() -> Iterator[Server]:
                 end = b"0\r\n\r\n" if answer.sent is None else b""
                 body = b"1\r\n%b\r\n%x\r\n%b\r\n" % (body[:1], len(body) - 1, body[1:]) + end
             self.end_headers()
+            if answer.framing == "slow":
+                while not stopped.wait(0.02):
+                    self.wfile.write(b"x")
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
@@ -247,6 +250,27 @@ def test_a_file_of_stated_length_or_checksum_is_taken_whole(
     else:
         assert fetch(server.at(name)) == ROWS
         assert fetch.record()["query"] is None
+
+
+@pytest.mark.parametrize("length", ["abc", "-5", "0x10", ""])
+def test_a_length_that_is_none_does_not_make_half_a_file_whole(
+    server: Server, fetch: Fetch, length: str
+) -> None:
+    headers = {"Content-Length": length}
+    half = len(BODIES["file"]) // 2
+    server.faults["file"] = [change(framing="none", headers=headers, sent=half)]
+    assert "states no length: a cut file" in fetch.refused(server.at("file"))
+
+
+def test_a_redirect_to_no_address_and_a_slow_server_are_refused(
+    server: Server, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.faults["file"] = [change(status=302, headers={"Location": "http://[::1"})]
+    assert "no answer: " in fetch.refused(server.at("file"))
+    monkeypatch.setattr(module, "SILENCE", 0.3)  # each byte comes sooner
+    monkeypatch.setattr(module, "PAUSES", [0])
+    server.faults["file"] = [change(framing="slow", headers={"Content-Length": "100000"})]
+    assert " bytes in 0 s" in fetch.refused(server.at("file"))
 
 
 @pytest.mark.parametrize("name", ["file", "packed"])

@@ -193,3 +193,14 @@ def test_a_table_beyond_the_largest_size_is_refused_with_the_limit(
         pack(b"a,b\n" + b"1,2\n" * 300_000), f"t.csv{'' if pack is bytes else '.gz'}"
     )
     assert said.startswith("is larger than 1 MB as CSV; leave out the rows")
+
+
+def test_a_csv_table_of_too_many_cells_is_refused_with_the_row_beyond(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """51 kB of gzip can hold a million rows of two cells."""
+    monkeypatch.setattr("dpol.data.tables.raw_table.MOST_CELLS", 6)
+    table = b"a,b\n" + b"1,2\n" * 4
+    assert "more than 6 cells up to row 5 in the columns" in files.refused(table)
+    monkeypatch.setattr("dpol.data.tables.raw_table.MOST_CELLS", 8)
+    assert len(files.csv(table).cells) == 4

@@ -30,6 +30,14 @@ numbers = st.decimals(0, 10**8, places=4, allow_nan=False) | st.integers(0, 10**
 formats = st.sampled_from(FORMATS)
 
 
+@pytest.mark.parametrize(
+    "signs", [{"thousands": ",", "decimal": ","}, {"thousands": ".", "decimal": "."}]
+)
+def test_one_sign_cannot_be_both(signs: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"thousands \('[.,]'\) must not be the decimal sign too"):
+        Format(**signs)
+
+
 def parse_number(text: str, form: Format) -> float:
     (value,) = parse_numbers(pd.Series([text]), form)
     return float(value)

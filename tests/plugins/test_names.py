@@ -6,7 +6,6 @@ import pytest
 import dpol
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import ConfigError
-from dpol.core.plugins import package_of
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.registry import (
     make_bank,
@@ -15,6 +14,7 @@ from dpol.experts.registry import (
 )
 from dpol.noise import find_noise, module_of_noise, noise_scale
 from dpol.plan import code_of, make_plan
+from dpol.reruns.code_hashes import code_of_job, package_of, packages_of
 from plugins.conftest import install
 
 
@@ -66,11 +66,13 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     raw |= {"suites": suites, "report": {"algorithms": ["ours"], "envelope": ""}}
 
     def hashes():
+        code_of_job.cache_clear()
+        packages_of.cache_clear()
         plan = make_plan(raw, [], "test")
         study, _ = plan.studies[0]
         labels = {label.split("/")[1]: label for label in plan.jobs["games"]}
         return {
-            suite: plan.code("study_point", study.computing, *code_of(plan.jobs["games"][label]))
+            suite: code_of_job("study_point", study.computing, *code_of(plan.jobs["games"][label]))
             for suite, label in labels.items()
         }
 
@@ -90,6 +92,16 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     assert differing == {(suite, "package adalg") for suite in theirs}
     assert package_of("adalg").as_version[0] == "adalg"
     assert package_of("adalg").as_version[1].startswith("0.1 (")
+
+
+def test_what_a_package_imports_beside_itself_counts_by_its_files_or_its_version(packages):
+    """Numpy's version is in the logs of jobs, so it does not count twice."""
+    (packages / "helped.py").write_text("import helper, numpy\nfrom json import dumps\n")
+    (packages / "helper.py").write_text("import yaml\nrate = 1\n")
+    before = package_of("helped")
+    assert [file.name for file in before.files] == ["helped.py", "helper.py"]
+    (packages / "helper.py").write_text("import yaml\nrate = 2\n")
+    assert package_of("helped").sha256 != before.sha256
 
 
 def test_jobs_do_not_import_from_the_folder_of_the_config(packages, tmp_path, monkeypatch):

@@ -10,6 +10,10 @@ import shutil
 import sys
 from pathlib import Path
 
+import grimp
+
+import dpol.experts.registry
+from dpol.experts.registry import LEARNERS, REGISTRY
 from dpol.reruns import code_hashes
 from dpol.reruns.code_hashes import ROOT, every_module, files_by_reader, reach, room_of
 from pipeline import run, succeed
@@ -19,12 +23,12 @@ import json, sys
 from functools import cache
 from pathlib import Path
 from dpol.reruns import code_hashes
-code_hashes._without_words = cache(code_hashes._without_words)  # parsed once
+code_hashes._parse = cache(code_hashes._parse)  # parsed once
 reached = code_hashes.reach(
     "dpol.experts.cautious_mean", "dpol.core.schemas", "dpol.show.looks", "dpol.labels"
 )
 def hashes():
-    for cached in ("hash_by_room", "files_by_reader", "_hash_of_module"):
+    for cached in "hash_by_room", "files_by_reader", "_hash_of_module", "_texts", "_parsed":
         getattr(code_hashes, cached).cache_clear()
     return {**code_hashes.hash_by_room(reached), "results": code_hashes.code_of_results()}
 before, after = hashes(), {}
@@ -97,3 +101,20 @@ def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types
     assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
     assert reach("numpy.random") == frozenset()
     assert {room_of(it) for it in every_module() - every_module("cli")} == {"cli"}
+
+
+def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:
+    graph = grimp.build_graph("dpol", exclude_type_checking_imports=True, cache_dir=None)
+    for module in graph.modules:
+        direct = graph.find_modules_directly_imported_by(module)
+        assert reach(module) == {module}.union(
+            *(reach(it) for it in direct | {module.rpartition(".")[0]} if it), named_by(module)
+        ), module
+
+
+def named_by(module: str) -> frozenset[str]:
+    """The registry names algorithms by `module:class`, and imports them late."""
+    every = (
+        (*REGISTRY.values(), *LEARNERS.values()) if module == dpol.experts.registry.__name__ else ()
+    )
+    return reach(*(entry.module for entry in every))

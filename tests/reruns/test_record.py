@@ -14,15 +14,19 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from dpol.core.errors import DataError
+from dpol.core.errors import DataError, OutputError
+from dpol.core.files import sha256
 from dpol.core.logs import error_in
+from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.job import job_log
+from dpol.reruns.lock import hold
 from dpol.reruns.record import (
     asked,
     asked_anew,
     changed_files,
+    check_notes,
     checksums,
-    misread_files,
+    digest,
     note_of,
     noted_sums,
     read_notes,
@@ -45,9 +49,10 @@ def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write(SCORES, "1")
 
 
-def write(file: Path, text: str) -> None:
+def write(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
+    return file
 
 
 def anew(params: Any = PARAMS) -> list[str] | None:
@@ -87,7 +92,8 @@ def test_the_values_of_params_are_told_in_one_way() -> None:
         "none": "null",
     }
     assert asked({"a": {"x": 1, "y": {}}}) == {"a.x": "1", "a.y": "{}"}
-    assert asked({"a": [{"x": 1, "y": 2}]}) == asked({"a": [{"y": 2, "x": 1}]})
+    assert asked({"a": {"b.c": 1}}) == {'a."b.c"': "1"} != asked({"a": {"b": {"c": 1}}})
+    assert asked({"a": [{"x": 1, "y": 2}]}) != asked({"a": [{"y": 2, "x": 1}]}), "the order counts"
     assert asked({"a": (1, 2)}) == asked({"a": [1, 2]}) != asked({"a": [2, 1]})
     with pytest.raises(Exception, match="serialize"):
         asked({"a": object()})  # its text would hold an address
@@ -106,6 +112,7 @@ def test_other_processes_ask_the_same() -> None:
 def test_a_job_that_answered_names_what_is_asked_otherwise() -> None:
     assert anew() == []
     assert anew({**PARAMS, "seed": 2}) == ["seed: 1 → 2"]
+    assert anew(dict(reversed(PARAMS.items()))) == ["the order of its settings"]
     assert anew({**PARAMS, "settings": {"levels": {"none": math.inf, "high": 1.0}}}) == [
         "settings.levels.high: not set → 1.0"
     ]
@@ -145,18 +152,73 @@ def test_an_answer_holds_for_the_files_that_the_job_read_and_wrote() -> None:
     assert "streams/A.parquet" in (anew() or [])
 
 
-def test_a_file_that_a_job_read_otherwise_than_it_was_written_is_named() -> None:
-    def misread() -> list[str]:
-        return misread_files(read_notes(FOLDER), checksums(FOLDER, [SCORES]))
+def test_a_page_needs_every_job_as_asked_and_every_file_as_written() -> None:
+    def wrong(**params: Any) -> str:
+        asks = {str(LOG): digest(asked({**PARAMS, **params}))}
+        try:
+            made = check_notes(FOLDER, read_notes(FOLDER), checksums(FOLDER, [SCORES]), asks)
+        except DataError as error:
+            return str(error)
+        assert made.keys() == {note_of(LOG)}
+        return ""
 
-    assert misread() == []
+    assert wrong() == ""
+    assert "not as this run asks: logs/games_point/A/mu-0.25.json; the config" in wrong(seed=2)
     write(SCORES, "2")
-    assert misread() == ["points/A.parquet"]
+    assert "changed after the jobs that wrote them: points/A.parquet; delete" in wrong()
     write(STREAM, "2")
     with job_log(LOG, [str(STREAM), ".snakemake/asked"], [str(SCORES)], PARAMS):
         write(SCORES, "1")
-    assert misread() == ["streams/A.parquet"]
-    assert misread_files(read_notes(FOLDER), {}) == [], "a job of an earlier config"
+    assert "changed after the jobs that wrote them: streams/A.parquet; delete" in wrong()
+    note_of(LOG).unlink()
+    assert "not as this run asks" in wrong()
+
+
+@pytest.mark.parametrize("texts", ["2", "21"])
+def test_a_job_fails_where_what_it_reads_changed_while_it_ran(texts: str) -> None:
+    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+        [write(STREAM, text) for text in texts]
+    assert error_in(LOG).startswith(f"error: changed while this job ran: {STREAM}; the same")
+    assert anew() is None
+
+
+def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
+    code = code_of_job("build_stream")
+    params = {"code": code, "contents": {"t.csv": sha256(write(Path("t.csv"), "1"))}}
+    with job_log(LOG, [str(STREAM)], [str(SCORES)], params):
+        pass
+    for other in (
+        {"contents": {"t.csv": "of another table"}},
+        {"code": {**code, "noise": "0123"}},
+        {"code": {**code, "script": "0123"}},
+    ):
+        with pytest.raises(SystemExit), job_log(LOG, outputs=[str(SCORES)], params=params | other):
+            pytest.fail("it begins")
+        assert "changed after it was planned: " in error_in(LOG)
+    assert "script: " in error_in(LOG)
+
+
+def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
+    left, others = (
+        SCORES.with_name(".A.parquet~1.parquet"),
+        SCORES.with_name(".B.parquet~1.parquet"),
+    )
+    for file in (left, others):
+        write(file, "raw")
+    with job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+        assert (left.exists(), others.exists()) == (False, True)
+
+
+def test_one_call_at_a_time_holds_a_run_and_names_itself() -> None:
+    release = hold(FOLDER, "a.yaml")
+    with pytest.raises(OutputError, match=rf"at work there: process {os.getpid()} on .*a\.yaml; "):
+        hold(FOLDER, "b.yaml")
+    release()
+    assert (FOLDER / "logs/lock").read_text() == ""
+    code = "import os, sys; from pathlib import Path; from dpol.reruns.lock import hold; "
+    code += f"hold(Path({str(FOLDER)!r}), 'c.yaml'); os.kill(os.getpid(), 9)"
+    assert run(sys.executable, "-c", code).returncode == -9
+    hold(FOLDER, "d.yaml")()
 
 
 def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +246,7 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied", str(file))
 
     monkeypatch.setattr("dpol.reruns.record.sha256", denied)
-    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*Permission denied"):
+    with pytest.raises(DataError, match="A.parquet cannot be read .*Permission denied"):
         changed()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpol.core.files import write_json
+from dpol.core.files import sha256, write_json
 from pipeline import SMALL, snakemake, succeed, write_config, written_as_before
 
 pytestmark = pytest.mark.workflow
@@ -92,5 +92,9 @@ def test_a_fetched_table_may_be_gone_but_not_replaced_by_hand(tmp_path: Path) ->
     with written_as_before(table):
         table.write_bytes(gzip.compress(COUNTS.replace("3\n", "4\n").encode()))
     assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    with written_as_before(table):  # by another fetch
+        write_json(f"{table}.provenance.json", {"sha256": sha256(table), "query": None})
+    assert planned(tmp_path) == {"clean_panel", "build_stream"}
+    write_json(f"{table}.provenance.json", {"sha256": digest, "query": None})
     table.unlink()
     assert planned(tmp_path) == set()

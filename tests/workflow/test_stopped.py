@@ -67,7 +67,8 @@ def test_a_stopped_and_a_killed_run_continue_to_the_same_bytes() -> None:
     killed = playing()
     second = run(*PLAY)
     assert second.returncode != 0, "a second run at once is refused"
-    assert "--unlock" in second.stderr
+    wanted = f"error: results/test: another run is at work there: process {killed.pid} on "
+    assert wanted in second.stderr
     killed.kill()
     killed.communicate()  # its job ends, too
     left = run(*PLAY).stderr

@@ -7,8 +7,8 @@ else:
         """Clean the table into a panel, and count every change."""
         input:
             asked("clean_panel"),
-            table=RAW,
-            capacities=CAPACITIES,
+            table=by_content(RAW),
+            capacities=lambda wildcards: [by_content(file)(wildcards) for file in CAPACITIES],
         output:
             panel=f"{RESULTS}/data/panel.parquet",
             report=f"{RESULTS}/data/cleaning.json",
@@ -22,7 +22,7 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
-            code=plan.code("clean_panel"),
+            code=code_of_job("clean_panel"),
             contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},

@@ -1,12 +1,14 @@
 import gc
 import os
 import re
-import time
+from functools import cache
+from types import SimpleNamespace
 
 from dpol.core.errors import DpolError
-from dpol.core.files import write_text
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
+from dpol.reruns.code_hashes import code_of_job
+from dpol.reruns.record import asked as as_asked, digest
 from dpol.studies.registry import EVERY_RUN, load_studies
 from dpol.studies.study import as_plain
 
@@ -30,10 +32,7 @@ try:
     imported = [known.module_globals for known in workflow.rules]
     plan.packages  # refuses those that no job would find
     plan.refuse_twins({it["MODULE"]: it["plan"] for it in imported if "MODULE" in it})
-    # Where a job runs, results are being made.
-    if workflow.is_main_process:
-        plan.refuse_changed_files()
-        write_text(ASKED, f"{time.time_ns()}\n")
+    Path(ASKED).parent.mkdir(exist_ok=True)  # for what dpol notes there of its code
 except DpolError as error:
     sys.exit(f"error: {error}")
 
@@ -55,20 +54,50 @@ STREAM = f"{RESULTS}/streams/{{stream}}.parquet"
 DATA_FIRST, LONGEST_FIRST = 2, 1
 # Whether a rule of this workflow, or of an importing workflow, makes a file.
 is_made = lambda file: any(known.is_producer(file) for known in workflow.rules)
+# A table goes by its checksum, which a job is asked, unless a job makes it.
+by_content = lambda file: lambda wildcards: file if is_made(file) else ancient(file)
 # Differences that were told: each once, and each setting of a rule once, however many jobs it has.
 told = set()
+# The values of the wildcard of each rule whose jobs note what they were asked.
+every_job = {}
 
 
-def asked(rule):
-    """Return the input function for `ASKED`: old for a job that answered what it is asked now."""
+@cache
+def begin():
+    """Lock the run where jobs will run. Only what Snakemake knows after reading the rules says so."""
+    try:
+        runs_jobs = workflow.executor_plugin is not None and not workflow.dryrun
+        plan.begin(Path(ASKED), runs_jobs=runs_jobs)
+    except DpolError as error:
+        sys.exit(f"error: {error}")
+
+
+@cache
+def job_of(rule, **wildcards):
+    """Return the log of a job, and what it is asked."""
+    known, given = getattr(rules, rule), SimpleNamespace(**wildcards)
+    params = {name: it(given) if callable(it) else it for name, it in known.params.items()}
+    return str(known.log[0].format(**wildcards)), as_asked(params)
+
+
+def digests(but):
+    """Return the log of every job, and a digest of what it is asked."""
+    jobs = [(rule, it) for rule, over in every_job.items() if rule != but for it in over]
+    return [(log, digest(it)) for log, it in (job_of(rule, **values) for rule, values in jobs)]
+
+
+def asked(rule, **over):
+    """Return the input function for `ASKED`: old for a job that answered what it is asked now.
+
+    `over` has the name of the rule's wildcard, and its values in this run.
+    """
+    every_job[rule] = [{name: it} for name, values in over.items() for it in values] or [{}]
 
     def file_of(wildcards):
         if not workflow.is_main_process:  # what a job's own process is told to run, it runs
             return local(ASKED)
-        known = getattr(rules, rule)
-        params = {name: it(wildcards) if callable(it) else it for name, it in known.params.items()}
-        differing = plan.asked_anew(known.log[0].format(**dict(wildcards.items())), params)
-        for it in differing or []:
+        begin()
+        for it in (differing := plan.asked_anew(*job_of(rule, **dict(wildcards.items())))) or []:
             whys = it, (rule, it.partition(": ")[0])
             if told.isdisjoint(whys):
                 logger.info(f"{rule} will run again because of {it}", extra={"rerun": True})

@@ -23,7 +23,8 @@ rule render_report:
     conda:
         "../envs/dpol.yaml"
     params:
-        code=plan.code("render_report", *SHOWING, *plan.packages),
+        code=code_of_job("render_report", *SHOWING, *plan.packages),
+        jobs=lambda wildcards: digests(but="render_report"),
         config_name=plan.name,
         # Not as inputs: if they are deleted, the report is made without playing again.
         played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],

@@ -3,8 +3,8 @@ if settings.dataset.source.kind == "gains":
     rule build_stream:
         """Read a stream from the table of gains."""
         input:
-            asked("build_stream"),
-            table=RAW,
+            asked("build_stream", stream=settings.played),
+            table=by_content(RAW),
         output:
             stream=STREAM,
         log:
@@ -14,7 +14,7 @@ if settings.dataset.source.kind == "gains":
         conda:
             "../envs/dpol.yaml"
         params:
-            code=plan.code("build_stream_of_gains"),
+            code=code_of_job("build_stream_of_gains"),
             contents=lambda wildcards: plan.contents(RAW, made=is_made),
             dataset=settings.dataset.untitled.model_dump(mode="json"),
         message:
@@ -24,11 +24,13 @@ if settings.dataset.source.kind == "gains":
 
 else:
     GAMES = settings.played | settings.read_otherwise
+    every_point = [it for points in plan.points.values() for it in points.values()]
+    read = {path for point in every_point for path in point.inputs.values()}
 
     rule build_stream:
         """Make a stream from the clean panel."""
         input:
-            asked("build_stream"),
+            asked("build_stream", stream=[it for it in GAMES if f"streams/{it}.parquet" in read]),
             panel=lambda wildcards: (
                 f"{RESULTS}/data/panel@{reading}.parquet"
                 if (reading := GAMES[wildcards.stream].reading)
@@ -44,7 +46,7 @@ else:
         conda:
             "../envs/dpol.yaml"
         params:
-            code=plan.code("build_stream"),
+            code=code_of_job("build_stream"),
             count_sensitivity=settings.privacy.count_sensitivity,
             stay=settings.privacy.unit.weeks,
             of=lambda wildcards: GAMES[wildcards.stream].stream,

@@ -19,7 +19,7 @@ for study, block in plan.studies:
         name:
             f"{study.name}_point"
         input:
-            asked(f"{study.name}_point"),
+            asked(f"{study.name}_point", point=jobs),
             # All points of a job read the same files.
             unpack(
                 lambda wildcards, jobs=jobs: {
@@ -43,7 +43,7 @@ for study, block in plan.studies:
             # Memory to reserve: 500 MB for Snakemake around the script, and more at each attempt.
             mem_mb=lambda wildcards, attempt: attempt * (settings.job_memory_mb + 500),
         params:
-            code=lambda wildcards, study=study, jobs=jobs: plan.code(
+            code=lambda wildcards, study=study, jobs=jobs: code_of_job(
                 "study_point", study.computing, *code_of(jobs[wildcards.point])
             ),
             study=study.package,
@@ -77,7 +77,7 @@ for study, block in plan.studies:
         resources:
             mem_mb=lambda wildcards, input, attempt: attempt * round(1000 + 10 * input.size_mb),
         params:
-            code=plan.code("study_results", study.module, study.collecting, *code_of(points)),
+            code=code_of_job("study_results", study.module, study.collecting, *code_of(points)),
             study=study.package,
             settings=block.model_dump(mode="json"),
             facts=vars(facts),
@@ -126,7 +126,7 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
-                code=plan.code("study_shown", study.showing, study.drawing, *IN_EVERY_RUN),
+                code=code_of_job("study_shown", study.showing, study.drawing, *IN_EVERY_RUN),
                 study=study.package,
                 section=section.name,
                 settings=as_plain(study.shown(block)),

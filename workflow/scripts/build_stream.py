@@ -1,15 +1,13 @@
-import json
-from pathlib import Path
-
 from dpol.reruns.job import job_log
 
 with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.params):
+    from dpol.core.files import read_json
     from dpol.data.panel import provenance_of_stream, read_panel
     from dpol.data.question import Gain
     from dpol.data.stream import build_stream, write_stream
 
     panel = read_panel(snakemake.input.panel)
-    report = json.loads(Path(snakemake.input.report).read_text(encoding="utf-8"))
+    report = read_json(snakemake.input.report)
     label = snakemake.params.of
     stream = build_stream(
         panel,

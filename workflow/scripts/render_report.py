@@ -19,5 +19,6 @@ with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
         ),
         files=map(Path, files),
         logs=Path(snakemake.log[0]).parent,
+        jobs=dict(snakemake.params.jobs),
         checkout=Path(snakemake.scriptdir).resolve().parents[1],
     )

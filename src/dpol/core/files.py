@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import gzip
 import hashlib
 import json
@@ -45,9 +46,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.name.split('.')[0]}-", suffix="".join(path.suffixes), dir=path.parent
-        )
+        handle, name = tempfile.mkstemp("".join(path.suffixes), f".{path.name}~", path.parent)
         os.close(handle)
     except OSError as error:
         raise output_error(path, error) from error
@@ -66,6 +65,12 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_temporary(path: Path | str) -> None:
+    """Remove what a killed process left of `path`; no other may be writing it."""
+    for left in Path(path).parent.glob(f".{glob.escape(Path(path).name)}~*"):
+        left.unlink()
 
 
 @contextmanager
@@ -120,6 +125,19 @@ def check_writable(folder: Path | str) -> None:
             f"cannot write {folder}: no permission to write in {existing}; make it writable or"
             " choose another folder"
         )
+
+
+def read_json(path: Path | str) -> Any:
+    """Read a JSON file that anyone may have written.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is not JSON, or nested too deeply.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def sha256(path: Path | str) -> str:

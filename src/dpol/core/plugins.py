@@ -1,15 +1,11 @@
-"""Names from other packages, registered as entry points or written `package.module:name`.
-
-Also hashes of these packages, by which jobs see that their code has changed.
-"""
+"""Names from other packages, registered as entry points or written `package.module:name`."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
@@ -48,12 +44,14 @@ class Package:
     Args:
         name: name of its distribution, or of the package if pip did not install it.
         version: version of the distribution; empty if there is none.
-        sha256: hash of its files and their names.
+        sha256: hash of its files and their names, and of what they import.
+        files: these files.
     """
 
     name: str
     version: str
     sha256: str
+    files: tuple[Path, ...] = ()
 
     @property
     def as_version(self) -> tuple[str, str]:
@@ -131,26 +129,6 @@ def refuse_taken(ours: Collection[str], group: str) -> None:
                 f"{point.name} is registered by dpol and by {_owner(point)}; uninstall that"
                 f" package, or rename its entry point in the group {group}"
             )
-
-
-def package_of(module: str) -> Package:
-    """Return the package of a module, with the hash of all its files.
-
-    Raises:
-        ConfigError: the package is not installed.
-    """
-    top = module.partition(".")[0]
-    name, version = top, ""
-    for distribution in metadata.packages_distributions().get(top, ()):
-        name, version = distribution, metadata.version(distribution)
-    return Package(name=name, version=version, sha256=_hash_of(files_of_package(top)))
-
-
-def _hash_of(files: Iterable[tuple[str, Path]]) -> str:
-    whole = hashlib.sha256()
-    for name, path in sorted(files):
-        whole.update(f"\0{name}\0".encode() + path.read_bytes())
-    return whole.hexdigest()
 
 
 def files_of_package(top: str) -> Iterator[tuple[str, Path]]:

@@ -24,6 +24,7 @@ from dpol.data.settings import WebSource
 from dpol.data.sources import Endpoint
 
 SILENCE = 60  # seconds: longest silence of a server
+SLOWEST = 1_000  # bytes per second, after that silence
 PAUSES = 0, 1, 2, 4  # seconds: before each try at an endpoint
 MOST_MB = 2_000  # largest file, in MB (10^6 bytes)
 _PASSING = {202, 408, 429, *range(500, 600)}
@@ -179,7 +180,7 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
         answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
     except requests.Timeout:
         raise _BrokenError(f"no answer within {SILENCE:g} s") from None
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:  # a redirect may be no address
         raise FetchError(f"no answer: {_innermost(error)}") from error
     if url.startswith("https:") and not answer.url.startswith("https:"):
         raise FetchError(f"redirects to {answer.url}, which is not encrypted")
@@ -192,9 +193,18 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
 
 
 def _body(answer: requests.Response) -> Iterator[bytes]:
-    """Yield the body of an answer. Raises _BrokenError if it is shorter than the server stated."""
+    """Yield the body of an answer.
+
+    Raises:
+        _BrokenError: it is shorter than the server stated, or slower than `SLOWEST`.
+    """
+    began, received = time.monotonic(), 0
     try:
-        yield from answer.raw.stream(1 << 16, decode_content=False)
+        while block := answer.raw.read1(1 << 16, decode_content=False):
+            received += len(block)
+            if time.monotonic() - began > SILENCE + received / SLOWEST:
+                raise _BrokenError(f"sent {received:,} bytes in {time.monotonic() - began:.0f} s")
+            yield block
     except urllib3.exceptions.HTTPError as error:
         raise _BrokenError(f"the answer was cut: {_innermost(error)}") from error
 
@@ -206,7 +216,8 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
     or ends with a last chunk; in plain chunks its last line must be whole too.
     """
     chunked = answer.headers.get("Transfer-Encoding", "").lower() == "chunked"
-    if not (pinned or chunked or "Content-Length" in answer.headers):
+    stated = re.fullmatch("[0-9]+", answer.headers.get("Content-Length", ""))
+    if not (pinned or chunked or stated):
         raise FetchError(
             "states no length: a cut file would look whole; set sha256 of the endpoint"
         )

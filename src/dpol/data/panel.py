@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -12,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import yaml
 
 from dpol.core.errors import DataError
-from dpol.core.files import sha256
+from dpol.core.files import read_json, sha256
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import escape_markdown, unmeasured_in_words
+from dpol.data.query import record_of
 from dpol.data.stream import MANY_UNMEASURED, MAX_CARRY, SELECTION, SUMS
 
 if TYPE_CHECKING:
@@ -167,11 +166,9 @@ def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
     raw_file = Path(raw_file)
     digest = sha256(raw_file)
     facts: dict[str, Any] = {"file": raw_file.name, "sha256": digest, "simulated": simulated}
-    with suppress(OSError, ValueError):
-        recorded = json.loads(Path(f"{raw_file}.provenance.json").read_text(encoding="utf-8"))
-        # The record does not hold for a table that was replaced by hand.
-        if recorded.get("sha256") == digest:
-            facts["fetched"] = recorded
+    # The record does not hold for a table that was replaced by hand.
+    if (recorded := record_of(raw_file)).get("sha256") == digest:
+        facts["fetched"] = recorded
     return facts
 
 
@@ -221,7 +218,7 @@ def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
     report = Path(report)
     if not report.is_file():
         return []
-    warnings = json.loads(report.read_text(encoding="utf-8"))["warnings"]
+    warnings = read_json(report)["warnings"]
     lines = [in_warning(text) for text in warnings[:shown]]
     return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from dpol.core.files import read_json
 from dpol.data.setting_types import columns_of
 from dpol.data.settings import Dataset
 from dpol.data.tables.table_format import DEFAULT, Format
@@ -82,10 +84,14 @@ def must_fetch(query: Query, destination: Path) -> bool:
     """
     if not destination.exists():
         return True
-    try:
-        record = json.loads(Path(f"{destination}.provenance.json").read_text(encoding="utf-8"))
-        recorded = record["query"]
-        whole = query.reduced if record.get("lacks") else query
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return False
+    record = record_of(destination)
+    recorded, whole = record.get("query"), query.reduced if record.get("lacks") else query
     return recorded is not None and recorded != whole.soql
+
+
+def record_of(table: Path | str) -> dict[str, Any]:
+    """Return the record of a table's download, which stands next to it; empty without one."""
+    with suppress(OSError, ValueError):
+        record = read_json(f"{table}.provenance.json")
+        return record if isinstance(record, dict) else {}
+    return {}

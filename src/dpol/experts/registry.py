@@ -100,8 +100,6 @@ _ALGORITHMS = {
 }
 REGISTRY = _ALGORITHMS | {name: bank for name, bank in LEARNERS.items() if name not in _ALGORITHMS}
 """Algorithms by name, and banks whose learners are played one by one; the simplest first."""
-EVERY_ALGORITHM = tuple({entry.module for entry in (*REGISTRY.values(), *LEARNERS.values())})
-"""Dotted names of the modules that define them."""
 
 
 ALGORITHM_GROUP, LEARNER_GROUP = "dpol.algorithms", "dpol.learners"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,6 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
-from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
@@ -25,7 +24,7 @@ from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
-from dpol.reruns.record import CONFIG, CRATE, checksums, jobs_of, misread_files, read_notes
+from dpol.reruns.record import CONFIG, CRATE, check_notes, checksums, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.drawing import PageFacts, Widget, drawn_in
@@ -34,7 +33,13 @@ from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schema
 
 
 def write_report(
-    page: Path, params: Params, *, files: Iterable[Path], logs: Path, checkout: Path
+    page: Path,
+    params: Params,
+    *,
+    files: Iterable[Path],
+    logs: Path,
+    checkout: Path,
+    jobs: Mapping[str, str],
 ) -> None:
     """Write the page of a run and its crate.
 
@@ -46,21 +51,18 @@ def write_report(
         logs: results/<run>/logs; with remote storage it is not next to the page.
         checkout: folder whose commit the page shows. Links to its documentation are added unless
             results are on remote storage.
+        jobs: digest of what the plan asks each job, by its log.
 
     Raises:
-        DataError: a file of the run is missing or invalid, or a job read it otherwise than its own
-            job had written it.
+        DataError: a file of the run is missing or invalid, a job was asked something else, or read
+            a file otherwise than its own job had written it.
     """
     folder = page.parents[1]
-    sums, notes = checksums(folder, files), read_notes(logs.parent)
-    if misread := misread_files(notes, sums):
-        raise DataError(
-            f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
-            " files and run snakemake again"
-        )
+    sums = checksums(folder, files)
+    made = check_notes(logs.parent, read_notes(logs.parent), sums, jobs)
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
-    provenance = provenance_of(params, jobs_of(notes, sums), checkout)
+    provenance = provenance_of(params, made, checkout)
     html = build_page(
         folder, config, provenance, checkout / "docs" if logs.parent == folder else None
     )

@@ -1,7 +1,8 @@
-"""What must run, and what ran: the notes of jobs, hashes of their code, and the record of a run.
+"""What must run, and what ran: what jobs prove, hashes of their code, and the record of a run.
 
-When a job ends, it notes next to its log what it was asked (settings and hashes of its code) and
-the checksums of the files that it read and wrote. The next plan reads the notes:
+A job hashes its script, the code that it can reach, its tables and its inputs when it starts, and
+fails where they are not what it is asked, or change until it ends. Then it notes, next to its log,
+what it was asked and the checksums of what it read and wrote. The next plan reads the notes:
 
 =================  =====================  =================  ===========================
 asked now as then  the files as noted     its outputs there  the job
@@ -12,6 +13,9 @@ no                 yes                    yes                runs
 any                any                    no                 runs
 any                an output was changed  yes                the plan stops and names it
 =================  =====================  =================  ===========================
+
+The page compares all notes with the plan, and is not made where one differs: no flag of Snakemake
+and no other run gets a page with other numbers. One call at a time works on `results/<run>`.
 
 Times of files decide nothing, so results may be copied, unpacked or kept by a storage provider.
 """

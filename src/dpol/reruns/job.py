@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpol.core.errors import DpolError
+from dpol.core.errors import DataError, DpolError
 from dpol.core.extras import missing
-from dpol.core.files import output_error
+from dpol.core.files import output_error, remove_temporary, sha256
 from dpol.core.logs import LOGGER
 from dpol.core.versions import as_line, loaded_versions
-from dpol.reruns.record import checksums, note_of, write_note
+from dpol.reruns.code_hashes import code_of_job, files_of_job
+from dpol.reruns.record import asked, checksums, differences, note_of, write_note
+
+_State = tuple[int, int, int] | None
 
 
 @contextmanager
@@ -34,14 +37,17 @@ def job_log(
     told like any other error. The last line of a successful job names the versions of packages that
     it used.
 
-    Last, a job notes what it was asked and the checksums of its files (`dpol.reruns.record.Note`),
-    but not of files outside the folder of the run or with a storage provider.
+    A job proves what it did: where its code or its tables are not those of its params, or change
+    while it runs, it fails. Last, it notes what it was asked and the checksums of its files
+    (`dpol.reruns.record.Note`), but not of files outside the folder of the run or with a storage
+    provider.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
         inputs: files that the job reads.
         outputs: files that the job writes.
-        params: what the job is asked.
+        params: what the job is asked; `code` is from `dpol.reruns.code_hashes.code_of_job`, and
+            `contents` has the checksums of tables, or None where they are free.
     """
     # A job that is terminated then removes its temporary files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -56,9 +62,17 @@ def job_log(
     try:
         log, folder, began = Path(path), _folder_of(Path(path)), time.time_ns()
         note_of(log).unlink(missing_ok=True)
-        read = checksums(folder, inputs)
+        for file in map(Path, outputs):
+            if folder in file.parents:
+                remove_temporary(file)
+        asks, files = dict(params.items() if params else ()), [*map(Path, inputs)]
+        watched = _check_asked(asks) | _state_of(it for it in files if folder in it.parents)
+        read = checksums(folder, files)
         yield LOGGER
-        write_note(log, params or {}, read, checksums(folder, outputs), began)
+        now = _state_of(watched)
+        if changed := [str(file) for file in watched if now[file] != watched[file]]:
+            raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
+        write_note(log, asks, read, checksums(folder, outputs), began)
         handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
     except DpolError as error:
         LOGGER.info("error: %s", error)
@@ -76,6 +90,38 @@ def job_log(
             handler.close()
         except OSError as error:
             sys.exit(f"error: {output_error(path, error)}")
+
+
+_AGAIN = "the same command goes on from here"
+
+
+def _check_asked(params: Mapping[str, Any]) -> dict[Path, _State]:
+    """Compare the code and the tables of a job with what it is asked.
+
+    Returns:
+        The state of their files, from before they were read.
+
+    Raises:
+        DataError: they differ.
+    """
+    code, tables = params.get("code"), params.get("contents") or {}
+    state = _state_of([*map(Path, tables), *(files_of_job(*code["of"]) if code else ())])
+    planned = {name: params[name] for name in ("code", "contents") if params.get(name)}
+    met = {name: value and sha256(name) for name, value in tables.items()}
+    here = {"code": code and code_of_job(*code["of"]), "contents": met}
+    changed = differences(asked(planned), asked({name: here[name] for name in planned}))
+    if lines := [*changed]:
+        raise DataError(f"changed after it was planned: {', '.join(lines)}; {_AGAIN}")
+    return state
+
+
+def _state_of(files: Iterable[Path]) -> dict[Path, _State]:
+    """Return what any change of a file changes: size, and times of its content and its entry."""
+    states = {}
+    for file in files:
+        found = file.stat() if file.exists() else None
+        states[file] = found and (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return states
 
 
 class _LogFile(logging.FileHandler):

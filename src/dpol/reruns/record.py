@@ -9,26 +9,31 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import yaml
 from pydantic_core import to_jsonable_python
 
-from dpol.core.errors import DataError
-from dpol.core.files import sha256, write_json
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.files import read_json, sha256, write_json
 from dpol.core.schemas import unreadable
+from dpol.core.yaml_files import parse_yaml
 
 CRATE = "ro-crate-metadata.json"
 CONFIG = "provenance/config.yaml"
 CODE = "hash of the code of dpol"
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
+_BARE = re.compile(r'[^."]+')
+"""A key that stands in a path as it is."""
 _BESIDE = "logs", "benchmarks"
 """Folders of a run that no crate lists."""
 
@@ -77,7 +82,7 @@ def read_record(folder: Path) -> Record:
             " with dpol run CONFIG"
         )
     try:
-        nodes = json.loads(crate.read_text(encoding="utf-8"))["@graph"]
+        nodes = read_json(crate)["@graph"]
         return Record(
             folder=folder,
             files={unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it},
@@ -99,8 +104,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     try:
-        return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
+        text = path.read_text(encoding="utf-8")
+        return dict(cast(Any, parse_yaml(text, CONFIG)))
+    except ConfigError as error:
         raise unreadable(path, ValueError(str(error).partition("\n")[0])) from None
     except (OSError, TypeError, ValueError) as error:
         raise unreadable(path, error) from None
@@ -119,7 +125,6 @@ class Note:
         wrote: SHA-256 of each file that it wrote there.
         began: when it began, in nanoseconds since 1970.
         ended: when it ended.
-        changed: change time of the note, which no program can set.
     """
 
     asked: Mapping[str, str]
@@ -127,7 +132,6 @@ class Note:
     wrote: Mapping[str, str]
     began: int
     ended: int
-    changed: int = 0
 
 
 def note_of(log: Path) -> Path:
@@ -145,7 +149,8 @@ def write_note(log: Path, params: Mapping[str, Any], read: Sums, wrote: Sums, be
         wrote: `checksums` of what it wrote.
         began: when it began, in nanoseconds since 1970.
     """
-    note = {"asked": asked(params), "read": read, "wrote": wrote}
+    # As pairs, because JSON with sorted keys forgets their order.
+    note = {"asked": [*asked(params).items()], "read": read, "wrote": wrote}
     write_json(note_of(log), {**note, "began": began, "ended": time.time_ns()})
 
 
@@ -166,13 +171,12 @@ def read_notes(folder: Path) -> dict[Path, Note]:
     notes = {}
     for path in folder.glob("logs/**/*.json"):
         with suppress(OSError, LookupError, TypeError, ValueError):
-            note = json.loads(path.read_text(encoding="utf-8"))
+            note = read_json(path)
             names = ("asked", "read", "wrote")
             notes[path] = Note(
                 **{name: dict(note[name]) for name in names},
                 began=int(note.get("began", note["ended"])),
                 ended=int(note["ended"]),
-                changed=path.stat().st_ctime_ns,
             )
     return dict(sorted(notes.items(), key=lambda item: item[1].ended))
 
@@ -183,10 +187,7 @@ def noted_sums(notes: Mapping[Path, Note]) -> dict[str, str]:
 
 
 def changed_files(folder: Path, notes: Mapping[Path, Note]) -> list[str]:
-    """Return the files of a run that are not as their jobs wrote them.
-
-    To be fast, a file is read only if its change time is after that of its note; in a folder that
-    was copied or unpacked, it often is.
+    """Return the files of a run that are not as their jobs wrote them, by their checksums.
 
     Args:
         folder: results/<run>.
@@ -195,41 +196,69 @@ def changed_files(folder: Path, notes: Mapping[Path, Note]) -> list[str]:
     Raises:
         DataError: a file cannot be read, or a folder is in its place.
     """
-    since = {file: note.changed for note in notes.values() for file in note.wrote}
-    changed = []
-    for name, value in sorted(noted_sums(notes).items()):
-        file = folder / name
-        with suppress(FileNotFoundError, NotADirectoryError):  # deleted
-            if file.stat().st_ctime_ns > since[name] and _sum_of(file) != value:
-                changed.append(name)
-    return changed
+    noted = noted_sums(notes).items()
+    return sorted(name for name, value in noted if _sum_of(folder / name, value) != value)
 
 
-def jobs_of(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> dict[Path, Note]:
-    """Return the notes of the jobs of a run; one that wrote only other files is of another config.
+def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
+    """Give the files of a run one time before a moment, unless theirs say what the notes say.
+
+    Snakemake goes by times, which a copy or a wrong clock turns round.
 
     Args:
-        notes: what `read_notes` returns for its folder.
-        sums: `checksums` of its files.
+        folder: results/<run>; its files are as noted.
+        notes: what `read_notes` returns for it.
+        before: the moment, in seconds since 1970.
     """
-    return {
-        job: note
-        for job, note in notes.items()
-        if not note.wrote or note.wrote.keys() & sums.keys()
-    }
+    every = (f"{root}/{name}" for root, _, names in os.walk(folder) for name in names)
+    times = {path: os.lstat(path).st_mtime for path in every}
+    is_late = max(times.values(), default=0) >= before
+    for note in notes.values():
+        read, wrote = (
+            [times.get(f"{folder}/{it}", 0) for it in its] for its in (note.read, note.wrote)
+        )
+        is_late |= max(read, default=0) > min(filter(None, wrote), default=before)
+    for path in times if is_late else ():
+        os.utime(path, (before - _MARGIN, before - _MARGIN), follow_symlinks=False)
 
 
-def misread_files(notes: Mapping[Path, Note], sums: Mapping[str, str]) -> list[str]:
-    """Return files that are not as their jobs wrote them, now or when another job read them.
+_MARGIN = 10
+"""Seconds: some file systems round times to 2."""
+
+
+def check_notes(
+    folder: Path, notes: Mapping[Path, Note], sums: Sums, jobs: Mapping[str, str]
+) -> dict[Path, Note]:
+    """Check that every job of a plan did what it asks, and read what another had written.
 
     Args:
-        notes: what `read_notes` returns for the run.
+        folder: results/<run>.
+        notes: what `read_notes` returns for it.
         sums: `checksums` of its files.
+        jobs: `digest` of what each job of the plan is asked, by its log.
+
+    Returns:
+        The notes of these jobs.
+
+    Raises:
+        DataError: a job did not, or left no note.
     """
+    asks = {note_of(Path(log)): value for log, value in jobs.items()}
+    made = {path: note for path, note in notes.items() if digest(note.asked) == asks.get(path)}
+    if other := sorted(str(path.relative_to(folder)) for path in asks.keys() - made.keys()):
+        raise DataError(
+            f"{folder}: not as this run asks: {', '.join(other[:9])}; the config or the code"
+            " changed, another run wrote here, or a flag of Snakemake left jobs out; the same"
+            " command without such a flag makes them again"
+        )
     wrote = noted_sums(notes)
-    read = [note.read for note in jobs_of(notes, sums).values()]
-    met = (item for seen in (sums, *read) for item in seen.items())
-    return sorted({file for file, value in met if wrote.get(file, value) != value})
+    met = (item for seen in (sums, *(note.read for note in made.values())) for item in seen.items())
+    if misread := sorted({file for file, value in met if wrote.get(file, value) != value}):
+        raise DataError(
+            f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
+            " files and run snakemake again"
+        )
+    return made
 
 
 # ---- files against their checksums ---------------------------------------------------------------
@@ -246,11 +275,7 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     """
     record = read_record(folder)
     noted = noted_sums(read_notes(folder))
-    present = {
-        file.relative_to(folder).as_posix()
-        for file in folder.rglob("*")
-        if file.is_file() and not file.name.startswith(".")
-    }
+    present = {it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file()}
     present = {name for name in present if name.partition("/")[0] not in _BESIDE}
     # The crate lists all files but itself, and the job that wrote it noted its checksum.
     sums = {name: _sum_of(folder / name) for name in sorted({CRATE, *record.files} & present)}
@@ -263,10 +288,12 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     ]
 
 
-def _sum_of(file: Path) -> str:
-    """Return the checksum of a file. Raises DataError if it cannot be read, or is a folder."""
+def _sum_of(file: Path, gone: str = "") -> str:
+    """Return the checksum of a file, or `gone`. Raises DataError if it is a folder, and so on."""
     try:
         return sha256(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return gone
     except OSError as error:
         raise unreadable(file, error) from None
 
@@ -280,14 +307,17 @@ def asked(params: Mapping[str, Any]) -> dict[str, str]:
     >>> asked({"seed": 1, "settings": {"replicates": 3, "rounds": (20, 50)}})
     {'seed': '1', 'settings.replicates': '3', 'settings.rounds': '[20, 50]'}
     """
-    texts = {
-        name: json.dumps(value, sort_keys=True, default=_plain)
-        for name, value in flat(dict(params.items()))
-    }
-    return {
-        name: text if len(text) <= _LONGEST else hashlib.sha256(text.encode()).hexdigest()[:16]
-        for name, text in texts.items()
-    }
+    texts = {name: json.dumps(value, default=_plain) for name, value in flat(dict(params.items()))}
+    return {name: text if len(text) <= _LONGEST else _short(text) for name, text in texts.items()}
+
+
+def digest(asked: Mapping[str, str]) -> str:
+    """Return a hash of what a job is asked, in its order."""
+    return _short(json.dumps([*asked.items()]))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _plain(value: Any) -> Any:
@@ -297,6 +327,8 @@ def _plain(value: Any) -> Any:
 def asked_anew(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str]:
     """Return what a job is asked otherwise than it answered, and files with another checksum.
 
+    The order counts: a table has the streams in the order of the config.
+
     Args:
         note: what the job noted.
         now: what it is asked, from `asked`.
@@ -304,19 +336,25 @@ def asked_anew(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> 
     """
     files = {**note.read, **note.wrote}.items()
     others = (file for file, value in files if noted.get(file) != value)
-    return [*differences(note.asked, now), *others]
+    differing = [*differences(note.asked, now), *others]
+    return differing or ["the order of its settings"] * (list(note.asked) != list(now))
 
 
 # ---- settings side by side -----------------------------------------------------------------------
 
 
 def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of a config by dotted path; a list or an empty block is one value."""
+    """Yield the values of a config by dotted path; a list or an empty block is one value.
+
+    >>> dict(flat({"streams": {"A.b": {"groups": ["A"]}}}))
+    {'streams."A.b".groups': ['A']}
+    """
     if not isinstance(value, dict) or not value:
         yield path, value
         return
     for key, item in value.items():
-        yield from flat(item, f"{path}.{key}" if path else str(key))
+        name = str(key) if _BARE.fullmatch(str(key)) else json.dumps(str(key), ensure_ascii=False)
+        yield from flat(item, f"{path}.{name}" if path else name)
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -121,6 +121,18 @@ def test_theorems_4_and_6_by_hand():
     assert best.objective == pytest.approx(bound)
 
 
+@pytest.mark.parametrize("n_rounds", [2, 5])
+def test_its_regret_bound_counts_the_rounds_in_which_the_coupling_fails(n_rounds):
+    """In few rounds the failure is likely: 2 G D in each, by the words of Theorem 4."""
+    game, eta, sigma = game_of(n_rounds=n_rounds), 0.1, 50.0
+    made, T, D, G = theorem_6(game, 0.0, eta, sigma), n_rounds, game.diameter, game.lipschitz
+    failure = math.exp(-T * (T ** (-1 / 3) + 1 - math.exp(-2 * made.log_phi)))
+    lost = 2 * G * D * T * (failure + game.delta / (20 * T))
+    rest = D**2 / (2 * eta) + 2 * G**2 * eta * T + sigma * math.sqrt(game.dimension) * D + 2 * G * D
+    assert lost > 1e-6 * rest
+    assert made.objective == pytest.approx(rest + lost, rel=1e-12)
+
+
 def test_it_has_no_epsilon_outside_the_conditions_of_theorem_6():
     for fields in ({"n_rounds": 165}, {"delta": 0.6}, {"n_rounds": 9, "delta": 0.5}):
         assert theorem_6(game_of(**fields), 0.0, 0.1, 1e9).epsilon == math.inf

@@ -11,6 +11,7 @@ import re
 import warnings
 import zipfile
 import zlib
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,8 +36,8 @@ MOST_MB = 2_000
 """Largest CSV table, unpacked, in MB (10^6 bytes)."""
 LONGEST_CELL = 10_000_000
 """Largest number of characters of a cell."""
-MOST_CELLS = 5_000_000
-"""Largest number of cells of a sheet; openpyxl takes a minute to read them."""
+MOST_CELLS = 10_000_000
+"""Largest number of cells of a sheet, and of the columns that are read of a CSV table: some GB."""
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 DELIMITERS = ",;\t|"
@@ -116,9 +117,10 @@ def read_table(
     out. A formula yields the value that was saved with it.
 
     Raises:
-        DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`;
-            a column or the sheet is missing; a CSV row has more or fewer cells than the header; a
-            formula has no value; or a key of the format does not apply to such a file.
+        DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`
+            or `MOST_CELLS`; a column or the sheet is missing; a CSV row has more or fewer cells
+            than the header; a formula has no value; or a key of the format does not apply to such
+            a file.
     """
     path = Path(path)
     if not path.is_file():
@@ -154,7 +156,7 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
                     " that no run needs, or save it as Parquet"
                 )
     csv.field_size_limit(LONGEST_CELL)
-    rows = dict[int, list[str]]()
+    lines, known = array("q"), dict[str, str]()
     encoding = form.encoding.replace("utf-8", "utf-8-sig")
     with io.TextIOWrapper(open_bytes(path), encoding, newline="") as text:
         for _ in range(form.skip_rows):
@@ -163,7 +165,7 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
         try:
             header = next(filter(None, reader), [])
             wanted = choose(header)
-            places = [header.index(name) for name in wanted]
+            columns = {header.index(name): list[str]() for name in wanted}
             for row in filter(None, reader):
                 line = form.skip_rows + reader.line_num
                 if len(row) != len(header):
@@ -172,11 +174,18 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
                         f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break,"
                         f" or, if the file is cut short here, {_AGAIN}"
                     )
-                rows[line] = [row[place] for place in places]
+                lines.append(line)
+                for place, texts in columns.items():
+                    texts.append(known.setdefault(row[place], row[place]))
+                if len(lines) * max(len(columns), 1) > MOST_CELLS:
+                    raise DataError(
+                        f"{path}: has more than {MOST_CELLS:,} cells up to row {line:,} in the"
+                        " columns that are read; leave out rows and columns that no run needs"
+                    )
         except csv.Error as error:
             line = form.skip_rows + reader.line_num
             raise DataError(f"{path}, row {line}: is not CSV: {error}; {_AGAIN}") from None
-    return pd.DataFrame.from_dict(rows, orient="index", columns=wanted, dtype=str)
+    return pd.DataFrame(dict(zip(wanted, columns.values(), strict=True)), [*lines], dtype=str)
 
 
 def open_bytes(path: Path) -> IO[bytes]:
