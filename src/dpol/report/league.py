@@ -15,7 +15,7 @@ from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
 from dpol.noise import NO_NOISE
-from dpol.show.table import to_fragment
+from dpol.show.table import render
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.points import StandingsPoint
@@ -45,7 +45,8 @@ class League:
 
     def _repr_html_(self) -> str:
         """Return the table of the page, as a notebook shows it."""
-        return to_fragment(league_table({"standings": self.standings}, _NOBODY, self.facts))
+        table = league_table({"standings": self.standings}, _NOBODY, self.facts)
+        return render(table, ".fragment.html")
 
     def plot(self) -> Figure:
         """Draw what each algorithm keeps at each level, with its best noise."""
