@@ -147,7 +147,7 @@ def spread(base: Path) -> pd.DataFrame:
     means = every[every["stream"] == ""]
     told, rows = (means if len(means) else every), []
     for mu, at in told.groupby("mu", sort=False):
-        ours, rival = at[at["role"] == "ours"].iloc[0], at[at["strongest"]].iloc[0]
+        ours, rival = at[at["role"] == "our method"].iloc[0], at[at["strongest"]].iloc[0]
         systems = [(it["algorithm"], it["noise"]) for it in (ours, rival)]
         if len(means):
             units, of = "states", every[(every["mu"] == mu) & (every["stream"] != "")]

@@ -30,7 +30,8 @@ MINE = "rw-ftpl", "capacity"
 DECIDED = (
     "Each week an algorithm picks one e from noisy numbers, and scores its c divided by its k."
 )
-POINTS = "of 100 points: 0 is a random choice, and 100 the best of every week"
+SCALE = "0 is a random choice, and 100 the best of every week"
+POINTS = f"of 100 points: {SCALE}"
 # Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
 GUESSES = {1.0: 69, 0.25: 55}
 
@@ -102,9 +103,9 @@ def test_means_over_streams_lead_where_people_differ() -> None:
     rows = compared([30.0, 36.0, 24.0])
     rows += compared([30.0, 0.0, 24.0], "pa")
     means, one = (leads(standings_of(rows, MINE, apart=it), TWO)[1] for it in (True, False))
-    assert f"{POINTS}, mean over 2 streams." in means
+    assert f"of 100 points on average over 2 streams: {SCALE}." in means
     assert "above the strongest rival" not in one
-    assert f"{POINTS} in Here." in one
+    assert f"of 100 points in Here: {SCALE}." in one
     # 30 and 0 of 60 have a mean of 30%, as the paper's method has, which is the first.
     assert "strongest rival in hindsight (rw-meta, isotropic noise), which keeps 30" in means
 
@@ -113,8 +114,8 @@ def test_it_says_on_which_data_ours_was_chosen_and_what_nobody_measured() -> Non
     some = {"unmeasured_periods": 13, "unmeasured_share": 0.06}
     rows = [it | some for it in compared([30.0, 36.0, 24.0])]
     lead = leads(standings_of(rows, MINE), chosen_on="other data")[1]
-    assert "It is ahead, at this reading of unmeasured numbers, of the paper’s method" in lead
-    assert "and behind, at this reading of unmeasured numbers, the strongest rival" in lead
+    assert "It is ahead of the paper’s method, which keeps 30, and behind the strongest" in lead
+    assert "which keeps 60, at this reading of unmeasured numbers. In 13" in lead
     assert lead.endswith(
         " In 13 of 148 weeks, with 6% of the possible gain, nobody measured the best number. Our"
         " method was chosen on other data."
@@ -160,7 +161,7 @@ def test_the_simplest_rule_that_is_not_below_the_best_is_named(
         noise = "capacity" if rule == "persistence" else "isotropic"
         kept = round(100 * gains[rule == "persistence"] / 60)
         assert f" let {rule} with {noise} noise choose, the simplest rule" in lead
-        assert f"not below the best in hindsight: it keeps {kept} {POINTS}." in lead
+        assert f"hindsight: it keeps {kept} of 100 points, where {SCALE}." in lead
         assert "Always North keeps 50 in hindsight" in lead
         if down_to is None:
             assert lead.endswith("and no rule with noise is above it.")
@@ -222,7 +223,10 @@ def test_several_questions_are_led_by_the_first() -> None:
     asked = {"nm": "share", "pa": "patients"}
     facts = replace(TWO, questions={it: it for it in asked.values()}, question_of=asked)
     rows = [run("rw-meta", 1.0, gain, stream=it) for it, gain in {"nm": 30.0, "pa": 6.0}.items()]
-    assert f"keeps 50 {POINTS} in Here." in leads(standings_of(rows, questions=asked), facts)[1]
+    assert (
+        f"keeps 50 of 100 points in Here, where {SCALE}."
+        in leads(standings_of(rows, questions=asked), facts)[1]
+    )
 
 
 def test_a_share_that_rounds_to_zero_has_no_minus() -> None:

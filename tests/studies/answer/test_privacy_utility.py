@@ -110,7 +110,7 @@ def test_the_curator_of_a_comparison_is_the_best_in_hindsight() -> None:
     better = [run("mf-ftpl", mu, gain, model="central") for mu, gain in gains.items()]
     for more, name in (([], "tree-ftpl-min-noise"), (better, "mf-ftpl")):
         systems = lines_of(standings_of([*rows(), *more], OURS))
-        roles = ["the baseline", "the strongest rival", "ours", "a curator"]
+        roles = ["the baseline", "the strongest rival", "our method", "a curator"]
         assert [line.name for line in systems] == roles
         assert {*systems[-1].rows["algorithm"]} == {name}
         assert systems[-1].explained.startswith("a curator: sees raw numbers, ")

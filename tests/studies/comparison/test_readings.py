@@ -55,8 +55,8 @@ def test_above_needs_measured_numbers_or_all_readings(
     made = made.set_index(["role", "mu"])
     opposite = {"above": "below", AHEAD: "behind at this reading"}
     for column in ("to_baseline_verdict", "to_strongest_verdict"):
-        assert made.loc[("ours", 1.0), column] == said
-        assert made.loc[("ours", 0.5), column] == (AHEAD if share > 0.05 else "above")
+        assert made.loc[("our method", 1.0), column] == said
+        assert made.loc[("our method", 0.5), column] == (AHEAD if share > 0.05 else "above")
     assert made.loc[("the baseline", 1.0), "to_ours_verdict"] == opposite[said]
     assert made.loc[("the baseline", 1.0), "to_strongest_verdict"] == "equal"
 

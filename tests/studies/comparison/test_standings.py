@@ -111,7 +111,7 @@ def one_level(
             "gain_share_half_width": half,
             "strongest": [key] == strongest,
             "ci_comparisons": intervals,
-            "role": "ours" if key in ours else "the baseline" if key in baseline else "",
+            "role": "our method" if key in ours else "the baseline" if key in baseline else "",
         }
         others = {"strongest": strongest, "ours": ours}
         others["baseline"] = baseline

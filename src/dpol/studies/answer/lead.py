@@ -22,11 +22,11 @@ from dpol.studies.study import Facts
 _WORDS = {
     ABOVE: "above",
     BELOW: "below",
-    AHEAD: "ahead, at this reading of unmeasured numbers, of",
-    BEHIND: "behind, at this reading of unmeasured numbers,",
+    AHEAD: "ahead of",
+    BEHIND: "behind",
 }
 """What a verdict says before the name of the other system; `level with` for the others."""
-_SCALE = "of 100 points: 0 is a random choice, and 100 the best of every"
+_SCALE = "0 is a random choice, and 100 the best of every"
 Row = Mapping[Any, Any]
 """A row of the standings."""
 
@@ -60,7 +60,7 @@ def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> l
     question = next(iter(facts.questions), "")
     streams = [it for it in facts.streams if facts.question_of.get(it, "") == question]
     if len(rows) and rows["stream"].iloc[0] == "":
-        where = f", mean over {len(streams)} streams"
+        where = f" on average over {len(streams)} streams"
     ends = _unmeasured(standings[standings["stream"].isin(streams)], facts)
     if compared.chosen_on:
         ends += f" Our method was chosen on {compared.chosen_on}."
@@ -95,9 +95,11 @@ def _of_ours(at: pd.DataFrame, facts: PageFacts, where: str) -> str:
         name = f"the strongest rival in hindsight ({system})"
         beside.append(_beside(ours["to_strongest_verdict"], name, rival))
     system = system_title(ours["algorithm"], ours["noise"])
-    keeps = f"our method ({system}) keeps {_points(ours)} {_SCALE} {facts.period}{where}."
-    said = f"{_attacked(ours, facts)} {keeps}"
-    return f"{said} It is {', and '.join(beside)}." if beside else said
+    keeps = f"keeps {_points(ours)} of 100 points{where}: {_SCALE} {facts.period}."
+    said = f"{_attacked(ours, facts)} our method ({system}) {keeps}"
+    verdicts = {ours["to_baseline_verdict"], ours["to_strongest_verdict"]}
+    read = ", at this reading of unmeasured numbers" * bool(verdicts & {AHEAD, BEHIND})
+    return f"{said} It is {', and '.join(beside)}{read}." if beside else said
 
 
 def _beside(verdict: str, name: str, other: Row) -> str:
@@ -111,7 +113,8 @@ def _of_the_rule(rule: Row | None, facts: PageFacts, where: str) -> str:
     system = f"{rule['algorithm']} with {rule['noise']} noise"
     return (
         f"{_attacked(rule, facts)} let {system} choose, the simplest rule that is not below the"
-        f" best in hindsight: it keeps {_points(rule)} {_SCALE} {facts.period}{where}."
+        f" best in hindsight: it keeps {_points(rule)} of 100 points{where}, where {_SCALE}"
+        f" {facts.period}."
     )
 
 

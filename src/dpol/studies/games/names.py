@@ -32,7 +32,7 @@ REFERENCE_NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", O
 THE_LEVEL, ONE_WEEK, RAW, LESS = "the level", "one week", "raw", "less"
 """What a row promises: its level, and for longer stays as much as independent noise at the level;
 its level for one week only; its level from a curator or nobody, who see raw gains; less."""
-BASELINE, OURS = "the baseline", "ours"
+BASELINE, OURS = "the baseline", "our method"
 """Roles: the first paper's RW-Meta with its noise, and our method, or the reader's."""
 
 
