@@ -29,12 +29,11 @@ _NAMED = re.compile(
     rf" ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)"
 )
 HEAD = (
-    "# Where each exhibit of the papers is\n\nFor every figure, table, algorithm and statement of"
-    " the three papers, and for what the ledger checks of two predecessors, this page names the"
-    " code that computes it and the figure, table or row of the [claims"
+    "# Where each exhibit of the papers is\n\nThis page names the code that computes each figure,"
+    " table, algorithm and statement of the papers, and the figure, table or row of the [claims"
     " ledger](../explanation/ours.md#the-claims-ledger) that shows it. Rows are entries of"
-    " `src/dpol/studies/ledger/claims/statements.yaml`; the modules beside this file check them. †"
-    " marks our own rows.\n\n"
+    " `src/dpol/studies/ledger/claims/statements.yaml`; modules beside it check them. † marks our"
+    " own rows.\n\n"
 )
 
 

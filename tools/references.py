@@ -68,7 +68,7 @@ class Reference(BaseModel):
     def links(self) -> Iterator[str]:
         """Its numbers as links of a page."""
         if self.arxiv:
-            yield f"[arXiv {self.arxiv}](https://arxiv.org/abs/{self.arxiv})"
+            yield f"[{self.arxiv}](https://arxiv.org/abs/{self.arxiv})"
         if self.doi:
             yield f"[{self.doi}](https://doi.org/{self.doi})"
         if address := self.url or (self.code if not self.year else None):
