@@ -21,9 +21,6 @@ from dpol.core.words import printable
 _COMMANDS = "pipeline", "league", "compare", "config", "extensions", "account"
 """Modules of this package in the order of the help; the function `add` of each adds commands."""
 
-_OTHER = "Other"
-"""The heading of the help for commands without readers."""
-
 GROUP = "dpol.commands"
 """Group of entry points of other packages: functions that add commands, like `add` here."""
 
@@ -117,6 +114,6 @@ def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
     """Return the lines of the commands, under a heading for each kind of readers."""
     parts: dict[str, list[str]] = {}
     for action in commands._get_subactions():
-        readers = commands.choices[action.dest].get_default("readers") or _OTHER
+        readers = commands.choices[action.dest].get_default("readers") or "Other"
         parts.setdefault(readers, []).append(f"  {action.dest:14}{action.help}")
     return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items())
