@@ -1,4 +1,4 @@
-"""Commands are found in this package and in others, and their help has examples."""
+"""Commands are found in this package and in others, and shown to their readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def test_commands_that_cannot_be_loaded_are_named_and_break_no_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = EntryPoint("broken", "dpol_nothing:add", cli.GROUP)._for(distribution("dpol"))
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [broken, another("zip")])
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: [broken, another("zip", "Archivists")]
+    )
     assert cli.main(["account", "--mu", "1"]) == 0
     with pytest.raises(SystemExit, match="0"):
         cli.main(["zip", "--help"])
@@ -29,35 +31,43 @@ def test_commands_that_cannot_be_loaded_are_named_and_break_no_others(
     }
 
 
-def another(name: str) -> SimpleNamespace:
+def another(name: str, readers: str | None = None) -> SimpleNamespace:
     """The entry point of another package, which adds a command."""
 
     def add(commands: Commands) -> None:
-        add_command(commands, name, words="pack", example=f"dpol {name}")
+        if readers:
+            add_command(commands, name, readers=readers, words="pack")
+        else:
+            commands.add_parser(name, help="pack")
 
     return SimpleNamespace(load=lambda: add)
 
 
-def test_help_has_the_commands_of_other_packages_last(
+def test_help_has_every_command_once_under_its_readers_in_order_of_arrival(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    points = another("tar"), another("zip")
+    points = another("tar", "Archivists"), another("zip"), another("sum", "Experiments")
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points)
     assert cli.main([]) == 0
-    shown = re.findall(r"^    ([\w-]+) +\w", capsys.readouterr().out, re.MULTILINE)
-    assert shown[-3:] == ["account", "tar", "zip"]
-    assert sorted(shown) == sorted(commands_of(cli.parser_of_commands()))
-
-
-def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of the commands, or of the actions of one."""
-    choices = (it.choices for it in parser._actions if isinstance(it, argparse._SubParsersAction))
-    return {name: one for chosen in choices for name, one in chosen.items()}
+    heads = re.split(r"^(\w+):\n", capsys.readouterr().out, flags=re.MULTILINE)
+    parts = dict(zip(heads[1::2], heads[2::2], strict=True))
+    shown = {
+        head: re.findall(r"^  ([\w-]+) +\w", part, re.MULTILINE) for head, part in parts.items()
+    }
+    assert shown.pop("options")
+    assert list(shown) == ["Experiments", "Archivists", "Other"]
+    assert shown["Experiments"][-2:] == ["account", "sum"]
+    assert (shown["Archivists"], shown["Other"]) == (["tar"], ["zip"])
+    every = [name for names in shown.values() for name in names]
+    assert sorted(every) == sorted({*cli.parser_of_commands()._actions[-1].choices})
 
 
 def every_parser(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    for one in commands_of(parser).values():
-        yield from (one, *every_parser(one))
+    """Yield the parsers of dpol's commands, and of their actions."""
+    kinds = (it.choices for it in parser._actions if isinstance(it, argparse._SubParsersAction))
+    for one in (one for choices in kinds for one in choices.values()):
+        if one.get_default("readers") == "Experiments":
+            yield from (one, *every_parser(one))
 
 
 @pytest.mark.parametrize(

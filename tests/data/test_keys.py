@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import dpol
-from dpol.cli.dataset import add_options, as_option
+from dpol.cli.dataset import add, as_option
 from dpol.core.errors import Key, in_words, keyed
 from dpol.data.own_table import as_argument
 from pipeline import ROOT
@@ -23,8 +23,8 @@ from pipeline import ROOT
 FILES = [*(ROOT / "src/dpol/data").rglob("*.py")]
 OF_A_RUN = "panel.py"  # writes a page of a run, which has a config
 SCHEMA = json.loads((ROOT / "config/schema.json").read_text())
-OPTIONS = argparse.ArgumentParser()
-add_options(OPTIONS)
+KINDS = argparse.ArgumentParser().add_subparsers()
+add(KINDS)
 
 
 def keys_in(file: Path) -> Iterator[Key]:
@@ -67,7 +67,7 @@ def test_an_edge_names_only_keys_that_it_has(key: Key) -> None:
     of_no_counts = key.location[:2] == ("dataset", "source")  # kinds that are no table of counts
     assert first in arguments or argument == "the arguments" or of_no_counts
     option = as_option(key)
-    assert option in (str(key), *OPTIONS._option_string_actions)
+    assert option in (str(key), *KINDS.choices["dataset"]._option_string_actions)
 
 
 def test_the_edges_name_one_key_in_their_words() -> None:

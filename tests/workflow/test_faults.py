@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -154,16 +153,3 @@ def test_without_network_the_fetch_says_what_to_do_and_that_works(tmp_path: Path
     placed.write_bytes(gzip.compress(GOOD.encode()))
     succeed(snakemake(tmp_path, "results/verify-small/data/panel.parquet"))
     assert gzip.decompress(placed.read_bytes()) == GOOD.encode()
-
-
-def test_a_checkout_without_network_ends_with_the_command_of_the_default(tmp_path: Path) -> None:
-    """Another default config, as of a workflow that imports dpol, may need the network too."""
-    source = {**WEB, "endpoints": [{"kind": "file", "url": NOWHERE}]}
-    local_table(tmp_path, GOOD, source)
-    (tmp_path / "config").mkdir()
-    shutil.copy(ROOT / "config/config.yaml", tmp_path / "config")
-    said = fail(snakemake(tmp_path, "data"))
-    assert said.endswith("without a network: snakemake --cores 2\n")
-    with (tmp_path / "config/config.yaml").open("a") as stream:
-        stream.write("# changed\n")
-    assert fail(snakemake(tmp_path, "data")).endswith("without a network: dpol demo\n")

@@ -91,11 +91,12 @@ def parser_of_commands() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="dpol",
         description="Differentially private online learning: experiments on real data.",
-        epilog="dpol COMMAND --help has an example of each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="dpol [-h] [--version] COMMAND ...",
     )
     parser.add_argument("--version", action="version", version=f"dpol {__version__}")
     parser.set_defaults(run=None)
-    commands = parser.add_subparsers(prog="dpol", metavar="COMMAND", title="commands")
+    commands = parser.add_subparsers(prog="dpol", metavar="COMMAND", help=argparse.SUPPRESS)
     for name in _COMMANDS:
         import_module(f"dpol.cli.{name}").add(commands)
     for point in entry_points(group=GROUP):
@@ -105,4 +106,14 @@ def parser_of_commands() -> argparse.ArgumentParser:
             package = point.dist.name if point.dist else "an unknown package"
             wrong = f"{package}: cannot load its commands ({error}); install it again"
             print(f"warning: {printable(wrong)}", file=sys.stderr)
+    parser.epilog = _by_readers(commands)
     return parser
+
+
+def _by_readers(commands: argparse._SubParsersAction[_Parser]) -> str:
+    """Return the lines of the commands, under a heading for each kind of readers."""
+    parts: dict[str, list[str]] = {}
+    for action in commands._get_subactions():
+        readers = commands.choices[action.dest].get_default("readers") or "Other"
+        parts.setdefault(readers, []).append(f"  {action.dest:14}{action.help}")
+    return "\n\n".join("\n".join([f"{head}:", *lines]) for head, lines in parts.items())

@@ -51,7 +51,7 @@ def add(commands: Commands) -> None:
             prefix_chars="\0",
         )
         parser.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        parser.set_defaults(run=run, parser=parser)
+        parser.set_defaults(run=_start, start=run, parser=parser)
 
     words = (
         "check a part of the experiments (4 minutes on two cores), or the files of a run against"
@@ -64,10 +64,14 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=_verify)
 
 
-def _demo(options: argparse.Namespace) -> None:
-    if _asks_for_help(options):
-        return
-    flags = options.words
+def _start(options: argparse.Namespace) -> None:
+    if options.words[:1] in (["-h"], ["--help"]):
+        options.parser.print_help()
+    else:
+        options.start(options.words)
+
+
+def _demo(flags: list[str]) -> None:
     if flags and not flags[0].startswith("-"):
         if not Path(flags[0]).is_dir():
             remedy = "make it first, or write dpol run CONFIG for another config"
@@ -76,10 +80,8 @@ def _demo(options: argparse.Namespace) -> None:
     _snakemake(pipeline() / "config/config.yaml", flags)
 
 
-def _run(options: argparse.Namespace) -> None:
-    if _asks_for_help(options):
-        return
-    name, *flags = options.words or [""]
+def _run(words: list[str]) -> None:
+    name, *flags = words or [""]
     _snakemake(config_named(name, "dpol run CONFIG, then the flags"), flags)
 
 
@@ -111,13 +113,6 @@ def _verify(options: argparse.Namespace) -> int:
     for line in lines or [f"{options.folder}: all files are as the run made them"]:
         print(printable(line))
     return int(bool(lines))
-
-
-def _asks_for_help(options: argparse.Namespace) -> bool:
-    asked = options.words[:1] in (["-h"], ["--help"])
-    if asked:
-        options.parser.print_help()
-    return asked
 
 
 def _snakemake(config: Path, flags: list[str]) -> NoReturn:

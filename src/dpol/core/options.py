@@ -19,7 +19,14 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def add_command(
-    commands: Commands, name: str, *, words: str, example: str, description: str = "", **more: Any
+    commands: Commands,
+    name: str,
+    *,
+    words: str,
+    description: str = "",
+    example: str = "",
+    readers: str = "Experiments",
+    **more: Any,
 ) -> argparse.ArgumentParser:
     """Add a command, or an action of one.
 
@@ -27,12 +34,15 @@ def add_command(
         commands: the object to which it is added.
         name: what users type.
         words: its line in the help.
-        example: a whole command, below its options.
         description: the text above its options; by default the words.
+        example: a whole command, below its options.
+        readers: its heading in the help, by who uses it.
         more: options of `argparse.ArgumentParser`.
     """
-    more |= {"description": description or words, "epilog": f"Example: {example}"}
-    return commands.add_parser(name, help=words, allow_abbrev=False, **more)
+    more |= {"description": description or words, "epilog": example and f"Example: {example}"}
+    parser = commands.add_parser(name, help=words, allow_abbrev=False, **more)
+    parser.set_defaults(readers=readers)
+    return parser
 
 
 def add_answer_options(parser: argparse.ArgumentParser) -> None:

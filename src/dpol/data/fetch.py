@@ -17,7 +17,6 @@ import urllib3
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
-from dpol.core.shipped import pipeline
 from dpol.core.words import printable
 from dpol.data.query import Query
 from dpol.data.settings import WebSource
@@ -78,15 +77,8 @@ def fetch_table(
             f"- get the table on another machine and place it at {destination}, a gzip-compressed"
             f" CSV file\n  with the columns {', '.join(query.columns)};\n"
             f"  needed rows: {query.where or 'all'}; or\n"
-            f"- use the hospitals that come with dpol, without a network: {offline_command()}"
+            "- use the hospitals that come with dpol, without a network: dpol demo"
         )
-
-
-def offline_command() -> str:
-    """Return a command, for this folder, that starts a run without a network."""
-    default, shipped = Path("config/config.yaml"), pipeline() / "config/config.yaml"
-    here = default.is_file() and default.read_bytes() == shipped.read_bytes()
-    return "snakemake --cores 2" if here else "dpol demo"
 
 
 class _BrokenError(Exception):
