@@ -72,10 +72,10 @@ def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
     standings = frames["standings"].sort_values("gain_share", ascending=False, kind="stable")
     played = standings.dropna(subset="gain_share")
     mu = played["mu"].min()
-    at = set(played[played["mu"] == mu]["promise"])
-    promise = next((it for it in _PROMISES if it in at), THE_LEVEL)
+    at = played[played["mu"] == mu]
+    promise = next((it for it in _PROMISES if it in set(at["promise"])), THE_LEVEL)
     groups = {
-        title: own[(own["mu"] == mu) & (own["promise"] == promise)].dropna(subset="gain_share")
+        title: own[own.index.isin(at.index[at["promise"] == promise])]
         for title, own in groups_of(standings, facts).items()
     }
     most = max(map(len, groups.values()))
