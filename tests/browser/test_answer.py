@@ -42,6 +42,8 @@ def test_the_slider_rewrites_the_lead_the_list_and_the_mark_of_the_table(
     assert first["list"][0] == ["ridge-w64-strong, isotropic noise", "65.0%"]
     # Last, and at μ = 1 without a number: what keeps no level.
     assert (first["hash"], free["hash"]) == ("", "#answer?mu=inf")
+    told = " ".join(first["marked"]).replace("\xa0", " ")
+    assert all(share in told for _, share in first["list"]), "list and table round alike"
     places = sorted(place for _, place in first["ends"])
     assert len(places) == len(first["list"]), "each line is named at its end"
     assert all(two - one > 12 for one, two in itertools.pairwise(places))

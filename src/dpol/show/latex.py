@@ -72,14 +72,9 @@ def _kind_of(column: Column, texts: Iterable[str]) -> tuple[str, str]:
     if column.prose or not found:
         return "P" if column.prose else "r", ""
     signs, whole, digits, percents, halves = zip(*found, strict=True)
-    form = f"{'-' if any(signs) else ''}{_most(whole)}.{_most(digits)}"
-    half = f"({_most(halves)})" if any(halves) else ""
-    unit = "%" if all(percents) else ""
-    return f"S[table-format={form}{half}, separate-uncertainty]", unit
-
-
-def _most(numbers: Iterable[str]) -> int:
-    return max(len(re.sub(r"\D", "", number)) for number in numbers)
+    most = [max(len(re.sub(r"\D", "", it)) for it in each) for each in (whole, digits, halves)]
+    form = "-" * any(signs) + f"{most[0]}.{most[1]}" + f"({most[2]})" * any(halves)
+    return f"S[table-format={form}, separate-uncertainty]", "%" * all(percents)
 
 
 def _cell(text: str, kind: str, unit: str) -> str:

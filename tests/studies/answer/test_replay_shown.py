@@ -61,14 +61,14 @@ def test_noise_and_its_whiskers_equal_the_table() -> None:
     groups = frame.groupby(["noise", "mu"], sort=False)
     for setting, ((_, mu), own) in zip(data["settings"], groups, strict=True):
         if mu == math.inf:
-            assert (setting["noisy"], setting["half"]) == (None, None)
+            assert (setting["noisy"], setting["halves"]) == (None, None)
             continue
         assert setting["noisy"] == np.rint(1000 * own["noisy_gain"]).tolist()
-        half = np.array(data["halves"][setting["half"]]).reshape(6, -1)
-        drawn = np.broadcast_to(setting["factor"] * half, (6, 3)).ravel()
-        np.testing.assert_allclose(drawn, 1960 * own["noise_scale"], atol=0.5 * setting["factor"])
-    # The memory changes with the level; other scales are proportional to 1/mu.
-    assert [len(halves) for halves in data["halves"]] == [6, 18, 18, 18]
+        half = np.array(setting["halves"]).reshape(6, -1)
+        drawn = np.broadcast_to(half, (6, 3)).ravel()
+        np.testing.assert_allclose(drawn, 1960 * own["noise_scale"], atol=0.5)
+    lengths = [len(it["halves"]) for it in data["settings"] if it["halves"]]
+    assert lengths == [6, 6, *[18] * 4], "isotropic noise is the same for all experts of a round"
 
 
 def test_without_any_noise_the_truth_alone_is_replayed() -> None:
@@ -77,7 +77,7 @@ def test_without_any_noise_the_truth_alone_is_replayed() -> None:
     frame = replay_of(stream, games(stream, levels=levels), levels=levels)
     data = data_of(frame, privacy={"levels": levels})
     assert [setting["noisy"] for setting in data["settings"]] == [None, None]
-    assert data["halves"] == []
+    assert [setting["halves"] for setting in data["settings"]] == [None, None]
     assert [widget_of(it).values["noisy"] for it in (frame, replay())] == [False, True]
 
 

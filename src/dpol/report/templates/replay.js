@@ -66,8 +66,8 @@
   function dot(svg, t, i, faded, whisker) {
     const value = (state.setting.noisy ?? truth)[t * shown + i];
     if (whisker && state.setting.noisy) {
-      const halves = data.halves[state.setting.half];
-      const half = state.setting.factor * (halves.length > last + 1 ? halves[t * shown + i] : halves[t]);
+      const { halves } = state.setting;
+      const half = halves.length > last + 1 ? halves[t * shown + i] : halves[t];
       const [x1, x2] = [where(value - half), where(value + half)];
       draw(svg, "line", { x1: `${x1}%`, x2: `${x2}%`, y1: "50%", y2: "50%", class: "whisker" });
     }

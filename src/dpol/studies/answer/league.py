@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.rounding import fixed, rounded_up
-from dpol.core.words import listed
+from dpol.core.words import counted, listed
 from dpol.show import footers, panels
 from dpol.show.looks import BLACK, GREY
 from dpol.show.names import OURS
@@ -62,19 +62,24 @@ def league_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
 def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
     """Draw what the best systems keep at the strictest level, a panel per question or stream.
 
-    The figure has the width of one column. Systems are those that promise the level.
+    The figure has the width of one column. Systems are those of the first group of the table.
 
     Args:
         frames: the standings.
         compared: the data on which ours was chosen.
         facts: titles of the streams and questions, and the levels.
     """
-    mu = ordered_levels(facts.levels)[-1]
-    rows = frames["standings"].sort_values("gain_share", ascending=False, kind="stable")
-    rows = rows[(rows["promise"] == THE_LEVEL) & (rows["mu"] == mu)]
-    named = map(system_title, rows["algorithm"], rows["noise"])
-    groups = groups_of(rows.assign(system=list(named)), facts)
-    size = _COLUMN, 0.5 + 0.16 * min(_DRAWN + 1, max(map(len, groups.values())))
+    standings = frames["standings"].sort_values("gain_share", ascending=False, kind="stable")
+    played = standings.dropna(subset="gain_share")
+    mu = played["mu"].min()
+    at = played[played["mu"] == mu]
+    promise = next((it for it in _PROMISES if it in set(at["promise"])), THE_LEVEL)
+    groups = {
+        title: own[own.index.isin(at.index[at["promise"] == promise])]
+        for title, own in groups_of(standings, facts).items()
+    }
+    most = max(map(len, groups.values()))
+    size = _COLUMN, 0.5 + 0.16 * min(_DRAWN + 1, most)
     with panels.panels(len(groups), 1, size, width=_COLUMN) as drawn:
         for ax, (title, own) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
@@ -83,16 +88,22 @@ def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
                 colour = BLACK if row["role"] == OUR_ROLE else GREY
                 bar = {"xerr": row["gain_share_half_width"], "color": colour, "linewidth": 1.0}
                 ax.errorbar(row["gain_share"], -place, marker="o", markersize=3, **bar)
-            ax.set_yticks(range(0, -len(shown), -1), shown["system"])
+            ax.set_yticks(range(0, -len(shown), -1), _systems(shown))
             panels.set_percent(ax.xaxis)
-        drawn.name_x(f"share of the possible gain, {mu_title(mu)}")
-        title, own = next(iter(groups.items()))
-        first = own.loc[own["rank"] == 1, "system"]
-        have = f"{listed(first)} {'has' if len(first) == 1 else 'have'} rank 1"
-        drawn.find(f"{title}: {have} of {len(own)} systems that promise {mu_title(mu)}.")
-        bars = panels.describe_runs(own.iloc[0], facts.simulated, "bars")
+        bars = panels.describe_runs(standings.iloc[0], facts.simulated, "bars")
         drawn.caption(*bars, f"the best {_DRAWN}", OURS)
+        if most:
+            drawn.name_x(f"share of the possible gain, {mu_title(mu)}")
+            title, own = next((title, own) for title, own in groups.items() if len(own))
+            first = _systems(own[own["rank"] == 1])
+            have = f"{listed(first)} {'has' if len(first) == 1 else 'have'} rank 1"
+            among = f"of {counted(len(own), 'system')} at {mu_title(mu)} ({_PROMISES[promise]})"
+            drawn.find(f"{title}: {have} {among}.")
     return drawn.figure
+
+
+def _systems(rows: pd.DataFrame) -> list[str]:
+    return [*map(system_title, rows["algorithm"], rows["noise"])]
 
 
 def _groups(

@@ -123,7 +123,7 @@ def replay_data(
             [known["round"] - 1, known["at"], _whole(one * known["gain"])]
         ).ravel().tolist() if len(known) else [],
         "algorithms": [[one, models[one], text_colour(looks[one].colour)] for one in labels],
-        **_settings(rows, one, labels),
+        "settings": _settings(rows, one, labels),
     }  # fmt: skip
 
 
@@ -150,20 +150,13 @@ def short_names(experts: pd.DataFrame) -> list[str]:
     return [" ".join(parts[start:]) for parts in words]
 
 
-def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, Any]:
-    """Return noisy gains, edges of the drawing and actions of each setting, and half-widths.
-
-    Half-widths proportional to earlier ones, as for most noises at another mu, become a factor.
-    """
-    settings, halves = [], list[Floats]()
+def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[str, Any]]:
+    """Return noisy gains with half-widths, edges of the drawing and actions of each setting."""
+    settings, n_rounds = [], int(rows["round"].max())
     groups: Iterable[tuple[Any, pd.DataFrame]] = rows.groupby(["noise", "mu"], sort=False)
     for (noise, mu), own in groups:
         shown = own[own["shown"]]
         noisy, half = one * shown["noisy_gain"], one * NORMAL_95 * shown["noise_scale"].to_numpy()
-        private = bool(half.any())
-        if private and not any(_in_proportion(half, known) for known in halves):
-            halves.append(half)
-        like = [k for k, known in enumerate(halves) if private and _in_proportion(half, known)][:1]
         edges = np.quantile(noisy, [_EDGE, 1 - _EDGE])
         settings.append(
             {
@@ -171,19 +164,13 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> dict[str, An
                 "title": name_of(noise).long or f"{noise} noise",
                 "level": privacy_title(mu),
                 "mu": f"{mu:g}",
-                "noisy": _whole(noisy) if private else None,
-                "half": like[0] if like else None,
-                "factor": float(f"{half.sum() / halves[like[0]].sum():.6g}") if like else 0,
+                "noisy": _whole(noisy) if half.any() else None,
+                "halves": _packed(half.reshape(n_rounds, -1)) if half.any() else None,
                 "edges": _whole([min(0.0, edges[0]), max(one * shown["gain"].max(), edges[1])]),
                 "actions": _actions(own, labels),
             }
         )
-    n_rounds = int(rows["round"].max())
-    return {"settings": settings, "halves": [_packed(own.reshape(n_rounds, -1)) for own in halves]}
-
-
-def _in_proportion(half: Floats, other: Floats) -> bool:
-    return np.allclose(half * other.sum(), other * half.sum(), rtol=1e-6)
+    return settings
 
 
 def _packed(half: Floats) -> list[int]:

@@ -46,10 +46,9 @@ SECTIONS = (
             FigureSpec(
                 name="league",
                 title="The best systems at the strictest level",
-                description="There is a panel per stream, or per question with means over streams."
-                " A line is a system, and its place the share of the possible gain that it keeps:"
-                " 0% is a random choice, 100% the oracle. Black is our method, or the reader’s."
-                " Systems whose rank is 1 are those that no other one is surely above.",
+                description="Each line is a system with the share of the possible gain that it"
+                " keeps. Black is our method, or the reader’s. No other system is surely above one"
+                " of rank 1.",
                 place="folded",
             ),
         ),
