@@ -15,7 +15,7 @@ import dpol
 from dpol.core.files import sha256
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
-from dpol.reruns.record import CONFIG, CRATE, disagreements
+from dpol.reruns.record import CONFIG, CRATE, disagreements, read_config, read_record
 from dpol.studies.games.scores import RunBlock, rounds_of, score_tables
 from report.run_by_hand import record
 from runs_by_hand import played
@@ -136,8 +136,34 @@ def test_files_are_compared_with_the_crate_and_the_crate_with_its_note(
     crate.write_text(crate.read_text().replace(before, sha256(table)))
     assert disagreements(run) == [("changed", CRATE)]
     record(run)
+    hidden = run / "tables/.t.csv~abc.csv"
+    hidden.write_text("left by a killed job")
+    assert disagreements(run) == [("new", "tables/.t.csv~abc.csv")]
+    hidden.unlink()
     shutil.rmtree(run / "logs")
     assert disagreements(run) == [("missing", "logs")]
+
+
+ALIASES = "a0: &a0 [x, x]\n" + "".join(
+    f"a{one}: &a{one} [*a{one - 1}, *a{one - 1}]\n" for one in range(1, 40)
+)
+"""A trillion leaves."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (CONFIG, ALIASES),
+        (CONFIG, "a: " + "[" * 3_000),
+        (CRATE, "[" * 100_000),
+    ],
+)
+def test_a_strangers_record_is_refused_at_once(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    with pytest.raises(dpol.DataError, match=f"{name} cannot be read"):
+        read_config(tmp_path) if name == CONFIG else read_record(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -512,7 +512,14 @@ def read_stream(path: Path | str) -> GainStream:
             stay=about.get("stay", 1),
             gain_range=about["gain_range"],
         )
-    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
+    except (
+        OSError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+        pa.ArrowException,
+    ) as error:
         raise DataError(f"{path} is not a stream ({error}); {_REMEDY}") from None
     if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
         raise DataError(f"{path}: some rounds or experts are missing; {_REMEDY}")

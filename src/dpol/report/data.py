@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dpol.core.files import read_json
 from dpol.data.panel import IDLE, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
@@ -28,7 +28,7 @@ def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
         return dict(read_stream(folder / f"streams/{next(iter(facts.streams))}.parquet").provenance)
     path = folder / "data/cleaning.json"
     with reading(path):
-        return dict(json.loads(path.read_text(encoding="utf-8"))["provenance"])
+        return dict(read_json(path)["provenance"])
 
 
 def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> Part:
@@ -39,7 +39,7 @@ def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> 
         return Part(key="data", title="Data", intro=intro, facts=source)
     path = folder / "data/cleaning.json"
     with reading(path):
-        cleaning = json.loads(path.read_text(encoding="utf-8"))
+        cleaning = read_json(path)
         check = tuple(("check in the table", text) for text in cleaning["warnings"])
         best = (f"{facts.period}s in which nobody measured the best number",
                 "; ".join(map(_decided, cleaning["streams"])))  # fmt: skip

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import re
 import sys
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import OutputError
-from dpol.core.files import write_json
+from dpol.core.files import read_json, write_json
 from dpol.core.plugins import NAME, Package, files_of_package, is_foreign, is_installed
 from dpol.core.shipped import pipeline
 from dpol.core.versions import PACKAGES
@@ -238,7 +237,7 @@ def _parsed() -> Mapping[str, tuple[str, list[str]]]:
     """Return what `_parse` finds in every module of dpol."""
     kept: dict[str, Any] = {}
     with suppress(OSError, ValueError):
-        kept = json.loads(PARSED.read_text(encoding="utf-8"))
+        kept = read_json(PARSED)
     parser = sys.version.encode() + Path(__file__).read_bytes()
     sums = {it: hashlib.sha256(parser + text).hexdigest() for it, text in _texts().items()}
     parsed = {value: kept.get(value) or _parse(_texts()[it]) for it, value in sums.items()}
