@@ -209,3 +209,21 @@ def test_without_the_pipeline_it_says_what_to_install(
     )
     with pytest.raises(ModuleNotFoundError, match=said):
         dpol.read_table(file, **SITES)
+
+
+def test_a_table_beside_its_config_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "there")
+    days = [f"2021-01-{day:02},{name},{day % 5},9" for day in (3, 10, 17) for name in "ab"]
+    Path("t.csv").write_text("\n".join(["week,place,sick,beds", *days]))
+    assert main(["new", "dataset", "t.csv", "--count", "sick", "--capacity", "beds"]) == 0
+    monkeypatch.chdir(tmp_path / "here")
+    assert dpol.read_table("../there/t.yaml").n_experts == 2
+    (tmp_path / "there/t.csv").unlink()
+    with pytest.raises(dpol.DataError) as caught:
+        dpol.read_table("../there/t.yaml")
+    both = f"neither {tmp_path}/here/t.csv nor {tmp_path}/there/t.csv exists; put the table there"
+    assert both in str(caught.value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, ValidationError
 
 from dpol.core.arguments import check_number, check_whole
-from dpol.core.errors import ConfigError, DataError, Key, in_words
+from dpol.core.errors import ConfigError, DataError, Key, in_words, keyed
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.refusals import problems_of, refusal
@@ -167,13 +167,21 @@ def _read_config(file: str, label: str | None) -> GainStream:
         ) from None
     groups = None if groups == ["all"] else groups
     raw = {"dataset": dataset, "gain": gain, "groups": groups}
-    return _stream_of(file, raw, label, moved, weeks)
+    return _stream_of(file, raw, label, moved, weeks, beside=Path(file).parent)
 
 
 def _stream_of(
-    place: str, raw: dict[str, Any], label: str | None, count_sensitivity: float, stay: int
+    place: str,
+    raw: dict[str, Any],
+    label: str | None,
+    count_sensitivity: float,
+    stay: int,
+    beside: Path | None = None,
 ) -> GainStream:
     """Do what the jobs `clean_panel` and `build_stream` of a run do.
+
+    A table that is not where it should be, seen from the current folder, is looked for in the
+    folder `beside`.
 
     Raises:
         ConfigError: `raw` breaks rules of a config.
@@ -192,6 +200,12 @@ def _stream_of(
     if broken := [*dataset.problems({"gain": gain})]:
         raise refusal(place, broken)
     file = place_of(source.file)
+    if beside and not Path(file).is_file():
+        file = str(beside / source.file)
+        if not Path(file).is_file():
+            here = Path(source.file).resolve()
+            remedy = keyed("put the table there, or change {dataset.source.file}")
+            raise DataError(f"neither {here} nor {Path(file).resolve()} exists; ", remedy)
     if label is None:
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
     streams = {label: Stream(groups=asked.groups or ["all"])}
