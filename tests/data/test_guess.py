@@ -364,6 +364,46 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
 
 
+def test_the_only_sheet_with_dates_is_taken_and_said(here: Path, capsys) -> None:
+    with pd.ExcelWriter("t.xlsx") as book:
+        pd.DataFrame({"About": ["Counts of 2021", "by the office"]}).to_excel(book, "Readme")
+        pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN))).to_excel(book, "Weekly")
+    assert main(["new", "dataset", "t.xlsx", *OPTIONS]) == 0
+    assert "  sheet: Weekly" in capsys.readouterr().out
+
+
+def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> None:
+    text = rows("d,town, sick,beds", *PLAIN)
+    around = text.replace("\n", ",,,\n") + ",,,,,,\n,,,,,,\n"
+    assert looked(tmp_path / "t.csv", around, **TOLD) == looked(tmp_path / "t.csv", text, **TOLD)
+    quoted = text.replace(",", ', "').replace("\n", '"\n').replace('d, "', 'd, "', 1)
+    assert looked(tmp_path / "t.csv", quoted, **TOLD)["count"] == "sick"
+
+
+@pytest.mark.parametrize(
+    ("name", "dates", "expected"),
+    [
+        ("d", "2021W5 2021W6 2021W7", {"date": "YYYY-Www", "days": 7}),
+        ("d", "202105 202106 202107", {"date": "YYYYMM", "months": 1}),
+        ("d", "3/2020 4/2020 5/2020", {"date": "M/YYYY", "months": 1}),
+        ("d", "Jan-23 Feb-23 Mar-23", {"date": "Mon YY", "months": 1}),
+        ("d", "2021.01.04 2021.01.11 2021.01.18", {"date": "YYYY.M.D", "days": 7}),
+        ("d", "2021-05 2021-06 2021-07", {"date": "YYYY-M", "months": 1}),
+        ("KW", "2021-11 2021-12 2021-13", {"date": "YYYY-ww", "days": 7}),
+    ],
+)
+def test_dates_that_portals_write(tmp_path: Path, name, dates, expected) -> None:
+    text = rows(f"{name},town,sick,beds", *(f"{date},{{}},5,30" for date in dates.split()))
+    seen = looked(tmp_path / "t.csv", text, **TOLD)
+    assert {key: seen.get(key) for key in expected} == expected
+
+
+def test_months_in_a_column_of_weeks_are_asked_about(tmp_path: Path) -> None:
+    lines = [f"2021-{k:02},{{}},5,30" for k in range(1, 11)]
+    question = asked(tmp_path / "t.csv", rows("week,town,sick,beds", *lines), **TOLD)["date"]
+    assert question == "'2021-01', '2021-02' may be YYYY-M or YYYY-ww"
+
+
 @pytest.mark.parametrize(
     ("marker", "counts", "options", "moves"),
     [

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from dpol.core.errors import UsageError
+from dpol.core.errors import DataError, UsageError
 from dpol.core.names import folded
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
@@ -40,6 +40,7 @@ from dpol.data.tables.raw_table import (
     read_table,
     refuse_unnamed,
     sheet_cells,
+    sheet_names,
 )
 from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, MONTHS, YEARS, Dates, Format
 
@@ -61,6 +62,8 @@ _TOTALS = {
     "alle", "ensemble", "totale", "somme", "suma",
 }  # fmt: skip
 
+_WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke)")
+"""Names of columns of weeks, so that 2021-05 is asked about."""
 _MELTED = {
     "wide": {"entity": "entity", "count": "count", "capacity": "none"},
     "wide-periods": {"period": "period", "count": "count"},
@@ -207,7 +210,7 @@ def _written(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     keys = dict[str, Any]()
     with suppress(EOFError, OSError, zlib.error):  # reading says what is wrong
         if path.suffix == ".xlsx":
-            keys = _given(answers, "sheet")
+            keys = _given(answers, "sheet") or _dated_sheet(path)
             sheet = sheet_cells(path, DEFAULT.model_copy(update=keys))
             first = [(number, texts) for number, *texts in sheet[:LINES].itertuples(name=None)]
         else:
@@ -228,6 +231,19 @@ def _written(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         header = next((number for number, width in filled if width >= max(2, widest - 1)), 1)
         keys |= {"skip_rows": header - 1} if 1 < header <= MOST_TITLES else {}
     return keys
+
+
+def _dated_sheet(path: Path) -> dict[str, str]:
+    """Return the key of the sheet that alone of several has a column or a line of dates."""
+    names, dated = sheet_names(path), list[str]()
+    for name in names if len(names) > 1 else ():
+        with suppress(DataError):
+            cells = sheet_cells(path, DEFAULT.model_copy(update={"sheet": name}))
+            lines = [*cells.to_numpy().T, *cells[:MOST_TITLES].to_numpy()]
+            held = [[text for text in line if text] for line in lines]
+            if any(len(it) > 2 and {*date_formats(it, 0.5)} - {YEARS} for it in held):
+                dated.append(name)
+    return {"sheet": dated[0]} if len(dated) == 1 else {}
 
 
 def _encoding(start: bytes) -> str:
@@ -341,6 +357,8 @@ def _dates(
         [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
     )
     forms = ["YYYY-M"] if in_parts else forms
+    if "YYYY-M" in forms and not _WEEK.search(str(period.name)):  # no month has the number 13
+        forms = [like for like in forms if like != "YYYY-ww"]
     form = DEFAULT.model_copy(update={"date": forms[0]} if forms else {})
     days = parse_dates(texts, form).dropna().drop_duplicates().sort_values()
     seasons = (days.dt.month == (days.dt.year + 1) % 100).all() and "date" not in answers

@@ -65,7 +65,7 @@ _NAME = (
     "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _PARTS = {
-    "YYYY": "(?P<year>[0-9]{4})", "YY": "(?P<short>[0-9]{2})", "ww": "(?P<week>[0-9]{2})",
+    "YYYY": "(?P<year>[0-9]{4})", "YY": "(?P<short>[0-9]{2})", "ww": "(?P<week>[0-9]{1,2})",
     "Mon": f"(?P<name>(?i:{_NAME}))", "Qq": "(?i:q)(?P<quarter>[1-4])",
     "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
     "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
@@ -253,6 +253,8 @@ def _date(pattern: str) -> re.Pattern[str]:
     parts = re.sub("YYYY|YY|Mon|MM?|DD?|ww|Qq", lambda part: _PARTS[part[0]], re.escape(pattern))
     if "Mon" in pattern or "Qq" in pattern:  # people write 2018 Q1, 2018Q1 and 03-Jan-2019 too
         parts = re.sub(r"\\[ -]", "[ -]?" if "Qq" in pattern else "[ -]", parts)
+    if "W" in pattern:
+        parts = parts.replace(r"\-", "-?")
     return re.compile(f"{parts}(?:[T ]{_TIME})?")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import datetime
 import gzip
@@ -159,13 +160,17 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     with io.TextIOWrapper(open_bytes(path), encoding, newline="") as text:
         for _ in range(form.skip_rows):
             text.readline()
-        reader = csv.reader(text, delimiter=form.delimiter, strict=True)
+        reader = csv.reader(text, delimiter=form.delimiter, strict=True, skipinitialspace=True)
         try:
-            header = next(filter(None, reader), [])
+            header = [name.strip() for name in next(filter(None, reader), [])]
+            while len(header) > 1 and not header[-1]:  # Excel writes delimiters after a table
+                header.pop()
             wanted = choose(header)
             places = [header.index(name) for name in wanted]
-            for row in filter(None, reader):
+            for row in filter(any, reader):
                 line = form.skip_rows + reader.line_num
+                while len(row) > len(header) and not row[-1].strip():
+                    row.pop()
                 if len(row) != len(header):
                     raise DataError(
                         f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
@@ -237,6 +242,18 @@ def _read_sheet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
             " outside the table; delete it, or move it to another sheet"
         )
     return cells.set_axis(header, axis="columns")[wanted]
+
+
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of a workbook; none of a damaged one."""
+    import openpyxl
+
+    try:
+        book = openpyxl.load_workbook(path, read_only=True)
+    except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile):
+        return []
+    with contextlib.closing(book):
+        return [sheet.title for sheet in book.worksheets]
 
 
 def sheet_cells(path: Path, form: Format) -> pd.DataFrame:

@@ -28,7 +28,8 @@ _OTHER_NAMES = {
 Dates = Literal[
     "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
     "M-D-YYYY", "D.M.YY", "D/M/YY", "M/D/YY", "YY/M/D", "YY.M.D", "D Mon YYYY", "D Mon YY",
-    "YYYY-Www", "YYYY-M", "Mon YYYY", "YYYY-Qq", "Qq YYYY", "YYYY",
+    "YYYY-Www", "YYYY-M", "Mon YYYY", "YYYY-Qq", "Qq YYYY", "YYYY", "YYYY.M.D", "YYYY-ww", "YYYYMM",
+    "M/YYYY", "Mon YY",
 ]  # fmt: skip
 DATES: tuple[Dates, ...] = get_args(Dates)
 """The formats of dates."""
@@ -37,7 +38,8 @@ FORMATS = f"{', '.join(DATES)}; a time of day such as 13:00 may follow"
 YEARS: Dates = "YYYY"
 """The format in which a number from 1900 to 2100 is a date."""
 MONTHS: Mapping[Dates, int] = {
-    "YYYY-M": 1, "Mon YYYY": 1, "YYYY-Qq": 3, "Qq YYYY": 3, "YYYY": 12,
+    "YYYY-M": 1, "YYYYMM": 1, "M/YYYY": 1, "Mon YYYY": 1, "Mon YY": 1,
+    "YYYY-Qq": 3, "Qq YYYY": 3, "YYYY": 12,
 }  # fmt: skip
 """The formats without a day, and the number of months that they name."""
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -73,7 +75,7 @@ class Format(Settings):
     A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
     date: Dates = "YYYY-MM-DD"
     """Format of dates; M and D have one or two digits, Mon is `Jan` or `January`, `YYYY-Www` a week
-    such as 2021-W05, and `YYYY-Qq` a quarter such as 2018-Q1.
+    such as 2021-W05, 2021W5 or, as `YYYY-ww`, 2021-05, and `YYYY-Qq` a quarter such as 2018-Q1.
 
     A week starts on its Monday, a month on its first day. YY is a year from 1969 to 2068.
     `YYYYMMDD` also reads whole numbers; between the parts of `Mon` and `Qq` a blank or a hyphen may
