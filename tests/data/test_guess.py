@@ -238,8 +238,8 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id"]
     assert main(["new", "dataset", "t.csv", *told]) == 2
     said = capsys.readouterr().err
-    assert "--each-day: 24 rows of one entity and day ('2024-03-01 00:00', " in said
-    assert "become one: sum, mean, max or last. With sum also --per-person N" in said
+    assert "--each-day: 24 rows of one entity and day (Bonn, 2024-03-01)" in said
+    assert "become one: sum, mean, max or last?" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
     for rule in ("mean", "max", "last"):
@@ -249,7 +249,7 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
         np.testing.assert_allclose(stream.gains, expected.to_numpy().T / 90, rtol=1e-12)
         Path("t.yaml").unlink()
     assert main(["new", "dataset", "t.csv", *told, "--each-day", "sum"]) == 2
-    assert "--per-person N: in how many of these rows one person" in capsys.readouterr().err
+    assert "--per-person: in how many rows of a day may one person be" in capsys.readouterr().err
     told += ["--each-day", "sum", "--per-person", "3", "--at-most", "24"]
     for cell, moves in ((",3,90", 3), (",<5,90", 9)):  # each of three goes from 5 to 2
         Path("t.csv").write_text(hourly().replace(",3,90", cell))
@@ -338,7 +338,7 @@ def test_a_rule_for_several_rows_is_taken_as_it_is_told(tmp_path: Path) -> None:
     lines = [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")]
     told = {**TOLD, "entity": "town", "each_day": "sum"}
     text = rows("d,town,age,sick,beds", *lines)
-    assert "--per-person N" in asked(tmp_path / "t.csv", text, **told)["each_day"]
+    assert "1 for an arrival" in asked(tmp_path / "t.csv", text, **told)["per_person"]
     assert looked(tmp_path / "t.csv", text, **told, per_person=1)["several_rows"] == "sum"
 
 
@@ -348,7 +348,7 @@ def test_a_column_per_period_may_have_other_columns(here: Path) -> None:
     Path("t.csv").write_text(text)
     seen = look_at(Path("t.csv"), {"capacity": "beds"})
     assert seen.columns["entity"] == "town"
-    assert seen.cleaning["drop_where"] == {"town": ["Total"], "period": ["land"]}
+    assert seen.cleaning["drop_where"] == {"period": ["land"]}
     assert seen.periods == {"months": 1}
 
 
@@ -428,7 +428,9 @@ def test_the_config_says_how_far_one_person_moves_a_count_that_may_be_suppressed
     assert ("a suppressed count is read as 2" in text) == bool(marker)
 
 
-def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(here: Path) -> None:
+def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(
+    here: Path, capsys
+) -> None:
     beds = {"Ulm": "30 0 0", "Bonn": "9 -1 9", "Trier": "0 30 30"}
     sick = {"Ulm": "5 5 <5", "Bonn": "4 1 2", "Trier": "0 5 6"}
     lines = [
@@ -437,11 +439,15 @@ def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(here:
         for week in range(3)
     ]
     text = rows("d,town,sick,beds", *lines)
-    question = asked(here / "t.csv", text, **TOLD)["capacity_zero"]
-    assert question.startswith(
-        "3 counts above 0 beside a capacity of 0 or less: Ulm (2 rows), Bonn"
+    new = ["new", "dataset", "t.csv", "--suppressed", "<5", *OPTIONS]
+    Path("t.csv").write_text(text)
+    assert main(new) == 2
+    assert (
+        "--capacity-zero: stream t has 3 counts above 0 beside a capacity of 0 or less, of Ulm (2"
+        " periods) and Bonn (1 period)" in capsys.readouterr().err
     )
-    for rule in ("drop", "absent", "carry"):
-        assert looked(here / "t.csv", text, **TOLD, capacity_zero=rule)["capacity_zero"] == rule
-    text = rows("d,town,sick,beds", *PLAIN)
-    assert "capacity_zero" not in looked(here / "t.csv", text, **TOLD, capacity_zero="drop")
+    for rule in ("absent", "carry"):
+        assert main([*new, "--capacity-zero", rule]) == 0
+        cleaning = yaml.safe_load(Path("t.yaml").read_text())["dataset"]["cleaning"]
+        assert cleaning["capacity_zero"] == rule
+        Path("t.yaml").unlink()

@@ -266,13 +266,11 @@ IDLE: Drawn = {
 
 def test_counts_above_0_without_a_capacity_stop_the_run_with_a_question() -> None:
     assert refused(IDLE) == (
-        "hospitals.csv: stream S has 3 counts above 0 beside a capacity of 0 or less, of 2"
-        " entities:\n"
-        "  a (a): 2 periods\n"
-        "  b (b): 1 period\n"
-        "No share is known there, and a carried capacity may make it the largest of all. Set"
-        " dataset.cleaning.capacity_zero: drop to leave these entities out, absent to read the"
-        " counts of these periods as 0, or carry to carry the last capacity forward"
+        "hospitals.csv: its numbers may mean something else. Answer each question:\n"
+        "  stream S has 3 counts above 0 beside a capacity of 0 or less, of a (2 periods) and b (1"
+        " period): drop these entities, absent to read these counts as 0, or carry the last"
+        " capacity forward?\n"
+        "    set dataset.cleaning.capacity_zero"
     )
     assert clean(IDLE, dataset(entities=["h", "k"])), "the others do not play"
 

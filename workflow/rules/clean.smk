@@ -28,6 +28,7 @@ else:
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
             at_most=settings.at_most,
             reported=settings.reported,
+            bound=settings.bound,
         message:
             "Cleaning {input.table}"
         script:

@@ -10,11 +10,16 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()
     }
-    most, reported = snakemake.params.at_most, snakemake.params.reported
-    panel, report = clean_table(snakemake.input.table, dataset.read_as(""), streams, most, reported)
+    most, bound = snakemake.params.at_most, snakemake.params.bound
+    reported = snakemake.params.reported
+    panel, report = clean_table(
+        snakemake.input.table, dataset.read_as(""), streams, most, reported, bound
+    )
     write_panel(panel.table, snakemake.output.panel)
     write_json(snakemake.output.report, report)
     write_text(snakemake.output.page, report_as_markdown(report))
     for reading, path in zip(dataset.readings, snakemake.output.readings, strict=True):
-        panel, _ = clean_table(snakemake.input.table, dataset.read_as(reading), streams, most)
+        panel, _ = clean_table(
+            snakemake.input.table, dataset.read_as(reading), streams, most, bound=bound
+        )
         write_panel(panel.table, path)

@@ -6,23 +6,26 @@ the number of cells it touched, and every entity dropped.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from dpol.core.errors import DataError, Key, Text, in_lines, keyed
+from dpol.core.errors import DataError, Key, keyed
 from dpol.core.logs import LOGGER
 from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, shortened
+from dpol.core.words import counted, listed, shortened
 from dpol.data.filling import (
     check_calendar,
     entities_seen_seldom,
     fill,
     refuse_clipped,
     refuse_zeroed,
+    successions,
 )
 from dpol.data.panel import (
     IDLE,
@@ -33,6 +36,7 @@ from dpol.data.panel import (
     provenance_of,
     report_as_dict,
 )
+from dpol.data.second_look import Doubt, DoubtError, cells_named, second_look, typing_errors
 from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
@@ -42,6 +46,7 @@ from dpol.data.typed_rows import drop_rows, read_rows
 
 SHOWN = 5
 """Number of entities that a message shows."""
+_SOURCES = ["count_source", "capacity_source"]
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 
 
@@ -51,6 +56,7 @@ def clean_table(
     streams: Mapping[str, Stream],
     at_most: float,
     reported: Mapping[str, Any] | None = None,
+    bound: float | None = None,
 ) -> tuple[CleanPanel, dict[str, Any]]:
     """Read a table with its capacities, and return its panel and the report; see `clean_panel`.
 
@@ -61,9 +67,10 @@ def clean_table(
         at_most: the largest count per capacity that a question of the run allows.
         reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
             warns of each number that the panel does not have.
+        bound: the largest count that a question of the run allows; None if none asks for counts.
     """
     raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
-    panel = clean_panel(raw, dataset, streams, capacities, at_most)
+    panel = clean_panel(raw, dataset, streams, capacities, at_most, bound)
     if unlike := tuple(_unlike(panel, dataset.needed_columns, reported)) if reported else ():
         for text in unlike:
             LOGGER.warning("%s: %s", file, text)
@@ -80,6 +87,7 @@ def clean_panel(
     streams: Mapping[str, Stream],
     capacities: RawTable | None = None,
     at_most: float = 1.0,
+    bound: float | None = None,
 ) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
 
@@ -91,8 +99,10 @@ def clean_panel(
         streams: the streams, by label.
         capacities: the second table, if the dataset's columns name one.
         at_most: the largest count per capacity that a question of the run allows.
+        bound: the largest count that a question of the run allows; None if none asks for counts.
 
     Raises:
+        DoubtError: the numbers may mean something else than they seem to (`second_look`).
         DataError: a cell is neither number nor date where one belongs; an entity has no name; the
             rules refuse a negative number, or several rows of an entity and period, or would merge
             too many of them; too many missing counts become 0; too many counts exceed the capacity;
@@ -104,10 +114,16 @@ def clean_panel(
     kept = drop_rows(raw, dataset.cleaning, {group for named in groups.values() for group in named})
     rows, left_out = read_rows(kept, dataset, groups, capacities)
     _refuse_unknown(raw.file, rows["entity"], _listed(dataset.cleaning))
-    tables, reports = [], []
-    for label, stream in streams.items():
-        of_stream = rows[rows["group"].isin(stream.groups)]
-        table, report = _clean_stream(raw.file, label, of_stream, dataset, at_most)
+    played = {name: rows[rows["group"].isin(it.groups)] for name, it in streams.items()}
+    most, doubts = bound or math.inf, dict[str, Doubt]()
+    for of_stream in played.values():
+        for doubt in second_look(of_stream, kept.cells, dataset, _above(of_stream, at_most, most)):
+            doubts.setdefault(doubt.says, doubt)
+    if doubts:
+        raise DoubtError(raw.file, [*doubts.values()])
+    tables, reports = [], list[StreamReport]()
+    for label, of_stream in played.items():
+        table, report = _clean_stream(raw.file, label, of_stream, dataset, at_most, most)
         tables.append(table)
         reports.append(report)
     warnings = (*left_out, *_warnings(reports))
@@ -160,16 +176,28 @@ def _warnings(reports: Sequence[StreamReport]) -> Iterator[str]:
 
 
 def _clean_stream(
-    file: str, label: str, rows: pd.DataFrame, dataset: Dataset, at_most: float
+    file: str, label: str, rows: pd.DataFrame, dataset: Dataset, at_most: float, bound: float
 ) -> tuple[pd.DataFrame, StreamReport]:
     rules, periods = dataset.cleaning, dataset.periods
+    if periods.of:
+        rules = rules.model_copy(update={"several_rows": periods.of, "max_merged": 1.0})
     unique, duplicates = one_row_each(file, label, rows, rules)
+    if rules.cumulative:
+        unique = _since_the_last(unique, summed=dataset.needed_columns.cases is None)
+    above = _above(unique, at_most, bound)
+    if not rules.above and (wild := [*typing_errors(unique, above)]):
+        raise DoubtError(file, wild)
+    if rules.above == "missing":
+        unique = unique.assign(count=unique["count"].mask(above), above_counts=above)
     played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all():
         raise DataError(
             f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. ",
             keyed("Check {dataset.columns.count} and {dataset.cleaning.missing_markers}"),
         )
+    unreported = played.groupby("period")["count"].transform("count") == 0
+    blank = tuple(str(day.date()) for day in played.loc[unreported, "period"].unique())
+    played = played[~unreported]
     missing, sparse = check_calendar(file, label, played, periods)
     seldom, idle = entities_seen_seldom(played), played.groupby("entity")["idle_counts"].sum()
     filled = fill(played, rules, periods, at_most)
@@ -184,6 +212,8 @@ def _clean_stream(
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
+    cut = filled.table["count"] > np.minimum(at_most * filled.table["capacity"], bound)
+    counts["cut_counts"] = (filled.table["count"] > bound).sum()
     filled.table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
     gain = "density" if capacities else "count"
@@ -191,22 +221,49 @@ def _clean_stream(
         stream=label,
         entities=played["entity"].nunique(),
         periods=played["period"].nunique(),
-        cells={rule: int(counts[rule]) for rule in RULES},
+        cells={rule: int(counts.get(rule, 0)) for rule in RULES},
         dropped=tuple(dropped),
         selection=_selection(rules),
         max_carry=rules.max_carry,
         missing_periods=missing,
+        unreported_periods=blank,
+        changed=int((cut | (filled.table[_SOURCES] != "reported").any(axis=1)).sum()),
+        cut=tuple(cells_named(filled.table[cut])),
+        successions=tuple(successions(filled.table)[:SHOWN]),
         sparse_periods=sparse,
         sparse_entities=seldom,
         smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,
         unknown=_unknown(played, rules),
         sums=_sums(played, rules),
-        unmeasured=unmeasured_best(filled.table, gain, ["count_source", "capacity_source"]),
+        unmeasured=unmeasured_best(filled.table, gain, _SOURCES),
         idle=tuple(f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()),
         capacity_zero=rules.capacity_zero,
     )
     return filled.table, report
+
+
+def _above(rows: pd.DataFrame, at_most: float, bound: float) -> pd.Series[bool]:
+    """Return whether the count of each row is above its capacity, or above the bound."""
+    return (rows["count"] > at_most * rows["capacity"].where(rows["capacity"] > 0)) | (
+        rows["count"] > bound
+    )
+
+
+def _since_the_last(rows: pd.DataFrame, *, summed: bool) -> pd.DataFrame:
+    """Return the rows with what was added to each total since the last one of its entity.
+
+    Args:
+        rows: rows of a stream, sorted by period, one per period and entity.
+        summed: whether the cases of a row are its count.
+    """
+    before = rows.groupby("entity")["count"].transform(lambda one: one.ffill().shift())
+    again = rows["count"] < before / 2
+    count = (rows["count"] - before).where(~again, rows["count"])
+    count = count.mask(count < 0)
+    missing = rows["missing_counts"].astype(bool) | (count.isna() & rows["count"].notna())
+    rows = rows.assign(count=count, missing_counts=missing)
+    return rows.assign(cases=count.fillna(0)) if summed else rows
 
 
 def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
@@ -280,7 +337,7 @@ def _choose(
         of.loc[~of.index.isin(listed), "reason"] = "not listed in cleaning.entities"
     idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
     if len(idle) and rules.capacity_zero == "error":
-        raise DataError(_without_capacity(file, label, idle))
+        raise DoubtError(file, [_without_capacity(label, idle)])
     if rules.capacity_zero == "drop":
         periods = (counted(int(n), "period") for n in idle["idle_counts"])
         of.loc[idle.index, "reason"] = [f"{IDLE} in {number}" for number in periods]
@@ -308,23 +365,19 @@ def _choose(
     return rows[~rows["entity"].isin(out.index)], dropped
 
 
-def _without_capacity(file: str, label: str, idle: pd.DataFrame) -> Text:
+def _without_capacity(label: str, idle: pd.DataFrame) -> Doubt:
     """Ask what to do with entities that have counts and no capacity."""
-    shown = idle.sort_values("idle_counts", ascending=False, kind="stable")[:SHOWN]
-    lines = [
-        f"{file}: stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0"
-        f" beside a capacity of 0 or less, of {counted(len(idle), 'entity')}:",
-        *(
-            f"  {shortened(str(entity))} ({shortened(name)}): {counted(int(n), 'period')}"
-            for entity, name, n in shown[["name", "idle_counts"]].itertuples()
-        ),
-        keyed(
-            "No share is known there, and a carried capacity may make it the largest of all. Set"
-            " {dataset.cleaning.capacity_zero}: drop to leave these entities out, absent to read"
-            " the counts of these periods as 0, or carry to carry the last capacity forward"
-        ),
+    shown = idle.sort_values("idle_counts", ascending=False, kind="stable")
+    named = [
+        f"{shortened(str(entity))} ({counted(int(n), 'period')})"
+        for entity, n in shown["idle_counts"].items()
     ]
-    return in_lines(lines)
+    return Doubt(
+        says=f"stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0 beside"
+        f" a capacity of 0 or less, of {listed(named, SHOWN)}: drop these entities, absent to read"
+        " these counts as 0, or carry the last capacity forward?",
+        key="dataset.cleaning.capacity_zero",
+    )
 
 
 def _listed(rules: Cleaning) -> list[str]:

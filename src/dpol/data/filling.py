@@ -138,9 +138,7 @@ def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> Non
         return
     zero = filled.table.loc[filled.table["count_source"] == "zero", "entity"]
     most = zero.map(shortened).value_counts(sort=False).nlargest(SHOWN)
-    named = _successions(filled.table) or [
-        f"{one}: {counted(n, 'cell')}" for one, n in most.items()
-    ]
+    named = successions(filled.table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
         f"{file}: stream {label} has {counted(len(zero), 'cell')} of {len(filled.table):,} that"
         f" would become 0, with no count in the period nor in the {rules.max_carry} before"
@@ -163,7 +161,7 @@ def _exceeded(filled: Filled, rule: str, key: str, rules: Cleaning) -> Text | No
     return Key(("dataset", "cleaning", key)), limit
 
 
-def _successions(table: pd.DataFrame) -> list[str]:
+def successions(table: pd.DataFrame) -> list[str]:
     """Describe the entities whose last count is followed by the first count of another one.
 
     Of several that begin then, the one with the most similar name is named.

@@ -130,7 +130,8 @@ def read_table(
         with needs_pipeline():
             return _stream_of(str(path), raw, label, count_sensitivity, stay)
     except (ConfigError, DataError) as error:
-        raise type(error)(in_words(error.args, as_argument)) from None
+        error.args = (in_words(error.args, as_argument),)
+        raise error from None
 
 
 def as_argument(key: Key) -> str:
@@ -210,7 +211,7 @@ def _stream_of(
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
     streams = {label: Stream(groups=asked.groups or ["all"])}
     at_most = gain.largest if gain.of == "share" else 1.0
-    panel, report = clean_table(file, dataset, streams, at_most)
+    panel, report = clean_table(file, dataset, streams, at_most, bound=gain.bound)
     for line in _changes(panel):
         LOGGER.warning("%s: stream %s: %s", file, label, line)
     return build_stream(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -69,6 +69,11 @@ TextOrTexts = Annotated[
     WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
 ]
 """A text, or a list of texts."""
+
+Check = Literal[
+    "totals", "columns", "cumulative", "rates", "periods", "revisions", "places"
+]  # fmt: skip
+"""Tests of the second look that `cleaning.checked` may settle."""
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 

@@ -14,6 +14,7 @@ from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
+    Check,
     Identifier,
     Name,
     Period,
@@ -262,6 +263,13 @@ class Periods(Settings):
     """Length of a period in months, instead of `days`; periods start on the first of a month.
 
     If all dates of the table are the last day of a month, they are the ends of periods."""
+    of: Literal["mean", "sum", "max", "last"] | None = None
+    """What a period of several `days` takes of an entity's rows: the mean, sum or maximum of their
+    counts, or the last; default: every row has the first day of its period.
+
+    `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on
+    different weekdays the same weeks. They begin on the first day of the table, or on the commonest
+    if most rows have that. Instead of `cleaning.several_rows`."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
@@ -269,6 +277,8 @@ class Periods(Settings):
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
         if self.months and self.days:
             raise ValueError("days and months must not be given together")
+        if self.months and self.of:
+            raise ValueError("of needs days, not months; leave out one of them")
         return self
 
     @property
@@ -280,8 +290,19 @@ class Periods(Settings):
 class Cleaning(Settings):
     """Rules that fill gaps and choose the entities; the cleaning report counts each."""
 
+    checked: list[Check] = []
+    """Tests of the second look whose finding is as it should be, so that dpol asks no more.
+
+    `totals`: an entity that equals the sum of others is a place of its own. `columns`: a column
+    unlike the others is one. `cumulative`: counts that never fall are no totals to date. `rates`:
+    `privacy.count_sensitivity` is how far one person moves a number with decimals. `periods`:
+    entities report less often than `periods` says. `revisions`: of several rows the last one in the
+    file is right. `places`: the several rows of an entity are no entities of their own."""
     drop_where: dict[str, TextOrTexts] = {}
     """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
+    keep: dict[str, TextOrTexts] = {}
+    """Rows to read, all others being left out: `{measure: occupied}`, or several texts per
+    column."""
     suppressed_markers: list[str] = ["-999999"]
     """Values that mean "too small to publish"; -999999 also matches -999999.0."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
@@ -307,6 +328,22 @@ class Cleaning(Settings):
     `sum`, `mean` and `max`, with the same text in every column of the table. A suppressed count is
     read as `suppressed_value` before. The sum is missing if a count is missing; mean and maximum
     leave it out. Capacities have the same rule, but their mean for `sum`."""
+    several_capacities: Literal["sum", "mean"] | None = None
+    """Whether `several_rows: sum` also adds up capacities, as those of the sites of a hospital, or
+    takes their mean, as of the hours of a ward; required if they differ within a period."""
+    latest_by: str | None = None
+    """Column with a date, such as that of a revision: `several_rows: last` keeps the row with the
+    latest one, wherever it stands in the file."""
+    cumulative: Literal["difference"] | None = None
+    """`difference`: the counts are totals to date, and a period has what was added since the last
+    one.
+
+    Where a total falls below half of the one before, it began again from 0; where it falls less,
+    the count is missing. The first total of an entity tells no count."""
+    above: Literal["cut", "missing"] | None = None
+    """What becomes of a count above the bound or the capacity (times `gain.at_most`): cut to it, or
+    missing, as a typing error. Required if such a count is over four times every other one of its
+    entity; default: cut."""
     max_merged: Annotated[float, Field(ge=0, le=1)] = 0.01
     """Largest share of a stream's rows that `several_rows` may drop or merge into another row; more
     stop the run."""
@@ -421,14 +458,17 @@ class Dataset(Settings):
 
     @property
     def read_columns(self) -> list[str] | None:
-        """The columns to read, each once; None for all."""
-        if self.format.layout != "long" or self.cleaning.merges_rows:
+        """The columns that the table must have, each once; None for all."""
+        rules = self.cleaning
+        if self.format.layout != "long" or rules.merges_rows:
             return None
-        return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
+        named = [*self.needed_columns.needed(), *rules.drop_where, *rules.keep]
+        named += [rules.latest_by] if rules.latest_by else []
+        return list(dict.fromkeys(named))
 
     @property
     def optional_columns(self) -> list[str]:
-        """The columns to read where the table has them, except those that are needed."""
+        """The columns to fetch where the table has them, except those that are needed."""
         needed = self.read_columns
         return (
             [] if needed is None else [x for x in self.needed_columns.of_days() if x not in needed]
@@ -482,6 +522,16 @@ class Dataset(Settings):
             place = ("dataset", "cleaning", "min_total_cases")
             allowed: Text = "must not be given together with entities, which already says who plays"
             yield Problem(place, rules.min_total_cases, allowed)
+        if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
+            allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
+            yield Problem(("dataset", "cleaning", "latest_by"), rules.latest_by, allowed)
+        if rules.several_capacities and "sum" not in (rules.several_rows, self.periods.of):
+            allowed = keyed("needs {dataset.cleaning.several_rows}: sum")
+            place = ("dataset", "cleaning", "several_capacities")
+            yield Problem(place, rules.several_capacities, allowed)
+        if self.periods.of and rules.several_rows != "error":
+            allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
+            yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)
         if layout != "long" and kind in ("gains", "simulated"):
             yield Problem(("dataset", "format", "layout"), layout, not_of_kind)
         if kind == "gains":

@@ -270,6 +270,25 @@ def starts_of_months(days: Texts, months: int) -> Texts:
     return days + pd.Timedelta(days=1) - pd.DateOffset(months=months)
 
 
+def starts_of_periods(days: Texts, length: int) -> Texts:
+    """Return the first day of the period of each day.
+
+    Periods begin on the first day there is, and every `length` days; or on another day, if twice as
+    many rows have that.
+
+    >>> weekly = pd.Series(pd.to_datetime(["2023-01-03", "2023-01-09", "2023-01-09", "2023-01-16"]))
+    >>> starts_of_periods(weekly, 7).dt.day.tolist()
+    [2, 9, 9, 16]
+    """
+    if days.isna().all():
+        return days
+    number = days.map(pd.Timestamp.toordinal, na_action="ignore")
+    places = number.mod(length)
+    counts, first = places.value_counts(), places[number.idxmin()]
+    begin = counts.idxmax() if counts.max() >= 2 * counts[first] else first
+    return days - pd.to_timedelta((number - begin).mod(length), unit="D")
+
+
 def bad_dates(texts: Texts, key: Key, form: Format) -> BadCells:
     """Return the cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date

@@ -108,13 +108,14 @@ def read_table(
     path: Path | str,
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
-    optional: Sequence[str] = (),
+    *,
+    others: bool = False,
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    Of the columns in `optional`, those that the table has are read too. Missing cells of a Parquet
-    table or sheet become empty text; blank lines of a CSV table and blank rows of a sheet are left
-    out. A formula yields the value that was saved with it.
+    With `others`, all further columns are read too that have a name of their own. Missing cells of
+    a Parquet table or sheet become empty text; blank lines of a CSV table and blank rows of a sheet
+    are left out. A formula yields the value that was saved with it.
 
     Raises:
         DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`;
@@ -131,7 +132,8 @@ def read_table(
             raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
     read = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
-        cells = read(path, form, partial(refuse_columns, path, columns, optional=optional))
+        others = others and not (path.suffix == ".parquet" and _is_nested(path))
+        cells = read(path, form, partial(refuse_columns, path, columns, others=others))
     except UnicodeError:
         raise _undecoded(path, form) from None
     except (EOFError, OSError, zlib.error) as error:
@@ -198,6 +200,16 @@ def _undecoded(path: Path, form: Format) -> DataError:
     likely = "utf-16" if start.startswith(UTF_16) else other
     remedy = keyed("Set {dataset.format.encoding}, such as to "), f"{likely}, or {_LOOK}"
     return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
+
+
+def _is_nested(path: Path) -> bool:
+    """Return whether a Parquet table has columns of lists or the like, which nobody may need."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with contextlib.suppress(pa.ArrowException, OSError):  # reading says what is wrong
+        return any(pa.types.is_nested(kind) for kind in pq.read_schema(path).types)
+    return False
 
 
 def _read_parquet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
@@ -359,16 +371,17 @@ def refuse_columns(
     wanted: Sequence[str] | None,
     present: Sequence[str],
     key: Key = COLUMNS,
-    optional: Sequence[str] = (),
+    *,
+    others: bool = False,
 ) -> list[str]:
     """Return the wanted columns, by default all, of a table that has each once.
 
-    The result also has the columns of `optional` that are present.
+    With `others`, the result also has all further columns with a name of their own.
 
     Raises:
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
-    more = [name for name in optional if name in present]
+    more = [name for name in present if others and name.strip() and present.count(name) == 1]
     wanted = present if wanted is None else [*dict.fromkeys([*wanted, *more])]
     if not any(present):
         raise DataError(f"{path}: holds no table; {_AGAIN}")
@@ -410,7 +423,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove ",
             keyed("{dataset.source.sha256}"),
         )
-    raw = read_table(file, dataset.read_columns, form, dataset.optional_columns)
+    raw = read_table(file, dataset.read_columns, form, others=True)
     is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
     headers = [
         f"row {row} repeats the header, and is left out" for row in raw.cells[is_header].index
@@ -436,7 +449,8 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     else:
         made = str(columns.period)
         kept = [name for name in columns.needed() if name not in (made, columns.count)]
-    dropped = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
+    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
+    dropped = [name for name in named if name not in (made, columns.count)]
     kept = [*dict.fromkeys([*kept, *dropped])]
     return _to_long(raw, form, kept, name=made, number=columns.count)
 

@@ -1,0 +1,463 @@
+"""A second look at a table: what its numbers mean, by arithmetic.
+
+A table may be read without a fault and still mean something else: one row is the sum of the others,
+or the counts are totals to date. Each test looks at the table as it was read, before anything is
+cut, filled or replaced, and returns its evidence or nothing. No list of words decides. What a test
+doubts is asked, all at once, and nothing is played before the answer: the key that mends it, or the
+name of the test in `cleaning.checked`.
+
+>>> least = np.array([[2.0, 3, 5], [4, 4, 8], [7, 2, 9], [1, 6, 7]])
+>>> find_total(least, least, unit=1.0)
+Total(column=2, holds=4, periods=4, evidence=3.7, exact=True)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.errors import DataError, Key, Text, in_lines, keyed
+from dpol.core.randomness import Floats
+from dpol.core.words import counted, listed, shortened
+from dpol.data.setting_types import Check
+from dpol.data.settings import Dataset
+from dpol.data.several_rows import HIDDEN, always_several, are_corrections, repeats
+from dpol.data.tables.parse import date_formats
+
+NEARLY_ALL = 0.95
+"""The share of the periods in which a total equals the sum of others."""
+EVIDENCE = 3.0
+"""The least evidence for a total: a chance of 10^-3 that other numbers add up to it."""
+SURE = 9.0
+"""The evidence from which a total without an exception is one for certain."""
+FALLS, RISES, LONG = 0.02, 0.3, 12
+"""Totals to date fall in at most the first share of their steps, rise in at least the second one,
+and have at least so many periods."""
+SOME = 0.1
+"""Capacities differ, and counts have decimals, if more than this share does."""
+TYPED = 4.0
+"""A count above the bound is a typing error, perhaps, if it is so many times every other one."""
+MOST_PARTS, LARGEST = 100, 8
+"""Subtotals are looked for among at most so many entities, and among so many of the largest."""
+_PAIR = ["entity", "period"]
+_DROP = "dataset.cleaning.drop_where"
+SHOWN = 5
+"""Number of entities or cells that a message shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Total:
+    """Evidence that a column of numbers is the sum of others.
+
+    Args:
+        column: its place.
+        holds: number of periods in which it is.
+        periods: number of periods in which it and at least two others have numbers.
+        evidence: the decimal logarithm of 1 / chance, were the numbers unrelated.
+        exact: whether it is so without hidden numbers, and without rounding of whole ones.
+    """
+
+    column: int
+    holds: int
+    periods: int
+    evidence: float
+    exact: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """What a test doubts, and what settles it.
+
+    Args:
+        says: the evidence and the question.
+        key: the key of a config that mends it.
+        value: its value.
+        check: the name in `cleaning.checked` that says that all is as it should be; None if the key
+            has a value for that.
+        sure: whether there is no other answer.
+    """
+
+    says: str
+    key: str
+    value: Any = None
+    check: Check | None = None
+    sure: bool = False
+
+
+class DoubtError(DataError):
+    """A table may mean something else than it seems to: `doubts` holds what its owner is asked."""
+
+    def __init__(self, file: str, doubts: Sequence[Doubt]) -> None:
+        lines: list[Text] = [f"{file}: its numbers may mean something else. Answer each question:"]
+        for doubt in doubts:
+            value = (
+                "" if doubt.value is None else f": {json.dumps(doubt.value, ensure_ascii=False)}"
+            )
+            lines += [f"  {doubt.says}", ("    set ", Key(tuple(doubt.key.split("."))), value)]
+            if doubt.check:
+                fine = keyed("    if it is as it should be, {dataset.cleaning.checked}: ")
+                lines.append((fine, f'["{doubt.check}"]'))
+        super().__init__(in_lines(lines))
+        self.doubts = tuple(doubts)
+
+
+def second_look(
+    rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset, above: pd.Series[bool]
+) -> list[Doubt]:
+    """Return what is doubtful about a stream.
+
+    Args:
+        rows: the stream's rows from `read_rows`.
+        cells: the cells of the table, as text, with the places of the rows as index.
+        dataset: how the table is read.
+        above: whether the count of each row is above its bound.
+    """
+    rules = dataset.cleaning
+    tests = (_totals, _columns, _cumulative, _rates, _periods, _several)
+    doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
+    is_whole = rules.several_rows in ("error", "last") and not (
+        rules.cumulative or dataset.periods.of
+    )
+    if is_whole and rules.above is None:  # else `clean_panel` asks when it has the counts
+        doubts += typing_errors(rows, above)
+    if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
+        doubts = [doubt for doubt in doubts if doubt.check != "rates"]
+    return [doubt for doubt in doubts if doubt.check not in rules.checked]
+
+
+# ---- totals -------------------------------------------------------------------------------------
+
+
+def find_total(least: Floats, most: Floats, unit: float) -> Total | None:
+    """Return the evidence that the largest column is the sum of the others.
+
+    The sum of all columns over a total is a whole number: 2, or 3 for a nation beside its regions
+    and its towns. Where small numbers are hidden, it lies between that of the least and of the
+    largest sum, which must not be wide.
+
+    Args:
+        least: (periods, names) the smallest values that the cells may have; NaN where there is
+            none.
+        most: (periods, names) the largest ones, equal to `least` where a number is published.
+        unit: the last digit of the numbers, such as 1 or 0.1.
+    """
+    largest = int(np.nansum(least, axis=0).argmax())
+    total = np.where(least == most, least, np.nan)[:, largest]
+    use = (total > 0) & ((np.nan_to_num(most) > 0).sum(axis=1) > 2)
+    if use.sum() < 3:
+        return None
+    least, most, total = least[use], most[use], total[use]
+    tops = np.broadcast_to(np.nan_to_num(most).max(axis=0), most.shape)
+    rounding = unit * 1.2 * np.sqrt(least.shape[1])
+    _, new = np.unique(np.nan_to_num(least), axis=0, return_index=True)
+    for slack, gaps in ((0.0, 0.0), (rounding, 0.0), (0.0, tops), (rounding, tops)):
+        low = np.nan_to_num(least).sum(axis=1) - slack
+        high = np.where(np.isnan(most), gaps, most).sum(axis=1) + slack
+        times = np.rint(np.median((low + high) / 2 / total))
+        width = (high - low) / max(times, 1)
+        inside = (low - 1e-9 * total <= times * total) & (times * total <= high + 1e-9 * total)
+        evidence = np.log10((total + unit) / (width + unit))[new][inside[new]].sum()
+        if (
+            times >= 2
+            and inside.mean() >= NEARLY_ALL
+            and np.median(width) <= np.median(total) / 2
+            and evidence >= EVIDENCE
+        ):
+            holds = int(inside.sum())
+            exact = bool((high - low <= 2 * slack * (unit < 1) + unit / 2).all())
+            return Total(column=largest, holds=holds, periods=len(total),
+                         evidence=round(float(evidence), 1), exact=exact)  # fmt: skip
+    return None
+
+
+def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
+    """Return the evidence that a column is the sum of some of the others, by least squares.
+
+    Args:
+        numbers: (periods, names) the numbers, 0 where there is none.
+        column: the place of the column.
+        unit: the last digit of the numbers.
+    """
+    from scipy.optimize import nnls
+
+    total = numbers[:, column]
+    smaller = (numbers <= total[:, None]).mean(axis=0) >= NEARLY_ALL
+    smaller &= np.arange(len(smaller)) != column
+    if smaller.sum() < 2:
+        return None
+    try:
+        weights = nnls(numbers[:, smaller], total)[0]
+    except RuntimeError:  # too many iterations
+        return None
+    parts = weights > 0.5
+    slack = unit * 1.2 * np.sqrt(parts.sum()) * (unit < 1)
+    inside = np.abs(numbers[:, smaller][:, parts].sum(axis=1) - total) <= slack + 1e-9 * total
+    _, new = np.unique(numbers, axis=0, return_index=True)
+    chance = np.log10((total + unit) / (2 * slack + unit))[new][inside[new]].sum()
+    evidence = float(chance) - len(smaller) * np.log10(2)  # any others may be the parts
+    if parts.sum() < 2 or inside.mean() < NEARLY_ALL or evidence < EVIDENCE:
+        return None
+    holds = int(inside.sum())
+    return Total(column=column, holds=holds, periods=len(total),
+                 evidence=round(evidence, 1), exact=True)  # fmt: skip
+
+
+def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Look for totals among the entities, and among the rows of an entity and period (all ages)."""
+    rules, looked = dataset.cleaning, [(dataset.needed_columns.entity, ["period"], rows)]
+    if rules.merges_rows:
+        held = rows[~repeats(rows, rules)]
+        held = held[held.duplicated(_PAIR, keep=False)]
+        for name in telling(held, cells, _known(dataset)):
+            parts = cells.loc[held["row"], name].to_numpy()
+            looked.append((name, _PAIR, held.assign(part=parts)))
+    for column, index, of in looked:
+        found = [*_among(of.assign(part=of["entity"]) if of is rows else of, index)]
+        if of is rows and isinstance(rules.entities, list):
+            found = [it for it in found if it[0] in rules.entities]
+        each = [
+            f"{shortened(name)} equals the sum of {'all' if whole else 'some'} others in"
+            f" {total.holds:,} of {total.periods:,} {'periods' if of is rows else 'groups of rows'}"
+            for name, total, whole in found
+        ]
+        sure = (
+            whole and it.exact and it.holds == it.periods and it.evidence >= SURE
+            for _, it, whole in found
+        )  # fmt: skip
+        if found:
+            yield Doubt(
+                says=f"{listed(each)}. Leave out such a total, which is no {column}?",
+                check="totals",
+                key=_DROP,
+                value={column: [name for name, *_ in found]},
+                sure=all(sure),
+            )
+
+
+def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Total, bool]]:
+    """Yield the parts that are totals, with the evidence, and whether of all other parts."""
+    hides = rows[HIDDEN].any(axis=1)
+    published, hidden = rows.loc[~hides, "count"].dropna(), rows.loc[hides, "count"]
+    small = published[published > hidden.max()].min() if len(hidden) else 0.0
+    unit, counts = _last_digit(published), rows["count"]
+    bounds = rows.assign(least=counts.mask(hides, 0.0), most=counts.mask(hides, small))
+    wide = bounds.groupby([*index, "part"])[["least", "most"]].sum(min_count=1).unstack("part")
+    while total := find_total(wide["least"].to_numpy(), wide["most"].to_numpy(), unit):
+        name = wide["least"].columns[total.column]
+        yield name, total, True
+        wide = wide.drop(columns=name, level="part")
+    plain = wide["least"].fillna(0.0)
+    if plain.shape[1] <= MOST_PARTS and hidden.empty:
+        for name in plain.sum().nlargest(LARGEST).index:
+            if part := find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit):
+                yield name, part, False
+                plain = plain.drop(columns=name)
+
+
+# ---- rows and periods ---------------------------------------------------------------------------
+
+
+def telling(rows: pd.DataFrame, cells: pd.DataFrame, known: Collection[str]) -> list[str]:
+    """Return the columns of few texts that tell apart the rows of an entity and period.
+
+    Args:
+        rows: rows of entities and periods with several, with the columns entity, period and row.
+        cells: the cells of a table; the rows are in its index.
+        known: columns that mean something else.
+    """
+    if rows.empty or not cells.index.is_unique:
+        return []
+    mine = cells.loc[rows["row"]]
+    pairs = [rows["entity"].to_numpy(), rows["period"].to_numpy()]
+    found = []
+    for name in mine.columns.difference([*known], sort=False):
+        apart = mine[name].groupby(pairs).nunique()
+        if apart.sum() >= 0.8 * len(mine) and 2 <= mine[name].nunique() <= MOST_PARTS:
+            found.append(name)
+    return found
+
+
+def _known(dataset: Dataset) -> set[str]:
+    return {*dataset.needed_columns.needed(), *dataset.cleaning.keep}
+
+
+def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Ask about entities with several rows in most periods, and about capacities and revisions."""
+    rules = dataset.cleaning
+    rule = dataset.periods.of or rules.several_rows
+    once = rows[~repeats(rows, rules)]
+    held = once[once.duplicated(_PAIR, keep=False)]
+    pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
+    if held.empty or (rule == "error" and are_corrections(sizes, rules.max_merged)):
+        return  # `one_row_each` names the corrections
+    columns, often = telling(held, cells, _known(dataset)), always_several(sizes)
+    dates = [name for name in columns if date_formats(cells.loc[held["row"], name].unique())]
+    hint = ""
+    if 0 < len(often) < rows["entity"].nunique():
+        hint = f" Most periods of {listed(map(shortened, often), SHOWN)} are so: does this name"
+        hint += " stand for several entities?"
+    for name in columns:
+        texts = listed(map(shortened, cells.loc[held["row"], name].unique()))
+        hint += f" Column {name} tells them apart ({texts})."
+    if rule == "error":
+        (entity, day), most = sizes.idxmax(), sizes.max()
+        yield Doubt(
+            says=f"{counted(int(most), 'row')} of one entity and day ({shortened(entity)},"
+            f" {day.date()}) become one: sum, mean, max or last?{hint} If some of them play alone,"
+            " set keep: {COLUMN: TEXT} instead, and latest_by: COLUMN if they are revisions. A"
+            " config also needs max_merged: 1.",
+            key="dataset.cleaning.several_rows",
+        )
+    unlike = pairs["capacity"].nunique() > 1
+    if rule == "sum" and rules.several_capacities is None and unlike.mean() > SOME:
+        (name, day), n = unlike.idxmax(), int(unlike.sum())
+        beds = pairs["capacity"].get_group((name, day))
+        yield Doubt(
+            says=f"{counted(len(beds), 'row')} of {shortened(name)} on {day.date()} have capacities"
+            f" of {listed(f'{it:g}' for it in beds)}, and {n:,} of {len(unlike):,} entities and"
+            " periods are like that: does each row have its own (sum), or all the same (mean)?",
+            key="dataset.cleaning.several_capacities",
+            value="sum",
+        )
+    if rule == "last" and not rules.latest_by and not dataset.periods.of:
+        if dates:
+            yield Doubt(
+                says=f"column {dates[0]} has another date in each of several rows of an entity and"
+                " period: are they revisions, of which the latest counts?",
+                check="revisions", key="dataset.cleaning.latest_by", value=dates[0],
+            )  # fmt: skip
+        elif often:
+            yield Doubt(
+                says=f"of several rows one stays, in most periods of"
+                f" {listed(map(shortened, often), SHOWN)}: is that a name of several places?{hint}",
+                check="places", key="dataset.columns.entity", value=columns[0] if columns else None,
+            )  # fmt: skip
+
+
+def _periods(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Compare the commonest gap within entities with the length of a period."""
+    length, unit = dataset.periods.length
+    days = rows[_PAIR].drop_duplicates().sort_values(_PAIR)
+    gaps = commonest_gaps(days["entity"], days["period"], monthly=unit == "month")
+    gap, share = next(iter(gaps.items()), (0, 0.0))
+    if gap >= 2 * length and share >= 0.5 and len(days) - days["entity"].nunique() >= 6:
+        yield Doubt(
+            says=f"most entities have a number every {counted(gap, unit)}, but a period is"
+            f" {counted(length, unit)} long: is it {gap}?",
+            check="periods", key=f"dataset.periods.{unit}s", value=gap,
+        )  # fmt: skip
+
+
+def commonest_gaps(
+    entity: pd.Series[Any], day: pd.Series[Any], *, monthly: bool
+) -> dict[int, float]:
+    """Return the shares of the gaps between the dates of one entity, the commonest first.
+
+    Args:
+        entity: the entity of each row.
+        day: its date, in order within an entity.
+        monthly: whether gaps are months, and not days.
+    """
+    kind = "datetime64[M]" if monthly else "datetime64[D]"
+    number = pd.Series(day.to_numpy().astype(kind).astype(int), day.index)
+    gaps = number.groupby(entity.to_numpy()).diff()
+    shares = gaps[gaps > 0].astype(int).value_counts(normalize=True)
+    return {int(gap): float(share) for gap, share in shares.items()}
+
+
+# ---- counts -------------------------------------------------------------------------------------
+
+
+def _columns(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Look for columns of a wide table that are no places: numbers of weeks, another unit."""
+    if dataset.format.layout != "wide":
+        return
+    wide = rows[~rows[HIDDEN].any(axis=1)].pivot_table("count", "period", "entity")
+    steps = wide.diff().iloc[1:]
+    steady = (steps == steps.median()).mean() >= 0.9
+    steady &= (steps.median() != 0) & (len(wide) >= SHOWN)
+    parts = _broken(wide).mean() > 0.5
+    few = parts if parts.mean() < 0.5 else ~parts
+    unlike = steady | (few & (few.mean() < 0.5) & (parts.any() and not parts.all()))
+    if named := [str(name) for name in wide.columns[unlike]]:
+        yield Doubt(
+            says=f"columns {listed(named, SHOWN)} are unlike the other {(~unlike).sum()}, in equal"
+            " steps or with other decimals: are they no places?",
+            check="columns", key=_DROP, value={dataset.needed_columns.entity: named},
+        )  # fmt: skip
+
+
+def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    if dataset.cleaning.cumulative:
+        return
+    known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
+    steps = known.sort_values(_PAIR).groupby("entity")["count"].diff().dropna()
+    falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
+    seldom = falls <= FALLS * len(steps) and rises >= RISES * len(steps)
+    if seldom and known["period"].nunique() >= LONG:
+        yield Doubt(
+            says=f"counts rise in {rises:,} and fall in {falls:,} of {len(steps):,} steps: are they"
+            " totals to date?",
+            check="cumulative", key="dataset.cleaning.cumulative", value="difference",
+        )  # fmt: skip
+
+
+def _rates(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    counts = rows.loc[~rows[HIDDEN].any(axis=1), "count"].dropna()
+    broken = counts[_broken(counts)]
+    if dataset.needed_columns.capacity is None and len(broken) > SOME * len(counts):
+        yield Doubt(
+            says=f"{len(broken):,} of {len(counts):,} counts have decimals ({broken.iloc[0]:g}),"
+            " and there is no capacity: if they are percentages, rates or averages, how far does"
+            " one person move one of them?",
+            check="rates", key="privacy.count_sensitivity",
+        )  # fmt: skip
+
+
+def typing_errors(rows: pd.DataFrame, above: pd.Series[bool]) -> Iterator[Doubt]:
+    """Ask about counts above the bound that are many times all others of their entity.
+
+    Args:
+        rows: rows with the columns entity, period and count.
+        above: whether the count of each is above its bound.
+    """
+    cut = rows[above]
+    if cut.empty:
+        return
+    others = rows[~above].groupby("entity")["count"].max()
+    wild = cut[cut["count"] >= TYPED * cut["entity"].map(others)]
+    if len(wild):
+        yield Doubt(
+            says=f"{counted(len(wild), 'count')} above the bound, and at least {TYPED:g} times"
+            f" every other count of the same entity ({'; '.join(cells_named(wild))}): is it a"
+            " typing error (missing), or does dpol cut it to the bound (cut)?",
+            key="dataset.cleaning.above", value="missing",
+        )  # fmt: skip
+
+
+def cells_named(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the entity, period and count of up to five rows, and then how many more there are."""
+    shown = rows[[*_PAIR, "count"]][:SHOWN]
+    for entity, period, count in shown.itertuples(index=False):
+        yield f"{shortened(entity)}, {period.date()}: {count:g}"
+    if more := len(rows) - len(shown):
+        yield f"and {more:,} more"
+
+
+def _broken(numbers: Any) -> Any:
+    """Return which numbers of a table or column have decimals."""
+    return (numbers - numbers.round()).abs() > 1e-9
+
+
+def _last_digit(numbers: pd.Series[float]) -> float:
+    """Return the unit of the last digit that any of the numbers has, from 1 to 10^-6."""
+    values = numbers.to_numpy()
+    for digits in range(6):
+        if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
+            return float(10.0**-digits)
+    return 1e-6
