@@ -331,7 +331,7 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
                 " period: are they revisions, of which the latest counts?",
                 check="revisions", key="dataset.cleaning.latest_by", value=dates[0],
             )  # fmt: skip
-        elif often:
+        elif often and (pairs["time"].nunique() == 1).any():  # else they are hours
             yield Doubt(
                 says=f"of several rows one stays, in most periods of"
                 f" {listed(map(shortened, often), SHOWN)}: is that a name of several places?{hint}",
