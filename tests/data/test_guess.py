@@ -366,8 +366,12 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
 
 def test_the_only_sheet_with_dates_is_taken_and_said(here: Path, capsys) -> None:
     with pd.ExcelWriter("t.xlsx") as book:
-        pd.DataFrame({"About": ["Counts of 2021", "by the office"]}).to_excel(book, sheet_name="Readme")
-        pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN))).to_excel(book, sheet_name="Weekly")
+        pd.DataFrame({"About": ["Counts of 2021", "by the office"]}).to_excel(
+            book, sheet_name="Readme"
+        )
+        pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN))).to_excel(
+            book, sheet_name="Weekly"
+        )
     assert main(["new", "dataset", "t.xlsx", *OPTIONS]) == 0
     assert "  sheet: Weekly" in capsys.readouterr().out
 

@@ -133,7 +133,8 @@ def new_dataset(options: argparse.Namespace) -> None:
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
     LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
     template, title = load_template("dataset.yaml.jinja", "dpol.cli"), re.sub("[-_]+", " ", stem)
-    certain, wrong, panel = list[str](), None, None
+    certain, panel = list[str](), None
+    wrong: DataError | None = None
     while panel is None and wrong is None:
         try:
             look = look_at(table, said)
