@@ -16,6 +16,7 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
+from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.setting_types import Check
 from dpol.data.settings import Dataset, Stream
 from dpol.data.tables.raw_table import RawTable, raw_table
@@ -73,7 +74,7 @@ def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any)
             "columns": {**COLUMNS, **columns},
             "periods": periods,
             "cleaning": {
-                **{"min_total_cases": 0, "max_clipped": 1, "max_zeroed": 1, "above": "cut"},
+                **{"min_total_cases": 0, "max_zeroed": 1, "above": "cut"},
                 **{"checked": CHECKED, **cleaning},
             },
         }
@@ -88,11 +89,11 @@ def clean(
     of: Drawn | list[Row],
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
-    at_most: float = 1.0,
+    gain: Gain = THE_PAPERS,
 ) -> CleanPanel:
     """Return the panel of a stream S of state A, or of others, checked against the schema."""
     raw = table(of if isinstance(of, list) else rows(of))
-    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]), at_most=at_most)
+    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]), gains=[gain])
     pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
     return panel
 

@@ -40,11 +40,8 @@ def config_of(kind: Kind) -> str:
 
 def streams_of(config: str) -> list[GainStream]:
     of = load_experiment(config).config
-    panel = clean_table(of.raw_file, of.dataset, of.streams, of.at_most)[0].table
-    most = of.dataset.cleaning.max_clipped
-    return [
-        build_stream(panel, label, 1.0, {}, gain=of.gain, max_clipped=most) for label in of.streams
-    ]
+    panel = clean_table(of.raw_file, of.dataset, of.streams, of.gains.values())[0].table
+    return [build_stream(panel, label, 1.0, {}, gain=of.gain) for label in of.streams]
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
@@ -238,7 +235,9 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id"]
     assert main(["new", "dataset", "t.csv", *told]) == 2
     said = capsys.readouterr().err
-    assert "--each-day: 24 rows of one entity and day (Bonn, 2024-03-01)" in said
+    assert (
+        "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01: 2, 5, 8, 11, 14)" in said
+    )
     assert "become one: sum, mean, max or last?" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
@@ -266,11 +265,10 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     lines = [f"2021-01-{day:02},{{}},5,30" for day in (3, 10, 17, 24, 31)]
     text = rows("d,town,sick,beds", *lines)
     Path("t.csv").write_text(text + text.splitlines()[-1].replace(",5,", ",6,") + "\n")
-    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
+    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 2
     said = capsys.readouterr().err
-    assert "t.yaml is written, but needs one change. t.csv: stream t has 16 rows, of" in said
-    assert "  Trier, 2021-01-31: 2 rows: 16, 17" in said
-    assert "several_rows: last and max_merged: 0.07, to keep the last row" in said
+    assert "(Trier, 2021-01-31: 16, 17): does the last one correct it (last)?" in said
+    assert said.endswith("--each-day last\n")
 
 
 def test_columns_named_by_numbers_are_years_only_without_a_column_of_dates(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ SITES: dict[str, Any] = {
     "groups": ["X"],
     "cleaning": {
         "drop_where": {"site": "total"},
-        "max_clipped": 0.2,
+        "above": "cut",
         "min_total_cases": 5,
     },
 }
@@ -112,6 +112,8 @@ def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixt
     assert lines == [
         f"{file}: stream X: {line}"
         for line in (
+            "counts above their bound, cut to it (cleaning.above: missing leaves them out): A,"
+            " 2024-01-15: 12",
             "rows left out by cleaning.drop_where: 1",
             "rows outside the chosen groups and periods: 1",
             "cells without a count: 1",
@@ -135,12 +137,14 @@ def test_a_clean_table_is_read_without_a_word(
     assert caplog.records == []
 
 
-def test_too_many_counts_above_the_bound_of_the_question_are_refused(file: Path) -> None:
+def test_counts_above_the_bound_of_the_question_are_asked_about(file: Path) -> None:
     """Of the six counts of two sites, 12 is above 10 seats, and 12, 6 and 7 are above 5."""
-    with pytest.raises(dpol.DataError, match=r"3 of 6 counts exceed the bound 5, more .* = 0\.2"):
-        dpol.read_table(file, **SITES, gain={"of": "count", "bound": 5})
-    strict = {**SITES, "cleaning": {**SITES["cleaning"], "max_clipped": 0}}
-    with pytest.raises(dpol.DataError, match="1 cell of 6 whose count exceeds the capacity"):
+    strict = {**SITES, "cleaning": {**SITES["cleaning"], "above": None}}
+    with pytest.raises(dpol.DataError, match=r"1 count of 9 above .*\(gain.at_most or gain.bound"):
+        dpol.read_table(file, **strict, gain={"of": "count", "bound": 5})
+    with pytest.raises(
+        dpol.DataError, match="1 count of 6 above the capacity or the bound, and at"
+    ):
         dpol.read_table(file, **strict)
     stream = dpol.read_table(file, **strict, gain={"at_most": 1.5})
     assert stream.gains.max() == 1.2
@@ -168,7 +172,7 @@ def test_capacities_may_be_in_a_second_table(file: Path, tmp_path: Path) -> None
     [
         (dpol.DataError, {"count": "use"}, "used, beds. Name the right ones in the arguments"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups within the periods: X, Y"),
-        (dpol.DataError, {"cleaning": {"entities": "all"}}, "cleaning.max_clipped = 0.01"),
+        (dpol.DataError, {"cleaning": {"entities": "all"}}, "set cleaning.above: \"missing\""),
         (dpol.DataError, {"groups": None}, "groups or periods. Groups within the periods: X, Y"),
         (dpol.DataError, {"group": None}, "groups or periods. Groups within the periods: all"),
         (dpol.ConfigError, {"groups": "X"}, "groups = 'X': must be a list"),

@@ -62,12 +62,12 @@ def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any)
             "format": form,
             "columns": columns,
             "cleaning": {
-                **{"suppressed_markers": ["-1"], "entities": "all", "max_clipped": 1},
+                **{"suppressed_markers": ["-1"], "entities": "all", "above": "cut"},
                 **cleaning,
             },
         }
     )
-    return clean_table(file, dataset, streams(S=["all"]), 1.0)[0]
+    return clean_table(file, dataset, streams(S=["all"]))[0]
 
 
 NAMES = {"entity": "town", "period": "week", "count": "sick"}

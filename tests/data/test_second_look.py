@@ -397,5 +397,5 @@ def test_a_cell_that_is_no_date_of_a_revision_is_named() -> None:
     cells = [{**it, "issue": "2021-05-01"} for it in of_days("a", "b")]
     cells[3]["issue"] = "soon"
     with pytest.raises(DataError, match="column issue, which needs a date(.|\n)*'soon': 1 cell, f"):
-        clean_panel(table(cells), dataset(several_rows="last", latest_by="issue", max_merged=1),
+        clean_panel(table(cells), dataset(several_rows="last", latest_by="issue"),
                     {"S": Stream(groups=["A"])})  # fmt: skip

@@ -138,7 +138,7 @@ def test_several_rows_are_merged_as_their_sums_tell(
     rule: str, cells: Sequence[str], count: float, source: str
 ) -> None:
     of = [row("A", "a", "2021-01-03", cell, "9") for cell in cells]
-    rules = with_sums(several_rows=rule, max_merged=1)
+    rules = with_sums(several_rows=rule)
     panel = clean(told([*of, row("A", "h", "2021-01-03", "1", "9")]), rules)
     assert line(panel, "a", "count") == [count]
     assert line(panel, "a", "count_source") == [source]
@@ -174,7 +174,7 @@ def test_hidden_counts_that_stay_unknown_add_up_to_something_in_an_interval(
 def test_of_merged_rows_no_interval_is_given() -> None:
     """The published 10 is in the same number as the hidden count."""
     of = [row("A", "a", "2021-01-03", cell, "99") for cell in ("*:*:7", "10")]
-    rules = with_sums(several_rows="sum", max_merged=1)
+    rules = with_sums(several_rows="sum")
     (report,) = clean(told([*of, row("A", "h", "2021-01-03", "1", "9")]), rules).reports
     assert report.unknown is None
 

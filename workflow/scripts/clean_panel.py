@@ -10,16 +10,13 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     streams = {
         label: Stream.model_validate(stream) for label, stream in snakemake.params.streams.items()
     }
-    most, bound = snakemake.params.at_most, snakemake.params.bound
-    reported = snakemake.params.reported
+    gains = [Gain.model_validate(gain) for gain in snakemake.params.gains]
     panel, report = clean_table(
-        snakemake.input.table, dataset.read_as(""), streams, most, reported, bound
+        snakemake.input.table, dataset.read_as(""), streams, gains, snakemake.params.reported
     )
     write_panel(panel.table, snakemake.output.panel)
     write_json(snakemake.output.report, report)
     write_text(snakemake.output.page, report_as_markdown(report))
     for reading, path in zip(dataset.readings, snakemake.output.readings, strict=True):
-        panel, _ = clean_table(
-            snakemake.input.table, dataset.read_as(reading), streams, most, bound=bound
-        )
+        panel, _ = clean_table(snakemake.input.table, dataset.read_as(reading), streams, gains)
         write_panel(panel.table, path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.errors import Key
+from dpol.core.errors import Key, in_words
 from dpol.core.options import between, given
 from dpol.core.words import listed, shortened
 
@@ -110,7 +110,7 @@ def new_dataset(options: argparse.Namespace) -> None:
     import yaml
 
     from dpol.config.experiment import parse_experiment
-    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError, in_words
+    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
     from dpol.core.files import write_text
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
@@ -145,15 +145,13 @@ def new_dataset(options: argparse.Namespace) -> None:
         text = template.render(look=look, run=name, title=title[:1].upper() + title[1:], flow=_flow)
         config = parse_experiment(yaml.safe_load(text), str(file)).config
         try:
-            most, bound = config.at_most, config.bound
-            panel, _ = clean_table(table, config.dataset, config.streams, most, bound=bound)
-            clipped = config.dataset.cleaning.max_clipped
-            build_stream(panel.table, name, 1.0, {}, gain=config.gain, max_clipped=clipped)
+            panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
+            build_stream(panel.table, name, 1.0, {}, gain=config.gain)
         except DoubtError as doubtful:
             sure = [doubt for doubt in doubtful.doubts if doubt.sure]
             if not sure:
                 raise UsageError(_doubts(table, said, doubtful.doubts)) from None
-            certain += [doubt.says.rpartition(". ")[0] for doubt in sure]
+            certain += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
             for doubt in sure:
                 said = {**said, "drop_where": [*said.get("drop_where", []), *_typed(doubt.value)]}
         except DataError as error:
@@ -214,10 +212,10 @@ def _doubts(table: Path, said: Mapping[str, Any], doubts: Sequence[Doubt]) -> st
     """Return what the second look asks, and the command that answers it in the likely way."""
     asked, likely = dict[str, str](), dict[str, list[str]]()
     for doubt in doubts:
-        option = as_option(Key(tuple(doubt.key.split(".")))).removeprefix("--").replace("-", "_")
+        option = as_option(doubt.key).removeprefix("--").replace("-", "_")
         fine = f" If it is as it should be: {flag('checked')} {doubt.check}" if doubt.check else ""
         asked[option] = f"{asked[option]} " if option in asked else ""
-        asked[option] += f"{doubt.says}{fine}"
+        asked[option] += f"{in_words(doubt.says, as_option)}{fine}"
         likely.setdefault(option, []).extend(_typed(doubt.value))
     return _questions(table, said, asked, {key: it for key, it in likely.items() if it})
 

@@ -6,8 +6,7 @@ the number of cells it touched, and every entity dropped.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.errors import DataError, Key, keyed
+from dpol.core.errors import DataError, Key, in_words, keyed
 from dpol.core.logs import LOGGER
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
@@ -23,7 +22,6 @@ from dpol.data.filling import (
     check_calendar,
     entities_seen_seldom,
     fill,
-    refuse_clipped,
     refuse_zeroed,
     successions,
 )
@@ -36,7 +34,8 @@ from dpol.data.panel import (
     provenance_of,
     report_as_dict,
 )
-from dpol.data.second_look import Doubt, DoubtError, cells_named, second_look, typing_errors
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.second_look import Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
@@ -54,9 +53,8 @@ def clean_table(
     file: Path | str,
     dataset: Dataset,
     streams: Mapping[str, Stream],
-    at_most: float,
+    gains: Collection[Gain] = (THE_PAPERS,),
     reported: Mapping[str, Any] | None = None,
-    bound: float | None = None,
 ) -> tuple[CleanPanel, dict[str, Any]]:
     """Read a table with its capacities, and return its panel and the report; see `clean_panel`.
 
@@ -64,13 +62,12 @@ def clean_table(
         file: the table.
         dataset: how the table is read and cleaned.
         streams: the streams, by label.
-        at_most: the largest count per capacity that a question of the run allows.
+        gains: the questions of the run.
         reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
             warns of each number that the panel does not have.
-        bound: the largest count that a question of the run allows; None if none asks for counts.
     """
     raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
-    panel = clean_panel(raw, dataset, streams, capacities, at_most, bound)
+    panel = clean_panel(raw, dataset, streams, capacities, gains)
     if unlike := tuple(_unlike(panel, dataset.needed_columns, reported)) if reported else ():
         for text in unlike:
             LOGGER.warning("%s: %s", file, text)
@@ -86,8 +83,7 @@ def clean_panel(
     dataset: Dataset,
     streams: Mapping[str, Stream],
     capacities: RawTable | None = None,
-    at_most: float = 1.0,
-    bound: float | None = None,
+    gains: Collection[Gain] = (THE_PAPERS,),
 ) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
 
@@ -98,32 +94,36 @@ def clean_panel(
         dataset: how the table is read and cleaned.
         streams: the streams, by label.
         capacities: the second table, if the dataset's columns name one.
-        at_most: the largest count per capacity that a question of the run allows.
-        bound: the largest count that a question of the run allows; None if none asks for counts.
+        gains: the questions of the run.
 
     Raises:
         DoubtError: the numbers may mean something else than they seem to (`second_look`).
         DataError: a cell is neither number nor date where one belongs; an entity has no name; the
-            rules refuse a negative number, or several rows of an entity and period, or would merge
-            too many of them; too many missing counts become 0; too many counts exceed the capacity;
-            an entity, group or text of `drop_where` has several spellings; a group or text of
+            rules refuse a negative number; too many missing counts become 0; an entity, group or
+            text of `drop_where` has several spellings; a group or text of
             `drop_where` has no row; the second table lacks an entity; or a stream keeps fewer than
             two entities, no period or no count.
     """
     groups = {label: stream.groups for label, stream in streams.items()}
-    kept = drop_rows(raw, dataset.cleaning, {group for named in groups.values() for group in named})
+    rules = dataset.rules
+    kept = drop_rows(raw, rules, {group for named in groups.values() for group in named})
     rows, left_out = read_rows(kept, dataset, groups, capacities)
-    _refuse_unknown(raw.file, rows["entity"], _listed(dataset.cleaning))
-    played = {name: rows[rows["group"].isin(it.groups)] for name, it in streams.items()}
-    most, doubts = bound or math.inf, dict[str, Doubt]()
-    for of_stream in played.values():
-        for doubt in second_look(of_stream, kept.cells, dataset, _above(of_stream, at_most, most)):
-            doubts.setdefault(doubt.says, doubt)
+    _refuse_unknown(raw.file, rows["entity"], _listed(rules))
+    doubts, played = dict[str, Doubt](), dict[str, tuple[pd.DataFrame, dict[str, int]]]()
+    for label, stream in streams.items():
+        of_stream = rows[rows["group"].isin(stream.groups)]
+        one_each, dropped = one_row_each(of_stream, rules)
+        if rules.cumulative:
+            one_each = _since_the_last(one_each, summed=dataset.needed_columns.cases is None)
+        above = np.any(_above(one_each, gains), axis=0)
+        for doubt in second_look(of_stream, one_each, kept.cells, dataset, above):
+            doubts.setdefault(in_words(doubt.says), doubt)
+        played[label] = one_each, dropped
     if doubts:
         raise DoubtError(raw.file, [*doubts.values()])
     tables, reports = [], list[StreamReport]()
-    for label, of_stream in played.items():
-        table, report = _clean_stream(raw.file, label, of_stream, dataset, at_most, most)
+    for label, (one_each, dropped) in played.items():
+        table, report = _clean_stream(raw.file, label, one_each, dropped, dataset, gains)
         tables.append(table)
         reports.append(report)
     warnings = (*left_out, *_warnings(reports))
@@ -176,18 +176,16 @@ def _warnings(reports: Sequence[StreamReport]) -> Iterator[str]:
 
 
 def _clean_stream(
-    file: str, label: str, rows: pd.DataFrame, dataset: Dataset, at_most: float, bound: float
+    file: str,
+    label: str,
+    unique: pd.DataFrame,
+    merged: Mapping[str, int],
+    dataset: Dataset,
+    gains: Collection[Gain],
 ) -> tuple[pd.DataFrame, StreamReport]:
-    rules, periods = dataset.cleaning, dataset.periods
-    if periods.of:
-        rules = rules.model_copy(update={"several_rows": periods.of, "max_merged": 1.0})
-    unique, duplicates = one_row_each(file, label, rows, rules)
-    if rules.cumulative:
-        unique = _since_the_last(unique, summed=dataset.needed_columns.cases is None)
-    above = _above(unique, at_most, bound)
-    if not rules.above and (wild := [*typing_errors(unique, above)]):
-        raise DoubtError(file, wild)
+    rules, periods = dataset.rules, dataset.periods
     if rules.above == "missing":
+        above = np.all(_above(unique, gains), axis=0)
         unique = unique.assign(count=unique["count"].mask(above), above_counts=above)
     played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all():
@@ -200,20 +198,23 @@ def _clean_stream(
     played = played[~unreported]
     missing, sparse = check_calendar(file, label, played, periods)
     seldom, idle = entities_seen_seldom(played), played.groupby("entity")["idle_counts"].sum()
-    filled = fill(played, rules, periods, at_most)
-    refuse_clipped(file, label, filled, rules, at_most)
+    largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
+    filled = fill(played, rules, periods, largest)
     refuse_zeroed(file, label, filled, rules)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
-        **duplicates,
+        **merged,
         **played[played.columns.intersection([*RULES])].sum(),
         **unique[_OF_ROWS].sum(),
         **filled.cells,
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
-    cut = filled.table["count"] > np.minimum(at_most * filled.table["capacity"], bound)
-    counts["cut_counts"] = (filled.table["count"] > bound).sum()
+    above = _above(filled.table, gains)
+    cut = np.any(above, axis=0)
+    counts["cut_counts"] = sum(
+        of.sum() for of, gain in zip(above, gains, strict=True) if gain.of == "count"
+    )
     filled.table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
     gain = "density" if capacities else "count"
@@ -243,11 +244,10 @@ def _clean_stream(
     return filled.table, report
 
 
-def _above(rows: pd.DataFrame, at_most: float, bound: float) -> pd.Series[bool]:
-    """Return whether the count of each row is above its capacity, or above the bound."""
-    return (rows["count"] > at_most * rows["capacity"].where(rows["capacity"] > 0)) | (
-        rows["count"] > bound
-    )
+def _above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
+    """Return for each question whether the count of each row is above its capacity, or bound."""
+    capacity = rows["capacity"].where(rows["capacity"] > 0)
+    return [rows["count"] > (gain.bound or gain.largest * capacity) for gain in gains]
 
 
 def _since_the_last(rows: pd.DataFrame, *, summed: bool) -> pd.DataFrame:
@@ -376,7 +376,7 @@ def _without_capacity(label: str, idle: pd.DataFrame) -> Doubt:
         says=f"stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0 beside"
         f" a capacity of 0 or less, of {listed(named, SHOWN)}: drop these entities, absent to read"
         " these counts as 0, or carry the last capacity forward?",
-        key="dataset.cleaning.capacity_zero",
+        key=rule("capacity_zero"),
     )
 
 

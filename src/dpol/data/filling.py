@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.errors import DataError, Key, Text, in_lines, keyed
+from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning, Periods
 from dpol.data.several_rows import HIDDEN
@@ -134,31 +134,25 @@ def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> Non
         DataError: more cells become 0; the text names entities that end where others begin, or
             those with the most such cells.
     """
-    if (allowed := _exceeded(filled, "zero_counts", "max_zeroed", rules)) is None:
+    zeros, cells = filled.cells["zero_counts"], len(filled.table)
+    if zeros / cells <= rules.max_zeroed:
         return
     zero = filled.table.loc[filled.table["count_source"] == "zero", "entity"]
     most = zero.map(shortened).value_counts(sort=False).nlargest(SHOWN)
     named = successions(filled.table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
-        f"{file}: stream {label} has {counted(len(zero), 'cell')} of {len(filled.table):,} that"
+        f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
         f" would become 0, with no count in the period nor in the {rules.max_carry} before"
-        " (max_carry); "
+        " (max_carry); ",
+        keyed("{dataset.cleaning.max_zeroed}"),
+        f" = {rules.max_zeroed:g} allows {int(rules.max_zeroed * cells + 1e-9):,}",
     )
     remedy = keyed(
         "If two names are one entity, take a column of identifiers as {dataset.columns.entity} and"
         " the names as {dataset.columns.name}, or list them under {dataset.cleaning.identifiers} as"
         " OLD: NEW. If a missing count means 0, raise max_zeroed."
     )
-    raise DataError(in_lines([(start, allowed), *(f"  {text}" for text in named[:SHOWN]), remedy]))
-
-
-def _exceeded(filled: Filled, rule: str, key: str, rules: Cleaning) -> Text | None:
-    """Return what a key allows, in words, if a rule touched a larger share of the cells."""
-    cells, most = len(filled.table), float(getattr(rules, key))
-    if filled.cells[rule] / cells <= most:
-        return None
-    limit = f" = {most:g} allows {int(most * cells + 1e-9):,}"
-    return Key(("dataset", "cleaning", key)), limit
+    raise DataError(in_lines([start, *(f"  {text}" for text in named[:SHOWN]), remedy]))
 
 
 def successions(table: pd.DataFrame) -> list[str]:
@@ -179,42 +173,6 @@ def successions(table: pd.DataFrame) -> list[str]:
                 f" none before {first[other].date()}: one entity?"
             )
     return found
-
-
-def refuse_clipped(file: str, label: str, filled: Filled, rules: Cleaning, at_most: float) -> None:
-    """Refuse a stream in which too many counts exceed the capacity, or a multiple of it.
-
-    Args:
-        file: path of the table.
-        label: label of the stream.
-        filled: the stream's cells.
-        rules: cleaning rules.
-        at_most: the multiple.
-
-    Raises:
-        DataError: more cells are clipped; the text shows some of them.
-    """
-    if (allowed := _exceeded(filled, "clipped_densities", "max_clipped", rules)) is None:
-        return
-    above = filled.table[filled.table["count"] / filled.table["capacity"] > at_most]
-    shown = above[["entity", "period", "count", "capacity"]][:SHOWN]
-    times = "" if at_most == 1 else f"{at_most:g} times "
-    start = (
-        f"{file}: stream {label} has {counted(len(above), 'cell')} of {len(filled.table):,} whose"
-        f" count exceeds {times}the capacity; "
-    )
-    cells = (
-        f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}"
-        for entity, period, count, capacity in shown.itertuples(index=False)
-    )
-    remedy = keyed(
-        "If one unit of capacity may hold several counts (loans per seat), set a public maximum"
-        " that does not come from the counts, such as {gain}: {{at_most: 60}}. Otherwise check"
-        " {dataset.format} (1.230 may be 1.23 or 1230) and the columns of count and capacity, or"
-        " raise max_clipped to allow more such cells, clipped to {most}.",
-        most=f"{at_most:g}",
-    )
-    raise DataError(in_lines([(start, allowed), *cells, remedy]))
 
 
 def entities_seen_seldom(rows: pd.DataFrame) -> tuple[str, ...]:

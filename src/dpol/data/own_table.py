@@ -143,6 +143,8 @@ def as_argument(key: Key) -> str:
             return "the arguments"
         case ("dataset", "cleaning", name) if key.value:
             return f'in the arguments:\ncleaning={{"{name}": {key.value}}}'
+        case ("privacy", "count_sensitivity"):
+            return "count_sensitivity"
         case ("streams", _, "groups"):
             return "groups"
         case ("dataset", "columns", *inner) | ("dataset", *inner):
@@ -210,8 +212,7 @@ def _stream_of(
     if label is None:
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
     streams = {label: Stream(groups=asked.groups or ["all"])}
-    at_most = gain.largest if gain.of == "share" else 1.0
-    panel, report = clean_table(file, dataset, streams, at_most, bound=gain.bound)
+    panel, report = clean_table(file, dataset, streams, [gain])
     for line in _changes(panel):
         LOGGER.warning("%s: stream %s: %s", file, label, line)
     return build_stream(
@@ -221,7 +222,6 @@ def _stream_of(
         provenance_of_stream(report, label),
         stay=stay,
         gain=gain,
-        max_clipped=dataset.cleaning.max_clipped,
         counted=dataset.untitled.needed_columns.called("count"),
     )
 

@@ -14,7 +14,7 @@ Total(column=2, holds=4, periods=4, evidence=3.7, exact=True)
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from dpol.core.words import counted, listed, shortened
 from dpol.data.setting_types import Check
 from dpol.data.settings import Dataset
 from dpol.data.several_rows import HIDDEN, always_several, are_corrections, repeats
-from dpol.data.tables.parse import date_formats
+from dpol.data.tables.parse import Flags, date_formats
 
 NEARLY_ALL = 0.95
 """The share of the periods in which a total equals the sum of others."""
@@ -35,17 +35,19 @@ EVIDENCE = 3.0
 """The least evidence for a total: a chance of 10^-3 that other numbers add up to it."""
 SURE = 9.0
 """The evidence from which a total without an exception is one for certain."""
+LEAST_PERIODS = 6
+"""The fewest periods that show a total."""
 FALLS, RISES, LONG = 0.02, 0.3, 12
 """Totals to date fall in at most the first share of their steps, rise in at least the second one,
 and have at least so many periods."""
 SOME = 0.1
 """Capacities differ, and counts have decimals, if more than this share does."""
-TYPED = 4.0
-"""A count above the bound is a typing error, perhaps, if it is so many times every other one."""
+TYPED, MANY_ABOVE = 4.0, 0.01
+"""A count above the bound may be a typing error if it is so many times every other one, and the
+bound may be wrong if more than such a share of the counts are above it."""
 MOST_PARTS, LARGEST = 100, 8
 """Subtotals are looked for among at most so many entities, and among so many of the largest."""
 _PAIR = ["entity", "period"]
-_DROP = "dataset.cleaning.drop_where"
 SHOWN = 5
 """Number of entities or cells that a message shows."""
 
@@ -82,11 +84,16 @@ class Doubt:
         sure: whether there is no other answer.
     """
 
-    says: str
-    key: str
+    says: Text
+    key: Key
     value: Any = None
     check: Check | None = None
     sure: bool = False
+
+
+def rule(name: str) -> Key:
+    """Return a key of `dataset.cleaning`."""
+    return Key(("dataset", "cleaning", name))
 
 
 class DoubtError(DataError):
@@ -95,39 +102,38 @@ class DoubtError(DataError):
     def __init__(self, file: str, doubts: Sequence[Doubt]) -> None:
         lines: list[Text] = [f"{file}: its numbers may mean something else. Answer each question:"]
         for doubt in doubts:
-            value = (
-                "" if doubt.value is None else f": {json.dumps(doubt.value, ensure_ascii=False)}"
-            )
-            lines += [f"  {doubt.says}", ("    set ", Key(tuple(doubt.key.split("."))), value)]
+            value = json.dumps(doubt.value, ensure_ascii=False)
+            lines += [("  ", doubt.says), ("    set ", doubt.key, f": {value}" * bool(doubt.value))]
             if doubt.check:
-                fine = keyed("    if it is as it should be, {dataset.cleaning.checked}: ")
-                lines.append((fine, f'["{doubt.check}"]'))
+                fine = f': ["{doubt.check}"]'
+                lines.append(("    if it is as it should be, ", rule("checked"), fine))
         super().__init__(in_lines(lines))
         self.doubts = tuple(doubts)
 
 
 def second_look(
-    rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset, above: pd.Series[bool]
+    rows: pd.DataFrame,
+    one_each: pd.DataFrame,
+    cells: pd.DataFrame,
+    dataset: Dataset,
+    above: Flags,
 ) -> list[Doubt]:
     """Return what is doubtful about a stream.
 
     Args:
         rows: the stream's rows from `read_rows`.
+        one_each: one row for each entity and period, from `one_row_each`.
         cells: the cells of the table, as text, with the places of the rows as index.
         dataset: how the table is read.
-        above: whether the count of each row is above its bound.
+        above: whether the count of each row of `one_each` is above its bound.
     """
-    rules = dataset.cleaning
     tests = (_totals, _columns, _cumulative, _rates, _periods, _several)
     doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
-    is_whole = rules.several_rows in ("error", "last") and not (
-        rules.cumulative or dataset.periods.of
-    )
-    if is_whole and rules.above is None:  # else `clean_panel` asks when it has the counts
-        doubts += typing_errors(rows, above)
+    if dataset.cleaning.above is None:
+        doubts += _too_large(one_each, above)
     if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
         doubts = [doubt for doubt in doubts if doubt.check != "rates"]
-    return [doubt for doubt in doubts if doubt.check not in rules.checked]
+    return [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
 
 
 # ---- totals -------------------------------------------------------------------------------------
@@ -149,7 +155,7 @@ def find_total(least: Floats, most: Floats, unit: float) -> Total | None:
     largest = int(np.nansum(least, axis=0).argmax())
     total = np.where(least == most, least, np.nan)[:, largest]
     use = (total > 0) & ((np.nan_to_num(most) > 0).sum(axis=1) > 2)
-    if use.sum() < 3:
+    if use.sum() < LEAST_PERIODS:
         return None
     least, most, total = least[use], most[use], total[use]
     tops = np.broadcast_to(np.nan_to_num(most).max(axis=0), most.shape)
@@ -209,34 +215,32 @@ def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
 
 def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
     """Look for totals among the entities, and among the rows of an entity and period (all ages)."""
-    rules, looked = dataset.cleaning, [(dataset.needed_columns.entity, ["period"], rows)]
+    of, rules = dataset.needed_columns.entity, dataset.rules
+    looked = [(of, ["period"], rows.assign(part=rows["entity"]))]
     if rules.merges_rows:
         held = rows[~repeats(rows, rules)]
         held = held[held.duplicated(_PAIR, keep=False)]
-        for name in telling(held, cells, _known(dataset)):
+        for name in telling(held, cells, dataset):
             parts = cells.loc[held["row"], name].to_numpy()
             looked.append((name, _PAIR, held.assign(part=parts)))
-    for column, index, of in looked:
-        found = [*_among(of.assign(part=of["entity"]) if of is rows else of, index)]
-        if of is rows and isinstance(rules.entities, list):
+    for column, index, parted in looked:
+        found = [*_among(parted, index)]
+        if column == of and isinstance(rules.entities, list):
             found = [it for it in found if it[0] in rules.entities]
-        each = [
-            f"{shortened(name)} equals the sum of {'all' if whole else 'some'} others in"
-            f" {total.holds:,} of {total.periods:,} {'periods' if of is rows else 'groups of rows'}"
-            for name, total, whole in found
-        ]
-        sure = (
-            whole and it.exact and it.holds == it.periods and it.evidence >= SURE
-            for _, it, whole in found
-        )  # fmt: skip
         if found:
-            yield Doubt(
-                says=f"{listed(each)}. Leave out such a total, which is no {column}?",
-                check="totals",
-                key=_DROP,
-                value={column: [name for name, *_ in found]},
-                sure=all(sure),
+            each = listed(
+                f"{shortened(name)} equals the sum of {'all' if whole else 'some'} others in"
+                f" {total.holds:,} of {total.periods:,} {'periods' if column == of else 'groups'}"
+                for name, total, whole in found
             )
+            yield Doubt(
+                says=f"{each}. Leave out such a total, which is no {column}?",
+                check="totals", key=rule("drop_where"), value={column: [it[0] for it in found]},
+                sure=all(
+                    whole and total.exact and total.holds == total.periods and total.evidence > SURE
+                    for _, total, whole in found
+                ),
+            )  # fmt: skip
 
 
 def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Total, bool]]:
@@ -253,7 +257,7 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
         wide = wide.drop(columns=name, level="part")
     plain = wide["least"].fillna(0.0)
     if plain.shape[1] <= MOST_PARTS and hidden.empty:
-        for name in plain.sum().nlargest(LARGEST).index:
+        for name in [*plain.columns[np.argsort(-plain.to_numpy().sum(axis=0))][:LARGEST]]:
             if part := find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit):
                 yield name, part, False
                 plain = plain.drop(columns=name)
@@ -262,81 +266,82 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
 # ---- rows and periods ---------------------------------------------------------------------------
 
 
-def telling(rows: pd.DataFrame, cells: pd.DataFrame, known: Collection[str]) -> list[str]:
+def telling(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> list[str]:
     """Return the columns of few texts that tell apart the rows of an entity and period.
 
     Args:
         rows: rows of entities and periods with several, with the columns entity, period and row.
         cells: the cells of a table; the rows are in its index.
-        known: columns that mean something else.
+        dataset: its columns that mean something else.
     """
     if rows.empty or not cells.index.is_unique:
         return []
-    mine = cells.loc[rows["row"]]
+    mine, known = cells.loc[rows["row"]], {*dataset.needed_columns.needed(), *dataset.cleaning.keep}
     pairs = [rows["entity"].to_numpy(), rows["period"].to_numpy()]
-    found = []
-    for name in mine.columns.difference([*known], sort=False):
-        apart = mine[name].groupby(pairs).nunique()
-        if apart.sum() >= 0.8 * len(mine) and 2 <= mine[name].nunique() <= MOST_PARTS:
-            found.append(name)
-    return found
-
-
-def _known(dataset: Dataset) -> set[str]:
-    return {*dataset.needed_columns.needed(), *dataset.cleaning.keep}
+    others = [mine[name] for name in mine if name not in known]
+    apart = (it for it in others if it.groupby(pairs).nunique().sum() >= 0.8 * len(mine))
+    return [str(it.name) for it in apart if 2 <= it.nunique() <= MOST_PARTS]
 
 
 def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
-    """Ask about entities with several rows in most periods, and about capacities and revisions."""
-    rules = dataset.cleaning
-    rule = dataset.periods.of or rules.several_rows
+    """Ask about entities with several rows in a period, about capacities and revisions."""
+    rules = dataset.rules
     once = rows[~repeats(rows, rules)]
     held = once[once.duplicated(_PAIR, keep=False)]
+    if held.empty:
+        return
     pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
-    if held.empty or (rule == "error" and are_corrections(sizes, rules.max_merged)):
-        return  # `one_row_each` names the corrections
-    columns, often = telling(held, cells, _known(dataset)), always_several(sizes)
-    dates = [name for name in columns if date_formats(cells.loc[held["row"], name].unique())]
-    hint = ""
+    columns, often = telling(held, cells, dataset), always_several(sizes)
+    largest = _pair(held, sizes)
+    where = f"{_named(largest)}: {', '.join(map(str, sorted(largest['row'])[:SHOWN]))}"
+    hint, most = "", counted(len(largest), "row")
     if 0 < len(often) < rows["entity"].nunique():
         hint = f" Most periods of {listed(map(shortened, often), SHOWN)} are so: does this name"
         hint += " stand for several entities?"
     for name in columns:
         texts = listed(map(shortened, cells.loc[held["row"], name].unique()))
         hint += f" Column {name} tells them apart ({texts})."
-    if rule == "error":
-        (entity, day), most = sizes.idxmax(), sizes.max()
+    if rules.several_rows == "error" and are_corrections(sizes):
+        number = counted(len(once) - len(sizes), "row")
         yield Doubt(
-            says=f"{counted(int(most), 'row')} of one entity and day ({shortened(entity)},"
-            f" {day.date()}) become one: sum, mean, max or last?{hint} If some of them play alone,"
-            " set keep: {COLUMN: TEXT} instead, and latest_by: COLUMN if they are revisions. A"
-            " config also needs max_merged: 1.",
-            key="dataset.cleaning.several_rows",
-        )
+            says=f"{number} would be dropped for a later one of the same entity and period"
+            f" ({where}): does the last one correct it (last)?{hint}",
+            key=rule("several_rows"), value="last",
+        )  # fmt: skip
+    elif rules.several_rows == "error":
+        yield Doubt(
+            says=keyed(
+                "{most} of one entity and period ({where}) become one: sum, mean, max or last?"
+                "{hint} If some of them play alone, set {dataset.cleaning.keep} to COLUMN: TEXT"
+                " instead, and {dataset.cleaning.latest_by} if they are revisions.",
+                most=most, where=where, hint=hint,
+            ),
+            key=rule("several_rows"),
+        )  # fmt: skip
     unlike = pairs["capacity"].nunique() > 1
-    if rule == "sum" and rules.several_capacities is None and unlike.mean() > SOME:
-        (name, day), n = unlike.idxmax(), int(unlike.sum())
-        beds = pairs["capacity"].get_group((name, day))
+    if (rules.several_rows, rules.several_capacities) == ("sum", None) and unlike.mean() > SOME:
+        one = _pair(held, unlike)
         yield Doubt(
-            says=f"{counted(len(beds), 'row')} of {shortened(name)} on {day.date()} have capacities"
-            f" of {listed(f'{it:g}' for it in beds)}, and {n:,} of {len(unlike):,} entities and"
-            " periods are like that: does each row have its own (sum), or all the same (mean)?",
-            key="dataset.cleaning.several_capacities",
-            value="sum",
-        )
-    if rule == "last" and not rules.latest_by and not dataset.periods.of:
-        if dates:
-            yield Doubt(
-                says=f"column {dates[0]} has another date in each of several rows of an entity and"
-                " period: are they revisions, of which the latest counts?",
-                check="revisions", key="dataset.cleaning.latest_by", value=dates[0],
-            )  # fmt: skip
-        elif often and (pairs["time"].nunique() == 1).any():  # else they are hours
-            yield Doubt(
-                says=f"of several rows one stays, in most periods of"
-                f" {listed(map(shortened, often), SHOWN)}: is that a name of several places?{hint}",
-                check="places", key="dataset.columns.entity", value=columns[0] if columns else None,
-            )  # fmt: skip
+            says=f"{counted(len(one), 'row')} of {_named(one)} have capacities of"
+            f" {listed(f'{it:g}' for it in one['capacity'])}, and {unlike.sum():,} of"
+            f" {len(unlike):,} entities and periods are like that: does each row have its own"
+            " (sum), or all the same (mean)?",
+            key=rule("several_capacities"), value="sum",
+        )  # fmt: skip
+    if rules.several_rows != "last" or rules.latest_by or dataset.periods.of:
+        return
+    if dates := [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]:
+        yield Doubt(
+            says=f"column {dates[0]} has another date in each of several rows of an entity and"
+            " period: are they revisions, of which the latest counts?",
+            check="revisions", key=rule("latest_by"), value=dates[0],
+        )  # fmt: skip
+    elif often and (pairs["time"].nunique() == 1).any():  # else they are hours
+        yield Doubt(
+            says=f"of several rows one stays, in most periods of"
+            f" {listed(map(shortened, often), SHOWN)}: is that a name of several places?{hint}",
+            check="places", key=Key(("dataset", "columns", "entity")), value=(*columns, None)[0],
+        )  # fmt: skip
 
 
 def _periods(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
@@ -349,7 +354,7 @@ def _periods(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         yield Doubt(
             says=f"most entities have a number every {counted(gap, unit)}, but a period is"
             f" {counted(length, unit)} long: is it {gap}?",
-            check="periods", key=f"dataset.periods.{unit}s", value=gap,
+            check="periods", key=Key(("dataset", "periods", f"{unit}s")), value=gap,
         )  # fmt: skip
 
 
@@ -367,7 +372,7 @@ def commonest_gaps(
     number = pd.Series(day.to_numpy().astype(kind).astype(int), day.index)
     gaps = number.groupby(entity.to_numpy()).diff()
     shares = gaps[gaps > 0].astype(int).value_counts(normalize=True)
-    return {int(gap): float(share) for gap, share in shares.items()}
+    return dict(zip(map(int, shares.index), map(float, shares), strict=True))
 
 
 # ---- counts -------------------------------------------------------------------------------------
@@ -388,7 +393,7 @@ def _columns(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         yield Doubt(
             says=f"columns {listed(named, SHOWN)} are unlike the other {(~unlike).sum()}, in equal"
             " steps or with other decimals: are they no places?",
-            check="columns", key=_DROP, value={dataset.needed_columns.entity: named},
+            check="columns", key=rule("drop_where"), value={dataset.needed_columns.entity: named},
         )  # fmt: skip
 
 
@@ -403,7 +408,7 @@ def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> It
         yield Doubt(
             says=f"counts rise in {rises:,} and fall in {falls:,} of {len(steps):,} steps: are they"
             " totals to date?",
-            check="cumulative", key="dataset.cleaning.cumulative", value="difference",
+            check="cumulative", key=rule("cumulative"), value="difference",
         )  # fmt: skip
 
 
@@ -415,29 +420,42 @@ def _rates(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterato
             says=f"{len(broken):,} of {len(counts):,} counts have decimals ({broken.iloc[0]:g}),"
             " and there is no capacity: if they are percentages, rates or averages, how far does"
             " one person move one of them?",
-            check="rates", key="privacy.count_sensitivity",
+            check="rates", key=Key(("privacy", "count_sensitivity")),
         )  # fmt: skip
 
 
-def typing_errors(rows: pd.DataFrame, above: pd.Series[bool]) -> Iterator[Doubt]:
-    """Ask about counts above the bound that are many times all others of their entity.
-
-    Args:
-        rows: rows with the columns entity, period and count.
-        above: whether the count of each is above its bound.
-    """
+def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
+    """Ask about many counts above the bound, and about those many times all of their entity."""
     cut = rows[above]
     if cut.empty:
         return
     others = rows[~above].groupby("entity")["count"].max()
     wild = cut[cut["count"] >= TYPED * cut["entity"].map(others)]
-    if len(wild):
+    if len(wild) or len(cut) > MANY_ABOVE * len(rows):
+        shown = wild if len(wild) else cut
+        times = f", and at least {TYPED:g} times every other count of the same entity"
         yield Doubt(
-            says=f"{counted(len(wild), 'count')} above the bound, and at least {TYPED:g} times"
-            f" every other count of the same entity ({'; '.join(cells_named(wild))}): is it a"
-            " typing error (missing), or does dpol cut it to the bound (cut)?",
-            key="dataset.cleaning.above", value="missing",
+            says=keyed(
+                "{n} of {all} above the capacity or the bound{times} ({named}): typing errors"
+                " (missing), or does dpol cut them (cut)? If the bound is wrong, give a public one"
+                " that does not come from the counts ({gain.at_most} or {gain.bound}); if the"
+                " numbers are, see {dataset.format.decimal}: 1.230 may be 1.23 or 1230.",
+                n=counted(len(shown), "count"), all=f"{len(rows):,}",
+                times=times * bool(len(wild)), named="; ".join(cells_named(shown)),
+            ),
+            key=rule("above"), value="missing" if len(wild) else None,
         )  # fmt: skip
+
+
+def _pair(rows: pd.DataFrame, of_pairs: pd.Series[Any]) -> pd.DataFrame:
+    """Return the rows of the entity and period with the largest number."""
+    largest: Any = of_pairs.idxmax()
+    return rows[(rows["entity"] == largest[0]) & (rows["period"] == largest[1])]
+
+
+def _named(rows: pd.DataFrame) -> str:
+    """Return the entity and period of the first row."""
+    return next(cells_named(rows)).rpartition(":")[0]
 
 
 def cells_named(rows: pd.DataFrame) -> Iterator[str]:

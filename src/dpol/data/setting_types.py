@@ -14,9 +14,11 @@ from pydantic import (
     StringConstraints,
     Tag,
     WithJsonSchema,
+    model_validator,
 )
 
 from dpol.core.settings import Settings, all_different
+from dpol.data.tables.table_format import Dates
 
 
 def relative(path: str) -> str:
@@ -80,13 +82,30 @@ TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]
 
 
-class YearMonth(Settings):
-    """Two columns that name a month."""
+class YearAnd(Settings):
+    """Two columns that name a month, or a week."""
 
     year: str
     """Column with the year (2021)."""
-    month: str
+    month: str | None = None
     """Column with the month (1 to 12)."""
+    week: str | None = None
+    """Column with the number of the week, instead of `month`."""
+    system: Literal["iso", "mmwr"] | None = None
+    """With `week`: `iso` for weeks from Monday, `mmwr` for the weeks from Sunday of US surveillance
+    (epidemiological weeks)."""
+
+    @model_validator(mode="after")
+    def _either(self) -> YearAnd:
+        if not (self.month and not self.week and not self.system):
+            if self.month or not (self.week and self.system):
+                raise ValueError("needs either month, or week and system (iso or mmwr)")
+        return self
+
+    @property
+    def date(self) -> Dates:
+        """The format of the year and the other number, with a hyphen between them."""
+        return "YYYY-M" if self.month else "YYYY-ww" if self.system == "iso" else "YYYY-ee"
 
 
 def _name_or_block(value: object) -> str:
@@ -96,9 +115,9 @@ def _name_or_block(value: object) -> str:
 
 Name: TypeAlias = Annotated[str, Tag("[column]")]
 NAME_OR_BLOCK = Discriminator(_name_or_block)
-Period = Annotated[Name | Annotated[YearMonth, Tag("[block]")], NAME_OR_BLOCK]
+Period = Annotated[Name | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
 
 
 def columns_of(period: Period) -> list[str]:
     """Return the columns that name a period."""
-    return [period] if isinstance(period, str) else [period.year, period.month]
+    return [period] if isinstance(period, str) else [period.year, period.month or period.week or ""]

@@ -179,7 +179,8 @@ class Columns(Settings):
     In that layout it is your word for what the columns are: all except those of the period and of
     `cleaning.drop_where`, which also leaves out a column: `{town: Total}`."""
     period: Period
-    """Start of the period (week), or `{year: COLUMN, month: COLUMN}`.
+    """Start of the period (week), `{year: COLUMN, month: COLUMN}`, or `{year: COLUMN, week: COLUMN,
+    system: iso}`.
 
     Dates have the format `format.date`; a time of day is ignored. A month starts on its first day.
     In the layout `wide-periods` it is your word for what the columns are."""
@@ -343,17 +344,12 @@ class Cleaning(Settings):
     above: Literal["cut", "missing"] | None = None
     """What becomes of a count above the bound or the capacity (times `gain.at_most`): cut to it, or
     missing, as a typing error. Required if such a count is over four times every other one of its
-    entity; default: cut."""
-    max_merged: Annotated[float, Field(ge=0, le=1)] = 0.01
-    """Largest share of a stream's rows that `several_rows` may drop or merge into another row; more
-    stop the run."""
+    entity, or if more than 1% of a stream's counts are above; default: cut."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Largest share of a stream's cells that become 0 because their count is missing for more than
     `max_carry` periods; more stop the run."""
-    max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
-    """Largest share of a stream's cells with a count above the capacity; more stop the run."""
     identifiers: dict[Identifier, Identifier] = {}
     """Entity of each spelling, such as `"50002": "050002"`.
 
@@ -457,9 +453,15 @@ class Dataset(Settings):
         return self.untitled.model_copy(update={"source": source})
 
     @property
+    def rules(self) -> Cleaning:
+        """The rules of cleaning, with the rule of `periods.of` for the rows of a period."""
+        of = self.periods.of
+        return self.cleaning.model_copy(update={"several_rows": of}) if of else self.cleaning
+
+    @property
     def read_columns(self) -> list[str] | None:
         """The columns that the table must have, each once; None for all."""
-        rules = self.cleaning
+        rules = self.rules
         if self.format.layout != "long" or rules.merges_rows:
             return None
         named = [*self.needed_columns.needed(), *rules.drop_where, *rules.keep]
@@ -525,7 +527,7 @@ class Dataset(Settings):
         if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
             allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
             yield Problem(("dataset", "cleaning", "latest_by"), rules.latest_by, allowed)
-        if rules.several_capacities and "sum" not in (rules.several_rows, self.periods.of):
+        if rules.several_capacities and self.rules.several_rows != "sum":
             allowed = keyed("needs {dataset.cleaning.several_rows}: sum")
             place = ("dataset", "cleaning", "several_capacities")
             yield Problem(place, rules.several_capacities, allowed)

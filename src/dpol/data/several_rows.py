@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
-from dpol.core.errors import DataError, Text, in_lines, keyed
-from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning
 from dpol.data.tables.parse import KINDS, OF_SUMS
 
-SHOWN = 3
-"""Number of rows, or of entities and periods, that a message shows."""
-FEW, FEW_SHARE = 3, 0.1
-"""Largest number, and share, of entities and periods with several rows that are corrections."""
+FEW, FEW_SHARE, SCATTERED = 3, 0.1, 0.01
+"""Largest number, and share, of entities and periods with several rows that are corrections, and
+the largest share of further rows that are, if they are scattered."""
 MOST_PERIODS = 0.8
 """An entity with several rows in this share of its periods may be several entities."""
 _PAIR = ["entity", "period"]
@@ -24,42 +19,31 @@ _NUMBERS = ["time", "count", *HIDDEN, "capacity", "cases"]
 _OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*KINDS, *OF_SUMS)), "zero_capacities"]
 
 
-def one_row_each(
-    file: str, label: str, rows: pd.DataFrame, rules: Cleaning
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Apply `several_rows` to the rows of a stream.
+def one_row_each(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Apply `several_rows` to the rows of a stream; `error`, which is asked about, as `last`.
 
     Args:
-        file: path of the table, for messages.
-        label: label of the stream.
         rows: rows of the stream from `read_rows`.
         rules: cleaning rules.
 
     Returns:
         One row per entity and period, and the number of rows that each rule dropped.
-
-    Raises:
-        DataError: the rule refuses several rows, or merges more than the rules allow; the text
-            names some of the rows.
     """
     repeated = repeats(rows, rules)
     unique = rows[~repeated]
     merged = int(unique.duplicated(_PAIR).sum())
-    if merged and (rules.several_rows == "error" or merged > rules.max_merged * len(unique)):
-        raise DataError(f"{file}: stream {label} has ", _described(unique, rules, merged))
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
 
 
-def are_corrections(sizes: pd.Series[int], most: float) -> bool:
+def are_corrections(sizes: pd.Series[int]) -> bool:
     """Return whether further rows are likely corrections, and not parts of their periods.
 
     Args:
         sizes: the number of rows of each entity and period.
-        most: a share of all rows; so many are corrections if they are scattered.
     """
     further, several = sizes.sum() - len(sizes), (sizes > 1).sum()
-    few = further <= most * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes))
+    few = further <= SCATTERED * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes))
     return bool(few and not always_several(sizes))
 
 
@@ -80,37 +64,11 @@ def repeats(rows: pd.DataFrame, rules: Cleaning) -> pd.Series[bool]:
     return rows.duplicated([*_PAIR, *_NUMBERS], keep="last")
 
 
-def _described(rows: pd.DataFrame, rules: Cleaning, merged: int) -> Text:
-    """Name some entities and periods with several rows, and say what can be done."""
-    several = rows[rows.duplicated(_PAIR, keep=False)].groupby(_PAIR)["row"].agg(sorted)
-    lines: list[Text] = [
-        f"{counted(len(rows), 'row')}, of which {merged:,} would be dropped for, or merged into,"
-        " another one of the same entity and period:",
-        *(
-            f"  {shortened(entity)}, {period.date()}: {len(places)} rows:"
-            f" {', '.join(map(str, places[:SHOWN]))}{', ...' if len(places) > SHOWN else ''}"
-            for (entity, period), places in zip(several.index, several[:SHOWN], strict=False)
-        ),
-    ]
-    share = merged / len(rows)
-    least = f"{math.ceil(100 * share) / 100:g}"
-    if rules.several_rows != "error":
-        limit = f" = {rules.max_merged:g} allows {int(rules.max_merged * len(rows) + 1e-9):,}"
-        last = keyed("{dataset.cleaning.max_merged}"), f"{limit}; correct the table, or set {least}"
-    else:
-        more = f" and max_merged: {least}" * (share > rules.max_merged)
-        last = keyed(
-            "Correct the table, or set {dataset.cleaning.several_rows}: last{more}, to keep the"
-            " last row", more=more,
-        )  # fmt: skip
-    return in_lines([*lines, last])
-
-
 def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
     """Return the last row of each entity and period, with the numbers of all its rows."""
     last = rows.sort_values(["time", "row"], kind="stable").drop_duplicates(_PAIR, keep="last")
     last = last.sort_index()
-    if rules.several_rows == "last":
+    if not rules.merges_rows:
         return last
     pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(_PAIR)
     count = pairs["count"].agg(rules.several_rows)

@@ -41,7 +41,7 @@ from dpol.data.tables.raw_table import (
     sheet_cells,
     sheet_names,
 )
-from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, MONTHS, YEARS, Dates, Format
+from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, YEARS, Format, months_of
 
 LINES, START = 500, 1_000_000
 """Number of lines, and of bytes, at the start of a file that show its format."""
@@ -122,7 +122,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
             **Format(**_given(answers, "date", "encoding")).model_dump(exclude_unset=True),
         }
     except ValidationError as error:
-        wrong = {str(it["loc"][0]): f"must be {it['ctx']['expected']}" for it in error.errors()}
+        wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     written = _written(path, answers)
     raw = read_table(path, None, DEFAULT.model_copy(update=written)).cells.drop_duplicates()
@@ -134,7 +134,8 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
     year, *month = dated
     period = table[year]
     for name in month:  # programs store whole numbers as 1.0 if a cell of the column is empty
-        period = period.str.removesuffix(".0") + "-" + table[name].str.removesuffix(".0")
+        part = table[name].str.removesuffix(".0")
+        period = (period.str.removesuffix(".0") + "-" + part).rename(name)
     named = [name for name in map(str, table) if name.strip() and name not in dated]
     numbers = [name for name in named if _is_number(table[name])]
 
@@ -184,7 +185,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
     signs, asked["decimal"] = _signs(measured, answers)
     markers, asked["missing"] = _markers(measured, answers)
     rule = "last" if "latest_by" in answers else answers.get("each_day")
-    merged = {"several_rows": rule, "max_merged": 1} if rule else {}
+    merged = {"several_rows": rule} if rule else {}
     if rule == "sum" and "per_person" not in answers:
         asked["per_person"] = (
             "in how many rows of a day may one person be counted? 1 for an arrival"
@@ -198,9 +199,11 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
         )  # fmt: skip
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
-    columns["period"] = {"year": year, "month": month[0]} if month else year
+    columns["period"] = (
+        {"year": year, **_part_of_year(month[0], dates.pop("date"))} if month else year
+    )
     form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
-    cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {})
+    cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
     cleaning |= ({"keep": keep} if keep else {}) | markers | merged | _given(answers, *_KEYS)
     if "per_person" in answers and capacity == "none":
         cleaning["checked"] = [*answers.get("checked", []), "rates"]
@@ -294,7 +297,7 @@ def _laid_out(
         if "period" in answers:
             dated = answers["period"].split(",")
         elif len(dated) != 1:
-            none = "" if dated else f" None has a format that dpol reads: {FORMATS}"
+            none = "" if dated else f" None shows its format; with --date, {FORMATS}"
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
         for name in dated:
             _refuse_unknown(table, {"period": name})
@@ -377,33 +380,44 @@ def _dates(
 ) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Return the format of dates, the length of a period, and a question if they are unclear."""
     texts = period[period != ""].drop_duplicates()
-    forms: list[Dates] = (
-        [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
-    )
-    forms = ["YYYY-M"] if in_parts else forms
-    if "YYYY-M" in forms and not _WEEK.search(str(period.name)):  # no month has the number 13
-        forms = [like for like in forms if like != "YYYY-ww"]
+    forms = [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
+    if len(forms) > 1:  # 53 weeks of a year tell weeks from Sunday; no month has the number 13
+        likely = [] if "YYYY-M" in forms and not _WEEK.search(str(period.name)) else ["YYYY-ww"]
+        weeks = "YYYY-ww", "YYYY-ee", "YYYY-Wee"
+        forms = [like for like in forms if like in likely or like not in weeks]
     form = DEFAULT.model_copy(update={"date": forms[0]} if forms else {})
     days = parse_dates(texts, form).dropna().drop_duplicates().sort_values()
     seasons = (days.dt.month == (days.dt.year + 1) % 100).all() and "date" not in answers
     if len(forms) != 1 or (forms == ["YYYY-M"] and seasons and not in_parts):
         also = " or years that begin in one year and end in the next" if seasons else ""
-        may_be = f"may be {' or '.join(forms)}{also}" if forms else f"have none of {FORMATS}"
+        may_be = (
+            f"may be {' or '.join(forms)}{also}"
+            if forms
+            else f"have a format of their own, {FORMATS}"
+        )
         return {}, {}, f"{_two(texts)} {may_be}"
-    keys = {"date": form.date} if form.date != DEFAULT.date and not in_parts else {}
-    monthly = form.date in MONTHS or days.dt.is_month_end.all() or days.dt.is_month_start.all()
+    keys = {"date": form.date} if form.date != DEFAULT.date else {}
+    firsts, lasts = days.dt.is_month_start.all(), days.dt.is_month_end.all()
+    monthly = bool(months_of(form.date) or firsts or lasts)
     each = pd.DataFrame({"entity": entity, "day": parse_dates(period, form)}).dropna()
     each = each.drop_duplicates().sort_values(["entity", "day"])
     gaps = commonest_gaps(each["entity"], each["day"], monthly=monthly)
     if not gaps:
         return keys, {}, ""
-    length = {"months" if monthly else "days": (gap := next(iter(gaps)))}
+    length: dict[str, Any] = {"months" if monthly else "days": (gap := next(iter(gaps)))}
     weekdays = each["day"].map(pd.Timestamp.toordinal) % gap
     usual = weekdays.groupby(each["entity"]).agg(lambda of_one: of_one.mode().iloc[0])
     apart = days.diff().min() <= pd.Timedelta(days=gap) / 2
     if not monthly and apart and usual.nunique() > 1:  # entities report on different weekdays
         length["of"] = "last"
     return keys, length, ""
+
+
+def _part_of_year(column: str, date: str) -> dict[str, str]:
+    """Return the keys of a column of months or weeks beside a column of years."""
+    if date == "YYYY-M":
+        return {"month": column}
+    return {"week": column, "system": "iso" if date == "YYYY-ww" else "mmwr"}
 
 
 def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:

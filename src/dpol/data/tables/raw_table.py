@@ -440,7 +440,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     ]
     changed = (*headers, *(["; ".join(costs)] if costs else []), *raw.changed)
     raw = replace(raw, cells=raw.cells[~is_header], changed=changed)
-    if dataset.cleaning.merges_rows:
+    if dataset.rules.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     if form.layout == "long":
         return raw
@@ -460,9 +460,10 @@ def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
     if isinstance(period, str):
         return raw.cells[period], raw.formats[period]
     # Programs often store whole numbers as 2021.0 if a cell of the column is empty.
-    year, month = (raw.cells[name].str.removesuffix(".0") for name in columns_of(period))
-    texts = (year + "-" + month).rename(f"{period.year}-{period.month}")
-    return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
+    names = columns_of(period)
+    year, part = (raw.cells[name].str.removesuffix(".0") for name in names)
+    texts = (year + "-" + part).rename("-".join(names))
+    return texts, DEFAULT.model_copy(update={"date": period.date})
 
 
 def read_capacities(columns: Columns) -> RawTable | None:
