@@ -130,7 +130,7 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
         ("d,town,town_id,sick,beds", [line.replace("{}", "{0},{0}1") for line in PLAIN], TOLD,
          "entity", "which column? town, town_id"),
         ("d,town,sick,beds", ("2021-01-03,{},-,30", "2021-01-10,{},*,30", PLAIN[2]), TOLD,
-         "missing", "'-', '*': missing, or too small to publish? Give --missing TEXT or --sup"),
+         "missing", "'-' and '*': missing, or too small to publish? Give --missing TEXT or --sup"),
         ("d,town,sick,beds", ("1/2/2021,{},5,30", "1/9/2021,{},5,30"), TOLD,
          "date", "'1/2/2021', '1/9/2021' may be D/M/YYYY or M/D/YYYY"),
         ("d,town,sick,beds", ("2010-11,{},5,30", "2011-12,{},6,30"), TOLD,
@@ -235,9 +235,7 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id"]
     assert main(["new", "dataset", "t.csv", *told]) == 2
     said = capsys.readouterr().err
-    assert (
-        "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01: 2, 5, 8, 11, 14)" in said
-    )
+    assert "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01: " in said
     assert "become one: sum, mean, max or last?" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
@@ -310,7 +308,7 @@ def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: 
         (["no.csv"], 2, "no.csv: no such file; give the path of a table from this folder"),
         (["t.txt"], 2, "t.txt: a table ends in .csv, .csv.gz, .tsv, .parquet, .xlsx; save it as"),
         (["there.csv"], 1, "there.yaml: exists already; delete it, or rename the table"),
-        (["t.csv", "--date", "DD"], 2, "--date: must be 'YYYY-MM-DD', "),
+        (["t.csv", "--date", "DD"], 2, "--date: must be a format of dates, such as D.M.YYYY"),
         (["t.csv.gz"], 1, "t.csv.gz: cannot be read as a .gz file"),
         (["t.xlsx"], 1, "t.xlsx: cannot be read as a .xlsx file"),
         (["my-own", "--at-most", "3"], 2, "--at-most is only for dpol new dataset TABLE"),
@@ -378,7 +376,7 @@ def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> No
     text = rows("d,town, sick,beds", *PLAIN)
     around = text.replace("\n", ",,,\n") + ",,,,,,\n,,,,,,\n"
     assert looked(tmp_path / "t.csv", around, **TOLD) == looked(tmp_path / "t.csv", text, **TOLD)
-    quoted = text.replace(",", ', "').replace("\n", '"\n').replace('d, "', 'd, "', 1)
+    quoted = "".join(f'"{line}"\n'.replace(",", '", "') for line in text.splitlines())
     assert looked(tmp_path / "t.csv", quoted, **TOLD)["count"] == "sick"
 
 

@@ -129,7 +129,7 @@ def test_markers_are_matched_in_the_signs_of_the_table() -> None:
         ("YYYYMMDD", "20240108 2024108 2024-01-08", "2024-01-08 None None"),
         ("YYYY-MM-DD", "2024-01-08 2024-1-8 08.01.2024", "2024-01-08 None None"),
         ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W05 2021-W5",
-         "2020-12-28 None None 2021-02-01 None"),
+         "2020-12-28 None None 2021-02-01 2021-02-01"),
         ("YYYY-Qq", "2021-Q4 2021Q1 2021-Q5 2021-4 Q1-2021",
          "2021-10-01 2021-01-01 None None None"),
         ("Qq YYYY", "Q2-2021 q2-2021 2021-Q2", "2021-04-01 2021-04-01 None"),

@@ -32,6 +32,7 @@ _OPTIONS = {
     "date": "format of the dates, such as D/M/YYYY",
     "each_day": "how several rows of an entity on a day become one: sum, mean, max or last",
     "decimal": "the decimal sign, . or ,",
+    "strip": "sign to remove from the ends of numbers, such as %; may be repeated",
     "encoding": "encoding of a CSV table, such as cp1250",
     "sheet": "sheet of a workbook",
     "missing": "text that means a missing number; may be repeated",
@@ -56,7 +57,7 @@ _CHOICES = {
     "above": ("cut", "missing"),
     "checked": CHECKS,
 }
-_REPEATED = "missing", "suppressed", "drop_where", "keep", "checked"
+_REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "checked"
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""

@@ -450,7 +450,8 @@ def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
 def _pair(rows: pd.DataFrame, of_pairs: pd.Series[Any]) -> pd.DataFrame:
     """Return the rows of the entity and period with the largest number."""
     largest: Any = of_pairs.idxmax()
-    return rows[(rows["entity"] == largest[0]) & (rows["period"] == largest[1])]
+    same: pd.DataFrame = rows[(rows["entity"] == largest[0]) & (rows["period"] == largest[1])]
+    return same
 
 
 def _named(rows: pd.DataFrame) -> str:

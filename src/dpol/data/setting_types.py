@@ -97,9 +97,8 @@ class YearAnd(Settings):
 
     @model_validator(mode="after")
     def _either(self) -> YearAnd:
-        if not (self.month and not self.week and not self.system):
-            if self.month or not (self.week and self.system):
-                raise ValueError("needs either month, or week and system (iso or mmwr)")
+        if bool(self.month) == bool(self.week) or bool(self.week) != bool(self.system):
+            raise ValueError("needs either month, or week and system (iso or mmwr)")
         return self
 
     @property

@@ -24,12 +24,12 @@ from pydantic import ValidationError
 
 from dpol.core.errors import DataError, UsageError
 from dpol.core.suggestions import did_you_mean
-from dpol.core.words import shortened
+from dpol.core.words import listed, shortened
 from dpol.data.second_look import commonest_gaps
 from dpol.data.settings import Cleaning
 from dpol.data.stream import largest_change
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.parse import date_formats, parse_dates, parse_numbers
+from dpol.data.tables.parse import date_formats, parse_dates, parse_numbers, strip_marks
 from dpol.data.tables.raw_table import (
     DELIMITERS,
     LONGEST_CELL,
@@ -40,6 +40,7 @@ from dpol.data.tables.raw_table import (
     refuse_unnamed,
     sheet_cells,
     sheet_names,
+    without_notes,
 )
 from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, YEARS, Format, months_of
 
@@ -50,6 +51,10 @@ LEAST_NUMBERS, MOST_MARKERS = 0.2, 5
 LEAST_DATES = 0.9
 """At least this share of the cells of a column of dates are dates."""
 _NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
+_MARKED = re.compile(_NUMBER.pattern + r"([^\w\s.,'<≤-][^0-9]{0,11}|(?<=\s)[^0-9]{1,12})")
+"""A number with a sign or a word after it: 45%, 53*, 105 beds."""
+MOST_MARKS = 3
+"""Largest number of such signs in a column of numbers."""
 _BELOW = re.compile(r"([<≤])\s*([0-9]+)")
 _IDENTIFIES = re.compile("(^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|pk|nr|no|code|key|ik|ccn)$")
 _SIGNS: tuple[Mapping[str, str], ...] = (
@@ -125,9 +130,13 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     written = _written(path, answers)
-    raw = read_table(path, None, DEFAULT.model_copy(update=written)).cells.drop_duplicates()
-    raw = raw[~(raw == [*raw]).all(axis=1)]
+    start = DEFAULT.model_copy(update=written)
+    raw = without_notes(read_table(path, None, start), start).cells.drop_duplicates()
 
+    for name, column in raw.items() if "strip" in answers else ():
+        bare = strip_marks(column, answers["strip"])
+        if _is_number(bare):
+            raw[name] = bare.where(bare != "", column)
     table, layout, dated = _laid_out(path, raw, answers)
     answers = {**_MELTED.get(layout, {}), **answers}
     _refuse_unknown(table, _given(answers, "entity", "count", "capacity"))
@@ -202,7 +211,13 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
     columns["period"] = (
         {"year": year, **_part_of_year(month[0], dates.pop("date"))} if month else year
     )
-    form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
+    form = {
+        **written,
+        **({"layout": layout} if layout else {}),
+        **dates,
+        **signs,
+        **_given(answers, "strip"),
+    }
     cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
     cleaning |= ({"keep": keep} if keep else {}) | markers | merged | _given(answers, *_KEYS)
     if "per_person" in answers and capacity == "none":
@@ -365,8 +380,15 @@ def _two(cells: Iterable[str]) -> str:
 def _is_number(column: Texts) -> bool:
     """Return whether the cells are numbers, except for empty cells and a few markers."""
     held = column[column != ""].drop_duplicates()
-    match = held.str.fullmatch(_NUMBER)
+    match, marks = held.str.fullmatch(_NUMBER), held.map(_mark)
+    if marks.nunique() <= MOST_MARKS:
+        match |= marks != ""
     return bool(match.mean() >= LEAST_NUMBERS and (~match).sum() <= MOST_MARKERS)
+
+
+def _mark(text: str) -> str:
+    """Return the sign or word after a number."""
+    return match[1] if (match := _MARKED.fullmatch(text)) else ""
 
 
 def _numbers(cells: Texts, form: Format) -> pd.Series[float]:
@@ -381,10 +403,8 @@ def _dates(
     """Return the format of dates, the length of a period, and a question if they are unclear."""
     texts = period[period != ""].drop_duplicates()
     forms = [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
-    if len(forms) > 1:  # 53 weeks of a year tell weeks from Sunday; no month has the number 13
-        likely = [] if "YYYY-M" in forms and not _WEEK.search(str(period.name)) else ["YYYY-ww"]
-        weeks = "YYYY-ww", "YYYY-ee", "YYYY-Wee"
-        forms = [like for like in forms if like in likely or like not in weeks]
+    if "YYYY-M" in forms and not _WEEK.search(str(period.name)):  # no month has the number 13
+        forms = [like for like in forms if like != "YYYY-ww"]
     form = DEFAULT.model_copy(update={"date": forms[0]} if forms else {})
     days = parse_dates(texts, form).dropna().drop_duplicates().sort_values()
     seasons = (days.dt.month == (days.dt.year + 1) % 100).all() and "date" not in answers
@@ -448,9 +468,12 @@ def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dic
     known = [*missing, *rules.suppressed_markers, *hidden]
     other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
     if len(other):
+        marks = "".join(
+            f", or --strip '{mark}'" for mark in dict.fromkeys(other.map(_mark)) if mark
+        )
         return {}, (
-            f"{_list(map(repr, other))}: missing, or too small to publish? Give --missing TEXT or"
-            " --suppressed TEXT for each"
+            f"{listed((repr(shortened(text)) for text in other), 5)}: missing, or too small to"
+            f" publish? Give --missing TEXT or --suppressed TEXT for each{marks}"
         )
     keys: dict[str, Any] = {"missing_markers": missing} if "missing" in answers else {}
     if hidden:

@@ -78,6 +78,7 @@ _PARTS = {
 
 def parse_numbers(texts: Texts, form: Format) -> Floats:
     """Return the number of each text; NaN if it means none, is ambiguous, or rounds to 0."""
+    texts = strip_marks(texts, form.strip)
     between, sign = _SIGNS.get(form.thousands or "", form.thousands or ""), form.decimal_sign
     groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
     digits = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
@@ -91,6 +92,13 @@ def parse_numbers(texts: Texts, form: Format) -> Floats:
     values = plain.to_numpy(object).astype(float)
     rounded = (values == 0) & plain.str.match("[^eE]*[1-9]").to_numpy(bool)
     return np.where(rounded, np.nan, values)
+
+
+def strip_marks(texts: Texts, marks: Iterable[str]) -> Texts:
+    """Return texts without some marks at their ends."""
+    for mark in marks:
+        texts = texts.str.removesuffix(mark).str.removeprefix(mark).str.strip()
+    return texts
 
 
 def sign_remedies(texts: Texts, form: Format) -> tuple[Text, ...]:
@@ -250,7 +258,9 @@ def date_formats(texts: Iterable[str], least: float = 1.0) -> list[Dates]:
     likely = [like for like, form in forms if any(parse_date(text, form) for text in held[:50])]
     dated = {like: sum(bool(parse_date(text, _FORMS[like])) for text in held) for like in likely}
     most = max(dated.values(), default=0)
-    return [like for like, n in dated.items() if n == most >= least * len(held)]
+    found = [like for like, n in dated.items() if n == most >= least * len(held)]
+    twins = {like.replace("ww", "ee") for like in found if "ww" in like}
+    return [like for like in found if like not in twins]  # most weeks begin on Mondays
 
 
 @cache

@@ -169,16 +169,20 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
                 header.pop()
             wanted = choose(header)
             places = [header.index(name) for name in wanted]
+            broken: DataError | None = None
             for row in filter(any, reader):
                 line = form.skip_rows + reader.line_num
                 while len(row) > len(header) and not row[-1].strip():
                     row.pop()
-                if len(row) != len(header):
-                    raise DataError(
+                if len(row) != len(header) and broken is None:
+                    broken = DataError(
                         f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
                         f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break,"
                         f" or, if the file is cut short here, {_AGAIN}"
                     )
+                if broken and (len(row) > 1 or len(header) < 3):  # else a note below the table
+                    raise broken
+                row += [""] * (len(header) - len(row))
                 rows[line] = [row[place] for place in places]
         except csv.Error as error:
             line = form.skip_rows + reader.line_num
@@ -424,10 +428,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             keyed("{dataset.source.sha256}"),
         )
     raw = read_table(file, dataset.read_columns, form, others=True)
-    is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
-    headers = [
-        f"row {row} repeats the header, and is left out" for row in raw.cells[is_header].index
-    ]
+    raw = without_notes(raw, form)
     read = {
         "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
         "capacities": "taken as missing",
@@ -438,8 +439,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
         if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
     ]
-    changed = (*headers, *(["; ".join(costs)] if costs else []), *raw.changed)
-    raw = replace(raw, cells=raw.cells[~is_header], changed=changed)
+    raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
     if dataset.rules.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     if form.layout == "long":
@@ -453,6 +453,29 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     dropped = [name for name in named if name not in (made, columns.count)]
     kept = [*dict.fromkeys([*kept, *dropped])]
     return _to_long(raw, form, kept, name=made, number=columns.count)
+
+
+def without_notes(raw: RawTable, form: Format) -> RawTable:
+    """Return a table without rows that tell no count, and say so: a header again, units, notes.
+
+    Such a row has one text alone or, since dates have digits, no digit.
+    """
+    cells = raw.cells
+    header = (cells == [str(name).strip() for name in cells]).all(axis=1)
+    alone = ((cells != "").sum(axis=1) < 2) & (cells.shape[1] > 2)
+    undated = cells.index if form.layout != "wide-periods" else cells.index[:0]
+    for _, column in cells.items():
+        undated = undated[~column[undated].str.contains("[0-9]")]
+    notes = cells.index[~header & (alone | cells.index.isin(undated))]
+    said = [f"row {row} repeats the header, and is left out" for row in cells.index[header]]
+    if len(notes):
+        first = next(text for text in cells.loc[notes[0]] if text)
+        said.append(
+            f"{counted(len(notes), 'row')} without a date or number left out, first row {notes[0]}:"
+            f" {shortened(first)!r}"
+        )
+    kept = cells[~header & ~cells.index.isin(notes)]
+    return replace(raw, cells=kept, changed=(*said, *raw.changed))
 
 
 def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
