@@ -295,7 +295,7 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
     largest = _pair(held, sizes)
     where = f"{_named(largest)}: {', '.join(map(str, sorted(largest['row'])[:SHOWN]))}"
     hint, most = "", counted(len(largest), "row")
-    if 0 < len(often) < rows["entity"].nunique():
+    if often and (rules.several_rows == "last" or len(often) < rows["entity"].nunique()):
         hint = f" Most periods of {listed(map(shortened, often), SHOWN)} are so: does this name"
         hint += " stand for several entities?"
     for name in columns:
@@ -338,8 +338,7 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         )  # fmt: skip
     elif often and (pairs["time"].nunique() == 1).any():  # else they are hours
         yield Doubt(
-            says=f"of several rows one stays, in most periods of"
-            f" {listed(map(shortened, often), SHOWN)}: is that a name of several places?{hint}",
+            says=f"of several rows one stays.{hint}",
             check="places", key=Key(("dataset", "columns", "entity")), value=(*columns, None)[0],
         )  # fmt: skip
 
@@ -391,8 +390,8 @@ def _columns(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
     unlike = steady | (few & (few.mean() < 0.5) & (parts.any() and not parts.all()))
     if named := [str(name) for name in wide.columns[unlike]]:
         yield Doubt(
-            says=f"columns {listed(named, SHOWN)} are unlike the other {(~unlike).sum()}, in equal"
-            " steps or with other decimals: are they no places?",
+            says=f"{counted(len(named), 'column')} in equal steps or with other decimals, unlike the"
+            f" other {(~unlike).sum()} ({listed(named, SHOWN)}): no places?",
             check="columns", key=rule("drop_where"), value={dataset.needed_columns.entity: named},
         )  # fmt: skip
 
@@ -432,16 +431,17 @@ def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
     others = rows[~above].groupby("entity")["count"].max()
     wild = cut[cut["count"] >= TYPED * cut["entity"].map(others)]
     if len(wild) or len(cut) > MANY_ABOVE * len(rows):
-        shown = wild if len(wild) else cut
+        shown, bounded = wild if len(wild) else cut, bool(np.isinf(rows["capacity"]).all())
         times = f", and at least {TYPED:g} times every other count of the same entity"
         yield Doubt(
             says=keyed(
-                "{n} of {all} above the capacity or the bound{times} ({named}): typing errors"
-                " (missing), or does dpol cut them (cut)? If the bound is wrong, give a public one"
-                " that does not come from the counts ({gain.at_most} or {gain.bound}); if the"
-                " numbers are, see {dataset.format.decimal}: 1.230 may be 1.23 or 1230.",
+                "{n} of {all} above the {most}{times} ({named}): typing errors (missing), or does"
+                " dpol cut them (cut)? If the bound is wrong, give a public one that does not come"
+                " from the counts, as {key}; 1.230 may be 1.23 or 1230 ({dataset.format.decimal}).",
                 n=counted(len(shown), "count"), all=f"{len(rows):,}",
-                times=times * bool(len(wild)), named="; ".join(cells_named(shown)),
+                most="bound" if bounded else "capacity", times=times * bool(len(wild)),
+                named="; ".join(cells_named(shown)),
+                key=Key(("gain", "bound" if bounded else "at_most")),
             ),
             key=rule("above"), value="missing" if len(wild) else None,
         )  # fmt: skip

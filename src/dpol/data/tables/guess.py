@@ -150,10 +150,12 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
 
     asked = dict[str, str]()
     taken = {answers.get(key) for key in _OTHERS}
-    entities = _entities(table, period, [name for name in named if name not in taken], numbers)
-    entity = answers.get("entity") or (entities[0] if len(entities) == 1 else "")
+    entities = _entities(table, period, [name for name in named if name not in taken])
+    numbered = [name for name in entities if name in numbers and not _IDENTIFIES.search(name)]
+    likely = [name for name in entities if name not in numbered]
+    entity = answers.get("entity") or (likely[0] if len(likely) == 1 else "")
     if not entity:
-        asked["entity"] = f"which column? {_list(entities)}" if entities else (
+        asked["entity"] = f"which column? {_list(likely or entities)}" if entities else (
             f"no column alone tells the rows of a period apart; which of {_list(named)} plays? If"
             " it has several rows in a period, add --each-day; if the month is in another column"
             " than the year, --period YEAR,MONTH"
@@ -170,7 +172,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
     columns = {"entity": entity, "count": count, "capacity": capacity}
     columns = {key: name for key, name in columns.items() if name not in ("", "none")}
     names = [name for name in entities if name != entity and name not in numbers]
-    if entity in entities and len(names) == 1:  # the other column that names each row of a period
+    if entity in likely and len(names) == 1:  # the other column that names each row of a period
         columns["name"] = names[0]
 
     drop, keep = (
@@ -339,14 +341,11 @@ def _refuse_unknown(table: pd.DataFrame, named: Mapping[str, str]) -> None:
         raise UnclearError(said)
 
 
-def _entities(
-    table: pd.DataFrame, period: Texts, names: Sequence[str], numbers: Sequence[str]
-) -> list[str]:
-    """Return the columns that may hold the entities: they tell the rows of a period apart."""
+def _entities(table: pd.DataFrame, period: Texts, names: Sequence[str]) -> list[str]:
+    """Return the columns that tell the rows of a period apart, as entities do."""
     several = [name for name in names if 2 <= table[name].nunique() <= len(table) / 2]
     in_period = table.groupby(period)
-    telling = [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
-    return [name for name in telling if name not in numbers or _IDENTIFIES.search(name)]
+    return [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
 
 
 def _chosen(
