@@ -236,7 +236,7 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     assert main(["new", "dataset", "t.csv", *told]) == 2
     said = capsys.readouterr().err
     assert "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01: " in said
-    assert "become one: sum, mean, max or last?" in said
+    assert "become one: the last, or their sum, mean or max?" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
     for rule in ("mean", "max", "last"):
@@ -265,7 +265,7 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     Path("t.csv").write_text(text + text.splitlines()[-1].replace(",5,", ",6,") + "\n")
     assert main(["new", "dataset", "t.csv", *OPTIONS]) == 2
     said = capsys.readouterr().err
-    assert "(Trier, 2021-01-31: 16, 17): does the last one correct it (last)?" in said
+    assert "2 rows of one entity and period (Trier, 2021-01-31: 16, 17; in all 2" in said
     assert said.endswith("--each-day last\n")
 
 
@@ -358,18 +358,6 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert "--sheet must be one of '2021', '2022'" in capsys.readouterr().err
     seen = look_at(Path("t.xlsx"), {**TOLD, "sheet": "2022"})
     assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
-
-
-def test_the_only_sheet_with_dates_is_taken_and_said(here: Path, capsys) -> None:
-    with pd.ExcelWriter("t.xlsx") as book:
-        pd.DataFrame({"About": ["Counts of 2021", "by the office"]}).to_excel(
-            book, sheet_name="Readme"
-        )
-        pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN))).to_excel(
-            book, sheet_name="Weekly"
-        )
-    assert main(["new", "dataset", "t.xlsx", *OPTIONS]) == 0
-    assert "  sheet: Weekly" in capsys.readouterr().out
 
 
 def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> None:

@@ -112,8 +112,7 @@ def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixt
     assert lines == [
         f"{file}: stream X: {line}"
         for line in (
-            "counts above their bound, cut to it (cleaning.above: missing leaves them out): A,"
-            " 2024-01-15: 12",
+            "counts above their bound, cut to it (cleaning.above): A, 2024-01-15: 12",
             "rows left out by cleaning.drop_where: 1",
             "rows outside the chosen groups and periods: 1",
             "cells without a count: 1",
@@ -227,7 +226,5 @@ def test_a_table_beside_its_config_is_found_from_any_folder(
     monkeypatch.chdir(tmp_path / "here")
     assert dpol.read_table("../there/t.yaml").n_experts == 2
     (tmp_path / "there/t.csv").unlink()
-    with pytest.raises(dpol.DataError) as caught:
+    with pytest.raises(dpol.DataError, match=r"^t.csv: no such file; put the table there"):
         dpol.read_table("../there/t.yaml")
-    both = f"neither {tmp_path}/here/t.csv nor {tmp_path}/there/t.csv exists; put the table there"
-    assert both in str(caught.value)

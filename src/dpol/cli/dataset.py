@@ -18,7 +18,7 @@ from dpol.core.words import listed, shortened
 if TYPE_CHECKING:
     from dpol.data.second_look import Doubt
 
-CHECKS = "totals", "columns", "cumulative", "rates", "periods", "revisions", "places"
+CHECKS = "totals", "columns", "cumulative", "rates", "periods", "rows"
 """Tests of the second look, as in `dpol.data.setting_types.Check`, which loads pydantic."""
 _SHOWN = 5
 """Number of entities that are listed."""

@@ -6,6 +6,7 @@ the number of cells it touched, and every entity dropped.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -210,11 +211,9 @@ def _clean_stream(
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
-    above = _above(filled.table, gains)
-    cut = np.any(above, axis=0)
-    counts["cut_counts"] = sum(
-        of.sum() for of, gain in zip(above, gains, strict=True) if gain.of == "count"
-    )
+    cut = np.any(_above(filled.table, gains), axis=0)
+    bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
+    counts["cut_counts"] = (filled.table["count"] > bound).sum()
     filled.table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
     gain = "density" if capacities else "count"

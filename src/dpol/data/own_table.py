@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, ValidationError
 
 from dpol.core.arguments import check_number, check_whole
-from dpol.core.errors import ConfigError, DataError, Key, in_words, keyed
+from dpol.core.errors import ConfigError, DataError, Key, in_words
 from dpol.core.extras import needs_pipeline
 from dpol.core.logs import LOGGER
 from dpol.core.refusals import problems_of, refusal
@@ -203,12 +203,8 @@ def _stream_of(
     if broken := [*dataset.problems({"gain": gain})]:
         raise refusal(place, broken)
     file = place_of(source.file)
-    if beside and not Path(file).is_file():
+    if beside and not Path(file).is_file() and (beside / source.file).is_file():
         file = str(beside / source.file)
-        if not Path(file).is_file():
-            here = Path(source.file).resolve()
-            remedy = keyed("put the table there, or change {dataset.source.file}")
-            raise DataError(f"neither {here} nor {Path(file).resolve()} exists; ", remedy)
     if label is None:
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
     streams = {label: Stream(groups=asked.groups or ["all"])}

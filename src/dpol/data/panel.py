@@ -123,10 +123,7 @@ class StreamReport:
             )
         for what, texts in (
             (IDLE_READ.get(self.capacity_zero, ""), self.idle),
-            (
-                "counts above their bound, cut to it (cleaning.above: missing leaves them out)",
-                self.cut,
-            ),
+            ("counts above their bound, cut to it (cleaning.above)", self.cut),
             ("one entity with two names", self.successions),
             ("periods in which no entity has a count, left out", self.unreported_periods),
             ("periods missing", self.missing_periods),
@@ -240,7 +237,7 @@ def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
     facts = json.loads(report.read_text(encoding="utf-8"))
     lines = [in_warning(text) for text in facts["warnings"][:shown]]
     cells = sum(it["entities"] * it["periods"] for it in facts["streams"])
-    if changed := sum(it.get("changed", 0) for it in facts["streams"]):
+    if changed := sum(it["changed"] for it in facts["streams"]):
         lines.append(f"Cleaning changed {changed:,} of {cells:,} cells.")
     return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
 
@@ -316,15 +313,9 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     yield f"Entities that play: {SELECTIONS[stream['selection']]}.\n"
     missing = "; ".join(stream["missing_periods"]) or "none"
     yield f"Periods missing for the whole stream, left out: {missing}.\n"
-    if sparse := "; ".join(stream["sparse_periods"]):
-        yield f"Periods in which almost no entity has a row, check their dates: {sparse}.\n"
-    if seldom := "; ".join(map(escape_markdown, stream["sparse_entities"])):
-        yield f"Entities that have a row in few periods, check their spelling: {seldom}.\n"
     if stream["unknown"]:
         least, most = stream["unknown"]
         yield (f"Suppressed counts that stay unknown: together from {least:,.1f} to {most:,.1f}.\n")
-    if idle := "; ".join(map(escape_markdown, stream["idle"])):
-        yield f"Entities with {IDLE_READ[stream['capacity_zero']]}: {idle}.\n"
     yield (
         "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
     )

@@ -29,27 +29,21 @@ from dpol.data.settings import Dataset
 from dpol.data.several_rows import HIDDEN, always_several, are_corrections, repeats
 from dpol.data.tables.parse import Flags, date_formats
 
-NEARLY_ALL = 0.95
-"""The share of the periods in which a total equals the sum of others."""
-EVIDENCE = 3.0
-"""The least evidence for a total: a chance of 10^-3 that other numbers add up to it."""
-SURE = 9.0
-"""The evidence from which a total without an exception is one for certain."""
-LEAST_PERIODS = 6
-"""The fewest periods that show a total."""
-FALLS, RISES, LONG = 0.02, 0.3, 12
-"""Totals to date fall in at most the first share of their steps, rise in at least the second one,
-and have at least so many periods."""
-SOME = 0.1
-"""Capacities differ, and counts have decimals, if more than this share does."""
-TYPED, MANY_ABOVE = 4.0, 0.01
-"""A count above the bound may be a typing error if it is so many times every other one, and the
-bound may be wrong if more than such a share of the counts are above it."""
+# A total equals the sum of others in this share of the periods, of which there are so many; what
+# else could be has a chance of 10^-3, or of 10^-9 where no exception leaves a doubt.
+NEARLY_ALL, LEAST_PERIODS, EVIDENCE, SURE = 0.95, 6, 3.0, 9.0
+# Subtotals are looked for among at most so many entities, and among so many of the largest.
 MOST_PARTS, LARGEST = 100, 8
-"""Subtotals are looked for among at most so many entities, and among so many of the largest."""
+# Totals to date fall in at most this share of their steps, rise in at least the second, and have at
+# least so many periods. They begin again, below half, in at most the last share.
+FALLS, RISES, LONG, RESETS = 0.02, 0.3, 12, 0.05
+# Capacities differ, or counts have decimals, if more than this share does.
+SOME = 0.1
+# A count above the bound may be a typing error if it is so many times every other one; the bound
+# may be wrong if more than this share of the counts is above it.
+TYPED, MANY_ABOVE = 4.0, 0.01
+SHOWN = 5  # entities, columns or cells
 _PAIR = ["entity", "period"]
-SHOWN = 5
-"""Number of entities or cells that a message shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +123,12 @@ def second_look(
     """
     tests = (_totals, _columns, _cumulative, _rates, _periods, _several)
     doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
-    if dataset.cleaning.above is None:
-        doubts += _too_large(one_each, above)
     if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
         doubts = [doubt for doubt in doubts if doubt.check != "rates"]
-    return [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
+    doubts = [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
+    if not doubts and dataset.cleaning.above is None:  # now it is known what the counts are
+        doubts += _too_large(one_each, above)
+    return doubts
 
 
 # ---- totals -------------------------------------------------------------------------------------
@@ -292,31 +287,26 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         return
     pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
     columns, often = telling(held, cells, dataset), always_several(sizes)
-    largest = _pair(held, sizes)
-    where = f"{_named(largest)}: {', '.join(map(str, sorted(largest['row'])[:SHOWN]))}"
-    hint, most = "", counted(len(largest), "row")
+    dates = [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]
+    hint, largest = "", _pair(held, sizes)
     if often and (rules.several_rows == "last" or len(often) < rows["entity"].nunique()):
         hint = f" Most periods of {listed(map(shortened, often), SHOWN)} are so: does this name"
         hint += " stand for several entities?"
     for name in columns:
         texts = listed(map(shortened, cells.loc[held["row"], name].unique()))
         hint += f" Column {name} tells them apart ({texts})."
-    if rules.several_rows == "error" and are_corrections(sizes):
-        number = counted(len(once) - len(sizes), "row")
-        yield Doubt(
-            says=f"{number} would be dropped for a later one of the same entity and period"
-            f" ({where}): does the last one correct it (last)?{hint}",
-            key=rule("several_rows"), value="last",
-        )  # fmt: skip
-    elif rules.several_rows == "error":
+    if rules.several_rows == "error":
+        places = ", ".join(map(str, sorted(largest["row"])[:SHOWN]))
         yield Doubt(
             says=keyed(
-                "{most} of one entity and period ({where}) become one: sum, mean, max or last?"
-                "{hint} If some of them play alone, set {dataset.cleaning.keep} to COLUMN: TEXT"
-                " instead, and {dataset.cleaning.latest_by} if they are revisions.",
-                most=most, where=where, hint=hint,
+                "{n} of one entity and period ({of}: {places}; in all {all} such rows) become one:"
+                " the last, or their sum, mean or max?{hint} If some of them play alone, set"
+                " {dataset.cleaning.keep} to COLUMN: TEXT, and for the latest of revisions"
+                " {dataset.cleaning.latest_by}.",
+                n=counted(len(largest), "row"), of=_named(largest), places=places, hint=hint,
+                all=f"{len(held):,}",
             ),
-            key=rule("several_rows"),
+            key=rule("several_rows"), value="last" if are_corrections(sizes) else None,
         )  # fmt: skip
     unlike = pairs["capacity"].nunique() > 1
     if (rules.several_rows, rules.several_capacities) == ("sum", None) and unlike.mean() > SOME:
@@ -330,16 +320,12 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         )  # fmt: skip
     if rules.several_rows != "last" or rules.latest_by or dataset.periods.of:
         return
-    if dates := [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]:
+    if dates or (often and (pairs["time"].nunique() == 1).any()):  # else they are hours
         yield Doubt(
-            says=f"column {dates[0]} has another date in each of several rows of an entity and"
-            " period: are they revisions, of which the latest counts?",
-            check="revisions", key=rule("latest_by"), value=dates[0],
-        )  # fmt: skip
-    elif often and (pairs["time"].nunique() == 1).any():  # else they are hours
-        yield Doubt(
-            says=f"of several rows one stays.{hint}",
-            check="places", key=Key(("dataset", "columns", "entity")), value=(*columns, None)[0],
+            says=f"of several rows of an entity and period the last in the file stays.{hint}"
+            f"{f' Does the latest {dates[0]} count?' if dates else ''}",
+            check="rows", value=(*dates, None)[0],
+            key=rule("latest_by") if dates else Key(("dataset", "columns", "entity")),
         )  # fmt: skip
 
 
@@ -390,8 +376,8 @@ def _columns(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
     unlike = steady | (few & (few.mean() < 0.5) & (parts.any() and not parts.all()))
     if named := [str(name) for name in wide.columns[unlike]]:
         yield Doubt(
-            says=f"{counted(len(named), 'column')} in equal steps or with other decimals, unlike the"
-            f" other {(~unlike).sum()} ({listed(named, SHOWN)}): no places?",
+            says=f"{counted(len(named), 'column')} in equal steps or with other decimals, unlike"
+            f" {(~unlike).sum()} others ({listed(named, SHOWN)}): no places?",
             check="columns", key=rule("drop_where"), value={dataset.needed_columns.entity: named},
         )  # fmt: skip
 
@@ -400,13 +386,16 @@ def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> It
     if dataset.cleaning.cumulative:
         return
     known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
-    steps = known.sort_values(_PAIR).groupby("entity")["count"].diff().dropna()
-    falls, rises = int((steps < 0).sum()), int((steps > 0).sum())
-    seldom = falls <= FALLS * len(steps) and rises >= RISES * len(steps)
+    counts = known.sort_values(_PAIR).groupby("entity")["count"]
+    steps, before = counts.diff().dropna(), counts.shift().dropna()
+    again = int((steps < -before / 2).sum())  # as each year
+    falls, rises = int((steps < 0).sum()) - again, int((steps > 0).sum())
+    most = FALLS * len(steps), RESETS * len(steps)
+    seldom = falls <= most[0] and again <= most[1] and rises >= RISES * len(steps)
     if seldom and known["period"].nunique() >= LONG:
         yield Doubt(
-            says=f"counts rise in {rises:,} and fall in {falls:,} of {len(steps):,} steps: are they"
-            " totals to date?",
+            says=f"counts rise in {rises:,}, fall in {falls:,} and begin again in {again:,} of"
+            f" {len(steps):,} steps: are they totals to date?",
             check="cumulative", key=rule("cumulative"), value="difference",
         )  # fmt: skip
 

@@ -265,12 +265,9 @@ class Periods(Settings):
 
     If all dates of the table are the last day of a month, they are the ends of periods."""
     of: Literal["mean", "sum", "max", "last"] | None = None
-    """What a period of several `days` takes of an entity's rows: the mean, sum or maximum of their
-    counts, or the last; default: every row has the first day of its period.
-
+    """Instead of `cleaning.several_rows`, if rows have any day of their period and not its first:
     `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on
-    different weekdays the same weeks. They begin on the first day of the table, or on the commonest
-    if most rows have that. Instead of `cleaning.several_rows`."""
+    different weekdays the same weeks."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
@@ -292,13 +289,10 @@ class Cleaning(Settings):
     """Rules that fill gaps and choose the entities; the cleaning report counts each."""
 
     checked: list[Check] = []
-    """Tests of the second look whose finding is as it should be, so that dpol asks no more.
-
-    `totals`: an entity that equals the sum of others is a place of its own. `columns`: a column
-    unlike the others is one. `cumulative`: counts that never fall are no totals to date. `rates`:
-    `privacy.count_sensitivity` is how far one person moves a number with decimals. `periods`:
-    entities report less often than `periods` says. `revisions`: of several rows the last one in the
-    file is right. `places`: the several rows of an entity are no entities of their own."""
+    """Tests of the second look whose finding is as it should be, so that dpol asks no more: a place
+    is the sum of others (`totals`) or unlike them (`columns`), counts only rise (`cumulative`) or
+    have decimals (`rates`), entities report less often (`periods`), and of several rows the last
+    one is right (`rows`)."""
     drop_where: dict[str, TextOrTexts] = {}
     """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
     keep: dict[str, TextOrTexts] = {}
@@ -330,21 +324,19 @@ class Cleaning(Settings):
     read as `suppressed_value` before. The sum is missing if a count is missing; mean and maximum
     leave it out. Capacities have the same rule, but their mean for `sum`."""
     several_capacities: Literal["sum", "mean"] | None = None
-    """Whether `several_rows: sum` also adds up capacities, as those of the sites of a hospital, or
-    takes their mean, as of the hours of a ward; required if they differ within a period."""
+    """What `several_rows: sum` makes of capacities: their sum, as of the sites of a hospital, or
+    their mean, as of the hours of a ward; required if they differ within a period."""
     latest_by: str | None = None
-    """Column with a date, such as that of a revision: `several_rows: last` keeps the row with the
-    latest one, wherever it stands in the file."""
+    """Column of dates, as of revisions, by which `several_rows: last` finds the last row."""
     cumulative: Literal["difference"] | None = None
-    """`difference`: the counts are totals to date, and a period has what was added since the last
-    one.
+    """`difference`: a count is what was added to the total since the last period with one.
 
-    Where a total falls below half of the one before, it began again from 0; where it falls less,
-    the count is missing. The first total of an entity tells no count."""
+    A total below half of the last one began again from 0; where it falls less, the count is
+    missing."""
     above: Literal["cut", "missing"] | None = None
-    """What becomes of a count above the bound or the capacity (times `gain.at_most`): cut to it, or
-    missing, as a typing error. Required if such a count is over four times every other one of its
-    entity, or if more than 1% of a stream's counts are above; default: cut."""
+    """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, the
+    default, or missing. Required for one that is over four times all others of its entity, or if
+    more than 1% of a stream's counts are above."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
@@ -527,10 +519,6 @@ class Dataset(Settings):
         if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
             allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
             yield Problem(("dataset", "cleaning", "latest_by"), rules.latest_by, allowed)
-        if rules.several_capacities and self.rules.several_rows != "sum":
-            allowed = keyed("needs {dataset.cleaning.several_rows}: sum")
-            place = ("dataset", "cleaning", "several_capacities")
-            yield Problem(place, rules.several_capacities, allowed)
         if self.periods.of and rules.several_rows != "error":
             allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
             yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)

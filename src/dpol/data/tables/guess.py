@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from dpol.core.errors import DataError, UsageError
+from dpol.core.errors import UsageError
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import listed, shortened
 from dpol.data.second_look import commonest_gaps
@@ -39,7 +39,6 @@ from dpol.data.tables.raw_table import (
     read_table,
     refuse_unnamed,
     sheet_cells,
-    sheet_names,
     without_notes,
 )
 from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, YEARS, Format, months_of
@@ -241,7 +240,7 @@ def _written(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     keys = dict[str, Any]()
     with suppress(EOFError, OSError, zlib.error):  # reading says what is wrong
         if path.suffix == ".xlsx":
-            keys = _given(answers, "sheet") or _dated_sheet(path)
+            keys = _given(answers, "sheet")
             sheet = sheet_cells(path, DEFAULT.model_copy(update=keys))
             first = [(number, texts) for number, *texts in sheet[:LINES].itertuples(name=None)]
         else:
@@ -262,19 +261,6 @@ def _written(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         header = next((number for number, width in filled if width >= max(2, widest - 1)), 1)
         keys |= {"skip_rows": header - 1} if 1 < header <= MOST_TITLES else {}
     return keys
-
-
-def _dated_sheet(path: Path) -> dict[str, str]:
-    """Return the key of the sheet that alone of several has a column or a line of dates."""
-    names, dated = sheet_names(path), list[str]()
-    for name in names if len(names) > 1 else ():
-        with suppress(DataError):
-            cells = sheet_cells(path, DEFAULT.model_copy(update={"sheet": name}))
-            lines = [*cells.to_numpy().T, *cells[:MOST_TITLES].to_numpy()]
-            held = [[text for text in line if text] for line in lines]
-            if any(len(it) > 2 and {*date_formats(it, 0.5)} - {YEARS} for it in held):
-                dated.append(name)
-    return {"sheet": dated[0]} if len(dated) == 1 else {}
 
 
 def _encoding(start: bytes) -> str:

@@ -25,7 +25,7 @@ from dpol.core.errors import DataError, Key, keyed
 from dpol.core.files import atomic_path, packed_file, sha256
 from dpol.core.shipped import way_back
 from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, shortened
+from dpol.core.words import counted, listed, shortened
 from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
 from dpol.data.tables.bad_cells import Texts
@@ -40,6 +40,7 @@ MOST_CELLS = 5_000_000
 """Largest number of cells of a sheet; openpyxl takes a minute to read them."""
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
+SHOWN = 5  # rows in a message
 DELIMITERS = ",;\t|"
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
@@ -260,18 +261,6 @@ def _read_sheet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     return cells.set_axis(header, axis="columns")[wanted]
 
 
-def sheet_names(path: Path) -> list[str]:
-    """Return the names of the sheets of a workbook; none of a damaged one."""
-    import openpyxl
-
-    try:
-        book = openpyxl.load_workbook(path, read_only=True)
-    except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile):
-        return []
-    with contextlib.closing(book):
-        return [sheet.title for sheet in book.worksheets]
-
-
 def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
     """Read a sheet from its header on; rows have their numbers, columns count from 0.
 
@@ -469,11 +458,7 @@ def without_notes(raw: RawTable, form: Format) -> RawTable:
     notes = cells.index[~header & (alone | cells.index.isin(undated))]
     said = [f"row {row} repeats the header, and is left out" for row in cells.index[header]]
     if len(notes):
-        first = next(text for text in cells.loc[notes[0]] if text)
-        said.append(
-            f"{counted(len(notes), 'row')} without a date or number left out, first row {notes[0]}:"
-            f" {shortened(first)!r}"
-        )
+        said.append(f"no date or number, left out: row {listed(map(str, notes), SHOWN)}")
     kept = cells[~header & ~cells.index.isin(notes)]
     return replace(raw, cells=kept, changed=(*said, *raw.changed))
 
