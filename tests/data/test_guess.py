@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,14 @@ from hypothesis import strategies as st
 from dpol.cli import main
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
+from dpol.core.words import listed
 from dpol.data.cleaning import clean_table
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.tables.guess import UnclearError, look_at
+from dpol.data.tables.parse import parse_date
 from dpol.data.tables.raw_table import read_counts
+from dpol.data.tables.table_format import Format
 from tables_of_all_kinds import MAKERS, Kind
 
 
@@ -368,9 +371,75 @@ def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> No
     assert looked(tmp_path / "t.csv", quoted, **TOLD)["count"] == "sick"
 
 
+def test_units_and_notes_are_left_out_and_said(here: Path, capsys) -> None:
+    lines = rows("d,town,sick,beds", *PLAIN).splitlines()
+    lines[1:1] = [",,n,places"]
+    for notes in (["Source: office 2021"], ["Source: office 2021,,,", ",,,"], ["", "Note", "2021"]):
+        Path("t.csv").write_text("\n".join([*lines, *notes]))
+        assert main(["new", "dataset", "t.csv", *OPTIONS]) == 0
+        said = capsys.readouterr().out
+        left = [2, *(len(lines) + k for k, note in enumerate(notes, start=1) if note.strip(","))]
+        assert f"no date or number, left out: row {listed(map(str, left), 5)}" in said
+        Path("t.yaml").unlink()
+    broken = [*lines, "Source: office", lines[-1]]  # not the end of the table
+    Path("t.csv").write_text("\n".join(broken))
+    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
+    assert f"row {len(lines) + 1}: has 1 cell, but the header has 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "mark"), [("{}%", 2, "%"), ("{} beds", 3, "beds"), ("{}*", 2, "*")]
+)
+def test_signs_at_numbers_are_offered_to_be_stripped(
+    tmp_path: Path, cell: str, column: int, mark: str
+) -> None:
+    lines = [line.split(",") for line in rows("d,town,sick,beds", *PLAIN).splitlines()]
+    for line in lines[1:]:
+        line[column] = cell.format(line[column])
+    text = "\n".join(map(",".join, lines))
+    question = asked(tmp_path / "t.csv", text, **TOLD)["missing"]
+    assert question.endswith(f"for each, or --strip '{mark}'")
+    assert looked(tmp_path / "t.csv", text, **TOLD, strip=[mark])["strip"] == [mark]
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [("2020-12-28", {"week": "wk", "system": "iso"}),
+     ("2025-12-21", {"week": "wk", "system": "mmwr"}), ("2021-01-04", None)],
+)  # fmt: skip
+def test_a_week_beside_a_year_is_of_the_system_that_has_it(
+    tmp_path: Path, first: str, expected: Mapping[str, str] | None
+) -> None:
+    """The year 2020 has 53 ISO weeks, and 2025 has 53 MMWR weeks; the first nine may be months."""
+    weeks = {"2020-12-28": "2020,53 2021,1 2021,2", "2025-12-21": "2025,52 2025,53 2026,1",
+             "2021-01-04": "2021,1 2021,2 2021,3"}[first]  # fmt: skip
+    text = rows("yr,wk,town,sick,beds", *(f"{week},{{}},5,30" for week in weeks.split()))
+    told = {**TOLD, "period": "yr,wk"}
+    if expected is None:
+        assert looked(tmp_path / "t.csv", text, **told)["period"]["month"] == "wk"
+        text = text.replace("wk", "week")
+        told["period"] = "yr,week"
+        assert "YYYY-M or YYYY-ww" in asked(tmp_path / "t.csv", text, **told)["date"]
+        return
+    seen = looked(tmp_path / "t.csv", text, **told)
+    assert seen["period"] == {"year": "yr", **expected}
+    assert str(parse_date(weeks.split()[0].replace(",", "-"), Format(
+        date="YYYY-ww" if expected["system"] == "iso" else "YYYY-ee"))) == first  # fmt: skip
+
+
+def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Path) -> None:
+    lines = [f"2021-01-{day:02},{name},{code},5,30" for day in (3, 10, 17)
+             for name, code in (("Ulm", "07"), ("Bonn", "08"))]  # fmt: skip
+    text = "\n".join(["d,town,town_id,sick,beds", *lines])
+    seen = looked(tmp_path / "t.csv", text, **TOLD, entity="town_id")
+    assert (seen["entity"], seen["name"]) == ("town_id", "town")
+
+
 @pytest.mark.parametrize(
     ("name", "dates", "expected"),
     [
+        ("d", "2022M01 2022M02 2022M03", {"date": "YYYY'M'MM", "months": 1}),
+        ("d", "2025-W52 2025-W53 2026-W01", {"date": "YYYY-Wee", "days": 7}),
         ("d", "2021W5 2021W6 2021W7", {"date": "YYYY-Www", "days": 7}),
         ("d", "202105 202106 202107", {"date": "YYYYMM", "months": 1}),
         ("d", "3/2020 4/2020 5/2020", {"date": "M/YYYY", "months": 1}),

@@ -176,6 +176,13 @@ def to_date() -> pd.DataFrame:
     return without_beds(t)
 
 
+def yearly() -> pd.DataFrame:
+    """Return totals to date of a year, over three years."""
+    t = wards(periods=150)
+    t["patients"] = t.groupby(["place", t["week"].dt.year])["patients"].cumsum()
+    return without_beds(t)
+
+
 def percentages() -> pd.DataFrame:
     t = wards()
     return t.assign(pct=(100 * t["patients"] / t["beds"]).round(1))[["place", "week", "pct"]]
@@ -202,14 +209,16 @@ BEDS = "--count", "patients", "--capacity", "beds"
         (another_weekday, "--count patients --capacity beds", "", "", 30.8682, 46.4130),
         (blank_weeks, "--count patients --capacity beds", "", "", 29.5354, 44.0652),
         (revised, "--period week --entity place --count patients --capacity beds --each-day last",
-         "--latest-by: of several rows of an entity and period the last in the file stays. Column",
+         "--latest-by: of several rows of an entity and period the last in the file stays. Most",
          "--latest-by issue", 21.7148, 27.5143),
         (columns_of_all_kinds, "--at-most 200", "--drop-where: 2 columns in equal steps or with"
          " other decimals, unlike 4 others (temperature and week_no)",
          "--drop-where entity=temperature --drop-where entity=week_no", 10.6963, 14.6700),
         (percentages, "--capacity none --at-most 100", "--per-person: 594 of 720 counts have dec",
          "--per-person 4", 30.8685, 46.4140),
-        (to_date, "--at-most 6000", "--cumulative: counts rise in 708, fall in 0 and begin again in",
+        (to_date, "--at-most 6000", "--cumulative: counts rise in 708, fall in 0 and begin again",
+         "--cumulative difference", None, None),
+        (yearly, "--at-most 9000", "and begin again in 24 of 1,788 steps",
          "--cumulative difference", None, None),
         (two_measures, "--entity place --count value --at-most 300",
          "Column measure tells them apart",

@@ -32,6 +32,14 @@ def write_plain(folder: Path, **changes: Any) -> None:
     write_config(folder, PLAIN, **changes)
 
 
+def test_two_configs_are_refused_since_each_stands_alone(tmp_path: Path) -> None:
+    write_plain(tmp_path)
+    shutil.copy(tmp_path / "config.yaml", tmp_path / "other.yaml")
+    both = snakemake(tmp_path, str(tmp_path / "other.yaml"), "--dry-run")
+    one = f"{tmp_path}/config.yaml, {tmp_path}/other.yaml: a config stands alone; give --configfile"
+    assert one in fail(both)
+
+
 def test_every_config_can_be_planned(tmp_path: Path) -> None:
     """All in one dry run, each as a module of its own."""
     rules = "import yaml\n\n"
