@@ -196,11 +196,11 @@ def _clean_stream(
         )
     unreported = played.groupby("period")["count"].transform("count") == 0
     blank = tuple(str(day.date()) for day in played.loc[unreported, "period"].unique())
-    played = played[~unreported]
+    every, played = played, played[~unreported]
     missing, sparse = check_calendar(file, label, played, periods)
     seldom, idle = entities_seen_seldom(played), played.groupby("entity")["idle_counts"].sum()
     largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
-    filled = fill(played, rules, periods, largest)
+    filled = fill(every, rules, periods, largest)
     refuse_zeroed(file, label, filled, rules)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {

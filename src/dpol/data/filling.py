@@ -44,7 +44,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
 
     Counts are carried forward over less than `max_carry` + 1/2 periods, missing periods included.
     Capacities are carried forward, and the first one of an entity backward. `capacity_zero: absent`
-    reads a count beside a capacity of 0 as 0.
+    reads a count beside a capacity of 0 as 0. Periods in which nobody has a count are left out.
 
     Args:
         rows: rows of the stream, sorted by period, at most one per period and entity.
@@ -61,6 +61,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
         for name in ("count", "capacity", "row", *flagged)
     )
     summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
+    stays = count.notna().any(axis=1)
     absent = idle & (rules.capacity_zero == "absent")
     count = count.mask(absent)  # so that it is not carried into later periods
     places, length = _places(count.index, lasting)
@@ -77,17 +78,17 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
     density = count / capacity
 
     def flat(cells: pd.DataFrame) -> NDArray[Any]:
-        return cells.to_numpy().ravel()
+        return cells[stays].to_numpy().ravel()
 
     def sources(**cells: pd.DataFrame) -> NDArray[np.str_]:
         return np.select([flat(flags) for flags in cells.values()], list(cells), "reported")
 
     table = pd.DataFrame(
         {
-            "group": np.tile(latest["group"], len(count)),
-            "entity": np.tile(latest.index, len(count)),
-            "name": np.tile(latest["name"], len(count)),
-            "period": np.repeat(count.index, len(latest)),
+            "group": np.tile(latest["group"], stays.sum()),
+            "entity": np.tile(latest.index, stays.sum()),
+            "name": np.tile(latest["name"], stays.sum()),
+            "period": np.repeat(count.index[stays], len(latest)),
             "count": flat(count),
             "capacity": flat(capacity),
             "density": flat(density.clip(upper=at_most)),

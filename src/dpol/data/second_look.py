@@ -262,7 +262,7 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
 
 
 def telling(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> list[str]:
-    """Return the columns of few texts that tell apart the rows of an entity and period.
+    """Return the columns of few texts, or of dates, that tell rows of an entity and period apart.
 
     Args:
         rows: rows of entities and periods with several, with the columns entity, period and row.
@@ -275,7 +275,11 @@ def telling(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> list[s
     pairs = [rows["entity"].to_numpy(), rows["period"].to_numpy()]
     others = [mine[name] for name in mine if name not in known]
     apart = (it for it in others if it.groupby(pairs).nunique().sum() >= 0.8 * len(mine))
-    return [str(it.name) for it in apart if 2 <= it.nunique() <= MOST_PARTS]
+    return [
+        str(it.name)
+        for it in apart
+        if it.nunique() >= 2 and (it.nunique() <= MOST_PARTS or date_formats(it.unique()))
+    ]
 
 
 def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:

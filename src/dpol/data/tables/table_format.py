@@ -95,7 +95,7 @@ class Format(Settings):
     """Sign between thousands; `"."` implies a decimal comma.
 
     A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
-    strip: tuple[str, ...] = ()
+    strip: list[str] = Field(default_factory=list)
     """Signs to remove from the ends of numbers, such as `%`, or `*` for a revised one."""
     date: Dates = "YYYY-MM-DD"
     """Format of dates, such as `D.M.YYYY`, `YYYYMMDD`, `M/YYYY`, `D Mon YY`, `YYYY-Qq`, `YYYY-Www`.
