@@ -374,7 +374,11 @@ def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> No
 def test_units_and_notes_are_left_out_and_said(here: Path, capsys) -> None:
     lines = rows("d,town,sick,beds", *PLAIN).splitlines()
     lines[1:1] = [",,n,places"]
-    for notes in (["Source: office 2021"], ["Source: office 2021,,,", ",,,"], ["", "Note", "2021"]):
+    for notes in (
+        ["Source: office 2021"],
+        ["Source: office 2021,,,", ",,,"],
+        ["", "Note", "Of 2021"],
+    ):
         Path("t.csv").write_text("\n".join([*lines, *notes]))
         assert main(["new", "dataset", "t.csv", *OPTIONS]) == 0
         said = capsys.readouterr().out

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl.styles import Font
 
-from data.drawn import streams
+from data.drawn import CHECKED, streams
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_table
@@ -63,6 +63,7 @@ def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any)
             "columns": columns,
             "cleaning": {
                 **{"suppressed_markers": ["-1"], "entities": "all", "above": "cut"},
+                "checked": CHECKED,
                 **cleaning,
             },
         }

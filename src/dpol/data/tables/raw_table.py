@@ -29,7 +29,7 @@ from dpol.core.words import counted, listed, shortened
 from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.parse import parse_date
+from dpol.data.tables.parse import date_formats, parse_date
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format
 
 MOST_MB = 2_000
@@ -447,15 +447,16 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
 def without_notes(raw: RawTable, form: Format) -> RawTable:
     """Return a table without rows that tell no count, and say so: a header again, units, notes.
 
-    Such a row has one text alone or, since dates have digits, no digit.
+    Such a row has one text alone, and no date, or, since dates have digits, no digit.
     """
     cells = raw.cells
     header = (cells == [str(name).strip() for name in cells]).all(axis=1)
-    alone = ((cells != "").sum(axis=1) < 2) & (cells.shape[1] > 2)
+    alone = cells[((cells != "").sum(axis=1) < 2) & (cells.shape[1] > 2)].max(axis=1)
+    alone = alone[[not (parse_date(it, form) or date_formats([it])) for it in alone]]
     undated = cells.index if form.layout != "wide-periods" else cells.index[:0]
     for _, column in cells.items():
         undated = undated[~column[undated].str.contains("[0-9]")]
-    notes = cells.index[~header & (alone | cells.index.isin(undated))]
+    notes = cells.index[~header & cells.index.isin([*alone.index, *undated])]
     said = [f"row {row} repeats the header, and is left out" for row in cells.index[header]]
     if len(notes):
         said.append(f"no date or number, left out: row {listed(map(str, notes), SHOWN)}")
