@@ -4,6 +4,7 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     from dpol.core.files import write_json, write_text
     from dpol.data.cleaning import clean_table
     from dpol.data.panel import report_as_markdown, write_panel
+    from dpol.data.question import Gain
     from dpol.data.settings import Dataset, Stream
 
     dataset = Dataset.model_validate(snakemake.params.dataset)
