@@ -300,7 +300,7 @@ def _laid_out(
         if "period" in answers:
             dated = answers["period"].split(",")
         elif len(dated) != 1:
-            none = "" if dated else f" None shows its format; with --date, {FORMATS}"
+            none = "" if dated else f" dpol knows no format of any; also give --date, {FORMATS}"
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
         for name in dated:
             _refuse_unknown(table, {"period": name})
@@ -398,7 +398,7 @@ def _dates(
         may_be = (
             f"may be {' or '.join(forms)}{also}"
             if forms
-            else f"have a format of their own, {FORMATS}"
+            else f"have a format that dpol does not know; give it, {FORMATS}"
         )
         return {}, {}, f"{_two(texts)} {may_be}"
     keys = {"date": form.date} if form.date != DEFAULT.date else {}
