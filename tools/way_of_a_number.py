@@ -78,7 +78,7 @@ def main(run: Path) -> None:
     plan = way.follow("plan", dpol.plan.make_plan, raw, [CONFIG])
     config, games = plan.config, plan.studies[0][1]
     dataset = config.dataset.as_local(config.raw_file)
-    table = config.raw_file, dataset, config.streams, config.at_most
+    table = config.raw_file, dataset, config.streams, [*config.gains.values()]
     panel, report = way.follow("clean", clean_table, *table)
     scores = sorted(map(str, run.glob("points/games/**/scores.parquet")))
     files = {

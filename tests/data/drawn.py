@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
@@ -16,6 +16,8 @@ import pytest
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.setting_types import Check
 from dpol.data.settings import Dataset, Stream
 from dpol.data.tables.raw_table import RawTable, raw_table
 
@@ -27,6 +29,7 @@ COLUMNS = {
     "count": "patients",
     "capacity": "beds",
 }
+CHECKED = get_args(Check)
 Row = dict[str, str]
 Drawn = Mapping[str, tuple[str, str]]
 
@@ -64,13 +67,16 @@ def table(of: Iterable[Row]) -> RawTable:
 
 
 def dataset(columns: Mapping[str, Any] = {}, periods: Any = {}, **cleaning: Any) -> Dataset:  # noqa: B006
-    """Return a dataset that drops no entity for few cases and lets any cell be clipped or 0."""
+    """Return a dataset without questions, that lets any entity play and any cell be cut or 0."""
     return Dataset.model_validate(
         {
             "source": {"kind": "local", "file": "hospitals.csv"},
             "columns": {**COLUMNS, **columns},
             "periods": periods,
-            "cleaning": {"min_total_cases": 0, "max_clipped": 1, "max_zeroed": 1, **cleaning},
+            "cleaning": {
+                **{"min_total_cases": 0, "max_zeroed": 1, "above": "cut"},
+                **{"checked": CHECKED, **cleaning},
+            },
         }
     )
 
@@ -83,11 +89,11 @@ def clean(
     of: Drawn | list[Row],
     rules: Dataset | None = None,
     wanted: Mapping[str, Stream] | None = None,
-    at_most: float = 1.0,
+    gain: Gain = THE_PAPERS,
 ) -> CleanPanel:
     """Return the panel of a stream S of state A, or of others, checked against the schema."""
     raw = table(of if isinstance(of, list) else rows(of))
-    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]), at_most=at_most)
+    panel = clean_panel(raw, rules or dataset(), wanted or streams(S=["A"]), gains=[gain])
     pd.testing.assert_frame_equal(PANEL.check(panel.table, "panel"), panel.table)
     return panel
 

@@ -149,7 +149,7 @@ def test_other_periods_are_checked_for_dates_only(column: str, text: str) -> Non
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        (("2021-01", "2021-02"), "YYYY-M, and dataset.periods: {months: 1}. Or let dpol look"),
+        (("2021-01", "2021-02"), "YYYY-M or YYYY-ww, and dataset.periods: {months: 1}. Or let"),
         (("3.1.2021", "10.1.2021"), "D.M.YYYY. Or let dpol look"),
         (("1/3/2021", "1/10/2021"), "D/M/YYYY or M/D/YYYY. Or let dpol look"),
     ],

@@ -18,7 +18,10 @@ from dpol.data.stream import MEASURED
 from dpol.data.tables.parse import OF_SUMS
 from dpol.data.tables.raw_table import raw_table
 
-NOT_HERE = {"identified_rows", "suppressed_counts", "suppressed_capacities", "idle_counts"}
+NOT_HERE = {
+    *("identified_rows", "suppressed_counts", "suppressed_capacities", "idle_counts"),
+    *("above_counts", "cut_counts"),
+}
 """Rules of other configs: all hidden averages have sums, and idle hospitals are dropped."""
 CONFIG = Path(__file__).parents[2] / "config/paper.yaml"
 

@@ -539,6 +539,6 @@ def test_a_run_says_what_the_paper_says_otherwise_of_a_fetched_table_and_goes_on
     query = query_for(config.dataset, config.streams)
     fetch_table(WebSource.model_validate(web), query, fetch.table, fetch.log.append)
     local = config.dataset.as_local(str(fetch.table))
-    panel, report = clean_table(fetch.table, local, config.streams, 1.0, config.reported)
+    panel, report = clean_table(fetch.table, local, config.streams, reported=config.reported)
     assert [text for text in report["warnings"] if "the paper" in text] == said
     assert panel.table["stream"].nunique() == 3

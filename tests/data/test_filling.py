@@ -19,6 +19,7 @@ from data.drawn import (
     streams,
     week,
 )
+from dpol.data.question import Gain
 from dpol.data.settings import Cleaning
 
 
@@ -33,32 +34,31 @@ def clipped(number: int, of: int = 200) -> Drawn:
     return {"a": (line_of(*["9"] * half), line_of(*beds)), "b": (line_of(*["1"] * half),) * 2}
 
 
-def test_a_share_of_clipped_cells_up_to_max_clipped_is_counted() -> None:
-    assert counts(clean(clipped(2), dataset(max_clipped=0.01))) == {"clipped_densities": 2}
-    assert counts(clean(clipped(50), dataset(max_clipped=0.25))) == {"clipped_densities": 50}
-    assert counts(clean(clipped(29, 100), dataset(max_clipped=0.29))) == {"clipped_densities": 29}
-    assert counts(clean(clipped(0), dataset(max_clipped=0))) == {}
-
-
 @pytest.mark.parametrize(("at_most", "largest"), [(1.0, 1.0), (1.1, 1.1), (1.2, 9 / 8)])
 def test_shares_are_clipped_to_the_largest_that_a_question_allows(
     at_most: float, largest: float
 ) -> None:
-    """A question with a bound of 1 then sees how many of them it would have to clip."""
-    panel = clean(clipped(2), dataset(max_clipped=0.01), at_most=at_most)
+    panel = clean(clipped(2), gain=Gain(at_most=at_most))
     assert panel.table["density"].max() == largest
     assert counts(panel) == ({} if largest < at_most else {"clipped_densities": 2})
 
 
-def test_more_clipped_cells_stop_with_cells_and_likely_causes() -> None:
-    lines = refused(clipped(7), dataset(max_clipped=0.01)).splitlines()
-    assert lines[0] == (
-        "hospitals.csv: stream S has 7 cells of 200 whose count exceeds the capacity;"
-        " dataset.cleaning.max_clipped = 0.01 allows 2"
-    )
-    assert lines[1:6] == [f"  a, {week(t)}: 9 of 8" for t in range(5)]
-    assert "set a public maximum that does not come from the counts, such as gain: {at" in lines[6]
-    assert "dataset.format (1.230 may be 1.23 or 1230)" in lines[6]
+@pytest.mark.parametrize(("number", "asked"), [(2, False), (3, True)])
+def test_more_than_a_hundredth_of_the_counts_above_the_capacity_is_asked_about(
+    number: int, asked: bool
+) -> None:
+    if not asked:
+        (report,) = clean(clipped(number), dataset(above=None)).reports
+        assert report.cut == tuple(f"a, {week(t)}: 9" for t in range(number))
+        return
+    said = refused(clipped(number), dataset(above=None)).splitlines()
+    cells = "; ".join(f"a, {week(t)}: 9" for t in range(number))
+    assert said[1].startswith(f"  3 counts of 200 above the capacity ({cells}): typing e")
+    assert "give a public one that does not come from the counts, as gain.at_most" in said[1]
+    assert said[2] == "    set dataset.cleaning.above"
+    assert refused(clipped(7), dataset(above=None)).splitlines()[1].count("; ") == 6
+    left_out = clean(clipped(number), dataset(above="missing", max_carry=0))
+    assert counts(left_out) == {"zero_counts": 3, "above_counts": 3}
 
 
 def ended(weeks: int = 30, at: int = 20) -> Drawn:

@@ -98,7 +98,7 @@ def test_all_bad_cells_are_in_one_message(tmp_path: Path) -> None:
         ("day,a,b\n2024-01-01,0,1\n", {}, ": has 1 round and 2 columns of gains; give at least 2"),
         ("day,a\n2024-01-01,0\n", {}, ": has 1 round and 1 column of gains; give at least 2"),
         ("day,a,a\n2024-01-01,0,1\n", {}, ": several columns named a; rename all but one"),
-        ("day,a,\n2024-01-01,0,1\n", {}, ": column 3 has no name; name it, or remove"),
+        ("day,a,\n2024-01-01,0,1\n", {}, ", row 2: has 3 cells, but the header has 2"),
         (CSV, {"period": "date"}, ": no column named date; it has day, low, high. Name the right"),
         (CSV, {"sensitivity": "s"}, ": no column named s; it has day, low, high. Name the right"),
         (CSV.replace("01-02", "01-01"), {}, ": stream clicks: periods out of order: round 2 "),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,14 @@ from hypothesis import strategies as st
 from dpol.cli import main
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
+from dpol.core.words import listed
 from dpol.data.cleaning import clean_table
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
 from dpol.data.tables.guess import UnclearError, look_at
+from dpol.data.tables.parse import parse_date
 from dpol.data.tables.raw_table import read_counts
+from dpol.data.tables.table_format import Format
 from tables_of_all_kinds import MAKERS, Kind
 
 
@@ -40,11 +43,8 @@ def config_of(kind: Kind) -> str:
 
 def streams_of(config: str) -> list[GainStream]:
     of = load_experiment(config).config
-    panel = clean_table(of.raw_file, of.dataset, of.streams, of.at_most)[0].table
-    most = of.dataset.cleaning.max_clipped
-    return [
-        build_stream(panel, label, 1.0, {}, gain=of.gain, max_clipped=most) for label in of.streams
-    ]
+    panel = clean_table(of.raw_file, of.dataset, of.streams, of.gains.values())[0].table
+    return [build_stream(panel, label, 1.0, {}, gain=of.gain) for label in of.streams]
 
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
@@ -133,7 +133,7 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
         ("d,town,town_id,sick,beds", [line.replace("{}", "{0},{0}1") for line in PLAIN], TOLD,
          "entity", "which column? town, town_id"),
         ("d,town,sick,beds", ("2021-01-03,{},-,30", "2021-01-10,{},*,30", PLAIN[2]), TOLD,
-         "missing", "'-', '*': missing, or too small to publish? Give --missing TEXT or --sup"),
+         "missing", "'-' and '*': missing, or too small to publish? Give --missing TEXT or --sup"),
         ("d,town,sick,beds", ("1/2/2021,{},5,30", "1/9/2021,{},5,30"), TOLD,
          "date", "'1/2/2021', '1/9/2021' may be D/M/YYYY or M/D/YYYY"),
         ("d,town,sick,beds", ("2010-11,{},5,30", "2011-12,{},6,30"), TOLD,
@@ -238,8 +238,8 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id"]
     assert main(["new", "dataset", "t.csv", *told]) == 2
     said = capsys.readouterr().err
-    assert "--each-day: 24 rows of one entity and day ('2024-03-01 00:00', " in said
-    assert "become one: sum, mean, max or last. With sum also --per-person N" in said
+    assert "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01: " in said
+    assert "become one: the last, or their sum, mean or max?" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
     for rule in ("mean", "max", "last"):
@@ -249,7 +249,7 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
         np.testing.assert_allclose(stream.gains, expected.to_numpy().T / 90, rtol=1e-12)
         Path("t.yaml").unlink()
     assert main(["new", "dataset", "t.csv", *told, "--each-day", "sum"]) == 2
-    assert "--per-person N: in how many of these rows one person" in capsys.readouterr().err
+    assert "--per-person: in how many rows of a day may one person be" in capsys.readouterr().err
     told += ["--each-day", "sum", "--per-person", "3", "--at-most", "24"]
     for cell, moves in ((",3,90", 3), (",<5,90", 9)):  # each of three goes from 5 to 2
         Path("t.csv").write_text(hourly().replace(",3,90", cell))
@@ -266,11 +266,10 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     lines = [f"2021-01-{day:02},{{}},5,30" for day in (3, 10, 17, 24, 31)]
     text = rows("d,town,sick,beds", *lines)
     Path("t.csv").write_text(text + text.splitlines()[-1].replace(",5,", ",6,") + "\n")
-    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
+    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 2
     said = capsys.readouterr().err
-    assert "t.yaml is written, but needs one change. t.csv: stream t has 16 rows, of" in said
-    assert "  Trier, 2021-01-31: 2 rows: 16, 17" in said
-    assert "several_rows: last and max_merged: 0.07, to keep the last row" in said
+    assert "2 rows of one entity and period (Trier, 2021-01-31: 16, 17; in all 2" in said
+    assert said.endswith("--each-day last\n")
 
 
 def test_columns_named_by_numbers_are_years_only_without_a_column_of_dates(tmp_path: Path) -> None:
@@ -312,7 +311,7 @@ def test_no_guess_depends_on_how_large_counts_within_the_capacity_are(tmp_path: 
         (["no.csv"], 2, "no.csv: no such file; give the path of a table from this folder"),
         (["t.txt"], 2, "t.txt: a table ends in .csv, .csv.gz, .tsv, .parquet, .xlsx; save it as"),
         (["there.csv"], 1, "there.yaml: exists already; delete it, or rename the table"),
-        (["t.csv", "--date", "DD"], 2, "--date: must be 'YYYY-MM-DD', "),
+        (["t.csv", "--date", "DD"], 2, "--date: must be a format of dates, such as D.M.YYYY"),
         (["t.csv.gz"], 1, "t.csv.gz: cannot be read as a .gz file"),
         (["t.xlsx"], 1, "t.xlsx: cannot be read as a .xlsx file"),
         (["t.csv", "--at-most", "0"], 2, "--at-most: must lie from 0.001 to"),
@@ -337,7 +336,7 @@ def test_a_rule_for_several_rows_is_taken_as_it_is_told(tmp_path: Path) -> None:
     lines = [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")]
     told = {**TOLD, "entity": "town", "each_day": "sum"}
     text = rows("d,town,age,sick,beds", *lines)
-    assert "--per-person N" in asked(tmp_path / "t.csv", text, **told)["each_day"]
+    assert "1 for an arrival" in asked(tmp_path / "t.csv", text, **told)["per_person"]
     assert looked(tmp_path / "t.csv", text, **told, per_person=1)["several_rows"] == "sum"
 
 
@@ -347,7 +346,7 @@ def test_a_column_per_period_may_have_other_columns(here: Path) -> None:
     Path("t.csv").write_text(text)
     seen = look_at(Path("t.csv"), {"capacity": "beds"})
     assert seen.columns["entity"] == "town"
-    assert seen.cleaning["drop_where"] == {"town": ["Total"], "period": ["land"]}
+    assert seen.cleaning["drop_where"] == {"period": ["land"]}
     assert seen.periods == {"months": 1}
 
 
@@ -361,6 +360,108 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert "--sheet must be one of '2021', '2022'" in capsys.readouterr().err
     seen = look_at(Path("t.xlsx"), {**TOLD, "sheet": "2022"})
     assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
+
+
+def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> None:
+    text = rows("d,town, sick,beds", *PLAIN)
+    around = text.replace("\n", ",,,\n") + ",,,,,,\n,,,,,,\n"
+    assert looked(tmp_path / "t.csv", around, **TOLD) == looked(tmp_path / "t.csv", text, **TOLD)
+    quoted = "".join(f'"{line}"\n'.replace(",", '", "') for line in text.splitlines())
+    assert looked(tmp_path / "t.csv", quoted, **TOLD)["count"] == "sick"
+
+
+def test_units_and_notes_are_left_out_and_said(here: Path, capsys) -> None:
+    lines = rows("d,town,sick,beds", *PLAIN).splitlines()
+    lines[1:1] = [",,n,places"]
+    for notes in (
+        ["Source: office 2021"],
+        ["Source: office 2021,,,", ",,,"],
+        ["", "Note", "Of 2021"],
+    ):
+        Path("t.csv").write_text("\n".join([*lines, *notes]))
+        assert main(["new", "dataset", "t.csv", *OPTIONS]) == 0
+        said = capsys.readouterr().out
+        left = [2, *(len(lines) + k for k, note in enumerate(notes, start=1) if note.strip(","))]
+        assert f"no date or number, left out: row {listed(map(str, left), 5)}" in said
+        Path("t.yaml").unlink()
+    broken = [*lines, "Source: office", lines[-1]]  # not the end of the table
+    Path("t.csv").write_text("\n".join(broken))
+    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
+    assert f"row {len(lines) + 1}: has 1 cell, but the header has 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "mark"), [("{}%", 2, "%"), ("{} beds", 3, "beds"), ("{}*", 2, "*")]
+)
+def test_signs_at_numbers_are_offered_to_be_stripped(
+    tmp_path: Path, cell: str, column: int, mark: str
+) -> None:
+    lines = [line.split(",") for line in rows("d,town,sick,beds", *PLAIN).splitlines()]
+    for line in lines[1:]:
+        line[column] = cell.format(line[column])
+    text = "\n".join(map(",".join, lines))
+    question = asked(tmp_path / "t.csv", text, **TOLD)["missing"]
+    assert question.endswith(f"for each, or --strip '{mark}'")
+    assert looked(tmp_path / "t.csv", text, **TOLD, strip=[mark])["strip"] == [mark]
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [("2020-12-28", {"week": "wk", "system": "iso"}),
+     ("2025-12-21", {"week": "wk", "system": "mmwr"}), ("2021-01-04", None)],
+)  # fmt: skip
+def test_a_week_beside_a_year_is_of_the_system_that_has_it(
+    tmp_path: Path, first: str, expected: Mapping[str, str] | None
+) -> None:
+    """The year 2020 has 53 ISO weeks, and 2025 has 53 MMWR weeks; the first nine may be months."""
+    weeks = {"2020-12-28": "2020,53 2021,1 2021,2", "2025-12-21": "2025,52 2025,53 2026,1",
+             "2021-01-04": "2021,1 2021,2 2021,3"}[first]  # fmt: skip
+    text = rows("yr,wk,town,sick,beds", *(f"{week},{{}},5,30" for week in weeks.split()))
+    told = {**TOLD, "period": "yr,wk"}
+    if expected is None:
+        assert looked(tmp_path / "t.csv", text, **told)["period"]["month"] == "wk"
+        text = text.replace("wk", "week")
+        told["period"] = "yr,week"
+        assert "YYYY-M or YYYY-ww" in asked(tmp_path / "t.csv", text, **told)["date"]
+        return
+    seen = looked(tmp_path / "t.csv", text, **told)
+    assert seen["period"] == {"year": "yr", **expected}
+    assert str(parse_date(weeks.split()[0].replace(",", "-"), Format(
+        date="YYYY-ww" if expected["system"] == "iso" else "YYYY-ee"))) == first  # fmt: skip
+
+
+def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Path) -> None:
+    lines = [f"2021-01-{day:02},{name},{code},5,30" for day in (3, 10, 17)
+             for name, code in (("Ulm", "07"), ("Bonn", "08"))]  # fmt: skip
+    text = "\n".join(["d,town,town_id,sick,beds", *lines])
+    seen = looked(tmp_path / "t.csv", text, **TOLD, entity="town_id")
+    assert (seen["entity"], seen["name"]) == ("town_id", "town")
+
+
+@pytest.mark.parametrize(
+    ("name", "dates", "expected"),
+    [
+        ("d", "2022M01 2022M02 2022M03", {"date": "YYYY'M'MM", "months": 1}),
+        ("d", "2025-W52 2025-W53 2026-W01", {"date": "YYYY-Wee", "days": 7}),
+        ("d", "2021W5 2021W6 2021W7", {"date": "YYYY-Www", "days": 7}),
+        ("d", "202105 202106 202107", {"date": "YYYYMM", "months": 1}),
+        ("d", "3/2020 4/2020 5/2020", {"date": "M/YYYY", "months": 1}),
+        ("d", "Jan-23 Feb-23 Mar-23", {"date": "Mon YY", "months": 1}),
+        ("d", "2021.01.04 2021.01.11 2021.01.18", {"date": "YYYY.M.D", "days": 7}),
+        ("d", "2021-05 2021-06 2021-07", {"date": "YYYY-M", "months": 1}),
+        ("KW", "2021-11 2021-12 2021-13", {"date": "YYYY-ww", "days": 7}),
+    ],
+)
+def test_dates_that_portals_write(tmp_path: Path, name, dates, expected) -> None:
+    text = rows(f"{name},town,sick,beds", *(f"{date},{{}},5,30" for date in dates.split()))
+    seen = looked(tmp_path / "t.csv", text, **TOLD)
+    assert {key: seen.get(key) for key in expected} == expected
+
+
+def test_months_in_a_column_of_weeks_are_asked_about(tmp_path: Path) -> None:
+    lines = [f"2021-{k:02},{{}},5,30" for k in range(1, 11)]
+    question = asked(tmp_path / "t.csv", rows("week,town,sick,beds", *lines), **TOLD)["date"]
+    assert question == "'2021-01', '2021-02' may be YYYY-M or YYYY-ww"
 
 
 @pytest.mark.parametrize(
@@ -387,7 +488,9 @@ def test_the_config_says_how_far_one_person_moves_a_count_that_may_be_suppressed
     assert ("a suppressed count is read as 2" in text) == bool(marker)
 
 
-def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(here: Path) -> None:
+def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(
+    here: Path, capsys
+) -> None:
     beds = {"Ulm": "30 0 0", "Bonn": "9 -1 9", "Trier": "0 30 30"}
     sick = {"Ulm": "5 5 <5", "Bonn": "4 1 2", "Trier": "0 5 6"}
     lines = [
@@ -396,11 +499,15 @@ def test_a_count_beside_no_capacity_is_asked_about_and_a_count_of_0_is_not(here:
         for week in range(3)
     ]
     text = rows("d,town,sick,beds", *lines)
-    question = asked(here / "t.csv", text, **TOLD)["capacity_zero"]
-    assert question.startswith(
-        "3 counts above 0 beside a capacity of 0 or less: Ulm (2 rows), Bonn"
+    new = ["new", "dataset", "t.csv", "--suppressed", "<5", *OPTIONS]
+    Path("t.csv").write_text(text)
+    assert main(new) == 2
+    assert (
+        "--capacity-zero: stream t has 3 counts above 0 beside a capacity of 0 or less, of Ulm (2"
+        " periods) and Bonn (1 period)" in capsys.readouterr().err
     )
-    for rule in ("drop", "absent", "carry"):
-        assert looked(here / "t.csv", text, **TOLD, capacity_zero=rule)["capacity_zero"] == rule
-    text = rows("d,town,sick,beds", *PLAIN)
-    assert "capacity_zero" not in looked(here / "t.csv", text, **TOLD, capacity_zero="drop")
+    for rule in ("absent", "carry"):
+        assert main([*new, "--capacity-zero", rule]) == 0
+        cleaning = yaml.safe_load(Path("t.yaml").read_text())["dataset"]["cleaning"]
+        assert cleaning["capacity_zero"] == rule
+        Path("t.yaml").unlink()

@@ -48,7 +48,7 @@ SITES: dict[str, Any] = {
     "groups": ["X"],
     "cleaning": {
         "drop_where": {"site": "total"},
-        "max_clipped": 0.2,
+        "above": "cut",
         "min_total_cases": 5,
     },
 }
@@ -112,6 +112,7 @@ def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixt
     assert lines == [
         f"{file}: stream X: {line}"
         for line in (
+            "counts above their bound, cut to it (cleaning.above): A, 2024-01-15: 12",
             "rows left out by cleaning.drop_where: 1",
             "rows outside the chosen groups and periods: 1",
             "cells without a count: 1",
@@ -135,12 +136,14 @@ def test_a_clean_table_is_read_without_a_word(
     assert caplog.records == []
 
 
-def test_too_many_counts_above_the_bound_of_the_question_are_refused(file: Path) -> None:
+def test_counts_above_the_bound_of_the_question_are_asked_about(file: Path) -> None:
     """Of the six counts of two sites, 12 is above 10 seats, and 12, 6 and 7 are above 5."""
-    with pytest.raises(dpol.DataError, match=r"3 of 6 counts exceed the bound 5, more .* = 0\.2"):
-        dpol.read_table(file, **SITES, gain={"of": "count", "bound": 5})
-    strict = {**SITES, "cleaning": {**SITES["cleaning"], "max_clipped": 0}}
-    with pytest.raises(dpol.DataError, match="1 cell of 6 whose count exceeds the capacity"):
+    strict = {**SITES, "cleaning": {**SITES["cleaning"], "above": None}}
+    with pytest.raises(
+        dpol.DataError, match=r"1 count of 9 above the capacity,.* as gain.at_most;"
+    ):
+        dpol.read_table(file, **strict, gain={"of": "count", "bound": 5})
+    with pytest.raises(dpol.DataError, match="1 count of 9 above the capacity, and at"):
         dpol.read_table(file, **strict)
     stream = dpol.read_table(file, **strict, gain={"at_most": 1.5})
     assert stream.gains.max() == 1.2
@@ -168,7 +171,7 @@ def test_capacities_may_be_in_a_second_table(file: Path, tmp_path: Path) -> None
     [
         (dpol.DataError, {"count": "use"}, "used, beds. Name the right ones in the arguments"),
         (dpol.DataError, {"groups": ["Z"]}, "Groups within the periods: X, Y"),
-        (dpol.DataError, {"cleaning": {"entities": "all"}}, "cleaning.max_clipped = 0.01"),
+        (dpol.DataError, {"cleaning": {"entities": "all"}}, "set cleaning.above: \"missing\""),
         (dpol.DataError, {"groups": None}, "groups or periods. Groups within the periods: X, Y"),
         (dpol.DataError, {"group": None}, "groups or periods. Groups within the periods: all"),
         (dpol.ConfigError, {"groups": "X"}, "groups = 'X': must be a list"),
@@ -209,3 +212,19 @@ def test_without_the_pipeline_it_says_what_to_install(
     )
     with pytest.raises(ModuleNotFoundError, match=said):
         dpol.read_table(file, **SITES)
+
+
+def test_a_table_beside_its_config_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "there")
+    days = [f"2021-01-{day:02},{name},{day % 5},9" for day in (3, 10, 17) for name in "ab"]
+    Path("t.csv").write_text("\n".join(["week,place,sick,beds", *days]))
+    assert main(["new", "dataset", "t.csv", "--count", "sick", "--capacity", "beds"]) == 0
+    monkeypatch.chdir(tmp_path / "here")
+    assert dpol.read_table("../there/t.yaml").n_experts == 2
+    (tmp_path / "there/t.csv").unlink()
+    with pytest.raises(dpol.DataError, match=r"^t.csv: no such file; put the table there"):
+        dpol.read_table("../there/t.yaml")

@@ -26,7 +26,7 @@ def test_the_table_that_comes_with_dpol_is_the_one_of_the_results() -> None:
     """Its bytes and the panel of three states are as before; an extract gave the same panel."""
     digest = hashlib.sha256(TABLE.read_bytes()).hexdigest()
     assert digest == "1d9a8c1471ac389004a67be9c735808c4f03226eb3afdacc8b19a5f5dd0dd088"
-    rules = dataset(COLUMNS, max_clipped=0.01, case_factor=7, min_total_cases=100)
+    rules = dataset(COLUMNS, case_factor=7, min_total_cases=100)
     raw = read_table(TABLE, rules.needed_columns.needed())
     panel = clean_panel(raw, rules, streams(NM=["NM"], PA=["PA"], CA=["CA"])).table
     digest = hashlib.sha256(panel.to_csv(index=False).encode()).hexdigest()
@@ -39,7 +39,7 @@ def test_sums_tell_most_hidden_averages_of_central_texas() -> None:
     keys["cleaning"] |= {"entities": "all", "capacity_zero": "carry", "max_zeroed": 1}
     del keys["cleaning"]["min_total_cases"]
     rules = Dataset.model_validate(keys)
-    panel, _ = clean_table(ROOT / keys["source"]["file"], rules, streams(S=["TX"]), 1.0)
+    panel, _ = clean_table(ROOT / keys["source"]["file"], rules, streams(S=["TX"]))
     found = counts(panel)
     assert (found["summed_counts"], found["hidden_sum_counts"]) == (1029, 268)
     assert (found["summed_capacities"], found["hidden_sum_capacities"]) == (32, 1)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl.styles import Font
 
-from data.drawn import streams
+from data.drawn import CHECKED, streams
 from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_table
@@ -62,12 +62,13 @@ def read(file: str, columns: Mapping[str, Any], form: Any = {}, **cleaning: Any)
             "format": form,
             "columns": columns,
             "cleaning": {
-                **{"suppressed_markers": ["-1"], "entities": "all", "max_clipped": 1},
+                **{"suppressed_markers": ["-1"], "entities": "all", "above": "cut"},
+                "checked": CHECKED,
                 **cleaning,
             },
         }
     )
-    return clean_table(file, dataset, streams(S=["all"]), 1.0)[0]
+    return clean_table(file, dataset, streams(S=["all"]))[0]
 
 
 NAMES = {"entity": "town", "period": "week", "count": "sick"}

@@ -21,7 +21,7 @@ def cleaned(name: str, file: str) -> tuple[GainStream, CleanPanel]:
     """Clean a table by its shipped config; return the only stream, and the panel."""
     config = load_experiment(ROOT / f"config/{name}.yaml").config
     assert config.dataset.source.file == file
-    panel, _ = clean_table(ROOT / file, config.dataset, config.streams, config.at_most)
+    panel, _ = clean_table(ROOT / file, config.dataset, config.streams, config.gains.values())
     return dpol.read_table(ROOT / f"config/{name}.yaml"), panel
 
 

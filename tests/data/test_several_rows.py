@@ -35,7 +35,7 @@ OTHER = {"a": ("1 1 1 1 1", "9 9 9 9 9")}
 
 
 def merging(rule: str, **more: Any) -> Dataset:
-    return dataset(several_rows=rule, max_merged=1, **more)
+    return dataset(several_rows=rule, **more)
 
 
 def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
@@ -49,22 +49,20 @@ def readings(day: int, entity: str, *cells: tuple[str, str]) -> list[Row]:
 @pytest.mark.parametrize("change", [{"patients": "3"}, {"beds": "11"}, {"patients": "-999999"}])
 def test_different_rows_are_refused_with_their_places(change: Row) -> None:
     once = rows({**PLAIN, **OTHER})
-    said = refused([*once, {**once[1], **change}], dataset(max_merged=0.1)).splitlines()
-    assert said[0].startswith("hospitals.csv: stream S has 11 rows, of which 1 would be dropped")
-    assert said[1:] == [
-        "  h, 2021-01-10: 2 rows: 3, 12",
-        "Correct the table, or set dataset.cleaning.several_rows: last, to keep the last row",
-    ]
-    panel = clean([*once, {**once[1], **change}], dataset(several_rows="last", max_merged=0.1))
+    said = refused([*once, {**once[1], **change}]).splitlines()
+    assert said[1].startswith(
+        "  2 rows of one entity and period (h, 2021-01-10: 3, 12; in all 2 such rows) become one:"
+        " the last, or their sum, mean or max? If"
+    )
+    assert said[2] == '    set dataset.cleaning.several_rows: "last"'
+    panel = clean([*once, {**once[1], **change}], dataset(several_rows="last"))
     assert counts(panel).get("merged_rows") == 1
 
 
 def test_a_suppressed_and_a_missing_count_of_one_week_are_in_conflict() -> None:
     once = [{**row, "cases": "1"} for row in rows({**PLAIN, "a": (". 1 1 1 1", "9 9 9 9 9")})]
     hidden = {**once[5], "patients": "-999999"}
-    assert "  a, 2021-01-03: 2 rows: 7, 12" in refused(
-        [*once, hidden], dataset({"cases": ["cases"]})
-    )
+    assert "(a, 2021-01-03: 7, 12;" in refused([*once, hidden], dataset({"cases": ["cases"]}))
 
 
 def test_equal_numbers_in_two_groups_are_one_row_repeated() -> None:
@@ -79,30 +77,19 @@ def test_keeping_the_last_row_is_offered_for_a_few_pairs_only(pairs: int) -> Non
     again = [{**of, "patients": "7"} for of in once[:pairs]]
     said = refused([*once, *again])
     if pairs == 1:
-        assert said.endswith("several_rows: last and max_merged: 0.05, to keep the last row")
-        assert clean([*once, *again], dataset(several_rows="last", max_merged=0.05))
+        assert said.endswith('several_rows: "last"')
+        assert clean([*once, *again], dataset(several_rows="last"))
     else:
-        assert "several_rows: last" not in said
-        assert "several_rows: sum, mean or max, and max_merged: 1" in said
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_a_run_stops_if_it_merges_more_rows_than_max_merged(rule: str) -> None:
-    once = rows({f"e{k}": ("1 2 3 4 5", "9 9 9 9 9") for k in range(20)})
-    again = [{**of, "patients": "7"} for of in once[:2]]  # 2 of 102 rows
-    said = refused([*once, *again], dataset(several_rows=rule)).splitlines()
-    assert said[1:4] == [
-        "  e0, 2021-01-03: 2 rows: 2, 102",
-        "  e0, 2021-01-10: 2 rows: 3, 103",
-        "dataset.cleaning.max_merged = 0.01 allows 1.",
-    ]
-    allowed = clean([*once, *again], dataset(several_rows=rule, max_merged=0.02))
-    assert counts(allowed) == {"merged_rows": 2}
+        assert (
+            "  2 rows of one entity and period (e0, 2021-01-03: 2, 22; in all 8 such rows)" in said
+        )
 
 
 def test_equal_numbers_at_two_times_of_a_day_are_two_rows() -> None:
     of = readings(0, "a", ("5", "9"), ("5", "9")) + readings(0, "h", ("1", "9"), ("1", "9"))
-    assert "  a, 2021-01-03: 2 rows: 2, 3" in refused(of)
+    assert "  2 rows of one entity and period (a, 2021-01-03: 2, 3; in all 4 such rows)" in refused(
+        of
+    )
     assert line(clean(of, merging("sum")), "a", "count") == [10]
     midnight = [{**of[0], "week": f"{week(0)}T00:00:00.000"}, of[0], of[2]]
     assert counts(clean(midnight)) == {"exact_duplicates": 1}
@@ -148,7 +135,8 @@ def test_a_day_is_what_python_makes_of_its_rows(days: list[list[str]], rule: str
 @pytest.mark.parametrize(("rule", "beds"), [("sum", 6), ("mean", 6), ("max", 8), ("last", 4)])
 def test_capacities_of_a_day_have_a_rule_too(rule: str, beds: int) -> None:
     of = readings(0, "a", ("1", "8"), ("1", "0"), ("1", "4")) + readings(0, "h", ("1", "9"))
-    rules = merging(rule, capacity_zero="carry")
+    shared = {"several_capacities": "mean"} if rule == "sum" else {}
+    rules = merging(rule, capacity_zero="carry", **shared)
     assert line(clean(of, rules), "a", "capacity") == [beds]
     unknown = readings(1, "a", ("1", "0"), ("1", "-1"), ("1", "NA"))
     panel = clean([*of, *unknown], rules)
@@ -165,10 +153,10 @@ def read(path: Path, text: str, **format: str) -> CleanPanel:
             "source": {"kind": "local", "file": path.name},
             "columns": {"period": "day"} if format else LONG,
             "format": format,
-            "cleaning": {"entities": "all", "several_rows": "sum", "max_merged": 1},
+            "cleaning": {"entities": "all", "several_rows": "sum"},
         }
     )
-    return clean_table(path, of, streams(S=["all"]), 1.0)[0]
+    return clean_table(path, of, streams(S=["all"]))[0]
 
 
 def test_a_row_equal_in_every_column_is_a_repeat_and_adds_nothing(tmp_path: Path) -> None:

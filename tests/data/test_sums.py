@@ -138,7 +138,7 @@ def test_several_rows_are_merged_as_their_sums_tell(
     rule: str, cells: Sequence[str], count: float, source: str
 ) -> None:
     of = [row("A", "a", "2021-01-03", cell, "9") for cell in cells]
-    rules = with_sums(several_rows=rule, max_merged=1)
+    rules = with_sums(several_rows=rule)
     panel = clean(told([*of, row("A", "h", "2021-01-03", "1", "9")]), rules)
     assert line(panel, "a", "count") == [count]
     assert line(panel, "a", "count_source") == [source]
@@ -174,7 +174,7 @@ def test_hidden_counts_that_stay_unknown_add_up_to_something_in_an_interval(
 def test_of_merged_rows_no_interval_is_given() -> None:
     """The published 10 is in the same number as the hidden count."""
     of = [row("A", "a", "2021-01-03", cell, "99") for cell in ("*:*:7", "10")]
-    rules = with_sums(several_rows="sum", max_merged=1)
+    rules = with_sums(several_rows="sum")
     (report,) = clean(told([*of, row("A", "h", "2021-01-03", "1", "9")]), rules).reports
     assert report.unknown is None
 
@@ -238,13 +238,14 @@ def test_counts_are_not_said_to_lack_the_sums_of_capacities(tmp_path: Path) -> N
     assert not any("suppressed counts" in text for text in panel.warnings)
 
 
-def test_only_columns_that_the_config_names_are_read(tmp_path: Path) -> None:
+def test_only_columns_that_the_config_names_are_fetched(tmp_path: Path) -> None:
+    """A table at hand is read with all columns, since any may tell what a second row is."""
     file = tmp_path / "t.csv"
     pd.DataFrame(told(rows(DRAWN))).to_csv(file, index=False)
     needed, sums = ["hospital", "week", "state", "patients", "beds"], [*COUNT_SUMS, *BED_SUMS]
     for named, wanted in ({}, []), (OF_COUNTS, COUNT_SUMS), (SUMS, sums):
         rules = dataset(named)
-        assert [*read_counts(file, rules).cells] == needed + wanted
+        assert {*read_counts(file, rules).cells} == {*needed, *sums}
         query = query_for(rules, ["A"])
         assert [*query.columns] == needed + wanted
         assert [*query.needed] == needed
@@ -266,13 +267,11 @@ IDLE: Drawn = {
 
 def test_counts_above_0_without_a_capacity_stop_the_run_with_a_question() -> None:
     assert refused(IDLE) == (
-        "hospitals.csv: stream S has 3 counts above 0 beside a capacity of 0 or less, of 2"
-        " entities:\n"
-        "  a (a): 2 periods\n"
-        "  b (b): 1 period\n"
-        "No share is known there, and a carried capacity may make it the largest of all. Set"
-        " dataset.cleaning.capacity_zero: drop to leave these entities out, absent to read the"
-        " counts of these periods as 0, or carry to carry the last capacity forward"
+        "hospitals.csv: its numbers may mean something else. Answer each question:\n"
+        "  stream S has 3 counts above 0 beside a capacity of 0 or less, of a (2 periods) and b (1"
+        " period): drop these entities, absent to read these counts as 0, or carry the last"
+        " capacity forward?\n"
+        "    set dataset.cleaning.capacity_zero"
     )
     assert clean(IDLE, dataset(entities=["h", "k"])), "the others do not play"
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.data.cleaning import clean_panel
@@ -137,7 +138,7 @@ def test_markers_are_matched_in_the_signs_of_the_table() -> None:
         ("YYYYMMDD", "20240108 2024108 2024-01-08", "2024-01-08 None None"),
         ("YYYY-MM-DD", "2024-01-08 2024-1-8 08.01.2024", "2024-01-08 None None"),
         ("YYYY-Www", "2020-W53 2021-W53 2021-W00 2021-W05 2021-W5",
-         "2020-12-28 None None 2021-02-01 None"),
+         "2020-12-28 None None 2021-02-01 2021-02-01"),
         ("YYYY-Qq", "2021-Q4 2021Q1 2021-Q5 2021-4 Q1-2021",
          "2021-10-01 2021-01-01 None None None"),
         ("Qq YYYY", "Q2-2021 q2-2021 2021-Q2", "2021-04-01 2021-04-01 None"),
@@ -146,6 +147,9 @@ def test_markers_are_matched_in_the_signs_of_the_table() -> None:
         ("D Mon YY", "03-Jan-21 3-january-21 31-Feb-21", "2021-01-03 2021-01-03 None"),
         ("D/M/YY", "1/3/22 31/12/68 1/1/69 1/3/2022", "2022-03-01 2068-12-31 1969-01-01 None"),
         ("YY.M.D", "01.03.22", "2001-03-22"),
+        ("YYYY-Wee", "2025-W53 2026-W53 2021-W1", "2025-12-28 None 2021-01-03"),
+        ("'KW'ww/YYYY", "KW5/2021 kw5/2021", "2021-02-01 None"),
+        ("D.M.YYYY*", "4.1.2021-10.1.2021 4.1.21", "2021-01-04 None"),
         ("YYYY", "2005 1899 2101 205 20050", "2005-01-01 None None None None"),
         ("YYYY-M", "2021-2 2021-02 2021-13 2021-0 2021-02-01 21-2",
          "2021-02-01 2021-02-01 None None None None"),
@@ -197,3 +201,9 @@ def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "encoding"), [("Latin1", "cp1252"), ("UTF-8", "utf-8")])
 def test_encodings_have_other_names(name: str, encoding: str) -> None:
     assert Format.model_validate({"encoding": name}).encoding == encoding
+
+
+@pytest.mark.parametrize("date", ["DD.MM", "YYYY-ww-D", "YYYY/YYYY", "day"])
+def test_a_pattern_that_names_no_date_is_refused(date: str) -> None:
+    with pytest.raises(ValidationError, match="must be a format of dates, such as"):
+        Format(date=date)

@@ -92,6 +92,7 @@ CLEANING = {
                 {"entity": "H8", "name": "Bedless", "reason": f"{IDLE} in 2 periods"},
             ],
             "entities": 24,
+            "changed": 7,
             "periods": 148,
             "selection": "counts",
             "missing_periods": ["1 between 2021-01-15 and 2021-01-29"],

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from dpol.studies.registry import STUDIES
-from pipeline import ROOT, fail, run, snakemake, succeed, write_config
+from pipeline import ROOT, command, fail, run, snakemake, succeed, write_config
 from report.crates import checked_crate
 
 WHOLE: dict[str, Any] = yaml.safe_load((ROOT / "verify/small.yaml").read_text())
@@ -28,6 +28,14 @@ pytestmark = pytest.mark.workflow
 
 def write_plain(folder: Path, **changes: Any) -> None:
     write_config(folder, PLAIN, **changes)
+
+
+def test_two_configs_are_refused_since_each_stands_alone(tmp_path: Path) -> None:
+    write_plain(tmp_path)
+    shutil.copy(tmp_path / "config.yaml", tmp_path / "other.yaml")
+    both = run(*command(tmp_path, str(tmp_path / "other.yaml"), "--cores", "1", "--dry-run"))
+    one = f"{tmp_path}/config.yaml, {tmp_path}/other.yaml: a config stands alone; give --configfile"
+    assert one in fail(both)
 
 
 def test_every_config_can_be_planned(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ else:
             contents=lambda wildcards: plan.contents(RAW, *CAPACITIES, made=is_made),
             dataset=settings.dataset.as_local(settings.raw_file).model_dump(mode="json"),
             streams={label: {"groups": it.groups} for label, it in settings.streams.items()},
-            at_most=settings.at_most,
+            gains=[it.untitled.model_dump(mode="json") for it in settings.gains.values()],
             reported=settings.reported,
         message:
             "Cleaning {input.table}"

@@ -51,7 +51,6 @@ else:
             stay=settings.privacy.unit.weeks,
             of=lambda wildcards: GAMES[wildcards.stream].stream,
             gain=lambda wildcards: GAMES[wildcards.stream].gain.untitled.model_dump(mode="json"),
-            max_clipped=settings.dataset.cleaning.max_clipped,
             counted=settings.dataset.untitled.needed_columns.called("count"),
         message:
             "Building stream {wildcards.stream}"

@@ -17,7 +17,6 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
         stay=snakemake.params.stay,
         gain=Gain.model_validate(snakemake.params.gain),
         named=snakemake.wildcards.stream,
-        max_clipped=snakemake.params.max_clipped,
         counted=snakemake.params.counted,
     )
     write_stream(stream, snakemake.output.stream)

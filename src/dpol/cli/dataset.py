@@ -6,13 +6,22 @@ import argparse
 import logging
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from dpol.core.errors import Key
+from dpol.core.errors import Key, in_words
 from dpol.core.options import Commands, add_command, between, given
+from dpol.core.words import listed, shortened
 
+if TYPE_CHECKING:
+    from dpol.data.second_look import Doubt
+
+CHECKS = "totals", "columns", "cumulative", "rates", "periods", "rows"
+"""Tests of the second look, as in `dpol.data.setting_types.Check`, which loads pydantic."""
+_SHOWN = 5
+"""Number of entities that are listed."""
 _LABEL = 60
 """Largest length of a label, in characters."""
 _OPTIONS = {
@@ -23,11 +32,19 @@ _OPTIONS = {
     "date": "format of the dates, such as D/M/YYYY",
     "each_day": "how several rows of an entity on a day become one: sum, mean, max or last",
     "decimal": "the decimal sign, . or ,",
+    "strip": "sign to remove from the ends of numbers, such as %; may be repeated",
     "encoding": "encoding of a CSV table, such as cp1250",
     "sheet": "sheet of a workbook",
     "missing": "text that means a missing number; may be repeated",
     "suppressed": "text that means a number too small to publish; may be repeated",
     "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
+    "drop_where": "COLUMN=TEXT: rows to leave out, such as a total; may be repeated",
+    "keep": "COLUMN=TEXT: the rows to read, such as one of several measures; may be repeated",
+    "latest_by": "column of dates, such as of a revision: the latest row of a day is kept",
+    "several_capacities": "whether summed rows have their own capacities (sum) or share one (mean)",
+    "cumulative": "difference, if counts are totals to date",
+    "above": "how a count above its bound is read: cut or missing",
+    "checked": "a test whose finding is as it should be; may be repeated",
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
@@ -35,7 +52,12 @@ _CHOICES = {
     "decimal": (".", ","),
     "each_day": ("sum", "mean", "max", "last"),
     "capacity_zero": ("drop", "absent", "carry"),
+    "several_capacities": ("sum", "mean"),
+    "cumulative": ("difference",),
+    "above": ("cut", "missing"),
+    "checked": CHECKS,
 }
+_REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "checked"
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
@@ -59,7 +81,7 @@ def add(kinds: Commands) -> None:
             metavar=name.upper(),
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
             choices=_CHOICES.get(name),
-            action="append" if name in ("missing", "suppressed") else "store",
+            action="append" if name in _REPEATED else "store",
             help=words,
         )
 
@@ -87,11 +109,12 @@ def new_dataset(options: argparse.Namespace) -> None:
     import yaml
 
     from dpol.config.experiment import parse_experiment
-    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError, in_words
+    from dpol.core.errors import ConfigError, DataError, OutputError, UsageError
     from dpol.core.files import write_text
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
     from dpol.data.panel import in_warning
+    from dpol.data.second_look import DoubtError
     from dpol.data.setting_types import TABLES
     from dpol.data.stream import build_stream
     from dpol.data.tables.guess import UnclearError, look_at
@@ -108,16 +131,31 @@ def new_dataset(options: argparse.Namespace) -> None:
     file = Path(f"{name}.yaml")
     if file.exists():
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
-    try:
-        look = look_at(table, said)
-    except UnclearError as unclear:
-        raise UsageError(_questions(table, said, unclear.asked)) from None
-    except DataError as error:  # of several lines
-        raise ConfigError(in_words(error.args, as_option)) from None
-    title = re.sub("[-_]+", " ", stem)
-    template = load_template("dataset.yaml.jinja", "dpol.cli")
-    text = template.render(look=look, run=name, title=title[:1].upper() + title[1:], flow=_flow)
-    config = parse_experiment(yaml.safe_load(text), str(file)).config
+    LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
+    template, title = load_template("dataset.yaml.jinja", "dpol.cli"), re.sub("[-_]+", " ", stem)
+    certain, panel = list[str](), None
+    wrong: DataError | None = None
+    while panel is None and wrong is None:
+        try:
+            look = look_at(table, said)
+        except UnclearError as unclear:
+            raise UsageError(_questions(table, said, unclear.asked)) from None
+        except DataError as error:  # of several lines
+            raise ConfigError(in_words(error.args, as_option)) from None
+        text = template.render(look=look, run=name, title=title[:1].upper() + title[1:], flow=_flow)
+        config = parse_experiment(yaml.safe_load(text), str(file)).config
+        try:
+            panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
+            build_stream(panel.table, name, 1.0, {}, gain=config.gain)
+        except DoubtError as doubtful:
+            sure = [doubt for doubt in doubtful.doubts if doubt.sure]
+            if not sure:
+                raise UsageError(_doubts(table, said, doubtful.doubts)) from None
+            certain += [in_words(doubt.says).rpartition(". ")[0] for doubt in sure]
+            for doubt in sure:
+                said = {**said, "drop_where": [*said.get("drop_where", []), *_typed(doubt.value)]}
+        except DataError as error:
+            wrong = error
     write_text(file, text)
     print(f"{table}:")
     for key in ("format", "columns", "periods", "cleaning", "gain"):
@@ -125,14 +163,13 @@ def new_dataset(options: argparse.Namespace) -> None:
             print(f"  {one}: {_flow(value)}")
     moved = look.count_sensitivity
     print(f"  one person changes a count by at most {moved:g}; if more, give --per-person N")
-    LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
-    try:
-        panel, _ = clean_table(table, config.dataset, config.streams, config.at_most)
-        clipped = config.dataset.cleaning.max_clipped
-        build_stream(panel.table, name, 1.0, {}, gain=config.gain, max_clipped=clipped)
-    except DataError as error:
-        raise ConfigError(f"{file} is written, but needs one change. ", *error.args) from None
+    if wrong is not None or panel is None:
+        broken = wrong.args if wrong else ()
+        raise ConfigError(f"{file} is written, but needs one change. ", *broken) from None
+    for line in certain:
+        print(f"  left out: {line}")
     whole = panel.reports[0]
+    print(f"  play: {listed(map(shortened, panel.table['entity'].unique()), _SHOWN)}")
     changes = [f"  {text}" for text in whole.changes()]
     found = "Changes by cleaning:" if changes else "No gaps."
     print(
@@ -143,16 +180,51 @@ def new_dataset(options: argparse.Namespace) -> None:
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
 
 
-def _questions(table: Path, said: Mapping[str, Any], asked: Mapping[str, str]) -> str:
-    """Return all questions, and the command that answers them."""
+def _questions(
+    table: Path,
+    said: Mapping[str, Any],
+    asked: Mapping[str, str],
+    likely: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
+    """Return all questions, and the command that answers them.
+
+    Args:
+        table: the table.
+        said: the given options.
+        asked: the questions, by option.
+        likely: likely answers, by option.
+    """
     lines = [f"  {flag(key)}: {question}" for key, question in asked.items()]
-    known = [word for key, value in said.items() if key not in asked
+    known = [word for key, value in said.items() if key not in asked or isinstance(value, list)
              for one in (value if isinstance(value, list) else [value])
              for word in (flag(key), str(one))]  # fmt: skip
     command = shlex.join(["dpol", "new", "dataset", str(table), *known])
-    missing = " ".join(f"{flag(key)} {key.upper()}" for key in asked)
+    missing = " ".join(
+        f"{flag(key)} {shlex.quote(answer)}"
+        for key in asked
+        for answer in likely.get(key, [key.upper()])
+    )
     start = f"{table}: does not show everything. Add these options:"
     return "\n".join([start, *lines, f"Complete and run: {command} {missing}"])
+
+
+def _doubts(table: Path, said: Mapping[str, Any], doubts: Sequence[Doubt]) -> str:
+    """Return what the second look asks, and the command that answers it in the likely way."""
+    asked, likely = dict[str, str](), dict[str, list[str]]()
+    for doubt in doubts:
+        option = as_option(doubt.key).removeprefix("--").replace("-", "_")
+        fine = f" If it is as it should be: {flag('checked')} {doubt.check}" if doubt.check else ""
+        asked[option] = f"{asked[option]} " if option in asked else ""
+        asked[option] += f"{in_words(doubt.says, as_option)}{fine}"
+        likely.setdefault(option, []).extend(_typed(doubt.value))
+    return _questions(table, said, asked, {key: it for key, it in likely.items() if it})
+
+
+def _typed(value: object) -> list[str]:
+    """Return the value of a key as users type it after its option."""
+    if isinstance(value, Mapping):
+        return [f"{column}={text}" for column, texts in value.items() for text in texts]
+    return [] if value is None else [str(value)]
 
 
 def _flow(value: object) -> str:

@@ -130,12 +130,6 @@ class Config(Settings):
         return {"": self.gain} if self.questions is None else self.questions
 
     @property
-    def at_most(self) -> float:
-        """The largest count per capacity in any question."""
-        shares = (gain for gain in self.gains.values() if gain.of == "share")
-        return max((gain.largest for gain in shares), default=1.0)
-
-    @property
     def asks_the_papers(self) -> bool:
         """Whether gains, data columns and privacy are defined as in the first paper."""
         (*others, gain) = self.gains.values()

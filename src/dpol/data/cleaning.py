@@ -6,23 +6,25 @@ the number of cells it touched, and every entity dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from dpol.core.errors import DataError, Key, Text, in_lines, keyed
+from dpol.core.errors import DataError, Key, in_words, keyed
 from dpol.core.logs import LOGGER
 from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, shortened
+from dpol.core.words import counted, listed, shortened
 from dpol.data.filling import (
     check_calendar,
     entities_seen_seldom,
     fill,
-    refuse_clipped,
     refuse_zeroed,
+    successions,
 )
 from dpol.data.panel import (
     IDLE,
@@ -33,6 +35,8 @@ from dpol.data.panel import (
     provenance_of,
     report_as_dict,
 )
+from dpol.data.question import THE_PAPERS, Gain
+from dpol.data.second_look import Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
@@ -42,6 +46,7 @@ from dpol.data.typed_rows import drop_rows, read_rows
 
 SHOWN = 5
 """Number of entities that a message shows."""
+_SOURCES = ["count_source", "capacity_source"]
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 
 
@@ -49,7 +54,7 @@ def clean_table(
     file: Path | str,
     dataset: Dataset,
     streams: Mapping[str, Stream],
-    at_most: float,
+    gains: Collection[Gain] = (THE_PAPERS,),
     reported: Mapping[str, Any] | None = None,
 ) -> tuple[CleanPanel, dict[str, Any]]:
     """Read a table with its capacities, and return its panel and the report; see `clean_panel`.
@@ -58,12 +63,12 @@ def clean_table(
         file: the table.
         dataset: how the table is read and cleaned.
         streams: the streams, by label.
-        at_most: the largest count per capacity that a question of the run allows.
+        gains: the questions of the run.
         reported: what a paper says of this table (`dpol.show.reported.paper_table`). The report
             warns of each number that the panel does not have.
     """
     raw, capacities = read_counts(file, dataset), read_capacities(dataset.needed_columns)
-    panel = clean_panel(raw, dataset, streams, capacities, at_most)
+    panel = clean_panel(raw, dataset, streams, capacities, gains)
     if unlike := tuple(_unlike(panel, dataset.needed_columns, reported)) if reported else ():
         for text in unlike:
             LOGGER.warning("%s: %s", file, text)
@@ -79,7 +84,7 @@ def clean_panel(
     dataset: Dataset,
     streams: Mapping[str, Stream],
     capacities: RawTable | None = None,
-    at_most: float = 1.0,
+    gains: Collection[Gain] = (THE_PAPERS,),
 ) -> CleanPanel:
     """Clean a raw table into the panel of the given streams.
 
@@ -90,24 +95,36 @@ def clean_panel(
         dataset: how the table is read and cleaned.
         streams: the streams, by label.
         capacities: the second table, if the dataset's columns name one.
-        at_most: the largest count per capacity that a question of the run allows.
+        gains: the questions of the run.
 
     Raises:
+        DoubtError: the numbers may mean something else than they seem to (`second_look`).
         DataError: a cell is neither number nor date where one belongs; an entity has no name; the
-            rules refuse a negative number, or several rows of an entity and period, or would merge
-            too many of them; too many missing counts become 0; too many counts exceed the capacity;
-            an entity, group or text of `drop_where` has several spellings; a group or text of
+            rules refuse a negative number; too many missing counts become 0; an entity, group or
+            text of `drop_where` has several spellings; a group or text of
             `drop_where` has no row; the second table lacks an entity; or a stream keeps fewer than
             two entities, no period or no count.
     """
     groups = {label: stream.groups for label, stream in streams.items()}
-    kept = drop_rows(raw, dataset.cleaning, {group for named in groups.values() for group in named})
+    rules = dataset.rules
+    kept = drop_rows(raw, rules, {group for named in groups.values() for group in named})
     rows, left_out = read_rows(kept, dataset, groups, capacities)
-    _refuse_unknown(raw.file, rows["entity"], _listed(dataset.cleaning))
-    tables, reports = [], []
+    _refuse_unknown(raw.file, rows["entity"], _listed(rules))
+    doubts, played = dict[str, Doubt](), dict[str, tuple[pd.DataFrame, dict[str, int]]]()
     for label, stream in streams.items():
         of_stream = rows[rows["group"].isin(stream.groups)]
-        table, report = _clean_stream(raw.file, label, of_stream, dataset, at_most)
+        one_each, dropped = one_row_each(of_stream, rules)
+        if rules.cumulative:
+            one_each = _since_the_last(one_each, summed=dataset.needed_columns.cases is None)
+        above = np.any(_above(one_each, gains), axis=0)
+        for doubt in second_look(of_stream, one_each, kept.cells, dataset, above):
+            doubts.setdefault(in_words(doubt.says), doubt)
+        played[label] = one_each, dropped
+    if doubts:
+        raise DoubtError(raw.file, [*doubts.values()])
+    tables, reports = [], list[StreamReport]()
+    for label, (one_each, dropped) in played.items():
+        table, report = _clean_stream(raw.file, label, one_each, dropped, dataset, gains)
         tables.append(table)
         reports.append(report)
     warnings = (*left_out, *_warnings(reports))
@@ -160,30 +177,43 @@ def _warnings(reports: Sequence[StreamReport]) -> Iterator[str]:
 
 
 def _clean_stream(
-    file: str, label: str, rows: pd.DataFrame, dataset: Dataset, at_most: float
+    file: str,
+    label: str,
+    unique: pd.DataFrame,
+    merged: Mapping[str, int],
+    dataset: Dataset,
+    gains: Collection[Gain],
 ) -> tuple[pd.DataFrame, StreamReport]:
-    rules, periods = dataset.cleaning, dataset.periods
-    unique, duplicates = one_row_each(file, label, rows, rules)
+    rules, periods = dataset.rules, dataset.periods
+    if rules.above == "missing":
+        above = np.all(_above(unique, gains), axis=0)
+        unique = unique.assign(count=unique["count"].mask(above), above_counts=above)
     played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all():
         raise DataError(
             f"{file}: stream {label} has no counts: all {len(played):,} cells are missing. ",
             keyed("Check {dataset.columns.count} and {dataset.cleaning.missing_markers}"),
         )
+    unreported = played.groupby("period")["count"].transform("count") == 0
+    blank = tuple(str(day.date()) for day in played.loc[unreported, "period"].unique())
+    every, played = played, played[~unreported]
     missing, sparse = check_calendar(file, label, played, periods)
     seldom, idle = entities_seen_seldom(played), played.groupby("entity")["idle_counts"].sum()
-    filled = fill(played, rules, periods, at_most)
-    refuse_clipped(file, label, filled, rules, at_most)
+    largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
+    filled = fill(every, rules, periods, largest)
     refuse_zeroed(file, label, filled, rules)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
-        **duplicates,
+        **merged,
         **played[played.columns.intersection([*RULES])].sum(),
         **unique[_OF_ROWS].sum(),
         **filled.cells,
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
+    cut = np.any(_above(filled.table, gains), axis=0)
+    bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
+    counts["cut_counts"] = (filled.table["count"] > bound).sum()
     filled.table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
     gain = "density" if capacities else "count"
@@ -191,22 +221,48 @@ def _clean_stream(
         stream=label,
         entities=played["entity"].nunique(),
         periods=played["period"].nunique(),
-        cells={rule: int(counts[rule]) for rule in RULES},
+        cells={rule: int(counts.get(rule, 0)) for rule in RULES},
         dropped=tuple(dropped),
         selection=_selection(rules),
         max_carry=rules.max_carry,
         missing_periods=missing,
+        unreported_periods=blank,
+        changed=int((cut | (filled.table[_SOURCES] != "reported").any(axis=1)).sum()),
+        cut=tuple(cells_named(filled.table[cut])),
+        successions=tuple(successions(filled.table)[:SHOWN]),
         sparse_periods=sparse,
         sparse_entities=seldom,
         smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
         largest_density=float(filled.table["density"].max()) if capacities else None,
         unknown=_unknown(played, rules),
         sums=_sums(played, rules),
-        unmeasured=unmeasured_best(filled.table, gain, ["count_source", "capacity_source"]),
+        unmeasured=unmeasured_best(filled.table, gain, _SOURCES),
         idle=tuple(f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()),
         capacity_zero=rules.capacity_zero,
     )
     return filled.table, report
+
+
+def _above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
+    """Return for each question whether the count of each row is above its capacity, or bound."""
+    capacity = rows["capacity"].where(rows["capacity"] > 0)
+    return [rows["count"] > (gain.bound or gain.largest * capacity) for gain in gains]
+
+
+def _since_the_last(rows: pd.DataFrame, *, summed: bool) -> pd.DataFrame:
+    """Return the rows with what was added to each total since the last one of its entity.
+
+    Args:
+        rows: rows of a stream, sorted by period, one per period and entity.
+        summed: whether the cases of a row are its count.
+    """
+    before = rows.groupby("entity")["count"].transform(lambda one: one.ffill().shift())
+    again = rows["count"] < before / 2
+    count = (rows["count"] - before).where(~again, rows["count"])
+    count = count.mask(count < 0)
+    missing = rows["missing_counts"].astype(bool) | (count.isna() & rows["count"].notna())
+    rows = rows.assign(count=count, missing_counts=missing)
+    return rows.assign(cases=count.fillna(0)) if summed else rows
 
 
 def _sums(rows: pd.DataFrame, rules: Cleaning) -> dict[str, Any] | None:
@@ -280,7 +336,7 @@ def _choose(
         of.loc[~of.index.isin(listed), "reason"] = "not listed in cleaning.entities"
     idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
     if len(idle) and rules.capacity_zero == "error":
-        raise DataError(_without_capacity(file, label, idle))
+        raise DoubtError(file, [_without_capacity(label, idle)])
     if rules.capacity_zero == "drop":
         periods = (counted(int(n), "period") for n in idle["idle_counts"])
         of.loc[idle.index, "reason"] = [f"{IDLE} in {number}" for number in periods]
@@ -308,23 +364,19 @@ def _choose(
     return rows[~rows["entity"].isin(out.index)], dropped
 
 
-def _without_capacity(file: str, label: str, idle: pd.DataFrame) -> Text:
+def _without_capacity(label: str, idle: pd.DataFrame) -> Doubt:
     """Ask what to do with entities that have counts and no capacity."""
-    shown = idle.sort_values("idle_counts", ascending=False, kind="stable")[:SHOWN]
-    lines = [
-        f"{file}: stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0"
-        f" beside a capacity of 0 or less, of {counted(len(idle), 'entity')}:",
-        *(
-            f"  {shortened(str(entity))} ({shortened(name)}): {counted(int(n), 'period')}"
-            for entity, name, n in shown[["name", "idle_counts"]].itertuples()
-        ),
-        keyed(
-            "No share is known there, and a carried capacity may make it the largest of all. Set"
-            " {dataset.cleaning.capacity_zero}: drop to leave these entities out, absent to read"
-            " the counts of these periods as 0, or carry to carry the last capacity forward"
-        ),
+    shown = idle.sort_values("idle_counts", ascending=False, kind="stable")
+    named = [
+        f"{shortened(str(entity))} ({counted(int(n), 'period')})"
+        for entity, n in shown["idle_counts"].items()
     ]
-    return in_lines(lines)
+    return Doubt(
+        says=f"stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0 beside"
+        f" a capacity of 0 or less, of {listed(named, SHOWN)}: drop these entities, absent to read"
+        " these counts as 0, or carry the last capacity forward?",
+        key=rule("capacity_zero"),
+    )
 
 
 def _listed(rules: Cleaning) -> list[str]:

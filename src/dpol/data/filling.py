@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.errors import DataError, Key, Text, in_lines, keyed
+from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning, Periods
 from dpol.data.several_rows import HIDDEN
@@ -44,7 +44,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
 
     Counts are carried forward over less than `max_carry` + 1/2 periods, missing periods included.
     Capacities are carried forward, and the first one of an entity backward. `capacity_zero: absent`
-    reads a count beside a capacity of 0 as 0.
+    reads a count beside a capacity of 0 as 0. Periods in which nobody has a count are left out.
 
     Args:
         rows: rows of the stream, sorted by period, at most one per period and entity.
@@ -61,6 +61,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
         for name in ("count", "capacity", "row", *flagged)
     )
     summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
+    stays = count.notna().any(axis=1)
     absent = idle & (rules.capacity_zero == "absent")
     count = count.mask(absent)  # so that it is not carried into later periods
     places, length = _places(count.index, lasting)
@@ -77,17 +78,17 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
     density = count / capacity
 
     def flat(cells: pd.DataFrame) -> NDArray[Any]:
-        return cells.to_numpy().ravel()
+        return cells[stays].to_numpy().ravel()
 
     def sources(**cells: pd.DataFrame) -> NDArray[np.str_]:
         return np.select([flat(flags) for flags in cells.values()], list(cells), "reported")
 
     table = pd.DataFrame(
         {
-            "group": np.tile(latest["group"], len(count)),
-            "entity": np.tile(latest.index, len(count)),
-            "name": np.tile(latest["name"], len(count)),
-            "period": np.repeat(count.index, len(latest)),
+            "group": np.tile(latest["group"], stays.sum()),
+            "entity": np.tile(latest.index, stays.sum()),
+            "name": np.tile(latest["name"], stays.sum()),
+            "period": np.repeat(count.index[stays], len(latest)),
             "count": flat(count),
             "capacity": flat(capacity),
             "density": flat(density.clip(upper=at_most)),
@@ -134,36 +135,28 @@ def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> Non
         DataError: more cells become 0; the text names entities that end where others begin, or
             those with the most such cells.
     """
-    if (allowed := _exceeded(filled, "zero_counts", "max_zeroed", rules)) is None:
+    zeros, cells = filled.cells["zero_counts"], len(filled.table)
+    if zeros / cells <= rules.max_zeroed:
         return
     zero = filled.table.loc[filled.table["count_source"] == "zero", "entity"]
     most = zero.map(shortened).value_counts(sort=False).nlargest(SHOWN)
-    named = _successions(filled.table) or [
-        f"{one}: {counted(n, 'cell')}" for one, n in most.items()
-    ]
+    named = successions(filled.table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
-        f"{file}: stream {label} has {counted(len(zero), 'cell')} of {len(filled.table):,} that"
+        f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
         f" would become 0, with no count in the period nor in the {rules.max_carry} before"
-        " (max_carry); "
+        " (max_carry); ",
+        keyed("{dataset.cleaning.max_zeroed}"),
+        f" = {rules.max_zeroed:g} allows {int(rules.max_zeroed * cells + 1e-9):,}",
     )
     remedy = keyed(
         "If two names are one entity, take a column of identifiers as {dataset.columns.entity} and"
         " the names as {dataset.columns.name}, or list them under {dataset.cleaning.identifiers} as"
         " OLD: NEW. If a missing count means 0, raise max_zeroed."
     )
-    raise DataError(in_lines([(start, allowed), *(f"  {text}" for text in named[:SHOWN]), remedy]))
+    raise DataError(in_lines([start, *(f"  {text}" for text in named[:SHOWN]), remedy]))
 
 
-def _exceeded(filled: Filled, rule: str, key: str, rules: Cleaning) -> Text | None:
-    """Return what a key allows, in words, if a rule touched a larger share of the cells."""
-    cells, most = len(filled.table), float(getattr(rules, key))
-    if filled.cells[rule] / cells <= most:
-        return None
-    limit = f" = {most:g} allows {int(most * cells + 1e-9):,}"
-    return Key(("dataset", "cleaning", key)), limit
-
-
-def _successions(table: pd.DataFrame) -> list[str]:
+def successions(table: pd.DataFrame) -> list[str]:
     """Describe the entities whose last count is followed by the first count of another one.
 
     Of several that begin then, the one with the most similar name is named.
@@ -181,42 +174,6 @@ def _successions(table: pd.DataFrame) -> list[str]:
                 f" none before {first[other].date()}: one entity?"
             )
     return found
-
-
-def refuse_clipped(file: str, label: str, filled: Filled, rules: Cleaning, at_most: float) -> None:
-    """Refuse a stream in which too many counts exceed the capacity, or a multiple of it.
-
-    Args:
-        file: path of the table.
-        label: label of the stream.
-        filled: the stream's cells.
-        rules: cleaning rules.
-        at_most: the multiple.
-
-    Raises:
-        DataError: more cells are clipped; the text shows some of them.
-    """
-    if (allowed := _exceeded(filled, "clipped_densities", "max_clipped", rules)) is None:
-        return
-    above = filled.table[filled.table["count"] / filled.table["capacity"] > at_most]
-    shown = above[["entity", "period", "count", "capacity"]][:SHOWN]
-    times = "" if at_most == 1 else f"{at_most:g} times "
-    start = (
-        f"{file}: stream {label} has {counted(len(above), 'cell')} of {len(filled.table):,} whose"
-        f" count exceeds {times}the capacity; "
-    )
-    cells = (
-        f"  {shortened(entity)}, {period.date()}: {count:g} of {capacity:g}"
-        for entity, period, count, capacity in shown.itertuples(index=False)
-    )
-    remedy = keyed(
-        "If one unit of capacity may hold several counts (loans per seat), set a public maximum"
-        " that does not come from the counts, such as {gain}: {{at_most: 60}}. Otherwise check"
-        " {dataset.format} (1.230 may be 1.23 or 1230) and the columns of count and capacity, or"
-        " raise max_clipped to allow more such cells, clipped to {most}.",
-        most=f"{at_most:g}",
-    )
-    raise DataError(in_lines([(start, allowed), *cells, remedy]))
 
 
 def entities_seen_seldom(rows: pd.DataFrame) -> tuple[str, ...]:

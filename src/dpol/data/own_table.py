@@ -130,7 +130,8 @@ def read_table(
         with needs_pipeline():
             return _stream_of(str(path), raw, label, count_sensitivity, stay)
     except (ConfigError, DataError) as error:
-        raise type(error)(in_words(error.args, as_argument)) from None
+        error.args = (in_words(error.args, as_argument),)
+        raise error from None
 
 
 def as_argument(key: Key) -> str:
@@ -142,6 +143,8 @@ def as_argument(key: Key) -> str:
             return "the arguments"
         case ("dataset", "cleaning", name) if key.value:
             return f'in the arguments:\ncleaning={{"{name}": {key.value}}}'
+        case ("privacy", "count_sensitivity"):
+            return "count_sensitivity"
         case ("streams", _, "groups"):
             return "groups"
         case ("dataset", "columns", *inner) | ("dataset", *inner):
@@ -167,13 +170,21 @@ def _read_config(file: str, label: str | None) -> GainStream:
         ) from None
     groups = None if groups == ["all"] else groups
     raw = {"dataset": dataset, "gain": gain, "groups": groups}
-    return _stream_of(file, raw, label, moved, weeks)
+    return _stream_of(file, raw, label, moved, weeks, beside=Path(file).parent)
 
 
 def _stream_of(
-    place: str, raw: dict[str, Any], label: str | None, count_sensitivity: float, stay: int
+    place: str,
+    raw: dict[str, Any],
+    label: str | None,
+    count_sensitivity: float,
+    stay: int,
+    beside: Path | None = None,
 ) -> GainStream:
     """Do what the jobs `clean_panel` and `build_stream` of a run do.
+
+    A table that is not where it should be, seen from the current folder, is looked for in the
+    folder `beside`.
 
     Raises:
         ConfigError: `raw` breaks rules of a config.
@@ -192,11 +203,12 @@ def _stream_of(
     if broken := [*dataset.problems({"gain": gain})]:
         raise refusal(place, broken)
     file = place_of(source.file)
+    if beside and not Path(file).is_file() and (beside / source.file).is_file():
+        file = str(beside / source.file)
     if label is None:
         label = ", ".join(asked.groups or [Path(file).name.partition(".")[0]])
     streams = {label: Stream(groups=asked.groups or ["all"])}
-    at_most = gain.largest if gain.of == "share" else 1.0
-    panel, report = clean_table(file, dataset, streams, at_most)
+    panel, report = clean_table(file, dataset, streams, [gain])
     for line in _changes(panel):
         LOGGER.warning("%s: stream %s: %s", file, label, line)
     return build_stream(
@@ -206,7 +218,6 @@ def _stream_of(
         provenance_of_stream(report, label),
         stay=stay,
         gain=gain,
-        max_clipped=dataset.cleaning.max_clipped,
         counted=dataset.untitled.needed_columns.called("count"),
     )
 

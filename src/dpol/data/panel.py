@@ -76,6 +76,10 @@ class StreamReport:
             (`dpol.data.stream.SUMS`); None without sums.
         unmeasured: in how many periods no measured number is the largest share
             (`dpol.data.stream.UNMEASURED`).
+        unreported_periods: periods in which no entity has a count, which are left out.
+        cut: counts cut to the capacity or the bound, in words: up to five, and how many more.
+        changed: number of cells whose count or capacity is not the one that was reported.
+        successions: entities that end where others begin, in words, up to five.
         idle: entities that play with a count above 0 beside a capacity of 0 or less.
         capacity_zero: what becomes of these counts: key of `IDLE_READ`.
     """
@@ -97,6 +101,10 @@ class StreamReport:
     unmeasured: Mapping[str, Any]
     idle: tuple[str, ...]
     capacity_zero: str
+    unreported_periods: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    successions: tuple[str, ...] = ()
+    changed: int = 0
 
     def changes(self) -> list[str]:
         """Return the rules that touched cells, with the number of cells of each."""
@@ -114,6 +122,9 @@ class StreamReport:
             )
         for what, texts in (
             (IDLE_READ.get(self.capacity_zero, ""), self.idle),
+            ("counts above their bound, cut to it (cleaning.above)", self.cut),
+            ("one entity with two names", self.successions),
+            ("periods in which no entity has a count, left out", self.unreported_periods),
             ("periods missing", self.missing_periods),
             ("periods with almost no entity, check their dates", self.sparse_periods),
             ("entities in few periods, check their spelling", self.sparse_entities),
@@ -209,7 +220,9 @@ def in_warning(text: str) -> str:
 
 
 def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
-    """Return the warnings in a cleaning report, for the end of a run; none without a report.
+    """Return the warnings in a cleaning report and the number of changed cells, to end a run with.
+
+    There are no lines without a report.
 
     Args:
         report: the file `cleaning.json` of a run.
@@ -218,8 +231,11 @@ def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
     report = Path(report)
     if not report.is_file():
         return []
-    warnings = read_json(report)["warnings"]
-    lines = [in_warning(text) for text in warnings[:shown]]
+    facts = read_json(report)
+    lines = [in_warning(text) for text in facts["warnings"][:shown]]
+    cells = sum(it["entities"] * it["periods"] for it in facts["streams"])
+    if changed := sum(it["changed"] for it in facts["streams"]):
+        lines.append(f"Cleaning changed {changed:,} of {cells:,} cells.")
     return [*lines, f"Read {report.with_suffix('.md')} on them."] if lines else []
 
 
@@ -294,15 +310,9 @@ def _details(stream: Mapping[str, Any]) -> Iterator[str]:
     yield f"Entities that play: {SELECTIONS[stream['selection']]}.\n"
     missing = "; ".join(stream["missing_periods"]) or "none"
     yield f"Periods missing for the whole stream, left out: {missing}.\n"
-    if sparse := "; ".join(stream["sparse_periods"]):
-        yield f"Periods in which almost no entity has a row, check their dates: {sparse}.\n"
-    if seldom := "; ".join(map(escape_markdown, stream["sparse_entities"])):
-        yield f"Entities that have a row in few periods, check their spelling: {seldom}.\n"
     if stream["unknown"]:
         least, most = stream["unknown"]
         yield (f"Suppressed counts that stay unknown: together from {least:,.1f} to {most:,.1f}.\n")
-    if idle := "; ".join(map(escape_markdown, stream["idle"])):
-        yield f"Entities with {IDLE_READ[stream['capacity_zero']]}: {idle}.\n"
     yield (
         "| dropped | name | reason |\n|---|---|---|" if stream["dropped"] else "No entity dropped."
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from dpol.core.errors import DataError, keyed
+from dpol.core.errors import DataError
 from dpol.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class Gain(Settings):
     """Public bound on shares, above 1 for several counts per unit of capacity (loans per seat);
     default: 1.
 
-    It must not come from the counts. Larger shares are clipped; more of them than
-    `dataset.cleaning.max_clipped` stop the run."""
+    It must not come from the counts. What becomes of larger shares is
+    `dataset.cleaning.above`."""
     min_capacity: Annotated[float, Field(gt=0, le=1e12)] | None = None
     """Smallest capacity, in every period, of an entity that plays; default: all play."""
     bound: Annotated[float, Field(gt=0, le=1e12)] | None = None
     """Public bound on counts, required if `of` is `count`.
 
-    Larger counts are clipped; more of them than `dataset.cleaning.max_clipped` stop the run."""
+    What becomes of larger counts is `dataset.cleaning.above`."""
     title: str | None = None
     """Title of the question, if there are several; default: its label."""
 
@@ -72,7 +72,7 @@ THE_PAPERS = Gain()
 
 
 def apply_question(
-    rows: pd.DataFrame, label: str, gain: Gain, max_clipped: float
+    rows: pd.DataFrame, label: str, gain: Gain
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Apply a question to the rows of a stream.
 
@@ -80,14 +80,13 @@ def apply_question(
         rows: rows of a canonical panel.
         label: label of the stream, for messages.
         gain: the question.
-        max_clipped: largest share of cells whose count may exceed the bound.
 
     Returns:
         The rows with a column `gain`, their `capacity` being the gain's denominator; and the
         question for the provenance, empty for the papers' question.
 
     Raises:
-        DataError: fewer than two entities are large enough, or too many counts exceed the bound.
+        DataError: fewer than two entities are large enough.
     """
     every = rows["entity"].nunique()
     if gain.min_capacity is not None:
@@ -101,13 +100,6 @@ def apply_question(
     # The panel may hold larger shares, which another question of the run allows.
     share = rows["count"] / whole if bound else rows["density"]
     above = int((share > gain.largest).sum())
-    if above > max_clipped * len(rows):
-        raise DataError(
-            f"stream {label}: {above} of {len(rows):,} {gain.of}s exceed the bound"
-            f" {bound or 1:g}, more than ",
-            keyed("{dataset.cleaning.max_clipped} = "),
-            f"{max_clipped:g} allows; set a larger bound that does not depend on the counts",
-        )
     rows = rows.assign(gain=np.minimum(share, gain.largest), capacity=whole)
     if gain.untitled == THE_PAPERS:
         return rows, {}

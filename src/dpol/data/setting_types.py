@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -14,9 +14,11 @@ from pydantic import (
     StringConstraints,
     Tag,
     WithJsonSchema,
+    model_validator,
 )
 
 from dpol.core.settings import Settings, all_different
+from dpol.data.tables.table_format import Dates
 
 
 def relative(path: str) -> str:
@@ -70,18 +72,37 @@ TextOrTexts = Annotated[
 ]
 """A text, or a list of texts."""
 
+Check = Literal["totals", "columns", "cumulative", "rates", "periods", "rows"]
+"""Tests of the second look that `cleaning.checked` may settle."""
+
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 
 TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]
 
 
-class YearMonth(Settings):
-    """Two columns that name a month."""
+class YearAnd(Settings):
+    """Two columns that name a month, or a week."""
 
     year: str
     """Column with the year (2021)."""
-    month: str
+    month: str | None = None
     """Column with the month (1 to 12)."""
+    week: str | None = None
+    """Column with the number of the week, instead of `month`."""
+    system: Literal["iso", "mmwr"] | None = None
+    """With `week`: `iso` for weeks from Monday, `mmwr` for the weeks from Sunday of US surveillance
+    (epidemiological weeks)."""
+
+    @model_validator(mode="after")
+    def _either(self) -> YearAnd:
+        if bool(self.month) == bool(self.week) or bool(self.week) != bool(self.system):
+            raise ValueError("needs either month, or week and system (iso or mmwr)")
+        return self
+
+    @property
+    def date(self) -> Dates:
+        """The format of the year and the other number, with a hyphen between them."""
+        return "YYYY-M" if self.month else "YYYY-ww" if self.system == "iso" else "YYYY-ee"
 
 
 def _name_or_block(value: object) -> str:
@@ -91,9 +112,9 @@ def _name_or_block(value: object) -> str:
 
 Name: TypeAlias = Annotated[str, Tag("[column]")]
 NAME_OR_BLOCK = Discriminator(_name_or_block)
-Period = Annotated[Name | Annotated[YearMonth, Tag("[block]")], NAME_OR_BLOCK]
+Period = Annotated[Name | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
 
 
 def columns_of(period: Period) -> list[str]:
     """Return the columns that name a period."""
-    return [period] if isinstance(period, str) else [period.year, period.month]
+    return [period] if isinstance(period, str) else [period.year, period.month or period.week or ""]

@@ -14,6 +14,7 @@ from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
+    Check,
     Identifier,
     Name,
     Period,
@@ -178,7 +179,8 @@ class Columns(Settings):
     In that layout it is your word for what the columns are: all except those of the period and of
     `cleaning.drop_where`, which also leaves out a column: `{town: Total}`."""
     period: Period
-    """Start of the period (week), or `{year: COLUMN, month: COLUMN}`.
+    """Start of the period (week), `{year: COLUMN, month: COLUMN}`, or `{year: COLUMN, week: COLUMN,
+    system: iso}`.
 
     Dates have the format `format.date`; a time of day is ignored. A month starts on its first day.
     In the layout `wide-periods` it is your word for what the columns are."""
@@ -262,6 +264,10 @@ class Periods(Settings):
     """Length of a period in months, instead of `days`; periods start on the first of a month.
 
     If all dates of the table are the last day of a month, they are the ends of periods."""
+    of: Literal["mean", "sum", "max", "last"] | None = None
+    """Instead of `cleaning.several_rows`, if rows have any day of their period and not its first:
+    `{days: 7, of: mean}` makes weeks of days, and `{days: 7, of: last}` gives places that report on
+    different weekdays the same weeks."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Periods:
@@ -269,6 +275,8 @@ class Periods(Settings):
             raise ValueError(f"first ({self.first}) must not be after last ({self.last})")
         if self.months and self.days:
             raise ValueError("days and months must not be given together")
+        if self.months and self.of:
+            raise ValueError("of needs days, not months; leave out one of them")
         return self
 
     @property
@@ -280,8 +288,16 @@ class Periods(Settings):
 class Cleaning(Settings):
     """Rules that fill gaps and choose the entities; the cleaning report counts each."""
 
+    checked: list[Check] = []
+    """Tests of the second look whose finding is as it should be, so that dpol asks no more: a place
+    is the sum of others (`totals`) or unlike them (`columns`), counts only rise (`cumulative`) or
+    have decimals (`rates`), entities report less often (`periods`), and of several rows the last
+    one is right (`rows`)."""
     drop_where: dict[str, TextOrTexts] = {}
     """Rows to leave out, such as totals: `{Ort: Summe}`, or several texts per column."""
+    keep: dict[str, TextOrTexts] = {}
+    """Rows to read, all others being left out: `{measure: occupied}`, or several texts per
+    column."""
     suppressed_markers: list[str] = ["-999999"]
     """Values that mean "too small to publish"; -999999 also matches -999999.0."""
     missing_markers: list[str] = ["", "NA", "NaN", "null"]
@@ -307,16 +323,25 @@ class Cleaning(Settings):
     `sum`, `mean` and `max`, with the same text in every column of the table. A suppressed count is
     read as `suppressed_value` before. The sum is missing if a count is missing; mean and maximum
     leave it out. Capacities have the same rule, but their mean for `sum`."""
-    max_merged: Annotated[float, Field(ge=0, le=1)] = 0.01
-    """Largest share of a stream's rows that `several_rows` may drop or merge into another row; more
-    stop the run."""
+    several_capacities: Literal["sum", "mean"] | None = None
+    """What `several_rows: sum` makes of capacities: their sum, as of the sites of a hospital, or
+    their mean, as of the hours of a ward; required if they differ within a period."""
+    latest_by: str | None = None
+    """Column of dates, as of revisions, by which `several_rows: last` finds the last row."""
+    cumulative: Literal["difference"] | None = None
+    """`difference`: a count is what was added to the total since the last period with one.
+
+    A total below half of the last one began again from 0; where it falls less, the count is
+    missing."""
+    above: Literal["cut", "missing"] | None = None
+    """Whether a count above the bound or the capacity (times `gain.at_most`) is cut to it, the
+    default, or missing. Required for one that is over four times all others of its entity, or if
+    more than 1% of a stream's counts are above."""
     max_carry: Annotated[int, Field(ge=0)] = 4
     """Periods for which a missing count repeats the last one, before it becomes 0."""
     max_zeroed: Annotated[float, Field(ge=0, le=1)] = 0.05
     """Largest share of a stream's cells that become 0 because their count is missing for more than
     `max_carry` periods; more stop the run."""
-    max_clipped: Annotated[float, Field(ge=0, le=1)] = 0.01
-    """Largest share of a stream's cells with a count above the capacity; more stop the run."""
     identifiers: dict[Identifier, Identifier] = {}
     """Entity of each spelling, such as `"50002": "050002"`.
 
@@ -420,15 +445,24 @@ class Dataset(Settings):
         return self.untitled.model_copy(update={"source": source})
 
     @property
+    def rules(self) -> Cleaning:
+        """The rules of cleaning, with the rule of `periods.of` for the rows of a period."""
+        of = self.periods.of
+        return self.cleaning.model_copy(update={"several_rows": of}) if of else self.cleaning
+
+    @property
     def read_columns(self) -> list[str] | None:
-        """The columns to read, each once; None for all."""
-        if self.format.layout != "long" or self.cleaning.merges_rows:
+        """The columns that the table must have, each once; None for all."""
+        rules = self.rules
+        if self.format.layout != "long" or rules.merges_rows:
             return None
-        return list(dict.fromkeys([*self.needed_columns.needed(), *self.cleaning.drop_where]))
+        named = [*self.needed_columns.needed(), *rules.drop_where, *rules.keep]
+        named += [rules.latest_by] if rules.latest_by else []
+        return list(dict.fromkeys(named))
 
     @property
     def optional_columns(self) -> list[str]:
-        """The columns to read where the table has them, except those that are needed."""
+        """The columns to fetch where the table has them, except those that are needed."""
         needed = self.read_columns
         return (
             [] if needed is None else [x for x in self.needed_columns.of_days() if x not in needed]
@@ -482,6 +516,12 @@ class Dataset(Settings):
             place = ("dataset", "cleaning", "min_total_cases")
             allowed: Text = "must not be given together with entities, which already says who plays"
             yield Problem(place, rules.min_total_cases, allowed)
+        if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
+            allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
+            yield Problem(("dataset", "cleaning", "latest_by"), rules.latest_by, allowed)
+        if self.periods.of and rules.several_rows != "error":
+            allowed = keyed("must not be given together with {dataset.cleaning.several_rows}")
+            yield Problem(("dataset", "periods", "of"), self.periods.of, allowed)
         if layout != "long" and kind in ("gains", "simulated"):
             yield Problem(("dataset", "format", "layout"), layout, not_of_kind)
         if kind == "gains":

@@ -2,105 +2,82 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 
-from dpol.core.errors import DataError, Text, in_lines, keyed
-from dpol.core.words import counted, shortened
 from dpol.data.settings import Cleaning
 from dpol.data.tables.parse import KINDS, OF_SUMS
 
-SHOWN = 3
-"""Number of rows, or of entities and periods, that a message shows."""
-FEW, FEW_SHARE = 3, 0.1
-"""Largest number, and share, of entities and periods with several rows that are corrections."""
+FEW, FEW_SHARE, SCATTERED = 3, 0.1, 0.01
+"""Largest number, and share, of entities and periods with several rows that are corrections, and
+the largest share of further rows that are, if they are scattered."""
+MOST_PERIODS = 0.8
+"""An entity with several rows in this share of its periods may be several entities."""
 _PAIR = ["entity", "period"]
 HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 """Rules of counts that nobody published."""
 _NUMBERS = ["time", "count", *HIDDEN, "capacity", "cases"]
 _OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*KINDS, *OF_SUMS)), "zero_capacities"]
-_PARTS = keyed(
-    "If each row is a part of its period, such as an hour or an age group, set in"
-    " {dataset.cleaning} several_rows: sum, mean or max, and max_merged: 1. Otherwise correct the"
-    " table, or leave out rows with drop_where"
-)
 
 
-def one_row_each(
-    file: str, label: str, rows: pd.DataFrame, rules: Cleaning
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Apply `several_rows` to the rows of a stream.
+def one_row_each(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Apply `several_rows` to the rows of a stream; `error`, which is asked about, as `last`.
 
     Args:
-        file: path of the table, for messages.
-        label: label of the stream.
         rows: rows of the stream from `read_rows`.
         rules: cleaning rules.
 
     Returns:
         One row per entity and period, and the number of rows that each rule dropped.
-
-    Raises:
-        DataError: the rule refuses several rows, or merges more than the rules allow; the text
-            names some of the rows.
     """
-    numbers = [*_PAIR, *_NUMBERS]
-    repeated = rows["repeated"] if rules.merges_rows else rows.duplicated(numbers, keep="last")
+    repeated = repeats(rows, rules)
     unique = rows[~repeated]
     merged = int(unique.duplicated(_PAIR).sum())
-    if merged and (rules.several_rows == "error" or merged > rules.max_merged * len(unique)):
-        raise DataError(f"{file}: stream {label} has ", _described(unique, rules, merged))
     one = _merge(unique, rules) if merged else unique
     return one, {"exact_duplicates": int(repeated.sum()), "merged_rows": merged}
 
 
-def are_corrections(sizes: pd.Series[int], most: float) -> bool:
+def are_corrections(sizes: pd.Series[int]) -> bool:
     """Return whether further rows are likely corrections, and not parts of their periods.
 
     Args:
         sizes: the number of rows of each entity and period.
-        most: a share of all rows; so many are corrections in any case.
     """
     further, several = sizes.sum() - len(sizes), (sizes > 1).sum()
-    return bool(further <= most * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes)))
+    few = further <= SCATTERED * sizes.sum() or several <= min(FEW, FEW_SHARE * len(sizes))
+    return bool(few and not always_several(sizes))
 
 
-def _described(rows: pd.DataFrame, rules: Cleaning, merged: int) -> Text:
-    """Name some entities and periods with several rows, and say what can be done."""
-    several = rows[rows.duplicated(_PAIR, keep=False)].groupby(_PAIR)["row"].agg(sorted)
-    lines: list[Text] = [
-        f"{counted(len(rows), 'row')}, of which {merged:,} would be dropped for, or merged into,"
-        " another one of the same entity and period:",
-        *(
-            f"  {shortened(entity)}, {period.date()}: {len(places)} rows:"
-            f" {', '.join(map(str, places[:SHOWN]))}{', ...' if len(places) > SHOWN else ''}"
-            for (entity, period), places in zip(several.index, several[:SHOWN], strict=False)
-        ),
-    ]
-    if rules.several_rows != "error":
-        allowed = int(rules.max_merged * len(rows) + 1e-9)
-        limit = f" = {rules.max_merged:g} allows {allowed:,}."
-        lines.append((keyed("{dataset.cleaning.max_merged}"), limit))
-    elif are_corrections(rows.groupby(_PAIR).size(), rules.max_merged):
-        share = merged / len(rows)
-        more = f" and max_merged: {math.ceil(100 * share) / 100:g}" * (share > rules.max_merged)
-        last = keyed("Correct the table, or set {dataset.cleaning.several_rows}: last")
-        return in_lines([*lines, (last, f"{more}, to keep the last row")])
-    return in_lines([*lines, _PARTS])
+def always_several(sizes: pd.Series[int]) -> list[str]:
+    """Return the entities that have several rows in most of more than `FEW` periods.
+
+    Args:
+        sizes: the number of rows of each entity and period.
+    """
+    share = (sizes > 1).groupby(level=0).agg(["mean", "sum"])
+    return [*share.index[(share["mean"] >= MOST_PERIODS) & (share["sum"] > FEW)].map(str)]
+
+
+def repeats(rows: pd.DataFrame, rules: Cleaning) -> pd.Series[bool]:
+    """Return which rows repeat another, in all columns if rows are parts of a period."""
+    if rules.merges_rows:
+        return rows["repeated"]
+    return rows.duplicated([*_PAIR, *_NUMBERS], keep="last")
 
 
 def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
     """Return the last row of each entity and period, with the numbers of all its rows."""
     last = rows.sort_values(["time", "row"], kind="stable").drop_duplicates(_PAIR, keep="last")
     last = last.sort_index()
-    if rules.several_rows == "last":
+    if not rules.merges_rows:
         return last
     pairs = rows.assign(capacity=rows["capacity"].where(rows["capacity"] > 0)).groupby(_PAIR)
     count = pairs["count"].agg(rules.several_rows)
     if rules.several_rows == "sum":
         count = count.where(pairs["count"].count() == pairs.size())
-    capacity = pairs["capacity"].agg("max" if rules.several_rows == "max" else "mean")
+    rule = "max" if rules.several_rows == "max" else rules.several_capacities or "mean"
+    capacity = pairs["capacity"].agg(rule)
+    if rule == "sum":
+        capacity = capacity.where(pairs["capacity"].count() == pairs.size())
     lost, missing = count.isna(), pairs["missing_counts"].any()
     indexed = last.set_index(_PAIR)
     merged = indexed.assign(

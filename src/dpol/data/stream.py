@@ -352,7 +352,6 @@ def build_stream(
     *,
     gain: Gain | None = None,
     named: str = "",
-    max_clipped: float = 0.0,
     counted: str = "",
 ) -> GainStream:
     """Build a stream from a canonical panel and a question.
@@ -365,7 +364,6 @@ def build_stream(
         stay: number of consecutive rounds in which one person may be counted.
         gain: the question; the papers' question by default.
         named: label of the new stream; `label` by default.
-        max_clipped: largest share of cells whose count may exceed the question's bound.
         counted: the table's word for counts, for the unit of privacy.
 
     Raises:
@@ -379,7 +377,7 @@ def build_stream(
     from dpol.data.question import THE_PAPERS, apply_question
 
     gain = gain or THE_PAPERS
-    rows, asked = apply_question(rows, label, gain, max_clipped)
+    rows, asked = apply_question(rows, label, gain)
     if counted and count_sensitivity > 1:
         asked = {**asked, COUNTED: counted}
     names = {"round": "period", "expert": "entity"}

@@ -21,9 +21,11 @@ from dpol.data.tables.parse import (
     SMALLEST_CAPACITY,
     Numbers,
     bad_dates,
+    date_formats,
     parse_cells,
     parse_dates,
     starts_of_months,
+    starts_of_periods,
     without_time,
 )
 from dpol.data.tables.raw_table import RawTable, period_texts
@@ -32,7 +34,6 @@ from dpol.data.tables.table_format import EARLIEST, LATEST
 SHOWN = 20
 """Number of entities that a message shows."""
 _PAIR = ["entity", "period"]
-_DROP_WHERE = Key(("dataset", "cleaning", "drop_where"))
 _FIRST_DAY = keyed("the first day of a month, since {dataset.periods.months} is set")
 _MEND_MONTHS = keyed(
     "Write that day, or the last day of each month in all rows, or write months like 2021-01 and"
@@ -68,10 +69,13 @@ def read_rows(
     columns, rules, months = dataset.needed_columns, dataset.cleaning, dataset.periods.months
     days, written = period_texts(raw, columns.period)
     dates = parse_dates(days, written)
+    starts = starts_of_months(dates, months) if months else dates
+    if dataset.periods.of:
+        starts = starts_of_periods(dates, dataset.periods.length[0])
     every = pd.DataFrame(
         {
             "day": days,
-            "period": starts_of_months(dates, months) if months else dates,
+            "period": starts,
             "group": raw.cells[columns.group] if columns.group else "all",
             "entity": raw.cells[columns.entity].replace(rules.identifiers),
         }
@@ -137,7 +141,7 @@ def read_rows(
     of_cases = [numbers[name] for name in columns.cases or ()]
     table = rows.drop(columns="day").assign(
         name=cells[columns.name or columns.entity],
-        time=rows["day"].map({text: without_time(text)[1] for text in rows["day"].unique()}),
+        time=_order(rows["day"], dates, raw, dataset),
         row=cells.index,
         repeated=cells.index.isin([*raw.repeated]),
         moved=rows.groupby("entity")["group"].transform("nunique") > 1,
@@ -156,6 +160,27 @@ def read_rows(
         table[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in of_cases)
     order = ["period", "entity", "group", "name"]
     return table.sort_values(order, kind="stable", ignore_index=True), left_out
+
+
+def _order(days: Texts, dates: Texts, raw: RawTable, dataset: Dataset) -> Texts:
+    """Return texts by which the rows of an entity and period are in order: times of day, or dates.
+
+    Raises:
+        DataError: a cell of `latest_by` is no date.
+    """
+    times = days.map({text: without_time(text)[1] for text in days.unique()})
+    if column := dataset.cleaning.latest_by:
+        texts = raw.cells.loc[days.index, column]
+        known = date_formats(texts.unique())
+        form = raw.formats[column]
+        form = form.model_copy(update={"date": known[0]}) if len(known) == 1 else form
+        key = Key(("dataset", "cleaning", "latest_by"))
+        refuse_cells(raw.file, [bad_dates(texts[texts != ""], key, form)])
+        times = texts.map({text: without_time(text)[1] for text in texts.unique()})
+        dates = parse_dates(texts, form)
+    elif not dataset.periods.of:
+        return times
+    return dates[days.index].dt.strftime("%Y-%m-%d ").fillna("") + times
 
 
 def _bad_numbers(
@@ -292,22 +317,23 @@ def _read_as(column: Numbers, rules: Cleaning) -> Floats:
 
 
 def drop_rows(raw: RawTable, rules: Cleaning, groups: Collection[str]) -> RawTable:
-    """Return the table without the rows that `drop_where` names.
+    """Return the table without the rows that `drop_where` names, and with those of `keep` only.
 
     Raises:
         DataError: no row holds a text of `drop_where`, or a row holds a text that looks like it
             and is neither named nor one of the groups.
     """
     dropped = pd.Series(False, raw.cells.index)
-    for name, texts in rules.drop_where.items():
+    named = [(key, *it) for key in ("drop_where", "keep") for it in getattr(rules, key).items()]
+    for key, name, texts in named:
         there = raw.cells[name]
         for text in {*texts} - {*there}:
             raise DataError(
                 f"{raw.file}: no row has {text!r} in column {name}"
                 f"{did_you_mean(text, there.unique()) or '.'} Change ",
-                _DROP_WHERE,
+                Key(("dataset", "cleaning", key)),
             )
         others = there[~there.isin(groups) | there.isin(texts)]
-        refuse_alike(raw.file, others, rules, texts, _DROP_WHERE)
-        dropped |= there.isin(texts)
+        refuse_alike(raw.file, others, rules, texts, Key(("dataset", "cleaning", key)))
+        dropped |= there.isin(texts) == (key == "drop_where")
     return replace(raw, cells=raw.cells[~dropped])

@@ -23,14 +23,13 @@ import pandas as pd
 from pydantic import ValidationError
 
 from dpol.core.errors import UsageError
-from dpol.core.names import folded
 from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, shortened
+from dpol.core.words import listed, shortened
+from dpol.data.second_look import commonest_gaps
 from dpol.data.settings import Cleaning
-from dpol.data.several_rows import are_corrections
 from dpol.data.stream import largest_change
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.parse import date_formats, parse_dates, parse_numbers, without_time
+from dpol.data.tables.parse import date_formats, parse_dates, parse_numbers, strip_marks
 from dpol.data.tables.raw_table import (
     DELIMITERS,
     LONGEST_CELL,
@@ -40,8 +39,9 @@ from dpol.data.tables.raw_table import (
     read_table,
     refuse_unnamed,
     sheet_cells,
+    without_notes,
 )
-from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, MONTHS, YEARS, Dates, Format
+from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, YEARS, Format, months_of
 
 LINES, START = 500, 1_000_000
 """Number of lines, and of bytes, at the start of a file that show its format."""
@@ -50,17 +50,25 @@ LEAST_NUMBERS, MOST_MARKERS = 0.2, 5
 LEAST_DATES = 0.9
 """At least this share of the cells of a column of dates are dates."""
 _NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
+_MARKED = re.compile(_NUMBER.pattern + r"([^\w\s.,'<≤-][^0-9]{0,11}|(?<=\s)[^0-9]{1,12})")
+"""A number with a sign or a word after it: 45%, 53*, 105 beds."""
+MOST_MARKS = 3
+"""Largest number of such signs in a column of numbers."""
 _BELOW = re.compile(r"([<≤])\s*([0-9]+)")
 _IDENTIFIES = re.compile("(^|[^a-z]|(?<=[a-z])(?=[A-Z]))(?i:id|pk|nr|no|code|key|ik|ccn)$")
 _SIGNS: tuple[Mapping[str, str], ...] = (
     {}, {"decimal": "."}, {"decimal": ","}, {"thousands": ","}, {"thousands": "."},
     {"thousands": " "}, {"decimal": ",", "thousands": " "}, {"thousands": "'"},
 )  # fmt: skip
-_TOTALS = {
-    "total", "totals", "grandtotal", "overall", "all", "sum", "summe", "gesamt", "insgesamt",
-    "alle", "ensemble", "totale", "somme", "suma",
-}  # fmt: skip
 
+_WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke)")
+"""Names of columns of weeks, so that 2021-05 is asked about."""
+_KEYS = (
+    "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero",
+)  # fmt: skip
+"""Options that are keys of `dataset.cleaning`."""
+_OTHERS = "count", "capacity", "latest_by"
+"""Options that name columns without entities."""
 _MELTED = {
     "wide": {"entity": "entity", "count": "count", "capacity": "none"},
     "wide-periods": {"period": "period", "count": "count"},
@@ -94,7 +102,7 @@ class Look:
     file: Path
     format: Mapping[str, Any]
     columns: Mapping[str, Any]
-    periods: Mapping[str, int]
+    periods: Mapping[str, Any]
     cleaning: Mapping[str, Any]
     gain: Mapping[str, Any]
     person: float
@@ -118,27 +126,35 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
             **Format(**_given(answers, "date", "encoding")).model_dump(exclude_unset=True),
         }
     except ValidationError as error:
-        wrong = {str(it["loc"][0]): f"must be {it['ctx']['expected']}" for it in error.errors()}
+        wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     written = _written(path, answers)
-    raw = read_table(path, None, DEFAULT.model_copy(update=written)).cells.drop_duplicates()
-    raw = raw[~(raw == [*raw]).all(axis=1)]
+    start = DEFAULT.model_copy(update=written)
+    raw = without_notes(read_table(path, None, start), start).cells.drop_duplicates()
 
+    for name, column in raw.items() if "strip" in answers else ():
+        bare = strip_marks(column, answers["strip"])
+        if _is_number(bare):
+            raw[name] = bare.where(bare != "", column)
     table, layout, dated = _laid_out(path, raw, answers)
     answers = {**_MELTED.get(layout, {}), **answers}
     _refuse_unknown(table, _given(answers, "entity", "count", "capacity"))
     year, *month = dated
     period = table[year]
     for name in month:  # programs store whole numbers as 1.0 if a cell of the column is empty
-        period = period.str.removesuffix(".0") + "-" + table[name].str.removesuffix(".0")
+        part = table[name].str.removesuffix(".0")
+        period = (period.str.removesuffix(".0") + "-" + part).rename(name)
     named = [name for name in map(str, table) if name.strip() and name not in dated]
     numbers = [name for name in named if _is_number(table[name])]
 
     asked = dict[str, str]()
-    entities = _entities(table, period, [n for n in named if n not in answers.values()], numbers)
-    entity = answers.get("entity") or (entities[0] if len(entities) == 1 else "")
+    taken = {answers.get(key) for key in _OTHERS}
+    entities = _entities(table, period, [name for name in named if name not in taken])
+    numbered = [name for name in entities if name in numbers and not _IDENTIFIES.search(name)]
+    likely = [name for name in entities if name not in numbered]
+    entity = answers.get("entity") or (likely[0] if len(likely) == 1 else "")
     if not entity:
-        asked["entity"] = f"which column? {_list(entities)}" if entities else (
+        asked["entity"] = f"which column? {_list(likely or entities)}" if entities else (
             f"no column alone tells the rows of a period apart; which of {_list(named)} plays? If"
             " it has several rows in a period, add --each-day; if the month is in another column"
             " than the year, --period YEAR,MONTH"
@@ -155,28 +171,35 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
     columns = {"entity": entity, "count": count, "capacity": capacity}
     columns = {key: name for key, name in columns.items() if name not in ("", "none")}
     names = [name for name in entities if name != entity and name not in numbers]
-    if entity in entities and len(names) == 1:  # the other column that names each row of a period
+    if entity in likely and len(names) == 1:  # the other column that names each row of a period
         columns["name"] = names[0]
 
-    drop = {name: [text for text in table[name].unique() if folded(text) in _TOTALS]
-            for name in named if name not in numbers}  # fmt: skip
+    drop, keep = (
+        _chosen(table, answers.get(key, []), asked, key) for key in ("drop_where", "keep")
+    )
+    for name, texts in keep.items():
+        table = table[table[name].isin(texts)]
     if layout:
         made, kept = answers["entity"] if layout == "wide" else year, {*columns.values(), *dated}
-        drop[made] = drop.get(made, []) + [name for name in named if name not in kept]
-    drop = {name: texts for name, texts in drop.items() if texts}
+        if others := [name for name in named if name not in kept]:
+            drop[made] = [*drop.get(made, []), *others]
     for name, texts in drop.items():
         table = table[~table[name].isin(texts)]
     period = period[table.index]
-    day = period.map({text: without_time(text)[0] for text in period.unique()})
-    rows = pd.DataFrame({key: table[name] for key, name in columns.items()}).assign(day=day)
+    rows = pd.DataFrame({key: table[name] for key, name in columns.items()}, table.index)
 
     measured = [rows[key] for key in ("count", "capacity") if key in rows]
     measured = measured or [table[name] for name in left]
-    dates, periods, asked["date"] = _dates(period, len(dated) > 1, answers)
+    of = rows.get("entity", pd.Series("", rows.index))
+    dates, periods, asked["date"] = _dates(period, of, len(dated) > 1, answers)
     signs, asked["decimal"] = _signs(measured, answers)
     markers, asked["missing"] = _markers(measured, answers)
-    merged, asked["each_day"] = _several_rows(rows, period, answers) if entity else ({}, "")
-    idle, asked["capacity_zero"] = _without_capacity(rows, {**written, **signs}, markers, answers)
+    rule = "last" if "latest_by" in answers else answers.get("each_day")
+    merged = {"several_rows": rule} if rule else {}
+    if rule == "sum" and "per_person" not in answers:
+        asked["per_person"] = (
+            "in how many rows of a day may one person be counted? 1 for an arrival"
+        )
     gain = {"at_most": answers["at_most"]} if "at_most" in answers else {}
     if capacity == "none":
         gain = {"of": "count", "bound": answers.get("at_most")}
@@ -186,10 +209,20 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
         )  # fmt: skip
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
-    columns["period"] = {"year": year, "month": month[0]} if month else year
-    form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
-    cleaning = {"entities": "all"} | ({"drop_where": drop} if drop else {})
-    cleaning |= markers | merged | idle
+    columns["period"] = (
+        {"year": year, **_part_of_year(month[0], dates.pop("date"))} if month else year
+    )
+    form = {
+        **written,
+        **({"layout": layout} if layout else {}),
+        **dates,
+        **signs,
+        **_given(answers, "strip"),
+    }
+    cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
+    cleaning |= ({"keep": keep} if keep else {}) | markers | merged | _given(answers, *_KEYS)
+    if "per_person" in answers and capacity == "none":
+        cleaning["checked"] = [*answers.get("checked", []), "rates"]
     person = answers.get("per_person", 1)
     return Look(
         file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
@@ -267,14 +300,14 @@ def _laid_out(
         if "period" in answers:
             dated = answers["period"].split(",")
         elif len(dated) != 1:
-            none = "" if dated else f" None has a format that dpol reads: {FORMATS}"
+            none = "" if dated else f" dpol knows no format of any; also give --date, {FORMATS}"
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
         for name in dated:
             _refuse_unknown(table, {"period": name})
         numbers = [name for name in names if name not in dated and _is_number(table[name])]
         if len(numbers) < 2 or table.duplicated(dated).any():
             return table, "", dated
-        melted = [name for name in numbers if folded(name) not in _TOTALS]
+        melted = numbers
     refuse_unnamed(path, names)
     new = [answers.get(made, made), answers.get("count", "count")]
     if {*new} & {*names} or len({*new}) < 2 or not melted:
@@ -294,14 +327,24 @@ def _refuse_unknown(table: pd.DataFrame, named: Mapping[str, str]) -> None:
         raise UnclearError(said)
 
 
-def _entities(
-    table: pd.DataFrame, period: Texts, names: Sequence[str], numbers: Sequence[str]
-) -> list[str]:
-    """Return the columns that may hold the entities: they tell the rows of a period apart."""
+def _entities(table: pd.DataFrame, period: Texts, names: Sequence[str]) -> list[str]:
+    """Return the columns that tell the rows of a period apart, as entities do."""
     several = [name for name in names if 2 <= table[name].nunique() <= len(table) / 2]
     in_period = table.groupby(period)
-    telling = [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
-    return [name for name in telling if name not in numbers or _IDENTIFIES.search(name)]
+    return [name for name in several if in_period[name].nunique().sum() >= 0.8 * len(table)]
+
+
+def _chosen(
+    table: pd.DataFrame, answers: Sequence[str], asked: dict[str, str], key: str
+) -> dict[str, list[str]]:
+    """Return the texts of columns that answers such as `place=Total` name, or ask again."""
+    chosen = dict[str, list[str]]()
+    for answer in answers:
+        name, equals, text = answer.partition("=")
+        if not equals or name not in table or not table[name].eq(text).any():
+            asked[key] = f"{answer!r}: give COLUMN=TEXT, a text that a row has in that column"
+        chosen.setdefault(name, []).append(text)
+    return chosen if key not in asked else {}
 
 
 def _given(answers: Mapping[str, Any], *keys: str) -> dict[str, Any]:
@@ -322,8 +365,15 @@ def _two(cells: Iterable[str]) -> str:
 def _is_number(column: Texts) -> bool:
     """Return whether the cells are numbers, except for empty cells and a few markers."""
     held = column[column != ""].drop_duplicates()
-    match = held.str.fullmatch(_NUMBER)
+    match, marks = held.str.fullmatch(_NUMBER), held.map(_mark)
+    if marks.nunique() <= MOST_MARKS:
+        match |= marks != ""
     return bool(match.mean() >= LEAST_NUMBERS and (~match).sum() <= MOST_MARKERS)
+
+
+def _mark(text: str) -> str:
+    """Return the sign or word after a number."""
+    return match[1] if (match := _MARKED.fullmatch(text)) else ""
 
 
 def _numbers(cells: Texts, form: Format) -> pd.Series[float]:
@@ -333,26 +383,46 @@ def _numbers(cells: Texts, form: Format) -> pd.Series[float]:
 
 
 def _dates(
-    period: Texts, in_parts: bool, answers: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, int], str]:
+    period: Texts, entity: Texts, in_parts: bool, answers: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Return the format of dates, the length of a period, and a question if they are unclear."""
     texts = period[period != ""].drop_duplicates()
-    forms: list[Dates] = (
-        [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
-    )
-    forms = ["YYYY-M"] if in_parts else forms
+    forms = [answers["date"]] if "date" in answers else date_formats(texts, LEAST_DATES)
+    if "YYYY-M" in forms and not _WEEK.search(str(period.name)):  # no month has the number 13
+        forms = [like for like in forms if like != "YYYY-ww"]
     form = DEFAULT.model_copy(update={"date": forms[0]} if forms else {})
     days = parse_dates(texts, form).dropna().drop_duplicates().sort_values()
     seasons = (days.dt.month == (days.dt.year + 1) % 100).all() and "date" not in answers
     if len(forms) != 1 or (forms == ["YYYY-M"] and seasons and not in_parts):
         also = " or years that begin in one year and end in the next" if seasons else ""
-        may_be = f"may be {' or '.join(forms)}{also}" if forms else f"have none of {FORMATS}"
+        may_be = (
+            f"may be {' or '.join(forms)}{also}"
+            if forms
+            else f"have a format that dpol does not know; give it, {FORMATS}"
+        )
         return {}, {}, f"{_two(texts)} {may_be}"
-    keys = {"date": form.date} if form.date != DEFAULT.date and not in_parts else {}
-    monthly = form.date in MONTHS or days.dt.is_month_end.all() or days.dt.is_month_start.all()
-    number = 12 * days.dt.year + days.dt.month if monthly else days.map(pd.Timestamp.toordinal)
-    gaps = number.diff().mode()
-    return keys, {"months" if monthly else "days": int(gaps[0])} if len(gaps) else {}, ""
+    keys = {"date": form.date} if form.date != DEFAULT.date else {}
+    firsts, lasts = days.dt.is_month_start.all(), days.dt.is_month_end.all()
+    monthly = bool(months_of(form.date) or firsts or lasts)
+    each = pd.DataFrame({"entity": entity, "day": parse_dates(period, form)}).dropna()
+    each = each.drop_duplicates().sort_values(["entity", "day"])
+    gaps = commonest_gaps(each["entity"], each["day"], monthly=monthly)
+    if not gaps:
+        return keys, {}, ""
+    length: dict[str, Any] = {"months" if monthly else "days": (gap := next(iter(gaps)))}
+    weekdays = each["day"].map(pd.Timestamp.toordinal) % gap
+    usual = weekdays.groupby(each["entity"]).agg(lambda of_one: of_one.mode().iloc[0])
+    apart = days.diff().min() <= pd.Timedelta(days=gap) / 2
+    if not monthly and apart and usual.nunique() > 1:  # entities report on different weekdays
+        length["of"] = "last"
+    return keys, length, ""
+
+
+def _part_of_year(column: str, date: str) -> dict[str, str]:
+    """Return the keys of a column of months or weeks beside a column of years."""
+    if date == "YYYY-M":
+        return {"month": column}
+    return {"week": column, "system": "iso" if date == "YYYY-ww" else "mmwr"}
 
 
 def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:
@@ -383,9 +453,12 @@ def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dic
     known = [*missing, *rules.suppressed_markers, *hidden]
     other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
     if len(other):
+        marks = "".join(
+            f", or --strip '{mark}'" for mark in dict.fromkeys(other.map(_mark)) if mark
+        )
         return {}, (
-            f"{_list(map(repr, other))}: missing, or too small to publish? Give --missing TEXT or"
-            " --suppressed TEXT for each"
+            f"{listed((repr(shortened(text)) for text in other), 5)}: missing, or too small to"
+            f" publish? Give --missing TEXT or --suppressed TEXT for each{marks}"
         )
     keys: dict[str, Any] = {"missing_markers": missing} if "missing" in answers else {}
     if hidden:
@@ -409,44 +482,3 @@ def _moved(
     once, rows_of_one = (1, person) if cleaning.get("several_rows") == "sum" else (person, 1)
     change = rows_of_one * largest_change(once, published, read_as=value, least=least)
     return int(change) if change == int(change) else change
-
-
-def _without_capacity(
-    rows: pd.DataFrame,
-    form: Mapping[str, Any],
-    markers: Mapping[str, Any],
-    answers: Mapping[str, Any],
-) -> tuple[dict[str, Any], str]:
-    """Return how a count beside a capacity of 0 or less is read, or ask if there is one."""
-    if not {"entity", "count", "capacity"} <= {*rows}:
-        return {}, ""
-    known = DEFAULT.model_copy(update=form)
-    hidden = [*Cleaning().suppressed_markers, *markers.get("suppressed_markers", [])]
-    counts, beds = (_numbers(rows[name], known) for name in ("count", "capacity"))
-    some = (counts > 0) | rows["count"].isin(hidden)
-    idle = rows[some & (beds <= 0) & ~rows["capacity"].isin(hidden)]
-    if idle.empty or "capacity_zero" in answers:
-        return {} if idle.empty else {"capacity_zero": answers["capacity_zero"]}, ""
-    times = idle["entity"].value_counts()
-    named = [f"{shortened(str(name))} ({counted(n, 'row')})" for name, n in times[:3].items()]
-    return {}, (
-        f"{counted(len(idle), 'count')} above 0 beside a capacity of 0 or less:"
-        f" {', '.join(named)}{', ...' if len(times) > 3 else ''}. drop these entities, absent to"
-        " read these counts as 0, or carry the last capacity forward?"
-    )
-
-
-def _several_rows(
-    rows: pd.DataFrame, period: Texts, answers: Mapping[str, Any]
-) -> tuple[dict[str, Any], str]:
-    """Return how the rows of an entity and period become one, or ask if many have several."""
-    rule, sizes = answers.get("each_day"), rows.drop_duplicates().groupby(["entity", "day"]).size()
-    if not rule and are_corrections(sizes, Cleaning().max_merged):
-        return {}, ""
-    if rule and (rule != "sum" or "per_person" in answers):
-        return {"several_rows": rule, "max_merged": 1}, ""
-    return {}, (
-        f"{counted(sizes.max(), 'row')} of one entity and day ({_two(period)}) become one: sum,"
-        " mean, max or last. With sum also --per-person N: in how many of these rows one person may"
-        " be counted, 1 for an arrival; and --at-most N if a sum may exceed the capacity"
-    )

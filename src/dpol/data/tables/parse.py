@@ -23,9 +23,9 @@ from dpol.data.tables.table_format import (
     EITHER,
     FORMATS,
     LATEST,
-    MONTHS,
     Dates,
     Format,
+    months_of,
 )
 
 Flags = NDArray[np.bool_]
@@ -65,7 +65,8 @@ _NAME = (
     "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _PARTS = {
-    "YYYY": "(?P<year>[0-9]{4})", "YY": "(?P<short>[0-9]{2})", "ww": "(?P<week>[0-9]{2})",
+    "YYYY": "(?P<year>[0-9]{4})", "YY": "(?P<short>[0-9]{2})", "ww": "(?P<week>[0-9]{1,2})",
+    "ee": "(?P<epi>[0-9]{1,2})",
     "Mon": f"(?P<name>(?i:{_NAME}))", "Qq": "(?i:q)(?P<quarter>[1-4])",
     "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
     "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
@@ -77,6 +78,7 @@ _PARTS = {
 
 def parse_numbers(texts: Texts, form: Format) -> Floats:
     """Return the number of each text; NaN if it means none, is ambiguous, or rounds to 0."""
+    texts = strip_marks(texts, form.strip)
     between, sign = _SIGNS.get(form.thousands or "", form.thousands or ""), form.decimal_sign
     groups = rf"[1-9][0-9]{{0,2}}(?:[{between}][0-9]{{3}})+|" if between else ""
     digits = rf"(?:{groups}[0-9]+)(?:[{sign}][0-9]*)?|[{sign}][0-9]+"
@@ -90,6 +92,13 @@ def parse_numbers(texts: Texts, form: Format) -> Floats:
     values = plain.to_numpy(object).astype(float)
     rounded = (values == 0) & plain.str.match("[^eE]*[1-9]").to_numpy(bool)
     return np.where(rounded, np.nan, values)
+
+
+def strip_marks(texts: Texts, marks: Iterable[str]) -> Texts:
+    """Return texts without some marks at their ends."""
+    for mark in marks:
+        texts = texts.str.removesuffix(mark).str.removeprefix(mark).str.strip()
+    return texts
 
 
 def sign_remedies(texts: Texts, form: Format) -> tuple[Text, ...]:
@@ -200,6 +209,10 @@ def parse_date(text: str, form: Format) -> datetime.date | None:
     try:
         if "week" in parts:
             date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
+        elif "epi" in parts:
+            first, after = (_first_sunday(parts["year"] + k) for k in (0, 1))
+            date = first + datetime.timedelta(days=7 * (parts["epi"] - 1))
+            return date if first <= date < after else None
         else:
             date = datetime.date(**{"month": 1, "day": 1, **parts})
     except ValueError:
@@ -245,15 +258,33 @@ def date_formats(texts: Iterable[str], least: float = 1.0) -> list[Dates]:
     likely = [like for like, form in forms if any(parse_date(text, form) for text in held[:50])]
     dated = {like: sum(bool(parse_date(text, _FORMS[like])) for text in held) for like in likely}
     most = max(dated.values(), default=0)
-    return [like for like, n in dated.items() if n == most >= least * len(held)]
+    found = [like for like, n in dated.items() if n == most >= least * len(held)]
+    twins = {like.replace("ww", "ee") for like in found if "ww" in like}
+    return [like for like in found if like not in twins]  # most weeks begin on Mondays
 
 
 @cache
 def _date(pattern: str) -> re.Pattern[str]:
-    parts = re.sub("YYYY|YY|Mon|MM?|DD?|ww|Qq", lambda part: _PARTS[part[0]], re.escape(pattern))
+    signs = re.split("'([^']*)'", pattern)  # every second one stood between apostrophes
+    signs[::2] = [
+        re.sub("YYYY|YY|Mon|MM?|DD?|ww|ee|Qq", lambda part: _PARTS[part[0]], re.escape(text))
+        for text in signs[::2]
+    ]
+    parts = "".join(signs).replace(r"\*", ".*")
     if "Mon" in pattern or "Qq" in pattern:  # people write 2018 Q1, 2018Q1 and 03-Jan-2019 too
         parts = re.sub(r"\\[ -]", "[ -]?" if "Qq" in pattern else "[ -]", parts)
+    if "W" in pattern:
+        parts = parts.replace(r"\-", "-?")
     return re.compile(f"{parts}(?:[T ]{_TIME})?")
+
+
+def _first_sunday(year: int) -> datetime.date:
+    """Return the first day of the first MMWR week of a year, which has at least four of its days.
+
+    Source: CDC, "MMWR weeks".
+    """
+    fourth = datetime.date(year, 1, 4)
+    return fourth - datetime.timedelta(days=fourth.isoweekday() % 7)
 
 
 def starts_of_months(days: Texts, months: int) -> Texts:
@@ -268,17 +299,37 @@ def starts_of_months(days: Texts, months: int) -> Texts:
     return days + pd.Timedelta(days=1) - pd.DateOffset(months=months)
 
 
+def starts_of_periods(days: Texts, length: int) -> Texts:
+    """Return the first day of the period of each day.
+
+    Periods begin on the first day there is, and every `length` days; or on another day, if twice as
+    many rows have that.
+
+    >>> weekly = pd.Series(pd.to_datetime(["2023-01-03", "2023-01-09", "2023-01-09", "2023-01-16"]))
+    >>> starts_of_periods(weekly, 7).dt.day.tolist()
+    [2, 9, 9, 16]
+    """
+    if days.isna().all():
+        return days
+    number = days.dropna().map(pd.Timestamp.toordinal).astype(int)
+    places = number % length
+    counts, first = places.value_counts(), int(number.min()) % length
+    begin = int(counts.index[0]) if counts.max() >= 2 * counts[first] else first
+    after = (number - begin) % length
+    return days - after.reindex(days.index).astype("timedelta64[D]")
+
+
 def bad_dates(texts: Texts, key: Key, form: Format) -> BadCells:
     """Return the cells of a column that hold no date; `key` of the config names the column."""
     like = "2021-01-31" if form.date == DEFAULT.date else form.date
     bad = texts[parse_dates(texts, form).isna()]
     remedy = keyed(
-        "Write dates like {like}, set {dataset.format.date} to their format ({formats}), or"
+        "Write dates like {like}, set {dataset.format.date} to their format, {formats}, or"
         " name another column under {key}.{look}",
         like=like, formats=FORMATS, key=key, look=LOOK,
     )  # fmt: skip
     if known := date_formats(bad.unique()) if len(bad) == len(texts) else []:
-        length = MONTHS.get(known[0])
+        length = months_of(known[0])
         months = keyed(f", and {{dataset.periods}}: {{{{months: {length}}}}}") if length else ""
         said = f": {' or '.join(known)}", months, f".{LOOK}"
         remedy = keyed("To read them, set {dataset.format.date}"), said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import datetime
 import gzip
@@ -25,11 +26,11 @@ from dpol.core.errors import DataError, Key, keyed
 from dpol.core.files import atomic_path, packed_file, sha256
 from dpol.core.shipped import way_back
 from dpol.core.suggestions import did_you_mean
-from dpol.core.words import counted, shortened
+from dpol.core.words import counted, listed, shortened
 from dpol.data.setting_types import Period, columns_of
 from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
 from dpol.data.tables.bad_cells import Texts
-from dpol.data.tables.parse import parse_date
+from dpol.data.tables.parse import date_formats, parse_date
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format
 
 MOST_MB = 2_000
@@ -38,8 +39,11 @@ LONGEST_CELL = 10_000_000
 """Largest number of characters of a cell."""
 MOST_CELLS = 10_000_000
 """Largest number of cells of a sheet, and of the columns that are read of a CSV table: some GB."""
+_SMALL = 50 * 10**6
+"""Size of a file, in bytes, below which dpol also reads columns that a config does not name."""
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
+SHOWN = 5  # rows in a message
 DELIMITERS = ",;\t|"
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
@@ -108,13 +112,14 @@ def read_table(
     path: Path | str,
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
-    optional: Sequence[str] = (),
+    *,
+    others: bool = False,
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    Of the columns in `optional`, those that the table has are read too. Missing cells of a Parquet
-    table or sheet become empty text; blank lines of a CSV table and blank rows of a sheet are left
-    out. A formula yields the value that was saved with it.
+    With `others`, all further columns of a small table are read too that have a name of their own,
+    because they may tell rows apart. Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV table and blank rows of a sheet
+    are left out. A formula yields the value that was saved with it.
 
     Raises:
         DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`
@@ -132,7 +137,9 @@ def read_table(
             raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
     read = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
-        cells = read(path, form, partial(refuse_columns, path, columns, optional=optional))
+        others = others and path.stat().st_size < _SMALL
+        others = others and not (path.suffix == ".parquet" and _is_nested(path))
+        cells = read(path, form, partial(refuse_columns, path, columns, others=others))
     except UnicodeError:
         raise _undecoded(path, form) from None
     except (EOFError, OSError, zlib.error) as error:
@@ -161,19 +168,27 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     with io.TextIOWrapper(open_bytes(path), encoding, newline="") as text:
         for _ in range(form.skip_rows):
             text.readline()
-        reader = csv.reader(text, delimiter=form.delimiter, strict=True)
+        reader = csv.reader(text, delimiter=form.delimiter, strict=True, skipinitialspace=True)
         try:
-            header = next(filter(None, reader), [])
+            header = [name.strip() for name in next(filter(None, reader), [])]
+            while len(header) > 1 and not header[-1]:  # Excel writes delimiters after a table
+                header.pop()
             wanted = choose(header)
             columns = {header.index(name): list[str]() for name in wanted}
-            for row in filter(None, reader):
+            broken: DataError | None = None
+            for row in filter(any, reader):
                 line = form.skip_rows + reader.line_num
-                if len(row) != len(header):
-                    raise DataError(
+                while len(row) > len(header) and not row[-1].strip():
+                    row.pop()
+                if len(row) != len(header) and broken is None:
+                    broken = DataError(
                         f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
                         f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break,"
                         f" or, if the file is cut short here, {_AGAIN}"
                     )
+                if broken and (len(row) > 1 or len(header) < 3):  # else a note below the table
+                    raise broken
+                row += [""] * (len(header) - len(row))
                 lines.append(line)
                 for place, texts in columns.items():
                     texts.append(known.setdefault(row[place], row[place]))
@@ -202,6 +217,16 @@ def _undecoded(path: Path, form: Format) -> DataError:
     likely = "utf-16" if start.startswith(UTF_16) else other
     remedy = keyed("Set {dataset.format.encoding}, such as to "), f"{likely}, or {_LOOK}"
     return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
+
+
+def _is_nested(path: Path) -> bool:
+    """Return whether a Parquet table has columns of lists or the like, which nobody may need."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with contextlib.suppress(pa.ArrowException, OSError):  # reading says what is wrong
+        return any(pa.types.is_nested(kind) for kind in pq.read_schema(path).types)
+    return False
 
 
 def _read_parquet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
@@ -351,16 +376,17 @@ def refuse_columns(
     wanted: Sequence[str] | None,
     present: Sequence[str],
     key: Key = COLUMNS,
-    optional: Sequence[str] = (),
+    *,
+    others: bool = False,
 ) -> list[str]:
     """Return the wanted columns, by default all, of a table that has each once.
 
-    The result also has the columns of `optional` that are present.
+    With `others`, the result also has all further columns with a name of their own.
 
     Raises:
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
-    more = [name for name in optional if name in present]
+    more = [name for name in present if others and name.strip() and present.count(name) == 1]
     wanted = present if wanted is None else [*dict.fromkeys([*wanted, *more])]
     if not any(present):
         raise DataError(f"{path}: holds no table; {_AGAIN}")
@@ -402,11 +428,8 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove ",
             keyed("{dataset.source.sha256}"),
         )
-    raw = read_table(file, dataset.read_columns, form, dataset.optional_columns)
-    is_header = (raw.cells == [str(name).strip() for name in raw.cells]).all(axis=1)
-    headers = [
-        f"row {row} repeats the header, and is left out" for row in raw.cells[is_header].index
-    ]
+    raw = read_table(file, dataset.read_columns, form, others=True)
+    raw = without_notes(raw, form)
     read = {
         "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
         "capacities": "taken as missing",
@@ -417,9 +440,8 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
         for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
         if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
     ]
-    changed = (*headers, *(["; ".join(costs)] if costs else []), *raw.changed)
-    raw = replace(raw, cells=raw.cells[~is_header], changed=changed)
-    if dataset.cleaning.merges_rows:
+    raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
+    if dataset.rules.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     if form.layout == "long":
         return raw
@@ -428,9 +450,30 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     else:
         made = str(columns.period)
         kept = [name for name in columns.needed() if name not in (made, columns.count)]
-    dropped = [name for name in dataset.cleaning.drop_where if name not in (made, columns.count)]
+    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
+    dropped = [name for name in named if name not in (made, columns.count)]
     kept = [*dict.fromkeys([*kept, *dropped])]
     return _to_long(raw, form, kept, name=made, number=columns.count)
+
+
+def without_notes(raw: RawTable, form: Format) -> RawTable:
+    """Return a table without rows that tell no count, and say so: a header again, units, notes.
+
+    Such a row has one text alone, and no date, or, since dates have digits, no digit.
+    """
+    cells = raw.cells
+    header = (cells == [str(name).strip() for name in cells]).all(axis=1)
+    alone = cells[((cells != "").sum(axis=1) < 2) & (cells.shape[1] > 2)].max(axis=1)
+    alone = alone[[not (parse_date(it, form) or date_formats([it])) for it in alone]]
+    undated = cells.index if form.layout != "wide-periods" else cells.index[:0]
+    for _, column in cells.items():
+        undated = undated[~column[undated].str.contains("[0-9]")]
+    notes = cells.index[~header & cells.index.isin([*alone.index, *undated])]
+    said = [f"row {row} repeats the header, and is left out" for row in cells.index[header]]
+    if len(notes):
+        said.append(f"no date or number, left out: row {listed(map(str, notes), SHOWN)}")
+    kept = cells[~header & ~cells.index.isin(notes)]
+    return replace(raw, cells=kept, changed=(*said, *raw.changed))
 
 
 def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
@@ -438,9 +481,10 @@ def period_texts(raw: RawTable, period: Period) -> tuple[Texts, Format]:
     if isinstance(period, str):
         return raw.cells[period], raw.formats[period]
     # Programs often store whole numbers as 2021.0 if a cell of the column is empty.
-    year, month = (raw.cells[name].str.removesuffix(".0") for name in columns_of(period))
-    texts = (year + "-" + month).rename(f"{period.year}-{period.month}")
-    return texts, DEFAULT.model_copy(update={"date": "YYYY-M"})
+    names = columns_of(period)
+    year, part = (raw.cells[name].str.removesuffix(".0") for name in names)
+    texts = (year + "-" + part).rename("-".join(names))
+    return texts, DEFAULT.model_copy(update={"date": period.date})
 
 
 def read_capacities(columns: Columns) -> RawTable | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, get_args
+from collections.abc import Iterable
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from dpol.core.settings import Settings
 
@@ -25,21 +25,45 @@ _OTHER_NAMES = {
     "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
 }  # fmt: skip
 """Other names of encodings. Most files called Latin-1 are cp1252, which has more characters."""
-Dates = Literal[
+DATES = (
     "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
     "M-D-YYYY", "D.M.YY", "D/M/YY", "M/D/YY", "YY/M/D", "YY.M.D", "D Mon YYYY", "D Mon YY",
-    "YYYY-Www", "YYYY-M", "Mon YYYY", "YYYY-Qq", "Qq YYYY", "YYYY",
-]  # fmt: skip
-DATES: tuple[Dates, ...] = get_args(Dates)
-"""The formats of dates."""
-FORMATS = f"{', '.join(DATES)}; a time of day such as 13:00 may follow"
-"""The formats of dates, for messages."""
-YEARS: Dates = "YYYY"
+    "YYYY-Www", "YYYY-M", "Mon YYYY", "YYYY-Qq", "Qq YYYY", "YYYY", "YYYY.M.D", "YYYY-ww", "YYYYMM",
+    "M/YYYY", "Mon YY", "YYYY'M'MM", "YYYY-Wee", "YYYY-ee",
+)  # fmt: skip
+"""The formats of dates that dpol looks for."""
+FORMATS = (
+    "such as D.M.YYYY, D Mon YY, YYYY-M, YYYY-Qq or YYYY-Www; signs that no date is made of stand"
+    " between apostrophes ('KW' ww/YYYY), and * for the rest of a range"
+)
+"""How a format of dates is written, for messages."""
+YEARS = "YYYY"
 """The format in which a number from 1900 to 2100 is a date."""
-MONTHS: Mapping[Dates, int] = {
-    "YYYY-M": 1, "Mon YYYY": 1, "YYYY-Qq": 3, "Qq YYYY": 3, "YYYY": 12,
-}  # fmt: skip
-"""The formats without a day, and the number of months that they name."""
+
+
+def _pattern(date: str) -> str:
+    parts = re.findall("YY(?:YY)?|M+|D+|ww|ee|Qq", re.sub("'[^']*'", "", date.replace("Mon", "M")))
+    of = {part[0] for part in parts}
+    if "Y" not in of or len(of) < len(parts) or of not in (
+        {"Y"}, {"Y", "M"}, {"Y", "M", "D"}, {"Y", "w"}, {"Y", "e"}, {"Y", "Q"}
+    ):  # fmt: skip
+        raise ValueError(f"must be a format of dates, {FORMATS}")
+    return date
+
+
+Dates = Annotated[str, AfterValidator(_pattern)]
+
+
+def months_of(date: Dates) -> int:
+    """Return the number of months that a date of a format names; 0 if it is a day or a week.
+
+    >>> months_of("YYYY-M"), months_of("Qq YYYY"), months_of("YYYY"), months_of("YYYY-Www")
+    (1, 3, 12, 0)
+    """
+    day = re.search("D|ww|ee", date)
+    return 0 if day else 1 if "M" in date else 3 if "Q" in date else 12
+
+
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
@@ -71,13 +95,17 @@ class Format(Settings):
     """Sign between thousands; `"."` implies a decimal comma.
 
     A blank includes non-breaking blanks, and `'` includes the curly apostrophe."""
+    strip: list[str] = Field(default_factory=list)
+    """Signs to remove from the ends of numbers, such as `%`, or `*` for a revised one."""
     date: Dates = "YYYY-MM-DD"
-    """Format of dates; M and D have one or two digits, Mon is `Jan` or `January`, `YYYY-Www` a week
-    such as 2021-W05, and `YYYY-Qq` a quarter such as 2018-Q1.
+    """Format of dates, such as `D.M.YYYY`, `YYYYMMDD`, `M/YYYY`, `D Mon YY`, `YYYY-Qq`, `YYYY-Www`.
 
-    A week starts on its Monday, a month on its first day. YY is a year from 1969 to 2068.
-    `YYYYMMDD` also reads whole numbers; between the parts of `Mon` and `Qq` a blank or a hyphen may
-    stand. A time of day may follow: 13:00, 9:00 or 1:00 PM."""
+    YY is a year from 1969 to 2068, Mon is `Jan` or `January`, Qq a quarter such as Q1, ww a week
+    from Monday (ISO 8601), and ee one from Sunday of US surveillance (MMWR). M, D, ww and ee have
+    one or two digits, MM and DD two. Other letters stand between apostrophes: `'KW' ww/YYYY`.
+    `YYYY-MM-DD*` reads the start of a range. A month starts on its first day. Between the parts of
+    `Mon` and `Qq` a blank or a hyphen may stand. A time of day may follow: 13:00, 9:00 or 1:00
+    PM."""
     encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
     """Encoding of a CSV table, also by other names such as `latin-1`; from Excel mostly
     `cp1252`."""

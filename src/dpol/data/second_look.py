@@ -1,0 +1,475 @@
+"""A second look at a table: what its numbers mean, by arithmetic.
+
+A table may be read without a fault and still mean something else: one row is the sum of the others,
+or the counts are totals to date. Each test looks at the table as it was read, before anything is
+cut, filled or replaced, and returns its evidence or nothing. No list of words decides. What a test
+doubts is asked, all at once, and nothing is played before the answer: the key that mends it, or the
+name of the test in `cleaning.checked`.
+
+>>> least = np.array([[2.0, 3, 5], [4, 4, 8], [7, 2, 9], [1, 6, 7]])
+>>> find_total(least, least, unit=1.0)
+Total(column=2, holds=4, periods=4, evidence=3.7, exact=True)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpol.core.errors import DataError, Key, Text, in_lines, keyed
+from dpol.core.randomness import Floats
+from dpol.core.words import counted, listed, shortened
+from dpol.data.setting_types import Check
+from dpol.data.settings import Dataset
+from dpol.data.several_rows import HIDDEN, always_several, are_corrections, repeats
+from dpol.data.tables.parse import Flags, date_formats
+
+# A total equals the sum of others in this share of the periods, of which there are so many; what
+# else could be has a chance of 10^-3, or of 10^-9 where no exception leaves a doubt.
+NEARLY_ALL, LEAST_PERIODS, EVIDENCE, SURE = 0.95, 6, 3.0, 9.0
+# Subtotals are looked for among at most so many entities, and among so many of the largest.
+MOST_PARTS, LARGEST = 100, 8
+# Totals to date fall in at most this share of their steps, rise in at least the second, and have at
+# least so many periods. They begin again, below half, in at most the last share.
+FALLS, RISES, LONG, RESETS = 0.02, 0.3, 12, 0.05
+# Capacities differ, or counts have decimals, if more than this share does.
+SOME = 0.1
+# A count above the bound may be a typing error if it is so many times every other one; the bound
+# may be wrong if more than this share of the counts is above it.
+TYPED, MANY_ABOVE = 4.0, 0.01
+SHOWN = 5  # entities, columns or cells
+_PAIR = ["entity", "period"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Total:
+    """Evidence that a column of numbers is the sum of others.
+
+    Args:
+        column: its place.
+        holds: number of periods in which it is.
+        periods: number of periods in which it and at least two others have numbers.
+        evidence: the decimal logarithm of 1 / chance, were the numbers unrelated.
+        exact: whether it is so without hidden numbers, and without rounding of whole ones.
+    """
+
+    column: int
+    holds: int
+    periods: int
+    evidence: float
+    exact: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """What a test doubts, and what settles it.
+
+    Args:
+        says: the evidence and the question.
+        key: the key of a config that mends it.
+        value: its value.
+        check: the name in `cleaning.checked` that says that all is as it should be; None if the key
+            has a value for that.
+        sure: whether there is no other answer.
+    """
+
+    says: Text
+    key: Key
+    value: Any = None
+    check: Check | None = None
+    sure: bool = False
+
+
+def rule(name: str) -> Key:
+    """Return a key of `dataset.cleaning`."""
+    return Key(("dataset", "cleaning", name))
+
+
+class DoubtError(DataError):
+    """A table may mean something else than it seems to: `doubts` holds what its owner is asked."""
+
+    def __init__(self, file: str, doubts: Sequence[Doubt]) -> None:
+        lines: list[Text] = [f"{file}: its numbers may mean something else. Answer each question:"]
+        for doubt in doubts:
+            value = json.dumps(doubt.value, ensure_ascii=False)
+            lines += [("  ", doubt.says), ("    set ", doubt.key, f": {value}" * bool(doubt.value))]
+            if doubt.check:
+                fine = f': ["{doubt.check}"]'
+                lines.append(("    if it is as it should be, ", rule("checked"), fine))
+        super().__init__(in_lines(lines))
+        self.doubts = tuple(doubts)
+
+
+def second_look(
+    rows: pd.DataFrame,
+    one_each: pd.DataFrame,
+    cells: pd.DataFrame,
+    dataset: Dataset,
+    above: Flags,
+) -> list[Doubt]:
+    """Return what is doubtful about a stream.
+
+    Args:
+        rows: the stream's rows from `read_rows`.
+        one_each: one row for each entity and period, from `one_row_each`.
+        cells: the cells of the table, as text, with the places of the rows as index.
+        dataset: how the table is read.
+        above: whether the count of each row of `one_each` is above its bound.
+    """
+    tests = (_totals, _columns, _cumulative, _rates, _periods, _several)
+    doubts = [doubt for test in tests for doubt in test(rows, cells, dataset)]
+    if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
+        doubts = [doubt for doubt in doubts if doubt.check != "rates"]
+    doubts = [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
+    if not doubts and dataset.cleaning.above is None:  # now it is known what the counts are
+        doubts += _too_large(one_each, above)
+    return doubts
+
+
+# ---- totals -------------------------------------------------------------------------------------
+
+
+def find_total(least: Floats, most: Floats, unit: float) -> Total | None:
+    """Return the evidence that the largest column is the sum of the others.
+
+    The sum of all columns over a total is a whole number: 2, or 3 for a nation beside its regions
+    and its towns. Where small numbers are hidden, it lies between that of the least and of the
+    largest sum, which must not be wide.
+
+    Args:
+        least: (periods, names) the smallest values that the cells may have; NaN where there is
+            none.
+        most: (periods, names) the largest ones, equal to `least` where a number is published.
+        unit: the last digit of the numbers, such as 1 or 0.1.
+    """
+    largest = int(np.nansum(least, axis=0).argmax())
+    total = np.where(least == most, least, np.nan)[:, largest]
+    use = (total > 0) & ((np.nan_to_num(most) > 0).sum(axis=1) > 2)
+    if use.sum() < LEAST_PERIODS:
+        return None
+    least, most, total = least[use], most[use], total[use]
+    tops = np.broadcast_to(np.nan_to_num(most).max(axis=0), most.shape)
+    rounding = unit * 1.2 * np.sqrt(least.shape[1])
+    _, new = np.unique(np.nan_to_num(least), axis=0, return_index=True)
+    for slack, gaps in ((0.0, 0.0), (rounding, 0.0), (0.0, tops), (rounding, tops)):
+        low = np.nan_to_num(least).sum(axis=1) - slack
+        high = np.where(np.isnan(most), gaps, most).sum(axis=1) + slack
+        times = np.rint(np.median((low + high) / 2 / total))
+        width = (high - low) / max(times, 1)
+        inside = (low - 1e-9 * total <= times * total) & (times * total <= high + 1e-9 * total)
+        evidence = np.log10((total + unit) / (width + unit))[new][inside[new]].sum()
+        if (
+            times >= 2
+            and inside.mean() >= NEARLY_ALL
+            and np.median(width) <= np.median(total) / 2
+            and evidence >= EVIDENCE
+        ):
+            holds = int(inside.sum())
+            exact = bool((high - low <= 2 * slack * (unit < 1) + unit / 2).all())
+            return Total(column=largest, holds=holds, periods=len(total),
+                         evidence=round(float(evidence), 1), exact=exact)  # fmt: skip
+    return None
+
+
+def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
+    """Return the evidence that a column is the sum of some of the others, by least squares.
+
+    Args:
+        numbers: (periods, names) the numbers, 0 where there is none.
+        column: the place of the column.
+        unit: the last digit of the numbers.
+    """
+    from scipy.optimize import nnls
+
+    total = numbers[:, column]
+    smaller = (numbers <= total[:, None]).mean(axis=0) >= NEARLY_ALL
+    smaller &= np.arange(len(smaller)) != column
+    if smaller.sum() < 2:
+        return None
+    try:
+        weights = nnls(numbers[:, smaller], total)[0]
+    except RuntimeError:  # too many iterations
+        return None
+    parts = weights > 0.5
+    slack = unit * 1.2 * np.sqrt(parts.sum()) * (unit < 1)
+    inside = np.abs(numbers[:, smaller][:, parts].sum(axis=1) - total) <= slack + 1e-9 * total
+    _, new = np.unique(numbers, axis=0, return_index=True)
+    chance = np.log10((total + unit) / (2 * slack + unit))[new][inside[new]].sum()
+    evidence = float(chance) - len(smaller) * np.log10(2)  # any others may be the parts
+    if parts.sum() < 2 or inside.mean() < NEARLY_ALL or evidence < EVIDENCE:
+        return None
+    holds = int(inside.sum())
+    return Total(column=column, holds=holds, periods=len(total),
+                 evidence=round(evidence, 1), exact=True)  # fmt: skip
+
+
+def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Look for totals among the entities, and among the rows of an entity and period (all ages)."""
+    of, rules = dataset.needed_columns.entity, dataset.rules
+    looked = [(of, ["period"], rows.assign(part=rows["entity"]))]
+    if rules.merges_rows:
+        held = rows[~repeats(rows, rules)]
+        held = held[held.duplicated(_PAIR, keep=False)]
+        for name in telling(held, cells, dataset):
+            parts = cells.loc[held["row"], name].to_numpy()
+            looked.append((name, _PAIR, held.assign(part=parts)))
+    for column, index, parted in looked:
+        found = [*_among(parted, index)]
+        if column == of and isinstance(rules.entities, list):
+            found = [it for it in found if it[0] in rules.entities]
+        if found:
+            each = listed(
+                f"{shortened(name)} equals the sum of {'all' if whole else 'some'} others in"
+                f" {total.holds:,} of {total.periods:,} {'periods' if column == of else 'groups'}"
+                for name, total, whole in found
+            )
+            yield Doubt(
+                says=f"{each}. Leave out such a total, which is no {column}?",
+                check="totals", key=rule("drop_where"), value={column: [it[0] for it in found]},
+                sure=all(
+                    whole and total.exact and total.holds == total.periods and total.evidence > SURE
+                    for _, total, whole in found
+                ),
+            )  # fmt: skip
+
+
+def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Total, bool]]:
+    """Yield the parts that are totals, with the evidence, and whether of all other parts."""
+    hides = rows[HIDDEN].any(axis=1)
+    published, hidden = rows.loc[~hides, "count"].dropna(), rows.loc[hides, "count"]
+    small = published[published > hidden.max()].min() if len(hidden) else 0.0
+    unit, counts = _last_digit(published), rows["count"]
+    bounds = rows.assign(least=counts.mask(hides, 0.0), most=counts.mask(hides, small))
+    wide = bounds.groupby([*index, "part"])[["least", "most"]].sum(min_count=1).unstack("part")
+    while total := find_total(wide["least"].to_numpy(), wide["most"].to_numpy(), unit):
+        name = wide["least"].columns[total.column]
+        yield name, total, True
+        wide = wide.drop(columns=name, level="part")
+    plain = wide["least"].fillna(0.0)
+    if plain.shape[1] <= MOST_PARTS and hidden.empty:
+        for name in [*plain.columns[np.argsort(-plain.to_numpy().sum(axis=0))][:LARGEST]]:
+            if part := find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit):
+                yield name, part, False
+                plain = plain.drop(columns=name)
+
+
+# ---- rows and periods ---------------------------------------------------------------------------
+
+
+def telling(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> list[str]:
+    """Return the columns of few texts, or of dates, that tell rows of an entity and period apart.
+
+    Args:
+        rows: rows of entities and periods with several, with the columns entity, period and row.
+        cells: the cells of a table; the rows are in its index.
+        dataset: its columns that mean something else.
+    """
+    if rows.empty or not cells.index.is_unique:
+        return []
+    mine, known = cells.loc[rows["row"]], {*dataset.needed_columns.needed(), *dataset.cleaning.keep}
+    pairs = [rows["entity"].to_numpy(), rows["period"].to_numpy()]
+    others = [mine[name] for name in mine if name not in known]
+    apart = (it for it in others if it.groupby(pairs).nunique().sum() >= 0.8 * len(mine))
+    return [
+        str(it.name)
+        for it in apart
+        if it.nunique() >= 2 and (it.nunique() <= MOST_PARTS or date_formats(it.unique()))
+    ]
+
+
+def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Ask about entities with several rows in a period, about capacities and revisions."""
+    rules = dataset.rules
+    once = rows[~repeats(rows, rules)]
+    held = once[once.duplicated(_PAIR, keep=False)]
+    if held.empty:
+        return
+    pairs, sizes = held.groupby(_PAIR), once.groupby(_PAIR).size()
+    columns, often = telling(held, cells, dataset), always_several(sizes)
+    dates = [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]
+    hint, largest = "", _pair(held, sizes)
+    if often and (rules.several_rows == "last" or len(often) < rows["entity"].nunique()):
+        hint = f" Most periods of {listed(map(shortened, often), SHOWN)} are so: does this name"
+        hint += " stand for several entities?"
+    for name in columns:
+        texts = listed(map(shortened, cells.loc[held["row"], name].unique()))
+        hint += f" Column {name} tells them apart ({texts})."
+    if rules.several_rows == "error":
+        places = ", ".join(map(str, sorted(largest["row"])[:SHOWN]))
+        yield Doubt(
+            says=keyed(
+                "{n} of one entity and period ({of}: {places}; in all {all} such rows) become one:"
+                " the last, or their sum, mean or max?{hint} If some of them play alone, set"
+                " {dataset.cleaning.keep} to COLUMN: TEXT, and for the latest of revisions"
+                " {dataset.cleaning.latest_by}.",
+                n=counted(len(largest), "row"), of=_named(largest), places=places, hint=hint,
+                all=f"{len(held):,}",
+            ),
+            key=rule("several_rows"), value="last" if are_corrections(sizes) else None,
+        )  # fmt: skip
+    unlike = pairs["capacity"].nunique() > 1
+    if (rules.several_rows, rules.several_capacities) == ("sum", None) and unlike.mean() > SOME:
+        one = _pair(held, unlike)
+        yield Doubt(
+            says=f"{counted(len(one), 'row')} of {_named(one)} have capacities of"
+            f" {listed(f'{it:g}' for it in one['capacity'])}, and {unlike.sum():,} of"
+            f" {len(unlike):,} entities and periods are like that: does each row have its own"
+            " (sum), or all the same (mean)?",
+            key=rule("several_capacities"), value="sum",
+        )  # fmt: skip
+    if rules.several_rows != "last" or rules.latest_by or dataset.periods.of:
+        return
+    if dates or (often and (pairs["time"].nunique() == 1).any()):  # else they are hours
+        yield Doubt(
+            says=f"of several rows of an entity and period the last in the file stays.{hint}"
+            f"{f' Does the latest {dates[0]} count?' if dates else ''}",
+            check="rows", value=(*dates, None)[0],
+            key=rule("latest_by") if dates else Key(("dataset", "columns", "entity")),
+        )  # fmt: skip
+
+
+def _periods(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Compare the commonest gap within entities with the length of a period."""
+    length, unit = dataset.periods.length
+    days = rows[_PAIR].drop_duplicates().sort_values(_PAIR)
+    gaps = commonest_gaps(days["entity"], days["period"], monthly=unit == "month")
+    gap, share = next(iter(gaps.items()), (0, 0.0))
+    if gap >= 2 * length and share >= 0.5 and len(days) - days["entity"].nunique() >= 6:
+        yield Doubt(
+            says=f"most entities have a number every {counted(gap, unit)}, but a period is"
+            f" {counted(length, unit)} long: is it {gap}?",
+            check="periods", key=Key(("dataset", "periods", f"{unit}s")), value=gap,
+        )  # fmt: skip
+
+
+def commonest_gaps(
+    entity: pd.Series[Any], day: pd.Series[Any], *, monthly: bool
+) -> dict[int, float]:
+    """Return the shares of the gaps between the dates of one entity, the commonest first.
+
+    Args:
+        entity: the entity of each row.
+        day: its date, in order within an entity.
+        monthly: whether gaps are months, and not days.
+    """
+    kind = "datetime64[M]" if monthly else "datetime64[D]"
+    number = pd.Series(day.to_numpy().astype(kind).astype(int), day.index)
+    gaps = number.groupby(entity.to_numpy()).diff()
+    shares = gaps[gaps > 0].astype(int).value_counts(normalize=True)
+    return dict(zip(map(int, shares.index), map(float, shares), strict=True))
+
+
+# ---- counts -------------------------------------------------------------------------------------
+
+
+def _columns(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    """Look for columns of a wide table that are no places: numbers of weeks, another unit."""
+    if dataset.format.layout != "wide":
+        return
+    wide = rows[~rows[HIDDEN].any(axis=1)].pivot_table("count", "period", "entity")
+    steps = wide.diff().iloc[1:]
+    steady = (steps == steps.median()).mean() >= 0.9
+    steady &= (steps.median() != 0) & (len(wide) >= SHOWN)
+    parts = _broken(wide).mean() > 0.5
+    few = parts if parts.mean() < 0.5 else ~parts
+    unlike = steady | (few & (few.mean() < 0.5) & (parts.any() and not parts.all()))
+    if named := [str(name) for name in wide.columns[unlike]]:
+        yield Doubt(
+            says=f"{counted(len(named), 'column')} in equal steps or with other decimals, unlike"
+            f" {(~unlike).sum()} others ({listed(named, SHOWN)}): no places?",
+            check="columns", key=rule("drop_where"), value={dataset.needed_columns.entity: named},
+        )  # fmt: skip
+
+
+def _cumulative(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    if dataset.cleaning.cumulative:
+        return
+    known = rows[~rows[HIDDEN].any(axis=1) & rows["count"].notna()]
+    counts = known.sort_values(_PAIR).groupby("entity")["count"]
+    steps, before = counts.diff().dropna(), counts.shift().dropna()
+    again = int((steps < -before / 2).sum())  # as each year
+    falls, rises = int((steps < 0).sum()) - again, int((steps > 0).sum())
+    most = FALLS * len(steps), RESETS * len(steps)
+    seldom = falls <= most[0] and again <= most[1] and rises >= RISES * len(steps)
+    if seldom and known["period"].nunique() >= LONG:
+        yield Doubt(
+            says=f"counts rise in {rises:,}, fall in {falls:,} and begin again in {again:,} of"
+            f" {len(steps):,} steps: are they totals to date?",
+            check="cumulative", key=rule("cumulative"), value="difference",
+        )  # fmt: skip
+
+
+def _rates(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
+    counts = rows.loc[~rows[HIDDEN].any(axis=1), "count"].dropna()
+    broken = counts[_broken(counts)]
+    if dataset.needed_columns.capacity is None and len(broken) > SOME * len(counts):
+        yield Doubt(
+            says=f"{len(broken):,} of {len(counts):,} counts have decimals ({broken.iloc[0]:g}),"
+            " and there is no capacity: if they are percentages, rates or averages, how far does"
+            " one person move one of them?",
+            check="rates", key=Key(("privacy", "count_sensitivity")),
+        )  # fmt: skip
+
+
+def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
+    """Ask about many counts above the bound, and about those many times all of their entity."""
+    cut = rows[above]
+    if cut.empty:
+        return
+    others = rows[~above].groupby("entity")["count"].max()
+    wild = cut[cut["count"] >= TYPED * cut["entity"].map(others)]
+    if len(wild) or len(cut) > MANY_ABOVE * len(rows):
+        shown, bounded = wild if len(wild) else cut, bool(np.isinf(rows["capacity"]).all())
+        times = f", and at least {TYPED:g} times every other count of the same entity"
+        yield Doubt(
+            says=keyed(
+                "{n} of {all} above the {most}{times} ({named}): typing errors (missing), or does"
+                " dpol cut them (cut)? If the bound is wrong, give a public one that does not come"
+                " from the counts, as {key}; 1.230 may be 1.23 or 1230 ({dataset.format.decimal}).",
+                n=counted(len(shown), "count"), all=f"{len(rows):,}",
+                most="bound" if bounded else "capacity", times=times * bool(len(wild)),
+                named="; ".join(cells_named(shown)),
+                key=Key(("gain", "bound" if bounded else "at_most")),
+            ),
+            key=rule("above"), value="missing" if len(wild) else None,
+        )  # fmt: skip
+
+
+def _pair(rows: pd.DataFrame, of_pairs: pd.Series[Any]) -> pd.DataFrame:
+    """Return the rows of the entity and period with the largest number."""
+    largest: Any = of_pairs.idxmax()
+    same: pd.DataFrame = rows[(rows["entity"] == largest[0]) & (rows["period"] == largest[1])]
+    return same
+
+
+def _named(rows: pd.DataFrame) -> str:
+    """Return the entity and period of the first row."""
+    return next(cells_named(rows)).rpartition(":")[0]
+
+
+def cells_named(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the entity, period and count of up to five rows, and then how many more there are."""
+    shown = rows[[*_PAIR, "count"]][:SHOWN]
+    for entity, period, count in shown.itertuples(index=False):
+        yield f"{shortened(entity)}, {period.date()}: {count:g}"
+    if more := len(rows) - len(shown):
+        yield f"and {more:,} more"
+
+
+def _broken(numbers: Any) -> Any:
+    """Return which numbers of a table or column have decimals."""
+    return (numbers - numbers.round()).abs() > 1e-9
+
+
+def _last_digit(numbers: pd.Series[float]) -> float:
+    """Return the unit of the last digit that any of the numbers has, from 1 to 10^-6."""
+    values = numbers.to_numpy()
+    for digits in range(6):
+        if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
+            return float(10.0**-digits)
+    return 1e-6
