@@ -104,14 +104,12 @@ def _check_asked(params: Mapping[str, Any]) -> dict[Path, _State]:
     Raises:
         DataError: they differ.
     """
-    code, tables = params.get("code"), params.get("contents") or {}
+    code, tables = params.get("code", {}), params.get("contents", {})
     state = _state_of([*map(Path, tables), *(files_of_job(*code["of"]) if code else ())])
-    planned = {name: params[name] for name in ("code", "contents") if params.get(name)}
     met = {name: value and sha256(name) for name, value in tables.items()}
     here = {"code": code and code_of_job(*code["of"]), "contents": met}
-    changed = differences(asked(planned), asked({name: here[name] for name in planned}))
-    if lines := [*changed]:
-        raise DataError(f"changed after it was planned: {', '.join(lines)}; {_AGAIN}")
+    if changed := [*differences(asked({"code": code, "contents": tables}), asked(here))]:
+        raise DataError(f"changed after it was planned: {', '.join(changed)}; {_AGAIN}")
     return state
 
 
