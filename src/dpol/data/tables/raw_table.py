@@ -118,8 +118,9 @@ def read_table(
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
     With `others`, all further columns of a small table are read too that have a name of their own,
-    because they may tell rows apart. Missing cells of a Parquet table or sheet become empty text; blank lines of a CSV table and blank rows of a sheet
-    are left out. A formula yields the value that was saved with it.
+    because they may tell rows apart. Missing cells of a Parquet table or sheet become empty text;
+    blank lines of a CSV table and blank rows of a sheet are left out. A formula yields the value
+    that was saved with it.
 
     Raises:
         DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`
