@@ -11,11 +11,20 @@ import sys
 from pathlib import Path
 
 import grimp
+import pytest
 
 import dpol.experts.registry
 from dpol.experts.registry import LEARNERS, REGISTRY
 from dpol.reruns import code_hashes
-from dpol.reruns.code_hashes import ROOT, every_module, files_by_reader, reach, room_of
+from dpol.reruns.code_hashes import (
+    ROOT,
+    code_of_job,
+    every_module,
+    files_by_reader,
+    files_of_job,
+    reach,
+    room_of,
+)
 from pipeline import run, succeed
 
 HASHES = """
@@ -101,6 +110,19 @@ def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types
     assert "dpol.noise" not in reach("dpol.studies.study")  # for a type
     assert reach("numpy.random") == frozenset()
     assert {room_of(it) for it in every_module() - every_module("cli")} == {"cli"}
+
+
+def test_the_script_of_a_job_counts_without_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, script = code_of_job("build_stream"), tmp_path / "workflow/scripts/build_stream.py"
+    text = (code_hashes.pipeline() / "workflow/scripts/build_stream.py").read_text()
+    script.parent.mkdir(parents=True)
+    monkeypatch.setattr(code_hashes, "pipeline", lambda: tmp_path)
+    for added, same in (("# a comment", True), ("changed = 1", False)):
+        script.write_text(f"{text}\n{added}\n")
+        assert (code_of_job.__wrapped__("build_stream") == before) == same
+    assert script in files_of_job("build_stream")
 
 
 def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:

@@ -64,7 +64,7 @@ def planned(folder: Path, *changes: tuple[str, Callable[[str], str]]) -> tuple[s
     # The page is asked to compare what every job is asked.
     assert len(rooms) + len(re.findall(r"jobs: \w+ → \w+", printed)) == printed.count("→")
     jobs = {rule.removesuffix(" 1") for rule in rules if not rule.startswith(("all ", "total "))}
-    return jobs, set(rooms)
+    return jobs, {room.strip('"') for room in rooms}
 
 
 def by(old: str, new: str) -> Callable[[str], str]:
