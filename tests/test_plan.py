@@ -184,7 +184,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
         for name in names:
             Path("results/a", name).write_text("1")
     plan(run="a").begin(Path("asked"), runs_jobs=False)
-    told = "results/a: not as the jobs wrote them: {}; move or delete these files, and run"
+    told = "results/a: changed since the jobs wrote them: {}; move or delete these files, and run"
     for some, said in (
         (names[:1], "00.csv"),
         (names, ", ".join(names[:10]) + ", and 2 other files"),

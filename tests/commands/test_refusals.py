@@ -55,7 +55,7 @@ def test_the_configs_that_come_with_dpol_are_listed_each_with_a_title() -> None:
     configs, how = out.split("\n\n")
     titles = dict(re.split(" {2,}", line) for line in configs.splitlines())
     assert (code, err, list(titles)) == (0, "", list(shipped_configs()))
-    assert titles["states"] == "The question decides what privacy costs"
+    assert titles["states"] == "The cost of privacy depends on the question"
     assert all(10 < len(title) < 110 for title in titles.values())
     assert how == "Run one: dpol run NAME. Copy one, to change it: dpol config copy NAME\n"
 

@@ -76,12 +76,12 @@ class StreamReport:
             (`dpol.data.stream.SUMS`); None without sums.
         unmeasured: in how many periods no measured number is the largest share
             (`dpol.data.stream.UNMEASURED`).
-        unreported_periods: periods in which no entity has a count, which are left out.
-        cut: counts cut to the capacity or the bound, in words: up to five, and how many more.
-        changed: number of cells whose count or capacity is not the one that was reported.
-        successions: entities that end where others begin, in words, up to five.
         idle: entities that play with a count above 0 beside a capacity of 0 or less.
         capacity_zero: what becomes of these counts: key of `IDLE_READ`.
+        unreported_periods: periods in which no entity has a count, which are left out.
+        cut: counts cut to the capacity or the bound, in words: up to five, and how many more.
+        successions: entities that end where others begin, in words, up to five.
+        changed: number of cells whose count or capacity is not the one that was reported.
     """
 
     stream: str

@@ -6,9 +6,9 @@ cut, filled or replaced, and returns its evidence or nothing. No list of words d
 doubts is asked, all at once, and nothing is played before the answer: the key that mends it, or the
 name of the test in `cleaning.checked`.
 
->>> least = np.array([[2.0, 3, 5], [4, 4, 8], [7, 2, 9], [1, 6, 7]])
+>>> least = np.array([[2.0, 3, 5], [4, 4, 8], [7, 2, 9], [1, 6, 7], [1, 3, 4], [5, 5, 10]])
 >>> find_total(least, least, unit=1.0)
-Total(column=2, holds=4, periods=4, evidence=3.7, exact=True)
+Total(column=2, holds=6, periods=6, evidence=5.4, exact=True)
 """
 
 from __future__ import annotations

@@ -248,11 +248,11 @@ def date_formats(texts: Iterable[str], least: float = 1.0) -> list[Dates]:
         least: the smallest share of texts that are dates.
 
     >>> date_formats(["2021-01", "2021-02"]), date_formats(["1/2/2021", "3/2/2021"])
-    (['YYYY-M'], ['D/M/YYYY', 'M/D/YYYY'])
+    (['YYYY-M', 'YYYY-ww'], ['D/M/YYYY', 'M/D/YYYY'])
     >>> date_formats(["01/03/22"]), date_formats(["Jan 2019", "February 2019"])
     (['D/M/YY', 'M/D/YY', 'YY/M/D'], ['Mon YYYY'])
-    >>> date_formats(["2021-01", "Total"]), date_formats(["2021-01", "Total"], least=0.5)
-    ([], ['YYYY-M'])
+    >>> date_formats(["2021-W01", "Total"]), date_formats(["2021-W01", "Total"], least=0.5)
+    ([], ['YYYY-Www'])
     """
     held, forms = [text for text in texts if text], _FORMS.items()
     likely = [like for like, form in forms if any(parse_date(text, form) for text in held[:50])]
