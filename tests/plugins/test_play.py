@@ -125,4 +125,4 @@ def test_a_module_beside_the_config_is_refused_in_a_line(tmp_path) -> None:
     words = "-m", "dpol", "run", "config.yaml", "--dry-run"
     said = fail(run(sys.executable, *words, folder=tmp_path, PYTHONPATH="."))
     assert "\nerror: loose is not installed where the jobs run; pip install it," in said
-    assert said.count("\n") == 1
+    assert said.count("\n") == 2, "that line, and the name of the profile"
