@@ -124,7 +124,13 @@ class Sequence:
             beside.mkdir()
             write_config(beside, CONFIG, seed=3 - self.state[0])
             (beside / "results").symlink_to(self.folder / "results")
-            run(*words(beside, "--until", "games_point"), folder=beside, **start(self.folder))
+            other = words(beside, "--until", "games_point")
+            if (
+                process.poll() is None
+                and not run(*other, folder=beside, **start(self.folder)).returncode
+            ):
+                assert process.poll() is not None, f"two calls at work: {self.done}"
+                return False  # the other one began when the first had ended
         return process.wait() == 0
 
 

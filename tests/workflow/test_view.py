@@ -200,6 +200,7 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
     assert re.fullmatch(pattern.format(2, "100%"), stages[1])
     assert stages[2:] == [
         "warning: stream both: missing counts set to 0: 9 of 280 cells",
+        "Cleaning changed 169 of 380 cells.",
         "Read results/tiny/data/cleaning.md on them.",
         "",
         "Time: 5 s",
