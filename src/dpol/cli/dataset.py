@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpol.data.second_look import Doubt
 
 CHECKS = "totals", "columns", "cumulative", "rates", "periods", "rows"
-"""Tests of the second look, as in `dpol.data.setting_types.Check`, which loads pydantic."""
+"""Tests of the second look, as in `dpol.data.setting_types.LookName`, which loads pydantic."""
 _SHOWN = 5
 """Number of entities that are listed."""
 _LABEL = 60

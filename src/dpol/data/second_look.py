@@ -24,7 +24,7 @@ import pandas as pd
 from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, listed, shortened
-from dpol.data.setting_types import Check
+from dpol.data.setting_types import LookName
 from dpol.data.settings import Dataset
 from dpol.data.several_rows import HIDDEN, always_several, are_corrections, repeats
 from dpol.data.tables.parse import Flags, date_formats
@@ -81,7 +81,7 @@ class Doubt:
     says: Text
     key: Key
     value: Any = None
-    check: Check | None = None
+    check: LookName | None = None
     sure: bool = False
 
 

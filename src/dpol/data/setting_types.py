@@ -72,7 +72,7 @@ TextOrTexts = Annotated[
 ]
 """A text, or a list of texts."""
 
-Check = Literal["totals", "columns", "cumulative", "rates", "periods", "rows"]
+LookName = Literal["totals", "columns", "cumulative", "rates", "periods", "rows"]
 """Tests of the second look that `cleaning.checked` may settle."""
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"

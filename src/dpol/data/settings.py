@@ -14,8 +14,8 @@ from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
-    Check,
     Identifier,
+    LookName,
     Name,
     Period,
     TableFile,
@@ -288,7 +288,7 @@ class Periods(Settings):
 class Cleaning(Settings):
     """Rules that fill gaps and choose the entities; the cleaning report counts each."""
 
-    checked: list[Check] = []
+    checked: list[LookName] = []
     """Tests of the second look whose finding is as it should be, so that dpol asks no more: a place
     is the sum of others (`totals`) or unlike them (`columns`), counts only rise (`cumulative`) or
     have decimals (`rates`), entities report less often (`periods`), and of several rows the last
