@@ -17,7 +17,7 @@ from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.setting_types import Check
+from dpol.data.setting_types import LookName
 from dpol.data.settings import Dataset, Stream
 from dpol.data.tables.raw_table import RawTable, raw_table
 
@@ -29,7 +29,7 @@ COLUMNS = {
     "count": "patients",
     "capacity": "beds",
 }
-CHECKED = get_args(Check)
+CHECKED = get_args(LookName)
 Row = dict[str, str]
 Drawn = Mapping[str, tuple[str, str]]
 

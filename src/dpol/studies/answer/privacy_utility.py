@@ -87,7 +87,7 @@ def draw_privacy_utility(frames: Frames, compared: Compared, facts: Facts) -> Fi
         drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
         if told := [line for line in lines if line.name == OUR_ROLE] or lines:
             title, rows = next(iter(groups_of(standings, facts).items()))
-            where = "" if alone else f", {title}"
+            where = "" if alone else f" ({title})"
             drawn.find(_finding(told[0], rows, where, facts, best=not named))
     return drawn.figure
 

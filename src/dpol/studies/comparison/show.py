@@ -16,13 +16,13 @@ SECTIONS = (
                 description="There is a panel per stream, or per question with means over streams."
                 " The vertical axis is the share of the possible gain: 0% is an expert drawn"
                 " uniformly at random in every round, 100% is the oracle, which picks the best"
-                " expert of every round. The horizontal axis is how often, at most, an attacker who"
-                " knows everybody else’s data guesses correctly whether a person was counted."
-                " Lines are the baseline, the strongest rival of each level, ours, and the best"
-                " with a curator, who sees raw numbers. If nothing is compared, every algorithm has"
-                " a line, with its best noise at the strictest level. Dotted: the best fixed"
-                " expert. The strongest and the best are chosen in hindsight. Bars are joint"
-                " intervals for the noise; they do not cover other places or years.",
+                " expert of every round. The horizontal axis is how often, at most, an attacker"
+                " who knows everybody else’s data guesses correctly whether a person was counted."
+                " Lines are the baseline, the strongest rival of each level, our method, and the"
+                " best with a curator, who sees raw numbers. If nothing is compared, every"
+                " algorithm has a line, with its best noise at the strictest level. Dotted: the"
+                " best fixed expert. The strongest and the best are chosen in hindsight. Bars are"
+                " joint intervals for the noise; they do not cover other places or years.",
             ),
         ),
         tables=(TableSpec(name="answer", title="Share of the possible gain kept", place="seen"),),
