@@ -22,7 +22,7 @@ import dpol.plan
 from dpol.data.cleaning import clean_table
 from dpol.data.panel import provenance_of_stream
 from dpol.data.stream import build_stream, write_stream
-from dpol.show.table import write_table
+from dpol.show.rendering import write_table
 from dpol.studies.games.collect import collect
 from dpol.studies.games.points import GamePoint
 from dpol.studies.jobs import write_points

@@ -20,7 +20,8 @@ from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
 from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
-from dpol.show.table import Group, Section, Table, TableCell, render
+from dpol.show.rendering import render
+from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.answer.privacy_utility import answer_table
 from dpol.studies.games.names import Compared
 from dpol.studies.ledger.audits.drawn import audits_table

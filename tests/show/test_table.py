@@ -12,18 +12,8 @@ import pytest
 
 from dpol.core.spreadsheets import spreadsheet_text
 from dpol.core.words import escape_markdown
-from dpol.show.table import (
-    Column,
-    Group,
-    Section,
-    Table,
-    TableCell,
-    number,
-    one_section,
-    render,
-    to_csv,
-    write_table,
-)
+from dpol.show.rendering import render, to_csv, write_table
+from dpol.show.table import Column, Group, Section, Table, TableCell, number, one_section
 
 NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 

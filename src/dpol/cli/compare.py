@@ -52,7 +52,7 @@ def add(commands: Commands) -> None:
 def _compare(options: argparse.Namespace) -> int:
     from dpol.core.files import write_text
     from dpol.report.compare import SAME, compare_runs
-    from dpol.show.table import to_csv
+    from dpol.show.rendering import to_csv
 
     old, new = options.runs
     with warnings.catch_warnings(record=True) as changed:

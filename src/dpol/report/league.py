@@ -15,7 +15,7 @@ from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
 from dpol.noise import NO_NOISE
-from dpol.show.table import render
+from dpol.show.rendering import render
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import draw_privacy_utility
 from dpol.studies.comparison.points import StandingsPoint

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from dpol.show.pages import load_template
+from dpol.show.table import Column, Table
 from dpol.show.words import raise_and_lower, typeset
-
-if TYPE_CHECKING:
-    from dpol.show.table import Column, Table
 
 _NUMBER = re.compile(r"([+−-]?)(\d[\d,]*)(?:\.(\d+))?(%?)(?: ± (\d[\d,]*\.?\d*))?")
 """A sign, digits before and behind the point, percent, and the half-width of an interval."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dpol.core.schemas import read_frame
+from dpol.show.rendering import write_table
 from dpol.show.style import save_figure
-from dpol.show.table import write_table
 from dpol.studies.drawing import drawn_in
 from dpol.studies.registry import EVERY_RUN, PACKAGES
 from dpol.studies.study import Facts, Frames, Values, from_plain, schemas_in, sections_in

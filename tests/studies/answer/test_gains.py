@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.privacy.guarantee import MU_OF_STAYS
-from dpol.show.table import render, to_csv
+from dpol.show.rendering import render, to_csv
 from dpol.studies.answer.gains import COLUMNS, UNMOVED
 from tables_by_hand import (
     FACTS,

@@ -15,8 +15,9 @@ import scipy.stats
 import yaml
 
 from dpol.config.experiment import parse_experiment
+from dpol.show.rendering import to_csv
 from dpol.show.reported import REPORTED
-from dpol.show.table import Table, to_csv
+from dpol.show.table import Table
 from dpol.studies.games.study import STUDY
 from dpol.studies.paper1.table_2 import table_2
 from dpol.studies.study import Facts
