@@ -122,8 +122,10 @@ class Plan:
         }
 
     def _checksum(self, file: Path) -> str | None:
-        if file.exists() or not self.fetched:
-            return sha256(file) if file.exists() else None
+        if file.exists():
+            return sha256(file)
+        if not self.fetched:
+            return None
         from dpol.data.query import record_of
 
         return record_of(file).get("sha256")

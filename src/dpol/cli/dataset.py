@@ -18,8 +18,6 @@ from dpol.core.words import listed, shortened
 if TYPE_CHECKING:
     from dpol.data.second_look import Doubt
 
-CHECKS = "totals", "columns", "cumulative", "rates", "periods", "rows"
-"""Tests of the second look, as in `dpol.data.setting_types.LookName`, which loads pydantic."""
 _SHOWN = 5
 """Number of entities that are listed."""
 _LABEL = 60
@@ -48,15 +46,16 @@ _OPTIONS = {
     "at_most": "public bound on a count, or on a count per capacity (loans per seat)",
     "per_person": "largest change that one person makes to one count (default: 1)",
 }
-_CHOICES = {
+CHOICES = {
     "decimal": (".", ","),
     "each_day": ("sum", "mean", "max", "last"),
     "capacity_zero": ("drop", "absent", "carry"),
     "several_capacities": ("sum", "mean"),
     "cumulative": ("difference",),
     "above": ("cut", "missing"),
-    "checked": CHECKS,
+    "checked": ("totals", "columns", "cumulative", "rates", "periods", "rows"),
 }
+"""Choices of options, as of the keys of a config, whose settings would load pydantic."""
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "checked"
 _LARGEST = {"at_most": 1e6, "per_person": 1e3}
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
@@ -80,7 +79,7 @@ def add(kinds: Commands) -> None:
             flag(name),
             metavar=name.upper(),
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
-            choices=_CHOICES.get(name),
+            choices=CHOICES.get(name),
             action="append" if name in _REPEATED else "store",
             help=words,
         )

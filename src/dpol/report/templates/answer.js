@@ -132,7 +132,7 @@
     draw();
   }
 
-  // The address keeps what was chosen, such as #answer?mu=0.5&stream=Ohio&system=ours.
+  // The address keeps what was chosen, such as #answer?mu=0.5&stream=Ohio&system=our+method.
   function write() {
     const { level, panel, system } = state;
     const chosen = { mu: levels[level].mu, ...(panels.length > 1 && { stream: panel.title }), ...(system && { system }) };
