@@ -43,8 +43,9 @@ def _league(options: argparse.Namespace) -> int:
         words = snakemake_words(league, ["--cores", options.cores])
         if code := subprocess.run(words, check=False).returncode:
             return code
-        table = Path("results", run, "tables", "league.md")
-        for line in table.read_text(encoding="utf-8").splitlines():
+        results = Path("results", run)
+        for line in (results / "tables/league.md").read_text(encoding="utf-8").splitlines():
             print(printable(line))
-        print(f"{table.with_suffix('.csv')} has all numbers; {league} is its config.")
+        print(f"For a paper: {results}/tables/league.tex, league.csv and figures/league.pdf.")
+        print(f"{league} is its config.")
     return 0

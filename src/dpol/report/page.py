@@ -74,7 +74,7 @@ def write_report(
 
 
 def last_lines(folder: Path, config: Config) -> list[str]:
-    """Return the last lines of a run: doubts about its data, what it leaves out, and its answer.
+    """Return the last lines of a run: doubts about its data, what it leaves out, and the answer.
 
     Args:
         folder: results/<run>.
@@ -90,7 +90,8 @@ def last_lines(folder: Path, config: Config) -> list[str]:
         study = load_study("comparison")
         standings = read_frame(table, schemas_in(study.package)["standings"])
         leads = leads_of(standings, config.comparison.shown, facts)
-        lines.append(leads[first_level(standings, facts)])
+        _, answer, _ = leads[first_level(standings, facts)]
+        lines.append(answer)
     return lines
 
 
@@ -114,7 +115,8 @@ def build_page(
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
         if "standings" in results:
-            leads = leads_of(results["standings"], study.shown(settings), facts)
+            told = leads_of(results["standings"], study.shown(settings), facts)
+            leads = [" ".join(it).rstrip() for it in told]
             first = first_level(results["standings"], facts)
         for section in study.sections_of(settings, facts):
             part = _part(folder, replace(section, title=section.title or study.title))

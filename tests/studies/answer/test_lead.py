@@ -44,7 +44,7 @@ def attacked(mu: float) -> str:
 
 
 def leads(frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "") -> list[str]:
-    return leads_of(frame, Compared(chosen_on=chosen_on), facts)
+    return [" ".join(it).rstrip() for it in leads_of(frame, Compared(chosen_on=chosen_on), facts)]
 
 
 def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:

@@ -92,7 +92,7 @@ def texts_of(
     point = StandingsPoint(ours=None, questions=facts.question_of, apart=True, confidence=0.95)
     frames["standings"] = standings(frames["summary"], frames["totals"], point)
     shown = Compared(chosen_on="")
-    texts = {"lead": " ".join(leads_of(frames["standings"], shown, facts))}
+    texts = {"lead": " ".join(itertools.chain(*leads_of(frames["standings"], shown, facts)))}
     for study, block in ((GAMES, main), (STANDINGS, Comparison())):
         drawn, told = drawn_in(study.package), study.shown(block)
         for section in study.sections_of(block, facts):

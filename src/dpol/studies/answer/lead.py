@@ -29,6 +29,8 @@ _WORDS = {
 _SCALE = "0 is a random choice, and 100 the best of every"
 Row = Mapping[Any, Any]
 """A row of the standings."""
+Lead = tuple[str, str, str]
+"""What is decided, the answer, and what bounds it, each in a sentence or two."""
 
 
 def first_level(standings: pd.DataFrame, facts: PageFacts) -> int:
@@ -43,7 +45,7 @@ def first_level(standings: pd.DataFrame, facts: PageFacts) -> int:
     return levels.index(_decided_at(rules)) if rules else len(levels) - 1
 
 
-def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> list[str]:
+def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> list[Lead]:
     """Say what is decided, what a system keeps at each level, and what it is beside others.
 
     A run that names our method compares it with the paper's and with the strongest rival. Any other
@@ -63,7 +65,7 @@ def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> l
         where = f" on average over {len(streams)} streams"
     ends = _unmeasured(standings[standings["stream"].isin(streams)], facts)
     if compared.chosen_on:
-        ends += f" Our method was chosen on {compared.chosen_on}."
+        ends = f"{ends} Our method was chosen on {compared.chosen_on}.".lstrip()
     compares, rules, leads = names_ours(standings), _rules_of(rows), []
     for mu in ordered_levels(facts.levels):
         if compares:
@@ -72,7 +74,7 @@ def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> l
             said = _of_the_rule(rules.get(mu), facts, where)
             said += _decision(rules, facts) if said else ""
         said = said or f"No private algorithm was played at {privacy_title(mu)}."
-        leads.append(f"{_decided(facts)} {said}{ends}")
+        leads.append((_decided(facts), said, ends))
     return leads
 
 
@@ -187,13 +189,13 @@ def _unmeasured(standings: pd.DataFrame, facts: PageFacts) -> str:
         return ""
     if len(streams) > 1:
         return (
-            f" In {len(many)} of {len(streams)} streams, nobody measured the best number of"
+            f"In {len(many)} of {len(streams)} streams, nobody measured the best number of"
             f" {facts.period}s with more than {100 * MANY_UNMEASURED:.0f}% of the possible gain."
         )
     (row,) = many.to_dict("records")
     periods, share = row["unmeasured_periods"], row["unmeasured_share"]
     said = unmeasured_in_words(periods, share, of=row["n_rounds"], period=facts.period)
-    return f" {said[:1].upper()}{said[1:]}."
+    return f"{said[:1].upper()}{said[1:]}."
 
 
 def _attacked(row: Row, facts: PageFacts) -> str:
