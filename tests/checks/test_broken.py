@@ -51,7 +51,7 @@ BROKEN = {
     "OF_GAINS": "the scale does not depend on gains",
     "FLAT": "the scale is positive",
     "NOT_CONSTANT": "the scale is positive",
-    "UPSIDE_DOWN": "less mu is more noise",
+    "UPSIDE_DOWN": "a smaller mu means more noise",
     "NO_FUNCTION": "functions take what jobs give",
     "OF_ANOTHER": "functions take what jobs give",
     "NO_COLUMNS": "results have columns",

@@ -91,7 +91,7 @@ def record_keeps_the_level(noise: Noise) -> None:
 CHECKS: Mapping[str, Callable[[Noise], None]] = {
     "the scale is positive": scale_is_positive,
     "the scale does not depend on gains": scale_is_public,
-    "less mu is more noise": less_mu_is_more_noise,
+    "a smaller mu means more noise": less_mu_is_more_noise,
     "the record keeps the level": record_keeps_the_level,
 }
 """Checks of noises, by printed title."""
