@@ -69,7 +69,8 @@ def looked(path: Path, text: str, **told: Any) -> dict[str, Any]:
     """Return all keys of the config that a table shows."""
     path.write_text(text, encoding="utf-8")
     seen = look_at(path, told)
-    return {**seen.format, **seen.columns, **seen.periods, **seen.cleaning, **seen.gain}
+    keys = "format", "columns", "periods", "cleaning", "gain"
+    return {key: it for block in keys for key, it in seen[block].items()}
 
 
 def asked(path: Path, text: str, **told: Any) -> dict[str, str]:
@@ -192,7 +193,7 @@ def test_the_format_is_seen_at_the_start_of_a_file(
         monkeypatch.setattr("dpol.data.tables.guess.START", length)
         assert "encoding" not in looked(tmp_path / "t.csv", text, **TOLD)
     (tmp_path / "t.csv").write_bytes(text.encode("cp1252"))
-    assert look_at(tmp_path / "t.csv", TOLD).format["encoding"] == "cp1252"
+    assert look_at(tmp_path / "t.csv", TOLD)["format"]["encoding"] == "cp1252"
 
 
 CELLS = [
@@ -345,9 +346,9 @@ def test_a_column_per_period_may_have_other_columns(here: Path) -> None:
     text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
     Path("t.csv").write_text(text)
     seen = look_at(Path("t.csv"), {"capacity": "beds"})
-    assert seen.columns["entity"] == "town"
-    assert seen.cleaning["drop_where"] == {"period": ["land"]}
-    assert seen.periods == {"months": 1}
+    assert seen["columns"]["entity"] == "town"
+    assert seen["cleaning"]["drop_where"] == {"period": ["land"]}
+    assert seen["periods"] == {"months": 1}
 
 
 def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
@@ -359,7 +360,7 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert main(["new", "dataset", "t.xlsx"]) == 1
     assert "--sheet must be one of '2021', '2022'" in capsys.readouterr().err
     seen = look_at(Path("t.xlsx"), {**TOLD, "sheet": "2022"})
-    assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
+    assert (seen["format"], seen["columns"]["entity"]) == ({"sheet": "2022"}, "town")
 
 
 def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> None:

@@ -141,7 +141,8 @@ def new_dataset(options: argparse.Namespace) -> None:
             raise UsageError(_questions(table, said, unclear.asked)) from None
         except DataError as error:  # of several lines
             raise ConfigError(in_words(error.args, as_option)) from None
-        text = template.render(look=look, run=name, title=title[:1].upper() + title[1:], flow=_flow)
+        facts = {"table": table, "person": said.get("per_person", 1), **look}
+        text = template.render(run=name, title=title[:1].upper() + title[1:], flow=_flow, **facts)
         config = parse_experiment(yaml.safe_load(text), str(file)).config
         try:
             panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
@@ -158,10 +159,10 @@ def new_dataset(options: argparse.Namespace) -> None:
     write_text(file, text)
     print(f"{table}:")
     for key in ("format", "columns", "periods", "cleaning", "gain"):
-        for one, value in getattr(look, key).items():
+        for one, value in look[key].items():
             print(f"  {one}: {_flow(value)}")
-    moved = look.count_sensitivity
-    print(f"  one person changes a count by at most {moved:g}; if more, give --per-person N")
+    moved = f"{look['count_sensitivity']:g}"
+    print(f"  one person changes a count by at most {moved}; if more, give --per-person N")
     if wrong is not None or panel is None:
         broken = wrong.args if wrong else ()
         raise ConfigError(f"{file} is written, but needs one change. ", *broken) from None

@@ -1,8 +1,9 @@
-"""Types of values in the settings of a table: its file, columns and names of entities."""
+"""Types of values in the settings of a table: its address, file, columns and entities."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, TypeAlias
@@ -11,6 +12,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Discriminator,
+    HttpUrl,
     StringConstraints,
     Tag,
     WithJsonSchema,
@@ -103,6 +105,33 @@ class YearAnd(Settings):
     def date(self) -> Dates:
         """The format of the year and the other number, with a hyphen between them."""
         return "YYYY-M" if self.month else "YYYY-ww" if self.system == "iso" else "YYYY-ee"
+
+
+def _digest(text: str) -> str:
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise ValueError("must be 64 hexadecimal digits, as sha256sum prints them")
+    return text
+
+
+Digest = Annotated[str, AfterValidator(_digest)]
+"""A SHA-256 in hexadecimal."""
+
+
+class Endpoint(Settings):
+    """Web address of the table as CSV."""
+
+    kind: Literal["socrata", "file"]
+    """`socrata`: a Socrata resource that ends in `.csv`. `file`: the table as CSV, plain or gzip.
+
+    A Socrata server is asked only for the rows and columns that are needed."""
+    url: HttpUrl
+    """Address of the endpoint."""
+    sha256: Digest | None = None
+    """SHA-256 of the table as served; any other is refused."""
+    version: str | None = None
+    """Version or date of the table."""
+    licence: str | None = None
+    """Licence of the table."""
 
 
 def _name_or_block(value: object) -> str:

@@ -14,7 +14,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,50 +83,27 @@ class UnclearError(UsageError):
         self.asked = asked
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
-    """What a table shows, for its config.
-
-    Args:
-        file: path of the table.
-        format: the block `dataset.format`.
-        columns: the block `dataset.columns`.
-        periods: the block `dataset.periods`.
-        cleaning: the block `dataset.cleaning`.
-        gain: the block `gain`.
-        person: the most by which one person changes a count.
-        count_sensitivity: the most by which one person changes a cleaned count.
-    """
-
-    file: Path
-    format: Mapping[str, Any]
-    columns: Mapping[str, Any]
-    periods: Mapping[str, Any]
-    cleaning: Mapping[str, Any]
-    gain: Mapping[str, Any]
-    person: float
-    count_sensitivity: float
-
-
-def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
+def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Look at a table of counts.
 
     Args:
         path: path of the table.
         answers: what its owner says, by the names of the options of `dpol new dataset`.
 
+    Returns:
+        The blocks `format`, `columns`, `periods` and `cleaning` of `dataset`, the block `gain`, and
+        `count_sensitivity`.
+
     Raises:
         UnclearError: the table does not show everything, or has no such columns.
         DataError: the table cannot be read.
     """
     try:
-        answers = {
-            **answers,
-            **Format(**_given(answers, "date", "encoding")).model_dump(exclude_unset=True),
-        }
+        said = Format(**_given(answers, "date", "encoding"))
     except ValidationError as error:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
+    answers = {**answers, **said.model_dump(exclude_unset=True)}
     written = _written(path, answers)
     start = DEFAULT.model_copy(update=written)
     raw = without_notes(read_table(path, None, start), start).cells.drop_duplicates()
@@ -212,22 +188,15 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
     columns["period"] = (
         {"year": year, **_part_of_year(month[0], dates.pop("date"))} if month else year
     )
-    form = {
-        **written,
-        **({"layout": layout} if layout else {}),
-        **dates,
-        **signs,
-        **_given(answers, "strip"),
-    }
+    form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
+    form |= _given(answers, "strip")
     cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
     cleaning |= ({"keep": keep} if keep else {}) | markers | merged | _given(answers, *_KEYS)
     if "per_person" in answers and capacity == "none":
         cleaning["checked"] = [*answers.get("checked", []), "rates"]
-    person = answers.get("per_person", 1)
-    return Look(
-        file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
-        person=person, count_sensitivity=_moved(rows["count"], form, cleaning, person),
-    )  # fmt: skip
+    moved = _moved(rows["count"], form, cleaning, answers.get("per_person", 1))
+    return {"format": form, "columns": columns, "periods": periods, "cleaning": cleaning,
+            "gain": gain, "count_sensitivity": moved}  # fmt: skip
 
 
 # The file ----------------------------------------------------------------------------------------
@@ -427,8 +396,7 @@ def _part_of_year(column: str, date: str) -> dict[str, str]:
 
 def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:
     """Return the signs that read all numbers, or ask if several signs read different numbers."""
-    texts = [cells.drop_duplicates() for cells in measured]
-    texts = [cells[cells.str.fullmatch(_NUMBER)] for cells in texts]
+    texts = [it[it.str.fullmatch(_NUMBER)].drop_duplicates() for it in measured]
     readings: dict[bytes, Mapping[str, str]] = {}
     for signs in _SIGNS:
         form = DEFAULT.model_copy(update=signs)
@@ -453,9 +421,7 @@ def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dic
     known = [*missing, *rules.suppressed_markers, *hidden]
     other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
     if len(other):
-        marks = "".join(
-            f", or --strip '{mark}'" for mark in dict.fromkeys(other.map(_mark)) if mark
-        )
+        marks = "".join(f", or --strip '{it}'" for it in dict.fromkeys(other.map(_mark)) if it)
         return {}, (
             f"{listed((repr(shortened(text)) for text in other), 5)}: missing, or too small to"
             f" publish? Give --missing TEXT or --suppressed TEXT for each{marks}"

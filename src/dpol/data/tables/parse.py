@@ -60,14 +60,10 @@ _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 """Characters that look like a thousands separator, by that separator."""
 _FORMS = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES}
 _NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_NAME = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
 _PARTS = {
     "YYYY": "(?P<year>[0-9]{4})", "YY": "(?P<short>[0-9]{2})", "ww": "(?P<week>[0-9]{1,2})",
     "ee": "(?P<epi>[0-9]{1,2})",
-    "Mon": f"(?P<name>(?i:{_NAME}))", "Qq": "(?i:q)(?P<quarter>[1-4])",
+    "Mon": f"(?P<name>(?i:(?:{'|'.join(_NAMES)})[a-z]{{0,6}}))", "Qq": "(?i:q)(?P<quarter>[1-4])",
     "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
     "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
 }  # fmt: skip

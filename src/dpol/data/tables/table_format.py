@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime
 import re
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from dpol.core.settings import Settings
 
@@ -16,15 +17,6 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 
 EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 """A text that may be a number with decimals or with a thousands separator."""
-Encoding = Literal[
-    "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "iso-8859-15", "gb18030", "shift_jis"
-]
-_OTHER_NAMES = {
-    "utf8": "utf-8", "utf16": "utf-16", "gbk": "gb18030", "sjis": "shift_jis", "ansi": "cp1252",
-    "latin1": "cp1252", "latin-1": "cp1252", "iso-8859-1": "cp1252", "latin-9": "iso-8859-15",
-    "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
-}  # fmt: skip
-"""Other names of encodings. Most files called Latin-1 are cp1252, which has more characters."""
 DATES = (
     "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
     "M-D-YYYY", "D.M.YY", "D/M/YY", "M/D/YY", "YY/M/D", "YY.M.D", "D Mon YYYY", "D Mon YY",
@@ -67,8 +59,13 @@ def months_of(date: Dates) -> int:
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
-def _encoding(name: object) -> object:
-    return _OTHER_NAMES.get(name.casefold(), name.casefold()) if isinstance(name, str) else name
+def _encoding(name: str) -> str:
+    try:
+        "".encode(name)  # refuses codecs that are not of texts
+    except LookupError:
+        raise ValueError("must be an encoding such as utf-8, utf-16 or cp1252") from None
+    known = codecs.lookup(name).name.removesuffix("-sig")
+    return "cp1252" if known == "iso8859-1" else known  # which has more characters, and is meant
 
 
 class Format(Settings):
@@ -106,9 +103,9 @@ class Format(Settings):
     `YYYY-MM-DD*` reads the start of a range. A month starts on its first day. Between the parts of
     `Mon` and `Qq` a blank or a hyphen may stand. A time of day may follow: 13:00, 9:00 or 1:00
     PM."""
-    encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
-    """Encoding of a CSV table, also by other names such as `latin-1`; from Excel mostly
-    `cp1252`."""
+    encoding: Annotated[str, AfterValidator(_encoding)] = "utf-8"
+    """Encoding of a CSV table, by a name that Python knows, such as `utf-16`, `cp1250` or
+    `shift_jis`; from Excel mostly `cp1252`, as which `latin-1` is read too."""
 
     @property
     def decimal_sign(self) -> str:
