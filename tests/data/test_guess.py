@@ -388,7 +388,25 @@ def test_units_and_notes_are_left_out_and_said(here: Path, capsys) -> None:
     broken = [*lines, "Source: office", lines[-1]]  # not the end of the table
     Path("t.csv").write_text("\n".join(broken))
     assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
-    assert f"row {len(lines) + 1}: has 1 cell, but the header has 4" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"row {len(lines) + 1}: has 1 cell, but the header has 4" in said
+    assert "say how many such rows there are: --skip-last" in said
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_notes_of_several_cells_below_a_table_are_left_out_by_their_number(
+    here: Path, suffix: str
+) -> None:
+    lines = [line.split(",") for line in rows("d,town,sick,beds", *PLAIN).splitlines()]
+    notes = [[], ["2021-01-03", "to 2021-01-17"], ["Source", "office", "of", "2021", "", "x"]]
+    if suffix == "csv":
+        Path("t.csv").write_text("\n".join(map(",".join, [*lines, *notes])))
+    else:
+        padded = [[*cells, *[""] * (6 - len(cells))] for cells in [*lines, *notes]]
+        pd.DataFrame(padded).to_excel("t.xlsx", header=False, index=False)
+    assert main(["new", "dataset", f"t.{suffix}", *OPTIONS, "--skip-last", "2"]) == 0
+    (stream,) = streams_of("t.yaml")
+    assert stream.gains.shape == (3, 3)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ _OPTIONS = {
     "strip": "sign to remove from the ends of numbers, such as %; may be repeated",
     "encoding": "encoding of a CSV table, such as cp1250",
     "sheet": "sheet of a workbook",
+    "skip_last": "number of rows at the end that are no part of the table, such as notes",
     "missing": "text that means a missing number; may be repeated",
     "suppressed": "text that means a number too small to publish; may be repeated",
     "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
@@ -57,7 +58,7 @@ CHOICES = {
 }
 """Choices of options, as of the keys of a config, whose settings would load pydantic."""
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "checked"
-_LARGEST = {"at_most": 1e6, "per_person": 1e3}
+_LARGEST = {"at_most": 1e6, "per_person": 1e3, "skip_last": 1e4}
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
 _OTHER_NAMES = {

@@ -99,12 +99,12 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         DataError: the table cannot be read.
     """
     try:
-        said = Format(**_given(answers, "date", "encoding"))
+        said = Format(**_given(answers, "date", "encoding", "skip_last"))
     except ValidationError as error:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
     answers = {**answers, **said.model_dump(exclude_unset=True)}
-    written = _written(path, answers)
+    written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
     raw = without_notes(read_table(path, None, start), start).cells.drop_duplicates()
 

@@ -12,11 +12,12 @@ import warnings
 import zipfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,7 @@ MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 SHOWN = 5  # rows in a message
 DELIMITERS = ",;\t|"
+Row = TypeVar("Row")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
 COLUMNS = Key(("dataset", "columns"))
@@ -125,7 +127,9 @@ def read_table(
     if not path.is_file():
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
-    for key in {".parquet": ("sheet", "skip_rows"), ".xlsx": ()}.get(path.suffix, ("sheet",)):
+    for key in {".parquet": ("sheet", "skip_rows", "skip_last"), ".xlsx": ()}.get(
+        path.suffix, ("sheet",)
+    ):
         if getattr(form, key):
             place = Key(("dataset", "format", key))
             raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
@@ -166,15 +170,17 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
             wanted = choose(header)
             columns = {header.index(name): list[str]() for name in wanted}
             broken: DataError | None = None
-            for row in filter(any, reader):
-                line = form.skip_rows + reader.line_num
+            numbered = ((form.skip_rows + reader.line_num, row) for row in reader if any(row))
+            for line, row in _without_last(numbered, form.skip_last):
                 while len(row) > len(header) and not row[-1].strip():
                     row.pop()
                 if len(row) != len(header) and broken is None:
                     broken = DataError(
                         f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
-                        f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break,"
-                        f" or, if the file is cut short here, {_AGAIN}"
+                        f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break;"
+                        f" or, if the file is cut short here, {_AGAIN}; or, if notes stand below"
+                        " the table, say how many such rows there are: ",
+                        Key(("dataset", "format", "skip_last")),
                     )
                 if broken and (len(row) > 1 or len(header) < 3):  # else a note below the table
                     raise broken
@@ -188,6 +194,15 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
             line = form.skip_rows + reader.line_num
             raise DataError(f"{path}, row {line}: is not CSV: {error}; {_AGAIN}") from None
     return pd.DataFrame(dict(zip(wanted, columns.values(), strict=True)), [*lines], dtype=str)
+
+
+def _without_last(rows: Iterable[Row], number: int) -> Iterator[Row]:
+    """Yield all rows but the last ones."""
+    held = deque[Row]()
+    for row in rows:
+        held.append(row)
+        if len(held) > number:
+            yield held.popleft()
 
 
 def _too_large(path: Path, most: str) -> DataError:
@@ -283,7 +298,8 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
             book.close()
     except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile) as error:
         raise OSError(str(error)) from None
-    rows = {number: row for number, row in rows.items() if number > form.skip_rows}
+    below = ((number, row) for number, row in rows.items() if number > form.skip_rows)
+    rows = dict(_without_last(below, form.skip_last))
     if not rows:
         remedy = keyed(
             "name another sheet in {dataset.format.sheet}, or lower {dataset.format.skip_rows}"

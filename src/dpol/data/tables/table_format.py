@@ -81,6 +81,8 @@ class Format(Settings):
     """Sheet of an `.xlsx` file; required if there are several."""
     skip_rows: Annotated[int, Field(ge=0, le=10_000)] = 0
     """Lines or rows above the header, such as titles."""
+    skip_last: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Rows at the end that are no part of the table, such as notes; blank ones do not count."""
     delimiter: Literal[",", ";", "\t", "|"] = ","
     """Separator of CSV cells; Excel writes `";"` where the decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None
