@@ -449,6 +449,18 @@ def test_a_week_beside_a_year_is_of_the_system_that_has_it(
         date="YYYY-ww" if expected["system"] == "iso" else "YYYY-ee"))) == first  # fmt: skip
 
 
+def test_spellings_of_one_place_wait_in_the_config(here: Path, capsys) -> None:
+    text = rows("d,town,sick,beds", *PLAIN)
+    Path("t.csv").write_text(text.replace("10,Ulm", "10,ULM"))
+    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
+    said = capsys.readouterr().err
+    assert said.endswith("if it is a separate entity) in t.yaml: remove the # before identifiers\n")
+    config = Path("t.yaml").read_text()
+    Path("t.yaml").write_text(config.replace("# identifiers", "identifiers"))
+    (stream,) = streams_of("t.yaml")
+    assert stream.entities == ("Bonn", "Trier", "Ulm")
+
+
 def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Path) -> None:
     lines = [f"2021-01-{day:02},{name},{code},5,30" for day in (3, 10, 17)
              for name, code in (("Ulm", "07"), ("Bonn", "08"))]  # fmt: skip
