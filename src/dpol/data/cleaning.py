@@ -110,7 +110,8 @@ def clean_panel(
     rules = dataset.rules
     kept = drop_rows(raw, rules, {group for named in groups.values() for group in named})
     rows, left_out = read_rows(kept, dataset, groups, capacities)
-    _refuse_unknown(raw.file, rows.loc[rows["capacity"] > 0, "entity"], _listed(rules))
+    if isinstance(rules.entities, list):
+        _refuse_unknown(raw.file, rows.loc[rows["capacity"] > 0, "entity"], rules.entities)
     doubts, played = dict[str, Doubt](), dict[str, tuple[pd.DataFrame, dict[str, int]]]()
     for label, stream in streams.items():
         of_stream = rows[rows["group"].isin(stream.groups)]
@@ -330,15 +331,15 @@ def _choose(
     of = rows.groupby("entity").agg(
         {"cases": "sum", "capacity": "max", "name": "last", "idle_counts": "sum"}
     )
-    of["reason"], listed = "", _listed(rules)
+    of["reason"] = ""
     if _selection(rules) == "counts":
         few, least = of["cases"] < rules.min_total_cases, f"{rules.min_total_cases:.10g}"
         of.loc[few, "reason"] = of["cases"].map(
             f"{{:.10g}} cases in all, fewer than {least}".format
         )
     of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
-    if listed:
-        of.loc[~of.index.isin(listed), "reason"] = "not listed in cleaning.entities"
+    if isinstance(rules.entities, list):
+        of.loc[~of.index.isin(rules.entities), "reason"] = "not listed in cleaning.entities"
     idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
     if len(idle) and rules.capacity_zero == "error":
         raise DoubtError(file, [_without_capacity(label, idle)])
@@ -374,7 +375,3 @@ def _without_capacity(label: str, idle: pd.DataFrame) -> Doubt:
         " these counts as 0, or carry the last capacity forward?",
         key=rule("capacity_zero"),
     )
-
-
-def _listed(rules: Cleaning) -> list[str]:
-    return rules.entities if isinstance(rules.entities, list) else []

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
 
-from dpol.core.errors import DataError
 from dpol.core.files import read_json, sha256
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import escape_markdown, unmeasured_in_words
@@ -176,16 +175,10 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
     Args:
         report: a report from `report_as_dict`.
         label: label of the stream.
-
-    Raises:
-        DataError: the report has no such stream.
     """
-    for stream in report["streams"]:
-        if stream["stream"] == label:
-            of_stream = {key: stream[key] for key in (SELECTION, MAX_CARRY)}
-            sums = {SUMS: stream[SUMS]} if stream[SUMS] else {}
-            return {**report["provenance"], **of_stream, **sums}
-    raise DataError(f"the cleaning report has no stream {label}; clean the table again")
+    stream = next(it for it in report["streams"] if it["stream"] == label)
+    kept = (SELECTION, MAX_CARRY, SUMS) if stream[SUMS] else (SELECTION, MAX_CARRY)
+    return {**report["provenance"], **{key: stream[key] for key in kept}}
 
 
 def in_warning(text: str) -> str:

@@ -185,9 +185,11 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         )  # fmt: skip
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
-    columns["period"] = (
-        {"year": year, **_part_of_year(month[0], dates.pop("date"))} if month else year
-    )
+    columns["period"] = year
+    if month:
+        of_year = {"YYYY-M": {"month": month[0]}, "YYYY-ww": {"week": month[0], "system": "iso"},
+                   "YYYY-ee": {"week": month[0], "system": "mmwr"}}  # fmt: skip
+        columns["period"] = {"year": year, **of_year[dates.pop("date")]}
     form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
     form |= _given(answers, "strip")
     cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
@@ -385,13 +387,6 @@ def _dates(
     if not monthly and apart and usual.nunique() > 1:  # entities report on different weekdays
         length["of"] = "last"
     return keys, length, ""
-
-
-def _part_of_year(column: str, date: str) -> dict[str, str]:
-    """Return the keys of a column of months or weeks beside a column of years."""
-    if date == "YYYY-M":
-        return {"month": column}
-    return {"week": column, "system": "iso" if date == "YYYY-ww" else "mmwr"}
 
 
 def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:

@@ -222,9 +222,9 @@ def _undecoded(path: Path, form: Format) -> DataError:
         start = table.read(4)
     if start.startswith(WORKBOOKS):
         return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
-    other = "cp1252" if form.encoding == "utf-8" else "utf-8"
-    likely = "utf-16" if start.startswith(UTF_16) else other
-    remedy = keyed("Set {dataset.format.encoding}, such as to "), f"{likely}, or {_LOOK}"
+    remedy = keyed(
+        "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=_LOOK
+    )
     return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
 
 
