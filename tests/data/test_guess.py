@@ -481,12 +481,27 @@ def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Pa
         ("d", "2021.01.04 2021.01.11 2021.01.18", {"date": "YYYY.M.D", "days": 7}),
         ("d", "2021-05 2021-06 2021-07", {"date": "YYYY-M", "months": 1}),
         ("KW", "2021-11 2021-12 2021-13", {"date": "YYYY-ww", "days": 7}),
+        ("d", "44197 44204.0 44211", {"date": "Excel", "days": 7}),
+        ("d", "2021-01-03_to_2021-01-09 2021-01-10_to_2021-01-16",
+         {"date": "YYYY-MM-DD*", "days": 7}),
+        ("d", "20.12.2021–26.12.2021 27.12.2021–2.1.2022", {"date": "D.M.YYYY*", "days": 7}),
     ],
-)
+)  # fmt: skip
 def test_dates_that_portals_write(tmp_path: Path, name, dates, expected) -> None:
-    text = rows(f"{name},town,sick,beds", *(f"{date},{{}},5,30" for date in dates.split()))
+    parts = [date.replace("_", " ") for date in dates.split()]
+    text = rows(f"{name},town,sick,beds", *(f"{date},{{}},5,30" for date in parts))
     seen = looked(tmp_path / "t.csv", text, **TOLD)
     assert {key: seen.get(key) for key in expected} == expected
+
+
+def test_ranges_of_days_of_one_month_are_asked_about(tmp_path: Path) -> None:
+    weeks = "3–9 Jan 2021", "10–16 Jan 2021", "31 Jan–6 Feb 2021"
+    text = rows("d,town,sick,beds", *(f"{week},{{}},5,30" for week in weeks))
+    question = asked(tmp_path / "t.csv", text, **TOLD)["period"]
+    assert "dpol knows no format of any; also give --date" in question
+    assert "* for the rest of a range" in question
+    told = {**TOLD, "period": "d", "date": "*D Mon YYYY"}
+    assert looked(tmp_path / "t.csv", text, **told)["days"] == 7
 
 
 def test_months_in_a_column_of_weeks_are_asked_about(tmp_path: Path) -> None:

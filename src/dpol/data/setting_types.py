@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, TypeAlias
 
@@ -24,22 +25,18 @@ from dpol.data.tables.table_format import Dates
 
 
 def relative(path: str) -> str:
-    """Return a path below the working folder. Raises ValueError for any other."""
+    """Return a path of a `.csv.gz` below the working folder. Raises ValueError for any other."""
     parts = PurePosixPath(path).parts
-    if not parts or parts[0] == "/" or ".." in parts:
+    if not path.endswith(".csv.gz") or parts[0] == "/" or ".." in parts:
         raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
     return path
 
 
-def ends_in(*suffixes: str) -> Callable[[str], str]:
-    """Return a check that a path has one of some suffixes; it raises ValueError for others."""
-
-    def check(path: str) -> str:
-        if not path.endswith(suffixes):
-            raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
-        return path
-
-    return check
+def ends_in(suffixes: tuple[str, ...], path: str) -> str:
+    """Return a path that has one of some suffixes. Raises ValueError for any other."""
+    if not path.endswith(suffixes):
+        raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
+    return path
 
 
 def number_or_column(value: object) -> object:
@@ -52,7 +49,7 @@ def number_or_column(value: object) -> object:
 
 def all_or_names(value: object) -> object:
     """Return `all`, or at least two distinct names. Raises ValueError for anything else."""
-    if value is None or value == "all":
+    if value in (None, "all"):
         return value
     if not isinstance(value, list) or len(value) < 2:
         raise ValueError("must be all, or a list of at least two identifiers")
@@ -79,7 +76,7 @@ LookName = Literal["totals", "columns", "cumulative", "rates", "periods", "rows"
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 
-TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]
+TableFile = Annotated[str, AfterValidator(partial(ends_in, TABLES))]
 
 
 class YearAnd(Settings):

@@ -23,7 +23,6 @@ from dpol.data.setting_types import (
     TextOrTexts,
     all_or_names,
     columns_of,
-    ends_in,
     number_or_column,
     relative,
 )
@@ -39,7 +38,7 @@ class WebSource(Settings):
     """Kind of source."""
     endpoints: Annotated[list[Endpoint], Field(min_length=1)]
     """The endpoints that serve it, tried in order."""
-    file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
+    file: Annotated[str, AfterValidator(relative)]
     """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
 
 

@@ -234,13 +234,8 @@ def _problems(stream: GainStream) -> Iterator[str]:
         yield str(error)
     if stream.stay > 1 and capacity is None:
         yield f"stay must be 1 for gains without capacities, got {stream.stay}"
-    yield from _bad_cells(stream)
-
-
-def _bad_cells(stream: GainStream) -> Iterator[str]:
-    """Yield the first bad cell of each array."""
     top = stream.gain_range
-    for name, values, (low, high), wanted in (
+    for name, values, (low, high), number in (
         ("gain", stream.gains, (0.0, top), f"a number in [0, {top:g}]"),
         ("capacity", stream.capacity, POSITIVE, "a positive number"),
         (_GIVEN, stream.given_sensitivity, POSITIVE, "a positive number"),
@@ -249,7 +244,7 @@ def _bad_cells(stream: GainStream) -> Iterator[str]:
             t, *i = cell = tuple(bad[0])
             of = f"{stream.entities[i[0]]} in round" if i else "round"
             yield (
-                f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {wanted}"
+                f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {number}"
                 f" ({len(bad)} such cells); fix the table, or its description under dataset in the"
                 " config"
             )

@@ -40,7 +40,7 @@ from dpol.data.tables.raw_table import (
     sheet_cells,
     without_notes,
 )
-from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, YEARS, Format, months_of
+from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, NUMBERS, Format, months_of
 
 LINES, START = 500, 1_000_000
 """Number of lines, and of bytes, at the start of a file that show its format."""
@@ -62,9 +62,7 @@ _SIGNS: tuple[Mapping[str, str], ...] = (
 
 _WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke)")
 """Names of columns of weeks, so that 2021-05 is asked about."""
-_KEYS = (
-    "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero",
-)  # fmt: skip
+_KEYS = "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero"
 """Options that are keys of `dataset.cleaning`."""
 _OTHERS = "count", "capacity", "latest_by"
 """Options that name columns without entities."""
@@ -259,10 +257,10 @@ def _laid_out(
     """Return the table with a row for each count, its layout if it was wide, and its periods."""
     names = [*map(str, table)]
     forms = {name: date_formats(table[name].unique(), LEAST_DATES) for name in names}
-    dates = [name for name, of_one in forms.items() if {*of_one} - {YEARS}]
+    dates = [name for name, of_one in forms.items() if {*of_one} - {*NUMBERS}]
     heads = [name for name in names if date_formats([name]) and name not in answers.values()]
     if dates:  # then columns named 2001 may be anything
-        heads = [name for name in heads if date_formats([name]) != [YEARS]]
+        heads = [name for name in heads if {*date_formats([name])} - {*NUMBERS}]
     if len(heads) > 2:
         layout, made, melted = "wide-periods", "period", heads
         dated = [answers.get("period", "period")]
@@ -326,10 +324,6 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(map(shortened, names))
 
 
-def _two(cells: Iterable[str]) -> str:
-    return ", ".join(repr(shortened(cell)) for cell in [*dict.fromkeys(cells)][:2])
-
-
 # Cells -------------------------------------------------------------------------------------------
 
 
@@ -345,12 +339,6 @@ def _is_number(column: Texts) -> bool:
 def _mark(text: str) -> str:
     """Return the sign or word after a number."""
     return match[1] if (match := _MARKED.fullmatch(text)) else ""
-
-
-def _numbers(cells: Texts, form: Format) -> pd.Series[float]:
-    """Return the numbers of a column; NaN for other texts."""
-    held = cells.where(cells.str.fullmatch(_NUMBER), "")
-    return pd.Series(parse_numbers(held, form.of_column(held.unique())), cells.index)
 
 
 def _dates(
@@ -371,7 +359,7 @@ def _dates(
             if forms
             else f"have a format that dpol does not know; give it, {FORMATS}"
         )
-        return {}, {}, f"{_two(texts)} {may_be}"
+        return {}, {}, f"{', '.join(repr(shortened(text)) for text in texts[:2])} {may_be}"
     keys = {"date": form.date} if form.date != DEFAULT.date else {}
     firsts, lasts = days.dt.is_month_start.all(), days.dt.is_month_end.all()
     monthly = bool(months_of(form.date) or firsts or lasts)
@@ -437,7 +425,8 @@ def _moved(
     if not hidden:
         return person
     value, known = cleaning["suppressed_value"], DEFAULT.model_copy(update=form)
-    published = np.array(_numbers(count.mask(count.isin(hidden), ""), known).dropna(), float)
+    held = count[count.str.fullmatch(_NUMBER) & ~count.isin(hidden)]
+    published = parse_numbers(held, known.of_column(held.unique()))
     below = [int(m[2]) + (m[1] == "≤") for text in hidden if (m := _BELOW.fullmatch(text))]
     least = max(below, default=None)
     once, rows_of_one = (1, person) if cleaning.get("several_rows") == "sum" else (person, 1)

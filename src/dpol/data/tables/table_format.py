@@ -21,24 +21,25 @@ DATES = (
     "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
     "M-D-YYYY", "D.M.YY", "D/M/YY", "M/D/YY", "YY/M/D", "YY.M.D", "D Mon YYYY", "D Mon YY",
     "YYYY-Www", "YYYY-M", "Mon YYYY", "YYYY-Qq", "Qq YYYY", "YYYY", "YYYY.M.D", "YYYY-ww", "YYYYMM",
-    "M/YYYY", "Mon YY", "YYYY'M'MM", "YYYY-Wee", "YYYY-ee",
+    "M/YYYY", "Mon YY", "YYYY'M'MM", "YYYY-Wee", "YYYY-ee", "Excel",
 )  # fmt: skip
 """The formats of dates that dpol looks for."""
+RANGES = tuple(f"{like}*" for like in DATES if "D" in like)
+"""The formats of ranges of dates that it looks for then."""
 FORMATS = (
     "such as D.M.YYYY, D Mon YY, YYYY-M, YYYY-Qq or YYYY-Www; signs that no date is made of stand"
     " between apostrophes ('KW' ww/YYYY), and * for the rest of a range"
 )
 """How a format of dates is written, for messages."""
-YEARS = "YYYY"
-"""The format in which a number from 1900 to 2100 is a date."""
+NUMBERS = "YYYY", "Excel"
+"""The formats in which a number from 1900 to 2100, or from 30000 to 59999, is a date."""
 
 
 def _pattern(date: str) -> str:
-    parts = re.findall("YY(?:YY)?|M+|D+|ww|ee|Qq", re.sub("'[^']*'", "", date.replace("Mon", "M")))
+    signs = re.sub("'[^']*'", "", date.replace("Mon", "M"))
+    parts = re.findall("YY(?:YY)?|M+|D+|ww|ee|Qq|Excel", signs)
     of = {part[0] for part in parts}
-    if "Y" not in of or len(of) < len(parts) or of not in (
-        {"Y"}, {"Y", "M"}, {"Y", "M", "D"}, {"Y", "w"}, {"Y", "e"}, {"Y", "Q"}
-    ):  # fmt: skip
+    if len(of) < len(parts) or of not in map(set, ("Y", "YM", "YMD", "Yw", "Ye", "YQ", "E")):
         raise ValueError(f"must be a format of dates, {FORMATS}")
     return date
 
@@ -52,7 +53,7 @@ def months_of(date: Dates) -> int:
     >>> months_of("YYYY-M"), months_of("Qq YYYY"), months_of("YYYY"), months_of("YYYY-Www")
     (1, 3, 12, 0)
     """
-    day = re.search("D|ww|ee", date)
+    day = re.search("D|ww|ee|Excel", date)
     return 0 if day else 1 if "M" in date else 3 if "Q" in date else 12
 
 
@@ -102,7 +103,8 @@ class Format(Settings):
     YY is a year from 1969 to 2068, Mon is `Jan` or `January`, Qq a quarter such as Q1, ww a week
     from Monday (ISO 8601), and ee one from Sunday of US surveillance (MMWR). M, D, ww and ee have
     one or two digits, MM and DD two. Other letters stand between apostrophes: `'KW' ww/YYYY`.
-    `YYYY-MM-DD*` reads the start of a range. A month starts on its first day. Between the parts of
+    `YYYY-MM-DD*` reads the start of a range, `*D Mon YYYY` its end, and `Excel` the number of a day
+    since 1900 that spreadsheets write. A month starts on its first day. Between the parts of
     `Mon` and `Qq` a blank or a hyphen may stand. A time of day may follow: 13:00, 9:00 or 1:00
     PM."""
     encoding: Annotated[str, AfterValidator(_encoding)] = "utf-8"
