@@ -231,6 +231,17 @@ def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
         assert more == []
 
 
+def test_the_sums_of_a_large_table_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = pd.DataFrame(told(rows(DRAWN)))
+    small, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
+    monkeypatch.setattr("dpol.data.tables.raw_table._SMALL", 1)
+    large, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
+    pd.testing.assert_frame_equal(large.table, small.table)
+    assert large.warnings == small.warnings
+
+
 def test_counts_are_not_said_to_lack_the_sums_of_capacities(tmp_path: Path) -> None:
     cells = pd.DataFrame(told(rows(DRAWN))).drop(columns=BED_SUMS)
     panel, _ = cleaned(tmp_path / "t.csv", cells, with_sums())

@@ -37,7 +37,7 @@ from dpol.data.panel import (
     report_as_dict,
 )
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.second_look import Doubt, DoubtError, cells_named, rule, second_look
+from dpol.data.second_look import SHOWN, Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
@@ -45,8 +45,6 @@ from dpol.data.tables.parse import KINDS
 from dpol.data.tables.raw_table import RawTable, read_capacities, read_counts
 from dpol.data.typed_rows import drop_rows, read_rows
 
-SHOWN = 5
-"""Number of entities that a message shows."""
 _SOURCES = ["count_source", "capacity_source"]
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 

@@ -185,9 +185,9 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         raise UnclearError(asked)
     columns["period"] = year
     if month:
-        of_year = {"YYYY-M": {"month": month[0]}, "YYYY-ww": {"week": month[0], "system": "iso"},
-                   "YYYY-ee": {"week": month[0], "system": "mmwr"}}  # fmt: skip
-        columns["period"] = {"year": year, **of_year[dates.pop("date")]}
+        date = dates.pop("date")
+        week = {"week": month[0], "system": "iso" if "ww" in date else "mmwr"}
+        columns["period"] = {"year": year, **({"month": month[0]} if months_of(date) else week)}
     form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
     form |= _given(answers, "strip")
     cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
@@ -267,7 +267,7 @@ def _laid_out(
     else:
         layout, made, dated = "wide", "entity", dates or [name for name in names if forms[name]]
         if "period" in answers:
-            dated = answers["period"].split(",")
+            dated = answers["period"].split(",", 1)
         elif len(dated) != 1:
             none = "" if dated else f" dpol knows no format of any; also give --date, {FORMATS}"
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})

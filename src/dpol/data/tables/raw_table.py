@@ -109,12 +109,12 @@ def read_table(
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
     *,
-    others: bool = False,
+    others: Sequence[str] | None = (),
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    With `others`, all further columns of a small table are read too that have a name of their own,
-    because they may tell rows apart. Missing cells of a Parquet table or sheet become empty text;
+    Those of `others`, None for all further ones, are read too where they are there and have a name
+    of their own. Missing cells of a Parquet table or sheet become empty text;
     blank lines of a CSV table and blank rows of a sheet are left out. A formula yields the value
     that was saved with it, or empty text.
 
@@ -135,7 +135,6 @@ def read_table(
             raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
     read = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
-        others = others and path.stat().st_size < _SMALL
         cells = read(path, form, partial(refuse_columns, path, columns, others=others))
     except UnicodeError:
         raise _undecoded(path, form) from None
@@ -344,16 +343,17 @@ def refuse_columns(
     present: Sequence[str],
     key: Key = COLUMNS,
     *,
-    others: bool = False,
+    others: Sequence[str] | None = (),
 ) -> list[str]:
     """Return the wanted columns, by default all, of a table that has each once.
 
-    With `others`, the result also has all further columns with a name of their own.
+    The result also has those of `others`, None for all further ones, that have a name of their own.
 
     Raises:
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
-    more = [name for name in present if others and name.strip() and present.count(name) == 1]
+    named = [name for name in present if name.strip() and present.count(name) == 1]
+    more = [name for name in named if others is None or name in others]
     wanted = present if wanted is None else [*dict.fromkeys([*wanted, *more])]
     if not any(present):
         raise DataError(f"{path}: holds no table; {_AGAIN}")
@@ -395,8 +395,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove ",
             keyed("{dataset.source.sha256}"),
         )
-    raw = read_table(file, dataset.read_columns, form, others=True)
-    raw = without_notes(raw, form)
+    large = Path(file).exists() and Path(file).stat().st_size >= _SMALL
+    others = columns.of_days() if large else None  # any column may tell rows apart
+    raw = without_notes(read_table(file, dataset.read_columns, form, others=others), form)
     read = {
         "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
         "capacities": "taken as missing",
