@@ -52,17 +52,16 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             selection="all",
             max_carry=4,
             missing_periods=(),
-            sparse_periods=(),
-            sparse_entities=(),
             smallest_capacity=4.0,
             largest_density=0.5,
             unknown=None,
             sums=None,
             unmeasured={"periods": 0, "share": 0.0},
-            idle=(),
-            capacity_zero="error",
+            checks=panel.reports[0].checks,
+            changed=0,
         ),
     )
+    assert not any(panel.reports[0].checks.values())
 
 
 def test_an_entity_that_moves_plays_where_its_rows_are_with_its_latest_group() -> None:
@@ -382,8 +381,8 @@ def test_an_identifier_that_no_stream_holds_is_refused_with_the_nearest() -> Non
     drawn = {"050001": ("1", "9"), "050002": ("1", "9"), "320001": ("1", "9")}
     given = ["050001", "50002", "320001", "St. Mary"]
     assert refused(drawn, dataset(entities=given, min_total_cases=100)) == (
-        "hospitals.csv: correct dataset.cleaning.entities, which lists 2 entities without a row in"
-        " the chosen groups and periods:\n"
+        "hospitals.csv: correct dataset.cleaning.entities, which lists 2 entities without a row, or"
+        " a capacity above 0, in the chosen groups and periods:\n"
         "  '50002'; did you mean 050002?\n"
         "  'St. Mary'"
     )
@@ -404,7 +403,5 @@ def test_a_list_may_name_entities_of_several_streams() -> None:
 
 def test_a_listed_entity_that_cannot_play_is_refused() -> None:
     drawn = {**FOUR, "e": ("9", "0")}
-    assert refused(drawn, dataset(entities=["a", "b", "e"], min_total_cases=100)) == (
-        "hospitals.csv: dataset.cleaning.entities lists e, but stream S has no capacity above 0"
-        " for them; remove them from the list, or check dataset.columns.capacity"
-    )
+    said = refused(drawn, dataset(entities=["a", "b", "e"], min_total_cases=100))
+    assert said.endswith("or a capacity above 0, in the chosen groups and periods:\n  'e'")

@@ -40,7 +40,7 @@ def clean(dirty: DirtyTable, *, sums: bool = True, **cleaning: Any) -> CleanPane
     keys = yaml.safe_load(CONFIG.read_text())["dataset"]
     keys["cleaning"] |= {"max_zeroed": 0.1, **cleaning}
     dataset = Dataset.model_validate(keys)
-    columns = dataset.needed_columns.needed() + dataset.optional_columns * sums
+    columns = dataset.needed_columns.needed() + dataset.needed_columns.of_days() * sums
     raw = raw_table("table.csv.gz", dirty.frame()[columns])
     streams = {label: Stream(groups=groups) for label, groups in STREAMS.items()}
     return clean_panel(raw, dataset, streams)
@@ -85,7 +85,8 @@ def test_rows_that_are_not_played_are_counted_and_entities_dropped_are_named(
 def test_missing_and_sparse_weeks_are_named(cleaned: tuple[CleanPanel, DirtyTable]) -> None:
     nm, pa, west = cleaned[0].reports
     assert nm.missing_periods == (f"1 between {STARTS[30]} and {STARTS[32]}",)
-    assert pa.sparse_periods == (f"{STARTS[SPARSE_WEEK]} (1 of {pa.entities} entities)",)
+    sparse = f"{STARTS[SPARSE_WEEK]} (1 of {pa.entities} entities)"
+    assert pa.checks["periods with almost no entity, check their dates"] == (sparse,)
     assert (nm.periods, pa.periods, west.periods) == (66, 67, 67)
 
 

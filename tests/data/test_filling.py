@@ -49,7 +49,8 @@ def test_more_than_a_hundredth_of_the_counts_above_the_capacity_is_asked_about(
 ) -> None:
     if not asked:
         (report,) = clean(clipped(number), dataset(above=None)).reports
-        assert report.cut == tuple(f"a, {week(t)}: 9" for t in range(number))
+        cut = report.checks["counts above their bound, cut to it (cleaning.above)"]
+        assert cut == tuple(f"a, {week(t)}: 9" for t in range(number))
         return
     said = refused(clipped(number), dataset(above=None)).splitlines()
     cells = "; ".join(f"a, {week(t)}: 9" for t in range(number))
@@ -126,7 +127,9 @@ def test_a_period_in_which_almost_no_entity_has_a_row_is_named(
     with caplog.at_level(logging.WARNING, "dpol"):
         (report,) = clean(of).reports
     entry = f"{week(place)} ({there} of {n} entities)"
-    assert report.sparse_periods == ((entry,) if named else ())
+    assert report.checks["periods with almost no entity, check their dates"] == (
+        (entry,) if named else ()
+    )
     said = [text for text in caplog.messages if "missing counts set to 0" not in text]
     assert [entry in text for text in said] == [True] * named
 
@@ -162,7 +165,9 @@ def test_missing_periods_and_entities_with_few_rows_are_said(
     of = [line for t in range(22) if t != 3 for line in of_period(week(t), "ab")]
     of += [*of_period(week(0), "cd"), *of_period(week(1), "cd"), *of_period(week(2), "d")]
     (report,) = clean(of).reports
-    assert report.sparse_entities == ("c (2 of 21 periods)",)
+    assert report.checks["entities in few periods, check their spelling"] == (
+        "c (2 of 21 periods)",
+    )
     gap = f"1 between {week(2)} and {week(4)}"
     for what, text in (
         ("periods missing", gap),

@@ -69,7 +69,8 @@ def looked(path: Path, text: str, **told: Any) -> dict[str, Any]:
     """Return all keys of the config that a table shows."""
     path.write_text(text, encoding="utf-8")
     seen = look_at(path, told)
-    return {**seen.format, **seen.columns, **seen.periods, **seen.cleaning, **seen.gain}
+    keys = "format", "columns", "periods", "cleaning", "gain"
+    return {key: it for block in keys for key, it in seen[block].items()}
 
 
 def asked(path: Path, text: str, **told: Any) -> dict[str, str]:
@@ -192,7 +193,7 @@ def test_the_format_is_seen_at_the_start_of_a_file(
         monkeypatch.setattr("dpol.data.tables.guess.START", length)
         assert "encoding" not in looked(tmp_path / "t.csv", text, **TOLD)
     (tmp_path / "t.csv").write_bytes(text.encode("cp1252"))
-    assert look_at(tmp_path / "t.csv", TOLD).format["encoding"] == "cp1252"
+    assert look_at(tmp_path / "t.csv", TOLD)["format"]["encoding"] == "cp1252"
 
 
 CELLS = [
@@ -345,9 +346,9 @@ def test_a_column_per_period_may_have_other_columns(here: Path) -> None:
     text = "\n".join(["town,land,beds,2021-01,2021-02,2021-03", *towns, "Total,,240,6,12,18"])
     Path("t.csv").write_text(text)
     seen = look_at(Path("t.csv"), {"capacity": "beds"})
-    assert seen.columns["entity"] == "town"
-    assert seen.cleaning["drop_where"] == {"period": ["land"]}
-    assert seen.periods == {"months": 1}
+    assert seen["columns"]["entity"] == "town"
+    assert seen["cleaning"]["drop_where"] == {"period": ["land"]}
+    assert seen["periods"] == {"months": 1}
 
 
 def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
@@ -359,7 +360,7 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert main(["new", "dataset", "t.xlsx"]) == 1
     assert "--sheet must be one of '2021', '2022'" in capsys.readouterr().err
     seen = look_at(Path("t.xlsx"), {**TOLD, "sheet": "2022"})
-    assert (seen.format, seen.columns["entity"]) == ({"sheet": "2022"}, "town")
+    assert (seen["format"], seen["columns"]["entity"]) == ({"sheet": "2022"}, "town")
 
 
 def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> None:
@@ -387,7 +388,25 @@ def test_units_and_notes_are_left_out_and_said(here: Path, capsys) -> None:
     broken = [*lines, "Source: office", lines[-1]]  # not the end of the table
     Path("t.csv").write_text("\n".join(broken))
     assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
-    assert f"row {len(lines) + 1}: has 1 cell, but the header has 4" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"row {len(lines) + 1}: has 1 cell, but the header has 4" in said
+    assert "say how many such rows there are: --skip-last" in said
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_notes_of_several_cells_below_a_table_are_left_out_by_their_number(
+    here: Path, suffix: str
+) -> None:
+    lines = [line.split(",") for line in rows("d,town,sick,beds", *PLAIN).splitlines()]
+    notes = [[], ["2021-01-03", "to 2021-01-17"], ["Source", "office", "of", "2021", "", "x"]]
+    if suffix == "csv":
+        Path("t.csv").write_text("\n".join(map(",".join, [*lines, *notes])))
+    else:
+        padded = [[*cells, *[""] * (6 - len(cells))] for cells in [*lines, *notes]]
+        pd.DataFrame(padded).to_excel("t.xlsx", header=False, index=False)
+    assert main(["new", "dataset", f"t.{suffix}", *OPTIONS, "--skip-last", "2"]) == 0
+    (stream,) = streams_of("t.yaml")
+    assert stream.gains.shape == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -430,6 +449,18 @@ def test_a_week_beside_a_year_is_of_the_system_that_has_it(
         date="YYYY-ww" if expected["system"] == "iso" else "YYYY-ee"))) == first  # fmt: skip
 
 
+def test_spellings_of_one_place_wait_in_the_config(here: Path, capsys) -> None:
+    text = rows("d,town,sick,beds", *PLAIN)
+    Path("t.csv").write_text(text.replace("10,Ulm", "10,ULM"))
+    assert main(["new", "dataset", "t.csv", *OPTIONS]) == 1
+    said = capsys.readouterr().err
+    assert said.endswith("if it is a separate entity) in t.yaml: remove the # before identifiers\n")
+    config = Path("t.yaml").read_text()
+    Path("t.yaml").write_text(config.replace("# identifiers", "identifiers"))
+    (stream,) = streams_of("t.yaml")
+    assert stream.entities == ("Bonn", "Trier", "Ulm")
+
+
 def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Path) -> None:
     lines = [f"2021-01-{day:02},{name},{code},5,30" for day in (3, 10, 17)
              for name, code in (("Ulm", "07"), ("Bonn", "08"))]  # fmt: skip
@@ -450,12 +481,27 @@ def test_the_other_column_that_tells_entities_apart_has_their_names(tmp_path: Pa
         ("d", "2021.01.04 2021.01.11 2021.01.18", {"date": "YYYY.M.D", "days": 7}),
         ("d", "2021-05 2021-06 2021-07", {"date": "YYYY-M", "months": 1}),
         ("KW", "2021-11 2021-12 2021-13", {"date": "YYYY-ww", "days": 7}),
+        ("d", "44197 44204.0 44211", {"date": "Excel", "days": 7}),
+        ("d", "2021-01-03_to_2021-01-09 2021-01-10_to_2021-01-16",
+         {"date": "YYYY-MM-DD*", "days": 7}),
+        ("d", "20.12.2021–26.12.2021 27.12.2021–2.1.2022", {"date": "D.M.YYYY*", "days": 7}),
     ],
-)
+)  # fmt: skip
 def test_dates_that_portals_write(tmp_path: Path, name, dates, expected) -> None:
-    text = rows(f"{name},town,sick,beds", *(f"{date},{{}},5,30" for date in dates.split()))
+    parts = [date.replace("_", " ") for date in dates.split()]
+    text = rows(f"{name},town,sick,beds", *(f"{date},{{}},5,30" for date in parts))
     seen = looked(tmp_path / "t.csv", text, **TOLD)
     assert {key: seen.get(key) for key in expected} == expected
+
+
+def test_ranges_of_days_of_one_month_are_asked_about(tmp_path: Path) -> None:
+    weeks = "3–9 Jan 2021", "10–16 Jan 2021", "31 Jan–6 Feb 2021"
+    text = rows("d,town,sick,beds", *(f"{week},{{}},5,30" for week in weeks))
+    question = asked(tmp_path / "t.csv", text, **TOLD)["period"]
+    assert "dpol knows no format of any; also give --date" in question
+    assert "* for the rest of a range" in question
+    told = {**TOLD, "period": "d", "date": "*D Mon YYYY"}
+    assert looked(tmp_path / "t.csv", text, **told)["days"] == 7
 
 
 def test_months_in_a_column_of_weeks_are_asked_about(tmp_path: Path) -> None:

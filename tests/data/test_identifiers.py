@@ -98,7 +98,7 @@ def test_a_blank_group_is_said(caplog: pytest.LogCaptureFixture) -> None:
     assert f"- {said}" in report_as_markdown(report_as_dict(panel, origin))
 
 
-def test_control_characters_of_a_name_are_replaced_and_their_rows_counted() -> None:
+def test_control_characters_of_a_name_are_replaced_and_said() -> None:
     """A public table cannot be mended, and a terminal obeys the second name."""
     names = {"a": "a\x00z", "b": "b\x1b[31m3", "c": "c\x9b1"}
     of = [row for k in range(3) for row in of_period(week(k), "abc")]
@@ -106,6 +106,6 @@ def test_control_characters_of_a_name_are_replaced_and_their_rows_counted() -> N
         each["hospital"] = names[each["hospital"]]
     panel = clean(of)
     assert {*panel.table["entity"]} == {*panel.table["name"]} == {"a?z", "b?[31m3", "c?1"}
-    assert panel.warnings == ("control characters in 9 rows read as ?, first in row 2",)
+    assert panel.warnings == ("control characters in column hospital read as ?",)
     of[1]["week"] = "soon"
     assert "\x1b" not in refused(of)

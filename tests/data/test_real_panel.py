@@ -8,6 +8,7 @@ import yaml
 
 from data.drawn import counts, dataset, streams
 from dpol.data.cleaning import clean_panel, clean_table
+from dpol.data.panel import IDLE_READ
 from dpol.data.settings import Dataset
 from dpol.data.tables.raw_table import read_table
 from pipeline import ROOT
@@ -45,4 +46,5 @@ def test_sums_tell_most_hidden_averages_of_central_texas() -> None:
     assert (found["summed_capacities"], found["hidden_sum_capacities"]) == (32, 1)
     assert not {"suppressed_counts", "uncovered_counts"} & {*found}
     assert found["idle_counts"] == 18 + 1
-    assert [text.split()[0] for text in panel.reports[0].idle] == ["450808", "670006"]
+    idle = panel.reports[0].checks[IDLE_READ["carry"]]
+    assert [text.split()[0] for text in idle] == ["450808", "670006"]

@@ -127,6 +127,12 @@ def national(t: pd.DataFrame, name: str) -> pd.DataFrame:
     return pd.concat([t, whole], ignore_index=True)
 
 
+def average(t: pd.DataFrame) -> pd.DataFrame:
+    mean = t.groupby("week", as_index=False)[["patients", "beds"]].mean()
+    mean = mean.round({"patients": 1, "beds": 1})
+    return pd.concat([t, mean.assign(place="ENGLAND")], ignore_index=True)
+
+
 def two_sites() -> pd.DataFrame:
     t = wards(6, 52, 23)
     t["patients"] = (t["patients"] * 0.35).astype(int)
@@ -201,6 +207,9 @@ BEDS = "--count", "patients", "--capacity", "beds"
     [
         (lambda: without_beds(national(wards(), "ENGLAND")), "--at-most 2000", "", "",
          1.3372, 2.7290),
+        (lambda: average(wards()), "--count patients --capacity beds",
+         "--drop-where: ENGLAND equals the mean share of all others in 60 of 60 periods. Leave",
+         "--drop-where place=ENGLAND", 30.8682, 46.4130),
         (two_sites, "--entity place --count patients --capacity beds --each-day sum --per-person 1",
          "--several-capacities", "--several-capacities sum", 6.9397, 9.1875),
         (one_typing_error, "--at-most 200", "--above: 1 count of 180 above the bound, and at least"

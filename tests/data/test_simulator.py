@@ -15,7 +15,9 @@ from dpol.data.simulator import simulate_hospitals
 
 FRIDAY = datetime.date(2020, 8, 7)
 STATES = {"NM": 24, "PA": 146, "CA": 293}
-BEDS, COUNTS, CASES = (list(names) for names in (simulator.BEDS, simulator.COUNTS, simulator.CASES))
+BEDS = [*simulator.BEDS]
+COUNTS = [simulator.ALL_COVID, simulator.ADULT_CONFIRMED]
+CASES = [simulator.ADULT_SUSPECTED, simulator.CHILD_SUSPECTED]
 KEY = ["hospital_pk", "collection_week"]
 HIDDEN, MISSING = "-999999", ["", "NA"]
 

@@ -97,7 +97,6 @@ CLEANING = {
             "periods": 148,
             "selection": "counts",
             "missing_periods": ["1 between 2021-01-15 and 2021-01-29"],
-            "sparse_periods": ["2021-02-03 (1 of 24 entities)"],
             "smallest_capacity": 4.5,
             "largest_density": 0.75,
             "unmeasured": {"periods": 13, "share": 0.0893},

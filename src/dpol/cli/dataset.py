@@ -7,11 +7,12 @@ import logging
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from dpol.core.errors import Key, in_words
+from dpol.core.errors import Key, Text, in_words
 from dpol.core.options import Commands, add_command, between, given
 from dpol.core.words import listed, shortened
 
@@ -33,6 +34,7 @@ _OPTIONS = {
     "strip": "sign to remove from the ends of numbers, such as %; may be repeated",
     "encoding": "encoding of a CSV table, such as cp1250",
     "sheet": "sheet of a workbook",
+    "skip_last": "number of rows at the end that are no part of the table, such as notes",
     "missing": "text that means a missing number; may be repeated",
     "suppressed": "text that means a number too small to publish; may be repeated",
     "capacity_zero": "how a count above 0 beside a capacity of 0 is read: drop, absent or carry",
@@ -57,7 +59,7 @@ CHOICES = {
 }
 """Choices of options, as of the keys of a config, whose settings would load pydantic."""
 _REPEATED = "strip", "missing", "suppressed", "drop_where", "keep", "checked"
-_LARGEST = {"at_most": 1e6, "per_person": 1e3}
+_LARGEST = {"at_most": 1e6, "per_person": 1e3, "skip_last": 1e4}
 _BLOCKS = "dataset.columns", "dataset.format", "dataset.cleaning", "gain", "privacy"
 """Blocks of a config with keys for which an option stands."""
 _OTHER_NAMES = {
@@ -132,6 +134,7 @@ def new_dataset(options: argparse.Namespace) -> None:
         raise OutputError(f"{file}: exists already; delete it, or rename the table")
     LOGGER.addHandler(logging.NullHandler())  # the warnings are printed below
     template, title = load_template("dataset.yaml.jinja", "dpol.cli"), re.sub("[-_]+", " ", stem)
+    render = partial(template.render, run=name, title=title[:1].upper() + title[1:], flow=_flow)
     certain, panel = list[str](), None
     wrong: DataError | None = None
     while panel is None and wrong is None:
@@ -141,7 +144,8 @@ def new_dataset(options: argparse.Namespace) -> None:
             raise UsageError(_questions(table, said, unclear.asked)) from None
         except DataError as error:  # of several lines
             raise ConfigError(in_words(error.args, as_option)) from None
-        text = template.render(look=look, run=name, title=title[:1].upper() + title[1:], flow=_flow)
+        facts = {"table": table, "person": said.get("per_person", 1), **look}
+        text = render(**facts, ready=[])
         config = parse_experiment(yaml.safe_load(text), str(file)).config
         try:
             panel, _ = clean_table(table, config.dataset, config.streams, [config.gain])
@@ -155,16 +159,17 @@ def new_dataset(options: argparse.Namespace) -> None:
                 said = {**said, "drop_where": [*said.get("drop_where", []), *_typed(doubt.value)]}
         except DataError as error:
             wrong = error
+            text = render(**facts, ready=_to_paste(error.args))
     write_text(file, text)
     print(f"{table}:")
     for key in ("format", "columns", "periods", "cleaning", "gain"):
-        for one, value in getattr(look, key).items():
+        for one, value in look[key].items():
             print(f"  {one}: {_flow(value)}")
-    moved = look.count_sensitivity
-    print(f"  one person changes a count by at most {moved:g}; if more, give --per-person N")
+    moved = f"{look['count_sensitivity']:g}"
+    print(f"  one person changes a count by at most {moved}; if more, give --per-person N")
     if wrong is not None or panel is None:
-        broken = wrong.args if wrong else ()
-        raise ConfigError(f"{file} is written, but needs one change. ", *broken) from None
+        broken = in_words(wrong.args, partial(_in_file, file)) if wrong else ""
+        raise ConfigError(f"{file} is written, but needs one change. {broken}") from None
     for line in certain:
         print(f"  left out: {line}")
     whole = panel.reports[0]
@@ -177,6 +182,18 @@ def new_dataset(options: argparse.Namespace) -> None:
     for text in panel.warnings:
         print(f"  {in_warning(text)}")
     print(f"Written: {file}. Now: dpol run {file} --cores 2")
+
+
+def _to_paste(text: Text) -> list[Key]:
+    """Return the keys in a message that come with their lines."""
+    if isinstance(text, tuple):
+        return [key for part in text for key in _to_paste(part)]
+    return [text] if isinstance(text, Key) and text.value else []
+
+
+def _in_file(file: Path, key: Key) -> str:
+    """Return a key of a new config, which holds the lines to paste as a comment."""
+    return f"in {file}: remove the # before {key.location[-1]}" if key.value else str(key)
 
 
 def _questions(

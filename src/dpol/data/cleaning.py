@@ -28,6 +28,7 @@ from dpol.data.filling import (
 )
 from dpol.data.panel import (
     IDLE,
+    IDLE_READ,
     RULES,
     CleanPanel,
     Selection,
@@ -36,7 +37,7 @@ from dpol.data.panel import (
     report_as_dict,
 )
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.second_look import Doubt, DoubtError, cells_named, rule, second_look
+from dpol.data.second_look import SHOWN, Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Cleaning, Columns, Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
@@ -44,8 +45,6 @@ from dpol.data.tables.parse import KINDS
 from dpol.data.tables.raw_table import RawTable, read_capacities, read_counts
 from dpol.data.typed_rows import drop_rows, read_rows
 
-SHOWN = 5
-"""Number of entities that a message shows."""
 _SOURCES = ["count_source", "capacity_source"]
 _OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
 
@@ -109,7 +108,8 @@ def clean_panel(
     rules = dataset.rules
     kept = drop_rows(raw, rules, {group for named in groups.values() for group in named})
     rows, left_out = read_rows(kept, dataset, groups, capacities)
-    _refuse_unknown(raw.file, rows["entity"], _listed(rules))
+    if isinstance(rules.entities, list):
+        _refuse_unknown(raw.file, rows.loc[rows["capacity"] > 0, "entity"], rules.entities)
     doubts, played = dict[str, Doubt](), dict[str, tuple[pd.DataFrame, dict[str, int]]]()
     for label, stream in streams.items():
         of_stream = rows[rows["group"].isin(stream.groups)]
@@ -198,23 +198,23 @@ def _clean_stream(
     blank = tuple(str(day.date()) for day in played.loc[unreported, "period"].unique())
     every, played = played, played[~unreported]
     missing, sparse = check_calendar(file, label, played, periods)
-    seldom, idle = entities_seen_seldom(played), played.groupby("entity")["idle_counts"].sum()
+    idle = played.groupby("entity")["idle_counts"].sum()
     largest = max((gain.largest for gain in gains if gain.of == "share"), default=1.0)
-    filled = fill(every, rules, periods, largest)
-    refuse_zeroed(file, label, filled, rules)
+    table, touched = fill(every, rules, periods, largest)
+    refuse_zeroed(file, label, table, rules)
     by_entity = unique[unique["entity"].isin(played["entity"])].groupby("entity")
     counts = {
         **merged,
         **played[played.columns.intersection([*RULES])].sum(),
         **unique[_OF_ROWS].sum(),
-        **filled.cells,
+        **touched,
         "moved_entities": by_entity["moved"].any().sum(),
         "renamed_entities": (by_entity["name"].nunique() > 1).sum(),
     }
-    cut = np.any(_above(filled.table, gains), axis=0)
+    cut = np.any(_above(table, gains), axis=0)
     bound = min((gain.bound for gain in gains if gain.bound), default=math.inf)
-    counts["cut_counts"] = (filled.table["count"] > bound).sum()
-    filled.table.insert(0, "stream", label)
+    counts["cut_counts"] = (table["count"] > bound).sum()
+    table.insert(0, "stream", label)
     capacities = dataset.needed_columns.capacity is not None
     gain = "density" if capacities else "count"
     report = StreamReport(
@@ -226,21 +226,25 @@ def _clean_stream(
         selection=_selection(rules),
         max_carry=rules.max_carry,
         missing_periods=missing,
-        unreported_periods=blank,
-        changed=int((cut | (filled.table[_SOURCES] != "reported").any(axis=1)).sum()),
-        cut=tuple(cells_named(filled.table[cut])),
-        successions=tuple(successions(filled.table)[:SHOWN]),
-        sparse_periods=sparse,
-        sparse_entities=seldom,
-        smallest_capacity=float(filled.table["capacity"].min()) if capacities else None,
-        largest_density=float(filled.table["density"].max()) if capacities else None,
+        smallest_capacity=float(table["capacity"].min()) if capacities else None,
+        largest_density=float(table["density"].max()) if capacities else None,
         unknown=_unknown(played, rules),
         sums=_sums(played, rules),
-        unmeasured=unmeasured_best(filled.table, gain, _SOURCES),
-        idle=tuple(f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()),
-        capacity_zero=rules.capacity_zero,
+        unmeasured=unmeasured_best(table, gain, _SOURCES),
+        checks={
+            IDLE_READ.get(rules.capacity_zero, IDLE): tuple(
+                f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()
+            ),
+            "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
+            "one entity with two names": tuple(successions(table)[:SHOWN]),
+            "periods in which no entity has a count, left out": blank,
+            "periods missing": missing,
+            "periods with almost no entity, check their dates": sparse,
+            "entities in few periods, check their spelling": entities_seen_seldom(played),
+        },
+        changed=int((cut | (table[_SOURCES] != "reported").any(axis=1)).sum()),
     )
-    return filled.table, report
+    return table, report
 
 
 def _above(rows: pd.DataFrame, gains: Collection[Gain]) -> list[pd.Series[bool]]:
@@ -302,15 +306,15 @@ def _selection(rules: Cleaning) -> Selection:
 
 
 def _refuse_unknown(file: str, entities: pd.Series[str], listed: Sequence[str]) -> None:
-    """Refuse a list of entities if some have no row in any stream."""
+    """Refuse a list of entities if some are not among those of any stream."""
     there = sorted(entities.unique())
     if unknown := sorted({*listed} - {*there}):
         lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
         raise DataError(
             f"{file}: correct ",
             keyed("{dataset.cleaning.entities}, which lists "),
-            f"{counted(len(unknown), 'entity')} without a row in the chosen groups and"
-            f" periods:{lines}",
+            f"{counted(len(unknown), 'entity')} without a row, or a capacity above 0, in the"
+            f" chosen groups and periods:{lines}",
         )
 
 
@@ -320,20 +324,20 @@ def _choose(
     """Return the rows of a stream's entities that play, and why the other entities do not.
 
     Raises:
-        DataError: a listed entity never reports a capacity, or fewer than two entities are left.
+        DataError: fewer than two entities are left.
     """
     of = rows.groupby("entity").agg(
         {"cases": "sum", "capacity": "max", "name": "last", "idle_counts": "sum"}
     )
-    of["reason"], listed = "", _listed(rules)
+    of["reason"] = ""
     if _selection(rules) == "counts":
         few, least = of["cases"] < rules.min_total_cases, f"{rules.min_total_cases:.10g}"
         of.loc[few, "reason"] = of["cases"].map(
             f"{{:.10g}} cases in all, fewer than {least}".format
         )
     of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
-    if listed:
-        of.loc[~of.index.isin(listed), "reason"] = "not listed in cleaning.entities"
+    if isinstance(rules.entities, list):
+        of.loc[~of.index.isin(rules.entities), "reason"] = "not listed in cleaning.entities"
     idle = of[(of["reason"] == "") & (of["idle_counts"] > 0)]
     if len(idle) and rules.capacity_zero == "error":
         raise DoubtError(file, [_without_capacity(label, idle)])
@@ -341,14 +345,6 @@ def _choose(
         periods = (counted(int(n), "period") for n in idle["idle_counts"])
         of.loc[idle.index, "reason"] = [f"{IDLE} in {number}" for number in periods]
     out = of[of["reason"] != ""]
-    if without := sorted({*listed} & {*out.index} - {*idle.index}):
-        raise DataError(
-            f"{file}: ",
-            keyed("{dataset.cleaning.entities} lists "),
-            f"{', '.join(without[:20])}, but stream {label} has no capacity above 0 for them;"
-            " remove them from the list, or check ",
-            keyed("{dataset.columns.capacity}"),
-        )
     if (kept := len(of) - len(out)) < 2:
         raise DataError(
             f"{file}: stream {label} keeps {kept} of {len(of)} entities, but needs at least 2. ",
@@ -377,7 +373,3 @@ def _without_capacity(label: str, idle: pd.DataFrame) -> Doubt:
         " these counts as 0, or carry the last capacity forward?",
         key=rule("capacity_zero"),
     )
-
-
-def _listed(rules: Cleaning) -> list[str]:
-    return rules.entities if isinstance(rules.entities, list) else []

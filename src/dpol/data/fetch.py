@@ -19,8 +19,8 @@ from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
 from dpol.core.words import printable
 from dpol.data.query import Query
+from dpol.data.setting_types import Endpoint
 from dpol.data.settings import WebSource
-from dpol.data.sources import Endpoint
 
 SILENCE = 60  # seconds: longest silence of a server
 SLOWEST = 1_000  # bytes per second, after that silence
@@ -48,20 +48,18 @@ def fetch_table(
     failures, version = list[str](), importlib.metadata.version("dpol")
     with locked(destination), atomic_path(destination) as table, requests.Session() as session:
         session.headers.update({**_HEADERS, "User-Agent": f"dpol/{version}"})
-        for endpoint in source.places:
+        for endpoint in source.endpoints:
             log(f"fetching {endpoint.url}")
             try:
-                lacks, delivered = _fetch(session, endpoint, query, table, log)
+                delivered = _fetch(session, endpoint, query, table)
             except FetchError as error:
                 failures.append(f"{endpoint.kind} {endpoint.url}: {_plain(str(error))}")
                 log(failures[-1])
                 continue
-            asked = query.reduced if lacks else query
             facts = {
                 **endpoint.model_dump(mode="json", exclude={"sha256"}),
                 "failed_before": failures,
-                "query": asked.soql if endpoint.kind == "socrata" else None,
-                "lacks": lacks,
+                "query": query.soql if endpoint.kind == "socrata" else None,
                 **delivered,
                 "retrieved": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 "sha256": sha256(table),
@@ -85,35 +83,8 @@ class _BrokenError(Exception):
     """A failure that may pass, to be tried again; the text says why."""
 
 
-class _UnknownColumnError(FetchError):
-    """The server does not answer a query for all columns."""
-
-
-def _fetch(
-    session: requests.Session,
-    endpoint: Endpoint,
-    query: Query,
-    table: Path,
-    log: Callable[[str], None],
-) -> tuple[list[str], Facts]:
-    """Fetch the table from one endpoint; without the columns it may lack, if it refuses them.
-
-    Returns:
-        The columns that were not asked for, and facts of `_fetch_once`.
-    """
-    lacks = [name for name in query.columns if name not in query.needed]
-    try:
-        return [], _fetch_in_tries(session, endpoint, query, table)
-    except _UnknownColumnError as error:
-        if not lacks:
-            raise
-        log(f"{error}; asking again without {', '.join(lacks)}")
-        return lacks, _fetch_in_tries(session, endpoint, query.reduced, table)
-
-
-def _fetch_in_tries(
-    session: requests.Session, endpoint: Endpoint, query: Query, table: Path
-) -> Facts:
+def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Facts:
+    """Fetch the table from one endpoint, in several tries; return the facts of `_fetch_once`."""
     for pause in PAUSES:
         time.sleep(pause)
         try:
@@ -178,9 +149,7 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
         raise FetchError(f"redirects to {answer.url}, which is not encrypted")
     if answer.status_code == 200:
         return answer
-    kind: type[Exception] = _BrokenError if answer.status_code in _PASSING else FetchError
-    if answer.status_code == 400 and "$limit" in asked:  # how Socrata refuses a column
-        kind = _UnknownColumnError
+    kind = _BrokenError if answer.status_code in _PASSING else FetchError
     raise kind(f"status {answer.status_code} {answer.reason}")
 
 
@@ -215,8 +184,6 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
         )
     digest, body = hashlib.sha256(), _body(answer)
     start = next(body, b"")
-    while len(start) < 2 and (more := next(body, b"")):
-        start += more
     if _WEB_PAGE.match(start):
         raise FetchError("is a web page, not a table; open it in a browser to see why")
     packed, received, chunk = start.startswith(b"\x1f\x8b"), 0, b""
@@ -227,7 +194,7 @@ def _download(answer: requests.Response, pinned: str | None, table: Path) -> Non
             stream.write(chunk)
             received += len(chunk)
             if received > MOST_MB * 10**6:
-                raise FetchError(f"is larger than {MOST_MB:,} MB")
+                raise FetchError(f"has more than {MOST_MB:,} MB")
     if pinned not in (None, digest.hexdigest()):
         raise FetchError(f"has SHA-256 {digest.hexdigest()} instead of {pinned}")
     if chunked and not (pinned or packed or chunk.endswith(b"\n")):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,20 +24,9 @@ SELDOM_SHARE = 0.1
 """An entity is seen seldom if it has a row in less than this share of the periods."""
 
 
-@dataclass(frozen=True)
-class Filled:
-    """A stream's part of the panel, and what was done to its cells.
-
-    Args:
-        table: a row per period and entity.
-        cells: the number of cells that each rule touched.
-    """
-
-    table: pd.DataFrame
-    cells: Mapping[str, int]
-
-
-def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float = 1.0) -> Filled:
+def fill(
+    rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float = 1.0
+) -> tuple[pd.DataFrame, dict[str, int]]:
     """Fill a stream into the full grid of periods by entities.
 
     Counts are carried forward over less than `max_carry` + 1/2 periods, missing periods included.
@@ -51,6 +38,9 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
         rules: cleaning rules.
         lasting: the length of a period.
         at_most: largest count per capacity; larger shares are clipped to it.
+
+    Returns:
+        A row per period and entity, and the number of cells that each rule touched.
     """
     latest = rows.drop_duplicates("entity", keep="last").set_index("entity").sort_index()
     flagged = {"summed": ["summed_counts"], "hidden": HIDDEN, "idle": ["idle_counts"],
@@ -93,11 +83,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
             "capacity": flat(capacity),
             "density": flat(density.clip(upper=at_most)),
             "count_source": sources(
-                absent=absent,
-                zero=zero,
-                suppressed=hidden,
-                sum=summed,
-                carried=carried,
+                absent=absent, zero=zero, suppressed=hidden, sum=summed, carried=carried
             ),
             "capacity_source": sources(
                 zero=idle, sum=summed_beds & known, carried=beds_carried, backfilled=backfilled
@@ -112,7 +98,7 @@ def fill(rows: pd.DataFrame, rules: Cleaning, lasting: Periods, at_most: float =
         "backfilled_capacities": backfilled,
         "clipped_densities": density > at_most,
     }
-    return Filled(table, {rule: int(flat(cells).sum()) for rule, cells in touched.items()})
+    return table, {rule: int(flat(cells).sum()) for rule, cells in touched.items()}
 
 
 def _places(dates: pd.Index[Any], periods: Periods) -> tuple[NDArray[np.int64], int]:
@@ -122,25 +108,25 @@ def _places(dates: pd.Index[Any], periods: Periods) -> tuple[NDArray[np.int64], 
     return days.astype(int), length
 
 
-def refuse_zeroed(file: str, label: str, filled: Filled, rules: Cleaning) -> None:
+def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -> None:
     """Refuse a stream in which too many counts are missing for so long that they become 0.
 
     Args:
         file: path of the table.
         label: label of the stream.
-        filled: the stream's cells.
+        table: the stream's part of the panel.
         rules: cleaning rules.
 
     Raises:
         DataError: more cells become 0; the text names entities that end where others begin, or
             those with the most such cells.
     """
-    zeros, cells = filled.cells["zero_counts"], len(filled.table)
+    zero = table.loc[table["count_source"] == "zero", "entity"]
+    zeros, cells = len(zero), len(table)
     if zeros / cells <= rules.max_zeroed:
         return
-    zero = filled.table.loc[filled.table["count_source"] == "zero", "entity"]
     most = zero.map(shortened).value_counts(sort=False).nlargest(SHOWN)
-    named = successions(filled.table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
+    named = successions(table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
         f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
         f" would become 0, with no count in the period nor in the {rules.max_carry} before"

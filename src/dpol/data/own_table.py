@@ -16,7 +16,7 @@ from dpol.core.refusals import problems_of, refusal
 from dpol.core.settings import Problem, Settings
 from dpol.core.shipped import place_of
 from dpol.core.suggestions import nearest
-from dpol.core.words import counted, shortened
+from dpol.core.words import counted, listed, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.settings import Dataset, LocalSource, Stream
@@ -231,7 +231,5 @@ def _changes(panel: CleanPanel) -> Iterator[str]:
         yield f"rows outside the chosen groups and periods: {panel.rows_outside:,}"
     yield from report.changes()
     if report.dropped:
-        named = [f"{shortened(it['entity'])} ({it['reason']})" for it in report.dropped[:_NAMED]]
-        if more := len(report.dropped) - len(named):
-            named.append(f"and {more:,} more")
-        yield f"{counted(len(report.dropped), 'entity')} left out: {', '.join(named)}"
+        named = (f"{shortened(it['entity'])} ({it['reason']})" for it in report.dropped)
+        yield f"{counted(len(report.dropped), 'entity')} left out: {listed(named, _NAMED)}"

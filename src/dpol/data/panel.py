@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import yaml
 
-from dpol.core.errors import DataError
 from dpol.core.files import read_json, sha256
 from dpol.core.schemas import read_frame, read_schemas, write_frame
 from dpol.core.words import escape_markdown, unmeasured_in_words
@@ -66,8 +65,6 @@ class StreamReport:
         selection: key of `SELECTIONS`: how the entities were selected.
         max_carry: for how many periods at most a missing count repeats the last one.
         missing_periods: gaps in the calendar, in words.
-        sparse_periods: periods in which almost no entity has a row, in words.
-        sparse_entities: entities that have a row in few periods, in words.
         smallest_capacity: smallest capacity of a cell; None without capacities.
         largest_density: largest density of a cell; None without capacities.
         unknown: the least and the largest that the suppressed counts may add up to; None if none is
@@ -76,11 +73,7 @@ class StreamReport:
             (`dpol.data.stream.SUMS`); None without sums.
         unmeasured: in how many periods no measured number is the largest share
             (`dpol.data.stream.UNMEASURED`).
-        idle: entities that play with a count above 0 beside a capacity of 0 or less.
-        capacity_zero: what becomes of these counts: key of `IDLE_READ`.
-        unreported_periods: periods in which no entity has a count, which are left out.
-        cut: counts cut to the capacity or the bound, in words: up to five, and how many more.
-        successions: entities that end where others begin, in words, up to five.
+        checks: places in the table that its owner should check, by what they are.
         changed: number of cells whose count or capacity is not the one that was reported.
     """
 
@@ -92,19 +85,13 @@ class StreamReport:
     selection: Selection
     max_carry: int
     missing_periods: tuple[str, ...]
-    sparse_periods: tuple[str, ...]
-    sparse_entities: tuple[str, ...]
     smallest_capacity: float | None
     largest_density: float | None
     unknown: tuple[float, float] | None
     sums: Mapping[str, Any] | None
     unmeasured: Mapping[str, Any]
-    idle: tuple[str, ...]
-    capacity_zero: str
-    unreported_periods: tuple[str, ...] = ()
-    cut: tuple[str, ...] = ()
-    successions: tuple[str, ...] = ()
-    changed: int = 0
+    checks: Mapping[str, tuple[str, ...]]
+    changed: int
 
     def changes(self) -> list[str]:
         """Return the rules that touched cells, with the number of cells of each."""
@@ -120,15 +107,7 @@ class StreamReport:
                 f"{unmeasured_in_words(**self.unmeasured, of=self.periods)}; results depend on how"
                 " these are read"
             )
-        for what, texts in (
-            (IDLE_READ.get(self.capacity_zero, ""), self.idle),
-            ("counts above their bound, cut to it (cleaning.above)", self.cut),
-            ("one entity with two names", self.successions),
-            ("periods in which no entity has a count, left out", self.unreported_periods),
-            ("periods missing", self.missing_periods),
-            ("periods with almost no entity, check their dates", self.sparse_periods),
-            ("entities in few periods, check their spelling", self.sparse_entities),
-        ):
+        for what, texts in self.checks.items():
             if texts:
                 yield f"{what}: {'; '.join(texts)}"
 
@@ -185,15 +164,9 @@ def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
 
 def report_as_dict(panel: CleanPanel, provenance: dict[str, Any]) -> dict[str, Any]:
     """Return the cleaning report as plain values for JSON."""
-    return {
-        "provenance": provenance,
-        "rows_read": panel.rows_read,
-        "rows_dropped": panel.rows_dropped,
-        "rows_outside": panel.rows_outside,
-        "warnings": panel.warnings,
-        "rules": RULES,
-        "streams": [asdict(report) for report in panel.reports],
-    }
+    facts = {key: it for key, it in vars(panel).items() if key not in ("table", "reports")}
+    streams = [asdict(report) for report in panel.reports]
+    return {"provenance": provenance, **facts, "rules": RULES, "streams": streams}
 
 
 def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
@@ -202,16 +175,10 @@ def provenance_of_stream(report: dict[str, Any], label: str) -> dict[str, Any]:
     Args:
         report: a report from `report_as_dict`.
         label: label of the stream.
-
-    Raises:
-        DataError: the report has no such stream.
     """
-    for stream in report["streams"]:
-        if stream["stream"] == label:
-            of_stream = {key: stream[key] for key in (SELECTION, MAX_CARRY)}
-            sums = {SUMS: stream[SUMS]} if stream[SUMS] else {}
-            return {**report["provenance"], **of_stream, **sums}
-    raise DataError(f"the cleaning report has no stream {label}; clean the table again")
+    stream = next(it for it in report["streams"] if it["stream"] == label)
+    kept = (SELECTION, MAX_CARRY, SUMS) if stream[SUMS] else (SELECTION, MAX_CARRY)
+    return {**report["provenance"], **{key: stream[key] for key in kept}}
 
 
 def in_warning(text: str) -> str:
@@ -261,15 +228,11 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     rows["their share of the possible gain, %"] = [round(100 * it["share"], 1) for it in best]
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
-    retrieved = "".join(
-        f", {word} {fetched[key]}"
-        for word, key in (("retrieved", "retrieved"), ("from", "url"))
-        if key in fetched
-    )
+    where = f", retrieved {fetched['retrieved']}, from {fetched['url']}" if fetched else ""
     lines = [
         "# Cleaning report\n",
         f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"
-        f"{retrieved}. {rows_read_of(report)}\n",
+        f"{where}. {rows_read_of(report)}\n",
         "| " + _row(*(stream["stream"] for stream in streams)),
         "|---|" + "---:|" * len(streams),
         *(_row(text, *(_shown(text, number) for number in rows[text])) for text in rows),

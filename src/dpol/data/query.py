@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ class Query:
 
     Args:
         columns: names of the columns, each once; empty for all columns, as in a wide table.
-        needed: columns that any answer must have; a table may lack the others.
+        needed: columns that any answer must have; a whole file may lack the others.
         where: the condition on rows in SoQL, the language of Socrata servers; empty for all rows.
         order: columns that order the rows.
         form: the format of the table.
@@ -37,11 +37,6 @@ class Query:
         """The parameters of a request for the rows."""
         columns, order = ",".join(self.columns), ",".join([*self.order, ":id"])
         return _given({"$select": columns, "$where": self.where, "$order": order})
-
-    @property
-    def reduced(self) -> Query:
-        """The query for a table that has only the needed columns."""
-        return replace(self, columns=self.needed)
 
     @property
     def counting(self) -> dict[str, str]:
@@ -66,10 +61,11 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
         start, end = f"'{first}T00:00:00'", f"'{last}T00:00:00'"
         bounds = f"between {start} and {end}" if last else f">= {start}"
         conditions.append(f"{period[0]} {bounds if first else f'<= {end}'}")
-    read = tuple(dataset.read_columns or ())
+    read = dataset.read_columns or []
+    more = columns.of_days() if read else []
     return Query(
-        columns=(*read, *dataset.optional_columns),
-        needed=read or named,
+        columns=tuple(dict.fromkeys([*read, *more])),
+        needed=tuple(read) or named,
         where=" and ".join(conditions),
         order=named,
         form=dataset.format,
@@ -79,14 +75,12 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
 def must_fetch(query: Query, destination: Path) -> bool:
     """Return whether a table is missing, or was fetched by dpol for another query.
 
-    A table without provenance was placed by hand, and is used as it is. So is one from a server
-    that was asked for all columns and lacks some.
+    A table without provenance was placed by hand, and is used as it is.
     """
     if not destination.exists():
         return True
-    record = record_of(destination)
-    recorded, whole = record.get("query"), query.reduced if record.get("lacks") else query
-    return recorded is not None and recorded != whole.soql
+    recorded = record_of(destination).get("query")
+    return recorded is not None and recorded != query.soql
 
 
 def record_of(table: Path | str) -> dict[str, Any]:

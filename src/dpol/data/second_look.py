@@ -55,7 +55,8 @@ class Total:
         holds: number of periods in which it is.
         periods: number of periods in which it and at least two others have numbers.
         evidence: the decimal logarithm of 1 / chance, were the numbers unrelated.
-        exact: whether it is so without hidden numbers, and without rounding of whole ones.
+        exact: whether it is the sum of all others, without hidden numbers and without rounding of
+            whole ones.
     """
 
     column: int
@@ -169,10 +170,8 @@ def find_total(least: Floats, most: Floats, unit: float) -> Total | None:
             and np.median(width) <= np.median(total) / 2
             and evidence >= EVIDENCE
         ):
-            holds = int(inside.sum())
-            exact = bool((high - low <= 2 * slack * (unit < 1) + unit / 2).all())
-            return Total(column=largest, holds=holds, periods=len(total),
-                         evidence=round(float(evidence), 1), exact=exact)  # fmt: skip
+            exact = (high - low <= 2 * slack * (unit < 1) + unit / 2).all()
+            return _total(largest, inside, evidence, exact=bool(exact))
     return None
 
 
@@ -203,9 +202,49 @@ def find_subtotal(numbers: Floats, column: int, unit: float) -> Total | None:
     evidence = float(chance) - len(smaller) * np.log10(2)  # any others may be the parts
     if parts.sum() < 2 or inside.mean() < NEARLY_ALL or evidence < EVIDENCE:
         return None
-    holds = int(inside.sum())
-    return Total(column=column, holds=holds, periods=len(total),
-                 evidence=round(evidence, 1), exact=True)  # fmt: skip
+    return _total(column, inside, evidence, exact=False)
+
+
+def find_mean(counts: Floats, beds: Floats, unit: float) -> Total | None:
+    """Return the evidence that a column has the count per capacity of all others together.
+
+    The range of the middle half of all columns says how far apart unrelated ones are; it must be
+    wide, since a place with few beds is near any rate.
+
+    Args:
+        counts: (periods, names) the counts; NaN where there is none.
+        beds: (periods, names) their capacities, above 0; NaN where there is no count.
+        unit: the last digit of the numbers.
+    """
+    use = (~np.isnan(counts)).sum(axis=1) > 2
+    if use.sum() < LEAST_PERIODS:
+        return None
+    counts, beds = counts[use], beds[use]
+    others, their_beds = (np.nansum(of, axis=1, keepdims=True) - of for of in (counts, beds))
+    low, high = np.nanquantile(counts / beds, [0.25, 0.75], axis=1, keepdims=True)
+    apart = beds * (high - low) / (2 * unit)
+    inside = np.abs(counts - beds * others / their_beds) <= unit
+    evidence = np.where(inside, np.log10(np.fmax(apart, 1)), 0).sum(axis=0) - np.log10(len(beds.T))
+    good = (inside.mean(axis=0) >= NEARLY_ALL) & (np.median(apart, axis=0) >= 2)
+    for column in np.flatnonzero(good & (evidence >= EVIDENCE))[:1]:
+        return _total(int(column), inside[:, column], evidence[column], exact=False)
+    return None
+
+
+def _total(column: int, inside: Flags, evidence: float, *, exact: bool) -> Total:
+    holds, evidence = int(inside.sum()), round(float(evidence), 1)
+    return Total(column=column, holds=holds, periods=len(inside), evidence=evidence, exact=exact)
+
+
+def _mean(rows: pd.DataFrame) -> Iterator[tuple[str, Total, str]]:
+    """Yield the entity that is the mean of the others, if there is one."""
+    known = rows[~rows[HIDDEN].any(axis=1) & (rows["capacity"] > 0) & rows["count"].notna()]
+    wide = known.pivot_table(["count", "capacity"], "period", "entity")
+    if not wide.empty and np.isfinite(known["capacity"]).all():
+        counts, beds = wide["count"], wide["capacity"]
+        unit = max(_last_digit(known[name]) for name in ("count", "capacity"))
+        if mean := find_mean(counts.to_numpy(), beds.to_numpy(), unit):
+            yield counts.columns[mean.column], mean, "mean share of all"
 
 
 def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterator[Doubt]:
@@ -219,27 +258,27 @@ def _totals(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Iterat
             parts = cells.loc[held["row"], name].to_numpy()
             looked.append((name, _PAIR, held.assign(part=parts)))
     for column, index, parted in looked:
-        found = [*_among(parted, index)]
+        found = [*_among(parted, index)] or [*(_mean(rows) if column == of else ())]
         if column == of and isinstance(rules.entities, list):
             found = [it for it in found if it[0] in rules.entities]
         if found:
             each = listed(
-                f"{shortened(name)} equals the sum of {'all' if whole else 'some'} others in"
-                f" {total.holds:,} of {total.periods:,} {'periods' if column == of else 'groups'}"
-                for name, total, whole in found
+                f"{shortened(name)} equals the {how} others in {total.holds:,} of"
+                f" {total.periods:,} {'periods' if column == of else 'groups'}"
+                for name, total, how in found
             )
             yield Doubt(
                 says=f"{each}. Leave out such a total, which is no {column}?",
                 check="totals", key=rule("drop_where"), value={column: [it[0] for it in found]},
                 sure=all(
-                    whole and total.exact and total.holds == total.periods and total.evidence > SURE
-                    for _, total, whole in found
+                    total.exact and total.holds == total.periods and total.evidence > SURE
+                    for _, total, _ in found
                 ),
             )  # fmt: skip
 
 
-def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Total, bool]]:
-    """Yield the parts that are totals, with the evidence, and whether of all other parts."""
+def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Total, str]]:
+    """Yield the parts that are totals, with the evidence, and of which parts."""
     hides = rows[HIDDEN].any(axis=1)
     published, hidden = rows.loc[~hides, "count"].dropna(), rows.loc[hides, "count"]
     small = published[published > hidden.max()].min() if len(hidden) else 0.0
@@ -248,13 +287,13 @@ def _among(rows: pd.DataFrame, index: Sequence[str]) -> Iterator[tuple[str, Tota
     wide = bounds.groupby([*index, "part"])[["least", "most"]].sum(min_count=1).unstack("part")
     while total := find_total(wide["least"].to_numpy(), wide["most"].to_numpy(), unit):
         name = wide["least"].columns[total.column]
-        yield name, total, True
+        yield name, total, "sum of all"
         wide = wide.drop(columns=name, level="part")
     plain = wide["least"].fillna(0.0)
     if plain.shape[1] <= MOST_PARTS and hidden.empty:
         for name in [*plain.columns[np.argsort(-plain.to_numpy().sum(axis=0))][:LARGEST]]:
             if part := find_subtotal(plain.to_numpy(), plain.columns.get_loc(name), unit):
-                yield name, part, False
+                yield name, part, "sum of some"
                 plain = plain.drop(columns=name)
 
 

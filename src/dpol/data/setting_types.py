@@ -1,9 +1,11 @@
-"""Types of values in the settings of a table: its file, columns and names of entities."""
+"""Types of values in the settings of a table: its address, file, columns and entities."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Annotated, Literal, TypeAlias
 
@@ -11,6 +13,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Discriminator,
+    HttpUrl,
     StringConstraints,
     Tag,
     WithJsonSchema,
@@ -22,22 +25,18 @@ from dpol.data.tables.table_format import Dates
 
 
 def relative(path: str) -> str:
-    """Return a path below the working folder. Raises ValueError for any other."""
+    """Return a path of a `.csv.gz` below the working folder. Raises ValueError for any other."""
     parts = PurePosixPath(path).parts
-    if not parts or parts[0] == "/" or ".." in parts:
+    if not path.endswith(".csv.gz") or parts[0] == "/" or ".." in parts:
         raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
     return path
 
 
-def ends_in(*suffixes: str) -> Callable[[str], str]:
-    """Return a check that a path has one of some suffixes; it raises ValueError for others."""
-
-    def check(path: str) -> str:
-        if not path.endswith(suffixes):
-            raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
-        return path
-
-    return check
+def ends_in(suffixes: tuple[str, ...], path: str) -> str:
+    """Return a path that has one of some suffixes. Raises ValueError for any other."""
+    if not path.endswith(suffixes):
+        raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
+    return path
 
 
 def number_or_column(value: object) -> object:
@@ -50,7 +49,7 @@ def number_or_column(value: object) -> object:
 
 def all_or_names(value: object) -> object:
     """Return `all`, or at least two distinct names. Raises ValueError for anything else."""
-    if value is None or value == "all":
+    if value in (None, "all"):
         return value
     if not isinstance(value, list) or len(value) < 2:
         raise ValueError("must be all, or a list of at least two identifiers")
@@ -77,7 +76,7 @@ LookName = Literal["totals", "columns", "cumulative", "rates", "periods", "rows"
 
 TABLES = ".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx"
 
-TableFile = Annotated[str, AfterValidator(ends_in(*TABLES))]
+TableFile = Annotated[str, AfterValidator(partial(ends_in, TABLES))]
 
 
 class YearAnd(Settings):
@@ -103,6 +102,33 @@ class YearAnd(Settings):
     def date(self) -> Dates:
         """The format of the year and the other number, with a hyphen between them."""
         return "YYYY-M" if self.month else "YYYY-ww" if self.system == "iso" else "YYYY-ee"
+
+
+def _digest(text: str) -> str:
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise ValueError("must be 64 hexadecimal digits, as sha256sum prints them")
+    return text
+
+
+Digest = Annotated[str, AfterValidator(_digest)]
+"""A SHA-256 in hexadecimal."""
+
+
+class Endpoint(Settings):
+    """Web address of the table as CSV."""
+
+    kind: Literal["socrata", "file"]
+    """`socrata`: a Socrata resource that ends in `.csv`. `file`: the table as CSV, plain or gzip.
+
+    A Socrata server is asked only for the rows and columns that are needed."""
+    url: HttpUrl
+    """Address of the endpoint."""
+    sha256: Digest | None = None
+    """SHA-256 of the table as served; any other is refused."""
+    version: str | None = None
+    """Version or date of the table."""
+    licence: str | None = None
+    """Licence of the table."""
 
 
 def _name_or_block(value: object) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, Tag, model_validator
 
@@ -14,6 +13,8 @@ from dpol.core.settings import MISSING, Label, Problem, Settings
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.setting_types import (
     NAME_OR_BLOCK,
+    Digest,
+    Endpoint,
     Identifier,
     LookName,
     Name,
@@ -22,11 +23,9 @@ from dpol.data.setting_types import (
     TextOrTexts,
     all_or_names,
     columns_of,
-    ends_in,
     number_or_column,
     relative,
 )
-from dpol.data.sources import Digest, Endpoint, TableName, known_tables
 from dpol.data.tables.table_format import DEFAULT, EARLIEST, LATEST, Format
 
 Day = Annotated[datetime.date, Field(ge=EARLIEST, le=LATEST)]
@@ -37,23 +36,10 @@ class WebSource(Settings):
 
     kind: Literal["web"]
     """Kind of source."""
-    table: TableName | None = None
-    """Name of a table in `data/sources.yaml`, which lists its endpoints."""
-    endpoints: list[Endpoint] = []
-    """Your own endpoints, tried in order before the endpoints of `table`."""
-    file: Annotated[str, AfterValidator(ends_in(".csv.gz")), AfterValidator(relative)]
+    endpoints: Annotated[list[Endpoint], Field(min_length=1)]
+    """The endpoints that serve it, tried in order."""
+    file: Annotated[str, AfterValidator(relative)]
     """Where to keep the table (`.csv.gz`); an existing file is used as it is."""
-
-    @property
-    def places(self) -> list[Endpoint]:
-        """All endpoints, in the order of the attempts."""
-        return [*self.endpoints, *(known_tables()[self.table] if self.table else ())]
-
-    @model_validator(mode="after")
-    def _somewhere(self) -> WebSource:
-        if not self.table and not self.endpoints:
-            raise ValueError("needs table, the name of a known table, or your own endpoints")
-        return self
 
 
 class LocalSource(Settings):
@@ -147,11 +133,6 @@ class CapacityTable(Settings):
     """Column with the day from which the capacity holds; default: it always holds."""
     format: Format = DEFAULT
 
-    @property
-    def kept(self) -> list[str]:
-        """The columns of the period, if any."""
-        return columns_of(self.period) if self.period else []
-
     @model_validator(mode="after")
     def _named(self) -> CapacityTable:
         if self.format.layout == "long" and not {"entity", "capacity"} <= self.model_fields_set:
@@ -225,18 +206,6 @@ class Columns(Settings):
         named: str | CapacityTable | None = getattr(self, column)
         name = named.capacity if isinstance(named, CapacityTable) else named or ""
         return title or name.removesuffix("_pk").removesuffix("_id").replace("_", " ")
-
-    @property
-    def rate(self) -> str:
-        """The gain for readers if it is not a share: a count per unit of capacity.
-
-        >>> Columns(period="month", count="loans", capacity="seats").rate
-        'loans per seat'
-        """
-        count, capacity = self.called("count"), self.called("capacity")
-        if self.capacity_per != 1:
-            return f"{count} per {self.capacity_per:,.10g} {capacity}"
-        return f"{count} per {re.sub('(?<=[^s])s$', '', capacity)}"
 
     def needed(self) -> list[str]:
         """Return all columns to read from the table, each once."""
@@ -373,26 +342,20 @@ class Reading(Settings):
     capacity_zero: Literal["drop", "absent", "carry"] | None = None
     """Instead of `cleaning.capacity_zero`."""
 
-    @model_validator(mode="after")
-    def _other(self) -> Reading:
-        if not self.model_dump(exclude_none=True):
-            raise ValueError("needs suppressed_value, suppressed_sum or capacity_zero")
-        return self
 
-
-# Keys of `columns` and `cleaning` in the first paper's experiment.
-_PAPERS_COLUMNS = {
-    "count": "inpatient_beds_used_covid_7_day_avg",
-    "capacity": "inpatient_beds_7_day_avg",
-    "capacity_per": 1.0,
-    "cases": [
-        "previous_day_admission_adult_covid_suspected_7_day_sum",
-        "previous_day_admission_pediatric_covid_suspected_7_day_sum",
-    ],
+_PAPERS: dict[str, dict[str, Any]] = {
+    "columns": {
+        "count": "inpatient_beds_used_covid_7_day_avg",
+        "capacity": "inpatient_beds_7_day_avg",
+        "capacity_per": 1.0,
+        "cases": [
+            "previous_day_admission_adult_covid_suspected_7_day_sum",
+            "previous_day_admission_pediatric_covid_suspected_7_day_sum",
+        ],
+    },
+    "cleaning": {"min_total_cases": 100.0, "entities": None, "case_factor": 1.0},
 }
-_PAPERS_FILTER = {"entities": None, "min_total_cases": 100.0, "case_factor": 1.0}
-
-
+"""Keys of the first paper's experiment."""
 _DAYS = ["count_days", "capacity_days"]
 _OF_LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     "long": (["entity", "count"], []),
@@ -461,14 +424,6 @@ class Dataset(Settings):
         return list(dict.fromkeys(named))
 
     @property
-    def optional_columns(self) -> list[str]:
-        """The columns to fetch where the table has them, except those that are needed."""
-        needed = self.read_columns
-        return (
-            [] if needed is None else [x for x in self.needed_columns.of_days() if x not in needed]
-        )
-
-    @property
     def needed_columns(self) -> Columns:
         """The columns of a table of counts. Raises ValueError for a table of gains."""
         if self.columns is None:
@@ -478,11 +433,7 @@ class Dataset(Settings):
     @property
     def is_papers(self) -> bool:
         """Whether counts, capacities and the filter of entities are those of the first paper."""
-        return (
-            self.columns is not None
-            and self.columns.model_dump(include={*_PAPERS_COLUMNS}) == _PAPERS_COLUMNS
-            and self.cleaning.model_dump(include={*_PAPERS_FILTER}) == _PAPERS_FILTER
-        )
+        return self.model_dump(include={key: {*of} for key, of in _PAPERS.items()}) == _PAPERS
 
     @property
     def capacity_files(self) -> list[str]:
@@ -507,15 +458,17 @@ class Dataset(Settings):
             asks: the questions, by their key in the config.
         """
         kind, layout = self.source.kind, self.format.layout
-        columns, rules = self.columns, self.cleaning
+        columns, rules, here = self.columns, self.cleaning, ("dataset", "columns")
         not_of_kind = keyed("must not be given because {dataset.source.kind} is {kind}", kind=kind)
         not_of_layout = keyed(
             "must not be given because {dataset.format.layout} is {layout}", layout=layout
         )
+        places = {key: Key(tuple(key.split(".", 1))) for key in asks}
         if rules.entities is not None and "min_total_cases" in rules.model_fields_set:
-            place = ("dataset", "cleaning", "min_total_cases")
             allowed: Text = "must not be given together with entities, which already says who plays"
-            yield Problem(place, rules.min_total_cases, allowed)
+            yield Problem(
+                ("dataset", "cleaning", "min_total_cases"), rules.min_total_cases, allowed
+            )
         if rules.latest_by and (layout != "long" or rules.several_rows != "last"):
             allowed = keyed("needs {dataset.cleaning.several_rows}: last, and the layout long")
             yield Problem(("dataset", "cleaning", "latest_by"), rules.latest_by, allowed)
@@ -531,37 +484,31 @@ class Dataset(Settings):
                 yield Problem(("dataset", key), "a block", allowed)
             for key, gain in asks.items():
                 if gain != THE_PAPERS:
-                    yield Problem(tuple(key.split(".", 1)), gain.of, not_of_kind)
-        here = "dataset", "columns"
+                    yield Problem(places[key].location, gain.of, not_of_kind)
         if columns is None:
             if kind != "gains":
                 allowed = "is missing: name the columns of entity, period, count and capacity"
                 yield Problem(here, MISSING, allowed)
             return
-        needed, idle = _OF_LAYOUTS[layout]
+        given, (needed, idle) = columns.model_fields_set, _OF_LAYOUTS[layout]
         for key in needed:
-            if key not in columns.model_fields_set:
+            if key not in given:
                 yield Problem((*here, key), MISSING, "is missing and has no default")
         for key in idle:
-            if key in columns.model_fields_set:
+            if key in given:
                 value = "a block" if key in _DAYS else getattr(columns, key)
                 yield Problem((*here, key), value, not_of_layout)
         if layout == "wide-periods" and not isinstance(columns.period, str):
             allowed = keyed("must be a word because {dataset.format.layout} is wide-periods")
             yield Problem((*here, "period"), "a block", allowed)
-        if layout == "long" and not isinstance(columns.capacity, str) and columns.capacity_days:
-            allowed = keyed("must not be given unless {dataset.columns.capacity} is a column")
-            yield Problem((*here, "capacity_days"), "a block", allowed)
         if layout == "wide" and isinstance(columns.capacity, str):
             allowed = "must be a block that names a second table: {file: FILE, ...}"
             yield Problem((*here, "capacity"), columns.capacity, allowed)
         for key, gain in asks.items():
             if columns.capacity is None and gain.needs_capacities:
-                asked = Key(tuple(key.split(".", 1)))
-                allowed = (
-                    "is missing: name the column, or set ",
-                    asked,
-                    " to of: count with a bound",
+                allowed = keyed(
+                    "is missing: name the column, or set {gain} to of: count with a bound",
+                    gain=places[key],
                 )
                 yield Problem((*here, "capacity"), MISSING, allowed)
 

@@ -25,8 +25,6 @@ ADULT_CONFIRMED = "total_adult_patients_hospitalized_confirmed_covid_7_day_avg"
 ADULT_SUSPECTED = "previous_day_admission_adult_covid_suspected_7_day_sum"
 CHILD_SUSPECTED = "previous_day_admission_pediatric_covid_suspected_7_day_sum"
 BEDS = (ALL_BEDS, ADULT_BEDS)
-COUNTS = (ALL_COVID, ADULT_CONFIRMED)
-CASES = (ADULT_SUSPECTED, CHILD_SUSPECTED)
 
 HIDDEN, MISSING = "-999999", ("", "NA")
 HIDDEN_BELOW = 4

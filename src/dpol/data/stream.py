@@ -234,22 +234,17 @@ def _problems(stream: GainStream) -> Iterator[str]:
         yield str(error)
     if stream.stay > 1 and capacity is None:
         yield f"stay must be 1 for gains without capacities, got {stream.stay}"
-    yield from _bad_cells(stream)
-
-
-def _bad_cells(stream: GainStream) -> Iterator[str]:
-    """Yield the first bad cell of each array."""
     top = stream.gain_range
-    for name, values, (low, high), wanted in (
+    for name, values, (low, high), number in (
         ("gain", stream.gains, (0.0, top), f"a number in [0, {top:g}]"),
         ("capacity", stream.capacity, POSITIVE, "a positive number"),
-        ("sensitivity", stream.given_sensitivity, POSITIVE, "a positive number"),
+        (_GIVEN, stream.given_sensitivity, POSITIVE, "a positive number"),
     ):
         if values is not None and len(bad := np.argwhere(~((values >= low) & (values <= high)))):
             t, *i = cell = tuple(bad[0])
             of = f"{stream.entities[i[0]]} in round" if i else "round"
             yield (
-                f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {wanted}"
+                f"{name} of {of} {t + 1} ({stream.periods[t]}) is {values[cell]}, not {number}"
                 f" ({len(bad)} such cells); fix the table, or its description under dataset in the"
                 " config"
             )
@@ -386,28 +381,20 @@ def build_stream(
     asked = {**asked, **_suppression(rows, count_sensitivity, provenance.get(SUMS))}
     sources = ["count_source"] if gain.of == "count" else ["count_source", "capacity_source"]
     asked[UNMEASURED] = unmeasured_best(rows, "gain", sources)
-    return _of_rows(
-        f"the panel's stream {label}",
-        columns,
-        label=named or label,
-        provenance=given | asked,
-        count_sensitivity=count_sensitivity,
-        stay=stay,
-        gain_range=gain.largest,
-    )
+    facts = {"label": named or label, "gain_range": gain.largest, "provenance": given | asked}
+    facts |= {"count_sensitivity": count_sensitivity, "stay": stay}
+    return _of_rows(f"the panel's stream {label}", columns, facts)
 
 
 def _of_rows(
-    place: Path | str,
-    columns: Mapping[str, NDArray[Any]],
-    *,
-    label: str,
-    provenance: dict[str, Any],
-    count_sensitivity: float,
-    stay: int,
-    gain_range: float = 1.0,
+    place: Path | str, columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
 ) -> GainStream:
     """Build a stream from a table with a row per round and expert, as dpol writes them.
+
+    Args:
+        place: the table, for messages.
+        columns: its columns.
+        facts: the other arguments of the stream.
 
     Raises:
         DataError: the rows are not those of each round in order, with the same experts in each.
@@ -424,17 +411,13 @@ def _of_rows(
             each = "round" if name in of_rounds else "expert"
             raise DataError(f"{place}: column {name} has several values for one {each}; {_REMEDY}")
     return GainStream(
-        label=label,
         gains=grids["gain"],
         capacity=grids.get("capacity"),
         given_sensitivity=grids[_GIVEN][:, 0] if _GIVEN in grids else None,
         entities=tuple(grids["entity"][0]),
         periods=grids["period"][:, 0],
         names=tuple(grids["name"][0]),
-        gain_range=gain_range,
-        count_sensitivity=count_sensitivity,
-        provenance=provenance,
-        stay=stay,
+        **facts,
     )
 
 
@@ -501,23 +484,9 @@ def read_stream(path: Path | str) -> GainStream:
         columns = {
             name: _values(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
         }
-        stream = _of_rows(
-            path,
-            columns,
-            label=about["label"],
-            provenance=about["provenance"],
-            count_sensitivity=about["count_sensitivity"],
-            stay=about.get("stay", 1),
-            gain_range=about["gain_range"],
-        )
-    except (
-        OSError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-        pa.ArrowException,
-    ) as error:
+        facts = {key: about[key] for key in _FACTS}
+        stream = _of_rows(path, columns, {**facts, "stay": about.get("stay", 1)})
+    except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a stream ({error}); {_REMEDY}") from None
     if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
         raise DataError(f"{path}: some rounds or experts are missing; {_REMEDY}")

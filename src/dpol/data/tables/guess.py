@@ -14,7 +14,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ from dpol.data.tables.raw_table import (
     sheet_cells,
     without_notes,
 )
-from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, YEARS, Format, months_of
+from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, NUMBERS, Format, months_of
 
 LINES, START = 500, 1_000_000
 """Number of lines, and of bytes, at the start of a file that show its format."""
@@ -63,9 +62,7 @@ _SIGNS: tuple[Mapping[str, str], ...] = (
 
 _WEEK = re.compile("(?i:w(oche|eek)|^kw|sema|settim|t[yý]den|teden|veck|^uge|^uke)")
 """Names of columns of weeks, so that 2021-05 is asked about."""
-_KEYS = (
-    "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero",
-)  # fmt: skip
+_KEYS = "checked", "cumulative", "above", "latest_by", "several_capacities", "capacity_zero"
 """Options that are keys of `dataset.cleaning`."""
 _OTHERS = "count", "capacity", "latest_by"
 """Options that name columns without entities."""
@@ -84,51 +81,28 @@ class UnclearError(UsageError):
         self.asked = asked
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
-    """What a table shows, for its config.
-
-    Args:
-        file: path of the table.
-        format: the block `dataset.format`.
-        columns: the block `dataset.columns`.
-        periods: the block `dataset.periods`.
-        cleaning: the block `dataset.cleaning`.
-        gain: the block `gain`.
-        person: the most by which one person changes a count.
-        count_sensitivity: the most by which one person changes a cleaned count.
-    """
-
-    file: Path
-    format: Mapping[str, Any]
-    columns: Mapping[str, Any]
-    periods: Mapping[str, Any]
-    cleaning: Mapping[str, Any]
-    gain: Mapping[str, Any]
-    person: float
-    count_sensitivity: float
-
-
-def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
+def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     """Look at a table of counts.
 
     Args:
         path: path of the table.
         answers: what its owner says, by the names of the options of `dpol new dataset`.
 
+    Returns:
+        The blocks `format`, `columns`, `periods` and `cleaning` of `dataset`, the block `gain`, and
+        `count_sensitivity`.
+
     Raises:
         UnclearError: the table does not show everything, or has no such columns.
         DataError: the table cannot be read.
     """
     try:
-        answers = {
-            **answers,
-            **Format(**_given(answers, "date", "encoding")).model_dump(exclude_unset=True),
-        }
+        said = Format(**_given(answers, "date", "encoding", "skip_last"))
     except ValidationError as error:
         wrong = {str(it["loc"][0]): it["msg"].partition(", ")[2] for it in error.errors()}
         raise UnclearError(wrong) from None
-    written = _written(path, answers)
+    answers = {**answers, **said.model_dump(exclude_unset=True)}
+    written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
     raw = without_notes(read_table(path, None, start), start).cells.drop_duplicates()
 
@@ -209,25 +183,20 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> Look:
         )  # fmt: skip
     if asked := {key: question for key, question in asked.items() if question}:
         raise UnclearError(asked)
-    columns["period"] = (
-        {"year": year, **_part_of_year(month[0], dates.pop("date"))} if month else year
-    )
-    form = {
-        **written,
-        **({"layout": layout} if layout else {}),
-        **dates,
-        **signs,
-        **_given(answers, "strip"),
-    }
+    columns["period"] = year
+    if month:
+        date = dates.pop("date")
+        week = {"week": month[0], "system": "iso" if "ww" in date else "mmwr"}
+        columns["period"] = {"year": year, **({"month": month[0]} if months_of(date) else week)}
+    form = {**written, **({"layout": layout} if layout else {}), **dates, **signs}
+    form |= _given(answers, "strip")
     cleaning: dict[str, Any] = {"entities": "all"} | ({"drop_where": drop} if drop else {})
     cleaning |= ({"keep": keep} if keep else {}) | markers | merged | _given(answers, *_KEYS)
     if "per_person" in answers and capacity == "none":
         cleaning["checked"] = [*answers.get("checked", []), "rates"]
-    person = answers.get("per_person", 1)
-    return Look(
-        file=path, format=form, columns=columns, periods=periods, cleaning=cleaning, gain=gain,
-        person=person, count_sensitivity=_moved(rows["count"], form, cleaning, person),
-    )  # fmt: skip
+    moved = _moved(rows["count"], form, cleaning, answers.get("per_person", 1))
+    return {"format": form, "columns": columns, "periods": periods, "cleaning": cleaning,
+            "gain": gain, "count_sensitivity": moved}  # fmt: skip
 
 
 # The file ----------------------------------------------------------------------------------------
@@ -288,17 +257,17 @@ def _laid_out(
     """Return the table with a row for each count, its layout if it was wide, and its periods."""
     names = [*map(str, table)]
     forms = {name: date_formats(table[name].unique(), LEAST_DATES) for name in names}
-    dates = [name for name, of_one in forms.items() if {*of_one} - {YEARS}]
+    dates = [name for name, of_one in forms.items() if {*of_one} - {*NUMBERS}]
     heads = [name for name in names if date_formats([name]) and name not in answers.values()]
     if dates:  # then columns named 2001 may be anything
-        heads = [name for name in heads if date_formats([name]) != [YEARS]]
+        heads = [name for name in heads if {*date_formats([name])} - {*NUMBERS}]
     if len(heads) > 2:
         layout, made, melted = "wide-periods", "period", heads
         dated = [answers.get("period", "period")]
     else:
         layout, made, dated = "wide", "entity", dates or [name for name in names if forms[name]]
         if "period" in answers:
-            dated = answers["period"].split(",")
+            dated = answers["period"].split(",", 1)
         elif len(dated) != 1:
             none = "" if dated else f" dpol knows no format of any; also give --date, {FORMATS}"
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
@@ -355,10 +324,6 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(map(shortened, names))
 
 
-def _two(cells: Iterable[str]) -> str:
-    return ", ".join(repr(shortened(cell)) for cell in [*dict.fromkeys(cells)][:2])
-
-
 # Cells -------------------------------------------------------------------------------------------
 
 
@@ -374,12 +339,6 @@ def _is_number(column: Texts) -> bool:
 def _mark(text: str) -> str:
     """Return the sign or word after a number."""
     return match[1] if (match := _MARKED.fullmatch(text)) else ""
-
-
-def _numbers(cells: Texts, form: Format) -> pd.Series[float]:
-    """Return the numbers of a column; NaN for other texts."""
-    held = cells.where(cells.str.fullmatch(_NUMBER), "")
-    return pd.Series(parse_numbers(held, form.of_column(held.unique())), cells.index)
 
 
 def _dates(
@@ -400,7 +359,7 @@ def _dates(
             if forms
             else f"have a format that dpol does not know; give it, {FORMATS}"
         )
-        return {}, {}, f"{_two(texts)} {may_be}"
+        return {}, {}, f"{', '.join(repr(shortened(text)) for text in texts[:2])} {may_be}"
     keys = {"date": form.date} if form.date != DEFAULT.date else {}
     firsts, lasts = days.dt.is_month_start.all(), days.dt.is_month_end.all()
     monthly = bool(months_of(form.date) or firsts or lasts)
@@ -418,17 +377,9 @@ def _dates(
     return keys, length, ""
 
 
-def _part_of_year(column: str, date: str) -> dict[str, str]:
-    """Return the keys of a column of months or weeks beside a column of years."""
-    if date == "YYYY-M":
-        return {"month": column}
-    return {"week": column, "system": "iso" if date == "YYYY-ww" else "mmwr"}
-
-
 def _signs(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[Mapping[str, str], str]:
     """Return the signs that read all numbers, or ask if several signs read different numbers."""
-    texts = [cells.drop_duplicates() for cells in measured]
-    texts = [cells[cells.str.fullmatch(_NUMBER)] for cells in texts]
+    texts = [it[it.str.fullmatch(_NUMBER)].drop_duplicates() for it in measured]
     readings: dict[bytes, Mapping[str, str]] = {}
     for signs in _SIGNS:
         form = DEFAULT.model_copy(update=signs)
@@ -453,9 +404,7 @@ def _markers(measured: Sequence[Texts], answers: Mapping[str, Any]) -> tuple[dic
     known = [*missing, *rules.suppressed_markers, *hidden]
     other = texts[~texts.str.fullmatch(_NUMBER) & ~texts.isin(known)]
     if len(other):
-        marks = "".join(
-            f", or --strip '{mark}'" for mark in dict.fromkeys(other.map(_mark)) if mark
-        )
+        marks = "".join(f", or --strip '{it}'" for it in dict.fromkeys(other.map(_mark)) if it)
         return {}, (
             f"{listed((repr(shortened(text)) for text in other), 5)}: missing, or too small to"
             f" publish? Give --missing TEXT or --suppressed TEXT for each{marks}"
@@ -476,7 +425,8 @@ def _moved(
     if not hidden:
         return person
     value, known = cleaning["suppressed_value"], DEFAULT.model_copy(update=form)
-    published = np.array(_numbers(count.mask(count.isin(hidden), ""), known).dropna(), float)
+    held = count[count.str.fullmatch(_NUMBER) & ~count.isin(hidden)]
+    published = parse_numbers(held, known.of_column(held.unique()))
     below = [int(m[2]) + (m[1] == "≤") for text in hidden if (m := _BELOW.fullmatch(text))]
     least = max(below, default=None)
     once, rows_of_one = (1, person) if cleaning.get("several_rows") == "sum" else (person, 1)

@@ -50,13 +50,9 @@ def refuse_alike(
     for same in alike:
         each = [f"{shortened(name)!r} (row {row})" for row, name in same.items()]
         lines.append(f"  {' and '.join(each)}")
-        # The longest spelling has most likely lost nothing.
-        whole = max(same, key=len)
-        stands_for |= (
-            {name: name for name in same if name not in settled}
-            if named
-            else {name: whole for name in same if name != whole}
-        )
+        whole = max(same, key=len)  # which has most likely lost nothing
+        kept = settled if named else {whole}
+        stands_for |= {name: name if named else whole for name in same if name not in kept}
     if len(alike) > SHOWN:
         lines[SHOWN:] = [f"  and {len(alike) - SHOWN} more"]
     remedy: Text = (

@@ -23,6 +23,7 @@ from dpol.data.tables.table_format import (
     EITHER,
     FORMATS,
     LATEST,
+    RANGES,
     Dates,
     Format,
     months_of,
@@ -58,18 +59,17 @@ _PIVOT = 69
 """The first year of two digits that is of the last century, as in POSIX."""
 _SIGNS = {" ": " \u00a0\u202f", "'": "'\u2019"}
 """Characters that look like a thousands separator, by that separator."""
-_FORMS = {like: DEFAULT.model_copy(update={"date": like}) for like in DATES}
+_FORMS = {like: DEFAULT.model_copy(update={"date": like}) for like in (*DATES, *RANGES)}
+_BEFORE_1900 = datetime.date(1899, 12, 30)
+"""Day 0 of spreadsheets, which count a 29 February 1900."""
 _NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_NAME = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
 _PARTS = {
     "YYYY": "(?P<year>[0-9]{4})", "YY": "(?P<short>[0-9]{2})", "ww": "(?P<week>[0-9]{1,2})",
     "ee": "(?P<epi>[0-9]{1,2})",
-    "Mon": f"(?P<name>(?i:{_NAME}))", "Qq": "(?i:q)(?P<quarter>[1-4])",
+    "Mon": f"(?P<name>(?i:(?:{'|'.join(_NAMES)})[a-z]{{0,6}}))", "Qq": "(?i:q)(?P<quarter>[1-4])",
     "MM": "(?P<month>[0-9]{2})", "DD": "(?P<day>[0-9]{2})",
     "M": "(?P<month>[0-9]{1,2})", "D": "(?P<day>[0-9]{1,2})",
+    "Excel": r"(?P<serial>[345][0-9]{4})(?:\.[0-9]*)?",
 }  # fmt: skip
 
 
@@ -206,6 +206,8 @@ def parse_date(text: str, form: Format) -> datetime.date | None:
         parts["year"] = short + (2000 if short < _PIVOT else 1900)
     if "quarter" in parts:
         parts["month"] = 3 * parts.pop("quarter") - 2
+    if "serial" in parts:
+        return _BEFORE_1900 + datetime.timedelta(days=parts["serial"])
     try:
         if "week" in parts:
             date = datetime.date.fromisocalendar(parts["year"], parts["week"], 1)
@@ -254,8 +256,13 @@ def date_formats(texts: Iterable[str], least: float = 1.0) -> list[Dates]:
     >>> date_formats(["2021-W01", "Total"]), date_formats(["2021-W01", "Total"], least=0.5)
     ([], ['YYYY-Www'])
     """
-    held, forms = [text for text in texts if text], _FORMS.items()
-    likely = [like for like, form in forms if any(parse_date(text, form) for text in held[:50])]
+    held = [text for text in texts if text]
+    ranges = RANGES if all(text[-1].isdigit() for text in held) else ()
+    return _fitting(held, DATES, least) or _fitting(held, ranges, least)
+
+
+def _fitting(held: Sequence[str], forms: Sequence[Dates], least: float) -> list[Dates]:
+    likely = [it for it in forms if any(parse_date(text, _FORMS[it]) for text in held[:50])]
     dated = {like: sum(bool(parse_date(text, _FORMS[like])) for text in held) for like in likely}
     most = max(dated.values(), default=0)
     found = [like for like, n in dated.items() if n == most >= least * len(held)]
@@ -267,10 +274,10 @@ def date_formats(texts: Iterable[str], least: float = 1.0) -> list[Dates]:
 def _date(pattern: str) -> re.Pattern[str]:
     signs = re.split("'([^']*)'", pattern)  # every second one stood between apostrophes
     signs[::2] = [
-        re.sub("YYYY|YY|Mon|MM?|DD?|ww|ee|Qq", lambda part: _PARTS[part[0]], re.escape(text))
+        re.sub("YYYY|YY|Mon|MM?|DD?|ww|ee|Qq|Excel", lambda part: _PARTS[part[0]], re.escape(text))
         for text in signs[::2]
     ]
-    parts = "".join(signs).replace(r"\*", ".*")
+    parts = re.sub(r"\\\*$", r"(?:[^0-9].*)?", "".join(signs)).replace(r"\*", ".*?")
     if "Mon" in pattern or "Qq" in pattern:  # people write 2018 Q1, 2018Q1 and 03-Jan-2019 too
         parts = re.sub(r"\\[ -]", "[ -]?" if "Qq" in pattern else "[ -]", parts)
     if "W" in pattern:

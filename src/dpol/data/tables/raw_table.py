@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import csv
 import datetime
 import gzip
@@ -13,11 +12,12 @@ import warnings
 import zipfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,7 @@ MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 SHOWN = 5  # rows in a message
 DELIMITERS = ",;\t|"
+Row = TypeVar("Row")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
 COLUMNS = Key(("dataset", "columns"))
@@ -84,18 +85,13 @@ def raw_table(file: str, cells: pd.DataFrame, form: Format = DEFAULT) -> RawTabl
     A column's own cells may decide its format: all are dates such as 2021-01-31, as those that a
     program stored as dates, or one shows the decimal sign.
     """
-    cells = cells.apply(lambda column: column.str.strip())
-    held = pd.Series(False, cells.index)
+    cells, changed = cells.apply(lambda column: column.str.strip()), list[str]()
     for name, column in cells.items():
-        if texts := [text for text in column.unique() if _CONTROL.search(text)]:
-            held |= column.isin(texts)
+        if any(map(_CONTROL.search, column.unique())):
             cells[name] = column.replace(_CONTROL, "?", regex=True)
+            changed.append(f"control characters in column {name} read as ?")
     formats = {str(name): _of_column(column.unique(), form) for name, column in cells.items()}
-    controls = [
-        f"control characters in {counted(held.sum(), 'row')} read as ?, first in row {row}"
-        for row in cells.index[held][:1]
-    ]
-    return RawTable(file=file, cells=cells, formats=formats, changed=tuple(controls))
+    return RawTable(file=file, cells=cells, formats=formats, changed=tuple(changed))
 
 
 def _of_column(cells: Iterable[str], form: Format) -> Format:
@@ -113,33 +109,32 @@ def read_table(
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
     *,
-    others: bool = False,
+    others: Sequence[str] | None = (),
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    With `others`, all further columns of a small table are read too that have a name of their own,
-    because they may tell rows apart. Missing cells of a Parquet table or sheet become empty text;
+    Those of `others`, None for all further ones, are read too where they are there and have a name
+    of their own. Missing cells of a Parquet table or sheet become empty text;
     blank lines of a CSV table and blank rows of a sheet are left out. A formula yields the value
-    that was saved with it.
+    that was saved with it, or empty text.
 
     Raises:
         DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`
             or `MOST_CELLS`; a column or the sheet is missing; a CSV row has more or fewer cells
-            than the header; a formula has no value; or a key of the format does not apply to such
-            a file.
+            than the header; or a key of the format does not apply to such a file.
     """
     path = Path(path)
     if not path.is_file():
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
-    for key in {".parquet": ("sheet", "skip_rows"), ".xlsx": ()}.get(path.suffix, ("sheet",)):
+    for key in {".parquet": ("sheet", "skip_rows", "skip_last"), ".xlsx": ()}.get(
+        path.suffix, ("sheet",)
+    ):
         if getattr(form, key):
             place = Key(("dataset", "format", key))
             raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
     read = {".parquet": _read_parquet, ".xlsx": _read_sheet}.get(path.suffix, _read_csv)
     try:
-        others = others and path.stat().st_size < _SMALL
-        others = others and not (path.suffix == ".parquet" and _is_nested(path))
         cells = read(path, form, partial(refuse_columns, path, columns, others=others))
     except UnicodeError:
         raise _undecoded(path, form) from None
@@ -159,10 +154,7 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
     with open_bytes(path) as table:  # first, since a cut gzip file must not look like a bad row
         while table.read(1 << 20):
             if table.tell() > MOST_MB * 10**6:
-                raise DataError(
-                    f"{path}: is larger than {MOST_MB:,} MB as CSV; leave out the rows and columns"
-                    " that no run needs, or save it as Parquet"
-                )
+                raise _too_large(path, f"{MOST_MB:,} MB as CSV")
     csv.field_size_limit(LONGEST_CELL)
     lines, known = array("q"), dict[str, str]()
     encoding = form.encoding.replace("utf-8", "utf-8-sig")
@@ -177,15 +169,17 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
             wanted = choose(header)
             columns = {header.index(name): list[str]() for name in wanted}
             broken: DataError | None = None
-            for row in filter(any, reader):
-                line = form.skip_rows + reader.line_num
+            numbered = ((form.skip_rows + reader.line_num, row) for row in reader if any(row))
+            for line, row in _without_last(numbered, form.skip_last):
                 while len(row) > len(header) and not row[-1].strip():
                     row.pop()
                 if len(row) != len(header) and broken is None:
                     broken = DataError(
                         f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
-                        f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break,"
-                        f" or, if the file is cut short here, {_AGAIN}"
+                        f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break;"
+                        f" or, if the file is cut short here, {_AGAIN}; or, if notes stand below"
+                        " the table, say how many such rows there are: ",
+                        Key(("dataset", "format", "skip_last")),
                     )
                 if broken and (len(row) > 1 or len(header) < 3):  # else a note below the table
                     raise broken
@@ -194,14 +188,27 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
                 for place, texts in columns.items():
                     texts.append(known.setdefault(row[place], row[place]))
                 if len(lines) * max(len(columns), 1) > MOST_CELLS:
-                    raise DataError(
-                        f"{path}: has more than {MOST_CELLS:,} cells up to row {line:,} in the"
-                        " columns that are read; leave out rows and columns that no run needs"
-                    )
+                    raise _too_large(path, f"{MOST_CELLS:,} cells up to row {line:,}")
         except csv.Error as error:
             line = form.skip_rows + reader.line_num
             raise DataError(f"{path}, row {line}: is not CSV: {error}; {_AGAIN}") from None
     return pd.DataFrame(dict(zip(wanted, columns.values(), strict=True)), [*lines], dtype=str)
+
+
+def _without_last(rows: Iterable[Row], number: int) -> Iterator[Row]:
+    """Yield all rows but the last ones."""
+    held = deque[Row]()
+    for row in rows:
+        held.append(row)
+        if len(held) > number:
+            yield held.popleft()
+
+
+def _too_large(path: Path, most: str) -> DataError:
+    return DataError(
+        f"{path}: has more than {most}; leave out rows and columns that no run needs, in a sheet"
+        " also formatted cells without text, or save the table as Parquet"
+    )
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -214,37 +221,28 @@ def _undecoded(path: Path, form: Format) -> DataError:
         start = table.read(4)
     if start.startswith(WORKBOOKS):
         return DataError(f"{path}: is a workbook, not CSV; save it as a file that ends in .xlsx")
-    other = "cp1252" if form.encoding == "utf-8" else "utf-8"
-    likely = "utf-16" if start.startswith(UTF_16) else other
-    remedy = keyed("Set {dataset.format.encoding}, such as to "), f"{likely}, or {_LOOK}"
+    remedy = keyed(
+        "Set {dataset.format.encoding}, such as to utf-8, utf-16 or cp1252, or {look}", look=_LOOK
+    )
     return DataError(f"{path}: is not {form.encoding.upper()} text. ", remedy)
 
 
-def _is_nested(path: Path) -> bool:
-    """Return whether a Parquet table has columns of lists or the like, which nobody may need."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with contextlib.suppress(pa.ArrowException, OSError):  # reading says what is wrong
-        return any(pa.types.is_nested(kind) for kind in pq.read_schema(path).types)
-    return False
-
-
 def _read_parquet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
-    """Read a Parquet table; pandas would hide columns that were stored as an index."""
+    """Read a Parquet table without columns of lists and the like.
+
+    pandas would hide columns that were stored as an index.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     texts = dict[str, list[str]]()
     try:
-        wanted = choose(pq.read_schema(path).names)
+        wanted = choose([it.name for it in pq.read_schema(path) if not pa.types.is_nested(it.type)])
         for name, values in zip(wanted, pq.read_table(path, columns=wanted), strict=True):
             if pa.types.is_dictionary(values.type):
                 values = values.cast(values.type.value_type)
             kind = values.type
-            if pa.types.is_nested(kind):
-                raise DataError(f"{path}: column {name} holds {kind}; write one value in each cell")
             if pa.types.is_floating(kind):
                 values = pc.if_else(pc.is_nan(values), None, values)
             texts[name] = values.cast(pa.string()).fill_null("").to_pylist()
@@ -257,21 +255,12 @@ def _read_parquet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
 
 
 def _read_sheet(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
-    from openpyxl.utils import get_column_letter
-
+    """Read a sheet; what stands in rows and columns outside its table is no part of it."""
     cells = sheet_cells(path, form)
     header, cells = cells.iloc[0].tolist(), cells.iloc[1:]
     wanted = choose(header)
-    named = np.array([bool(name) for name in header])
-    filled = (cells != "").to_numpy()
-    outside = filled & ~filled[:, named].any(axis=1, keepdims=True)
-    for place, k in np.argwhere(outside)[:1]:
-        cell = f"{get_column_letter(cells.columns[k] + 1)}{cells.index[place]}"
-        raise DataError(
-            f"{path}: cell {cell} holds {shortened(cells.iloc[place, k])!r} in a row and a column"
-            " outside the table; delete it, or move it to another sheet"
-        )
-    return cells.set_axis(header, axis="columns")[wanted]
+    inside = (cells[[k for k, name in zip(cells, header, strict=True) if name]] != "").any(axis=1)
+    return cells[inside].set_axis(header, axis="columns")[wanted]
 
 
 def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
@@ -283,63 +272,39 @@ def sheet_cells(path: Path, form: Format) -> pd.DataFrame:
     Raises:
         OSError: the workbook is damaged.
         DataError: the sheet is missing or not named, has more than `MOST_CELLS` cells, or holds no
-            table or a formula without a value.
+            table.
     """
     import openpyxl
-    from openpyxl.cell.read_only import ReadOnlyCell
 
     rows, read = dict[int, dict[int, str]](), 0
     try:
         with warnings.catch_warnings():  # they are about styles, which are not read
             warnings.simplefilter("ignore")
-            books = [
-                openpyxl.load_workbook(path, read_only=True, data_only=saved)
-                for saved in (True, False)
-            ]
-            names = [sheet.title for sheet in books[0].worksheets]
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            names = [sheet.title for sheet in book.worksheets]
             name = names[0] if form.sheet is None and len(names) == 1 else form.sheet
             if name not in names:
                 known = f"{', '.join(map(repr, names))}{did_you_mean(name or '', names)}"
                 raise DataError(f"{path}: ", keyed("{dataset.format.sheet} must be one of "), known)
-            for book in books:
-                book[name].reset_dimensions()  # some programs write wrong ones
-            # Values and formulas are in two readings; the second is slow, and seldom needed.
-            values, formulas = (enumerate(book[name].iter_rows(), start=1) for book in books)
-            for number, row in values:
+            book[name].reset_dimensions()  # some programs write wrong ones
+            for number, row in enumerate(book[name].iter_rows(values_only=True), start=1):
                 read += len(row)
                 if read > MOST_CELLS:
-                    raise DataError(
-                        f"{path}: sheet {name!r} has more than {MOST_CELLS:,} cells up to row"
-                        f" {number:,}; delete what lies far from the table, also formatted cells"
-                        " without text, or save the table as CSV"
-                    )
-                filled = {k: cell for k, cell in enumerate(row) if isinstance(cell, ReadOnlyCell)}
-                texts = {k: _text(cell.value, form) for k, cell in filled.items()}
-                if any(texts.values()):
+                    raise _too_large(path, f"{MOST_CELLS:,} cells up to row {number:,}")
+                texts = {k: text for k, value in enumerate(row) if (text := _text(value, form))}
+                if texts:
                     rows[number] = texts
-                # A formula whose value is an empty text has the type str.
-                blank = [
-                    k for k, text in texts.items() if not text and filled[k].data_type != "str"
-                ]
-                written = next(cells for n, cells in formulas if n == number) if blank else ()
-                for k in blank:
-                    if written[k].data_type == "f":
-                        raise DataError(
-                            f"{path}: cell {written[k].coordinate} holds a formula that"
-                            " was never calculated. Open the workbook in a spreadsheet program and"
-                            " save it"
-                        )
-            for book in books:
-                book.close()
+            book.close()
     except (KeyError, SyntaxError, ValueError, zipfile.BadZipFile) as error:
         raise OSError(str(error)) from None
-    rows = {number: row for number, row in rows.items() if number > form.skip_rows}
+    below = ((number, row) for number, row in rows.items() if number > form.skip_rows)
+    rows = dict(_without_last(below, form.skip_last))
     if not rows:
         remedy = keyed(
             "name another sheet in {dataset.format.sheet}, or lower {dataset.format.skip_rows}"
         )
         raise DataError(f"{path}: sheet {name!r} holds no table; ", remedy)
-    columns = sorted({column for row in rows.values() for column, text in row.items() if text})
+    columns = sorted({column for row in rows.values() for column in row})
     cells = [[row.get(column, "") for column in columns] for row in rows.values()]
     return pd.DataFrame(cells, [*rows], columns, dtype=str)
 
@@ -378,16 +343,17 @@ def refuse_columns(
     present: Sequence[str],
     key: Key = COLUMNS,
     *,
-    others: bool = False,
+    others: Sequence[str] | None = (),
 ) -> list[str]:
     """Return the wanted columns, by default all, of a table that has each once.
 
-    With `others`, the result also has all further columns with a name of their own.
+    The result also has those of `others`, None for all further ones, that have a name of their own.
 
     Raises:
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
-    more = [name for name in present if others and name.strip() and present.count(name) == 1]
+    named = [name for name in present if name.strip() and present.count(name) == 1]
+    more = [name for name in named if others is None or name in others]
     wanted = present if wanted is None else [*dict.fromkeys([*wanted, *more])]
     if not any(present):
         raise DataError(f"{path}: holds no table; {_AGAIN}")
@@ -429,8 +395,9 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove ",
             keyed("{dataset.source.sha256}"),
         )
-    raw = read_table(file, dataset.read_columns, form, others=True)
-    raw = without_notes(raw, form)
+    large = Path(file).exists() and Path(file).stat().st_size >= _SMALL
+    others = columns.of_days() if large else None  # any column may tell rows apart
+    raw = without_notes(read_table(file, dataset.read_columns, form, others=others), form)
     read = {
         "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
         "capacities": "taken as missing",
@@ -493,11 +460,11 @@ def read_capacities(columns: Columns) -> RawTable | None:
     second = columns.capacity
     if not isinstance(second, CapacityTable):
         return None
+    kept = columns_of(second.period) if second.period else []
     if second.format.layout == "long":
-        wanted = [second.entity, second.capacity, *second.kept]
-        return read_table(second.file, wanted, second.format)
+        return read_table(second.file, [second.entity, second.capacity, *kept], second.format)
     raw = read_table(second.file, form=second.format)
-    return _to_long(raw, second.format, second.kept, name=second.entity, number=second.capacity)
+    return _to_long(raw, second.format, kept, name=second.entity, number=second.capacity)
 
 
 def _to_long(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime
 import re
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from dpol.core.settings import Settings
 
@@ -16,37 +17,29 @@ EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2100, 12, 31)
 
 EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 """A text that may be a number with decimals or with a thousands separator."""
-Encoding = Literal[
-    "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "iso-8859-15", "gb18030", "shift_jis"
-]
-_OTHER_NAMES = {
-    "utf8": "utf-8", "utf16": "utf-16", "gbk": "gb18030", "sjis": "shift_jis", "ansi": "cp1252",
-    "latin1": "cp1252", "latin-1": "cp1252", "iso-8859-1": "cp1252", "latin-9": "iso-8859-15",
-    "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
-}  # fmt: skip
-"""Other names of encodings. Most files called Latin-1 are cp1252, which has more characters."""
 DATES = (
     "YYYY-MM-DD", "YYYYMMDD", "YYYY/M/D", "D.M.YYYY", "D/M/YYYY", "D-M-YYYY", "M/D/YYYY",
     "M-D-YYYY", "D.M.YY", "D/M/YY", "M/D/YY", "YY/M/D", "YY.M.D", "D Mon YYYY", "D Mon YY",
     "YYYY-Www", "YYYY-M", "Mon YYYY", "YYYY-Qq", "Qq YYYY", "YYYY", "YYYY.M.D", "YYYY-ww", "YYYYMM",
-    "M/YYYY", "Mon YY", "YYYY'M'MM", "YYYY-Wee", "YYYY-ee",
+    "M/YYYY", "Mon YY", "YYYY'M'MM", "YYYY-Wee", "YYYY-ee", "Excel",
 )  # fmt: skip
 """The formats of dates that dpol looks for."""
+RANGES = tuple(f"{like}*" for like in DATES if "D" in like)
+"""The formats of ranges of dates that it looks for then."""
 FORMATS = (
     "such as D.M.YYYY, D Mon YY, YYYY-M, YYYY-Qq or YYYY-Www; signs that no date is made of stand"
     " between apostrophes ('KW' ww/YYYY), and * for the rest of a range"
 )
 """How a format of dates is written, for messages."""
-YEARS = "YYYY"
-"""The format in which a number from 1900 to 2100 is a date."""
+NUMBERS = "YYYY", "Excel"
+"""The formats in which a number from 1900 to 2100, or from 30000 to 59999, is a date."""
 
 
 def _pattern(date: str) -> str:
-    parts = re.findall("YY(?:YY)?|M+|D+|ww|ee|Qq", re.sub("'[^']*'", "", date.replace("Mon", "M")))
+    signs = re.sub("'[^']*'", "", date.replace("Mon", "M"))
+    parts = re.findall("YY(?:YY)?|M+|D+|ww|ee|Qq|Excel", signs)
     of = {part[0] for part in parts}
-    if "Y" not in of or len(of) < len(parts) or of not in (
-        {"Y"}, {"Y", "M"}, {"Y", "M", "D"}, {"Y", "w"}, {"Y", "e"}, {"Y", "Q"}
-    ):  # fmt: skip
+    if len(of) < len(parts) or of not in map(set, ("Y", "YM", "YMD", "Yw", "Ye", "YQ", "E")):
         raise ValueError(f"must be a format of dates, {FORMATS}")
     return date
 
@@ -60,15 +53,20 @@ def months_of(date: Dates) -> int:
     >>> months_of("YYYY-M"), months_of("Qq YYYY"), months_of("YYYY"), months_of("YYYY-Www")
     (1, 3, 12, 0)
     """
-    day = re.search("D|ww|ee", date)
+    day = re.search("D|ww|ee|Excel", date)
     return 0 if day else 1 if "M" in date else 3 if "Q" in date else 12
 
 
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
-def _encoding(name: object) -> object:
-    return _OTHER_NAMES.get(name.casefold(), name.casefold()) if isinstance(name, str) else name
+def _encoding(name: str) -> str:
+    try:
+        "".encode(name)  # refuses codecs that are not of texts
+    except LookupError:
+        raise ValueError("must be an encoding such as utf-8, utf-16 or cp1252") from None
+    known = codecs.lookup(name).name.removesuffix("-sig")
+    return "cp1252" if known == "iso8859-1" else known  # which has more characters, and is meant
 
 
 class Format(Settings):
@@ -84,6 +82,8 @@ class Format(Settings):
     """Sheet of an `.xlsx` file; required if there are several."""
     skip_rows: Annotated[int, Field(ge=0, le=10_000)] = 0
     """Lines or rows above the header, such as titles."""
+    skip_last: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Rows at the end that are no part of the table, such as notes; blank ones do not count."""
     delimiter: Literal[",", ";", "\t", "|"] = ","
     """Separator of CSV cells; Excel writes `";"` where the decimal sign is a comma."""
     decimal: Literal[".", ","] | None = None
@@ -103,12 +103,13 @@ class Format(Settings):
     YY is a year from 1969 to 2068, Mon is `Jan` or `January`, Qq a quarter such as Q1, ww a week
     from Monday (ISO 8601), and ee one from Sunday of US surveillance (MMWR). M, D, ww and ee have
     one or two digits, MM and DD two. Other letters stand between apostrophes: `'KW' ww/YYYY`.
-    `YYYY-MM-DD*` reads the start of a range. A month starts on its first day. Between the parts of
+    `YYYY-MM-DD*` reads the start of a range, `*D Mon YYYY` its end, and `Excel` the number of a day
+    since 1900 that spreadsheets write. A month starts on its first day. Between the parts of
     `Mon` and `Qq` a blank or a hyphen may stand. A time of day may follow: 13:00, 9:00 or 1:00
     PM."""
-    encoding: Annotated[Encoding, BeforeValidator(_encoding)] = "utf-8"
-    """Encoding of a CSV table, also by other names such as `latin-1`; from Excel mostly
-    `cp1252`."""
+    encoding: Annotated[str, AfterValidator(_encoding)] = "utf-8"
+    """Encoding of a CSV table, by a name that Python knows, such as `utf-16`, `cp1250` or
+    `shift_jis`; from Excel mostly `cp1252`, as which `latin-1` is read too."""
 
     @property
     def decimal_sign(self) -> str:
