@@ -27,17 +27,13 @@ class ClassesPoint:
 
     Args:
         classes: the classes, in the order of the rows.
-        n_features: number of features in the sweep of features; otherwise one.
         delta: privacy delta of private WMA.
-        concentration: Dirichlet parameter of random classes.
         groups: independent learners of the median selector.
         replicates: runs of every setting.
     """
 
     classes: tuple[Setting, ...]
-    n_features: int
     delta: float
-    concentration: float
     groups: int
     replicates: int
 

@@ -45,13 +45,9 @@ class Labels(Settings):
     """Number of rounds T."""
     epsilon: Annotated[float, Field(gt=0, le=100)] = 4.0
     """Privacy epsilon of one message."""
-    n_features: Annotated[int, Field(ge=2, le=1000)] = 4
-    """Number of features in the sweep of features; otherwise one."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()
-    concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
-    """Dirichlet parameter; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels (hospitals of random patients) per week of the streams; default: no streams."""
     groups: Annotated[int, Field(ge=3, le=99)] = 5
