@@ -136,7 +136,8 @@ def seed_decides(member: Member, seed: int = SEED) -> None:
 
 def rounds_moved(member: Member, seed: int) -> list[Any]:
     """Return, for each round s, the rounds whose actions change with the gains of round s."""
-    source = source_for(member.algorithm, random_stream(), seed=seed)
+    algorithm = member.algorithm
+    source = source_for(algorithm, random_stream(), seed=seed)
     games = [source, *(_changed_in_round(source, s) for s in range(ROUNDS))]
     before, *after = (
         play_rounds(
