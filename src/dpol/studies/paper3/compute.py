@@ -168,6 +168,7 @@ def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[di
                 setting.K,
                 setting.M,
                 seed=seed,
+                concentration=point.concentration,
                 n_features=FEATURES if setting.sweep == "features" else 1,
                 replicate=replicate,
             )

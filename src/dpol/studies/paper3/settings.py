@@ -48,6 +48,8 @@ class Labels(Settings):
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()
+    concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
+    """Dirichlet parameter; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels (hospitals of random patients) per week of the streams; default: no streams."""
     groups: Annotated[int, Field(ge=3, le=99)] = 5

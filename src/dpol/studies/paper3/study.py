@@ -27,6 +27,7 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
             settings=ClassesPoint(
                 classes=tuple(own),
                 delta=settings.delta,
+                concentration=settings.concentration,
                 groups=settings.groups,
                 replicates=settings.replicates,
             ),
