@@ -31,5 +31,5 @@ def runs(gains: ArrayLike, *, guaranteed: float = 0.4, **about: Any) -> Played:
         sampler="seeded",
     )
     facts: dict[str, Any] = {"family": about["label"], "origin": "paper"} | about
-    actions = np.zeros(made.shape, dtype=np.int32)
+    actions = made.astype(np.int32)
     return Played(guarantee=guarantee, actions=actions, gains=made, **facts)

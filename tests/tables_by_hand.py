@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from dpol.data.settings import Stream
 from dpol.experts.registry import place_of
-from dpol.noise import NOISES
 from dpol.show.table import Table, TableCell
-from dpol.studies.answer.gains import average_gain_table
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import META, TABLE_2, Shown
 from dpol.studies.games.summary import conclude
@@ -54,7 +51,6 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "confidence": 0.95,
         "ci_comparisons": 12,
         "model": "local",
-        "unmoved": False,
         "count_noise": 2**0.5 / mu if mu < INF else float("nan"),
         "ours": False,
         "guaranteed_mu": mu,
@@ -100,25 +96,13 @@ FACTS = Facts(
 )
 
 
-def main(**changes: Any) -> Shown:
-    shown = Shown(
-        algorithms=("rw-meta", "tree-ftpl-min-noise", "follow-the-leader"),
-        envelope="ridge",
-        noises=(*NOISES, "a", "b"),
-    )
-    return replace(shown, **changes)
+MAIN = Shown(algorithms=("rw-meta", "tree-ftpl-min-noise", "follow-the-leader"))
 
 
 def summary(data: Sequence[dict[str, Any]] | None = None) -> pd.DataFrame:
     """Return the hand-made summary with all columns that follow from it."""
     frame = pd.DataFrame(rows() if data is None else data)
     return conclude(frame.assign(keeps_level=keeps_level(frame)))
-
-
-def build(
-    data: list[dict[str, Any]] | None = None, *, facts: Facts = FACTS, **report: Any
-) -> Table:
-    return average_gain_table({"summary": summary(data)}, main(**report), facts)
 
 
 def lines(table: Table) -> list[tuple[str, str, tuple[TableCell, ...]]]:
@@ -130,18 +114,3 @@ def lines(table: Table) -> list[tuple[str, str, tuple[TableCell, ...]]]:
 def texts(table: Table) -> list[list[str]]:
     """Return the texts of each line: label and cells."""
     return [[label, *(cell.text for cell in cells)] for _, label, cells in lines(table)]
-
-
-def column(table: Table, title: str) -> list[TableCell]:
-    """Return the cells of a column."""
-    place = [header.title for header in table.columns].index(title)
-    return [cells[place] for _, _, cells in lines(table)]
-
-
-def gains(table: Table, title: str) -> list[str]:
-    """Return the gains in a column without half-widths."""
-    return [cell.text.split(" ")[0] for cell in column(table, title)]
-
-
-def has_footer(table: Table, text: str) -> bool:
-    return any(text in footer for footer in table.footers)

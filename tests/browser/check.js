@@ -52,7 +52,7 @@ found.passes = results.passes.map((it) => it.id);
 
 // Three clicks: ascending, descending, and back. In a table with groups, each row gets their labels.
 found.sorted = await tab.evaluate(() =>
-  ["Share of the possible gain kept", "Average total gain"].map((caption) => {
+  ["Share of the possible gain kept", "Every system at every level"].map((caption) => {
     const table = document.querySelector(`[aria-label^="${caption}"] table`);
     if (!table) return null;
     const head = table.tHead.rows[0].cells[0];

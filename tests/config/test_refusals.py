@@ -73,7 +73,7 @@ comparison.ours.algorithm = 'rw-ftp': no private suite plays it with capacity no
     ({**FROM_FILE, "dataset.columns.group": DELETED, "streams.one.groups": ["all"]}, "streams.both.groups = ['A', 'B']: must be [all] because dataset.columns.group is not given"),
     ({"suites.noisy.noises": ["isotropic"]}, "suites.noisy.noises[1] = 'capacty': noise 'capacty' is not one of <noises>; did you mean capacity?"),
     ({"suites.batched.algorithms": ["rw-adabatch"]}, "suites.batched.noises = ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
-    ({"suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [4]}}, "report.algorithms[0] = 'ridge': is a family, not a label; use one of ridge-w4-weak, ridge-w4-medium, ridge-w4-strong, or report.envelope for a column of the best"),
+    ({"suites.noisy.algorithms[1]": {"algorithm": "ridge", "windows": [4]}}, "report.algorithms[0] = 'ridge': is a family, not a label; use one of ridge-w4-weak, ridge-w4-medium, ridge-w4-strong, or report.envelope for the best of them"),
 ]  # fmt: skip
 """Changes of a config, and messages that say what is put where, and what is wrong with it."""
 

@@ -22,6 +22,7 @@ from dpol.report.provenance import Params, Provenance
 from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Section, Table, TableCell
+from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import answer_table
 from dpol.studies.games.names import Compared
 from dpol.studies.ledger.audits.drawn import audits_table
@@ -30,7 +31,7 @@ from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_in
 from replays import replay_of, stream_of
 from standings_by_hand import standings_of
-from tables_by_hand import LEVELS, STREAM, build, rows, summary
+from tables_by_hand import LEVELS, STREAM, rows, summary
 
 ODD = "a < b & \"c\" <script>alert('d')</script>"
 
@@ -221,7 +222,7 @@ def write_run(folder: Path) -> None:
         "claims": claims_table({"claims": claims()}, None, None),
         "claims-open": open_claims_table({"claims": claims()}, None, None),
         "audits": audits_table({"audits": audits()}, None, None),
-        "average-gain": build(),
+        "league": league_table(frames, Compared(chosen_on=""), facts),
         "answer": answer_table(frames, Compared(chosen_on=""), facts),
     }
     for name, table in tables.items():

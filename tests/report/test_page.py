@@ -21,7 +21,7 @@ CHAPTERS = {
     "first": ["paper", "batching"],
     "second": ["lazy", "convex"],
     "third": ["labels"],
-    "beyond": ["switches", "average-gain", "league"],
+    "beyond": ["switches", "league"],
     "replay": ["replay"],
     "privacy": ["privacy", "audits"],
     "claims": ["claims"],
@@ -188,7 +188,7 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
 
 NEEDED = (
     *("summary.parquet", "replay.parquet"),
-    *("data/cleaning.json", "tables/average-gain.fragment.html", "tables/batching.fragment.html"),
+    *("data/cleaning.json", "tables/league.fragment.html", "tables/batching.fragment.html"),
     *("figures/privacy-utility.svg", "figures/labels-risk.svg"),
 )
 

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("provenance", "tables"):
         (run / name).mkdir(parents=True)
     (run / CONFIG).write_text("seed: 7\n")
-    (run / "tables/average-gain.csv").write_text("stream,mean_gain\nnm,2.5\n")
+    (run / "tables/table-2.csv").write_text("stream,mean_gain\nnm,2.5\n")
     block = RunBlock(replicates=(0, 1), played=tuple(PLAYED), best=PLAYED[0].gains.max(axis=0))
     for name, table in score_tables(block).items():
         write_frame(table, run / GAME / f"{name}.parquet")
@@ -59,7 +59,7 @@ def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
     assert run.table("summary")["n_rounds"].tolist() == [3] * 4
     assert run.config == {"seed": 7}
     np.testing.assert_array_equal(run.stream("nm").gains, stream(label="nm").gains)
-    assert run.table("average-gain")["mean_gain"].tolist() == [2.5]
+    assert run.table("table-2")["mean_gain"].tolist() == [2.5]
     assert len(run.table("summary")) == 4
     assert len(run.games()) == sum(game.actions.size for game in PLAYED)
     for game in PLAYED:
@@ -91,20 +91,20 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
         ("summary.parquet", "questions.parquet"),
     ):
         (shutil.copytree if old == GAME else shutil.copy)(run / old, run / new)
-    (run / "tables/average-gain.csv").unlink()
+    (run / "tables/table-2.csv").unlink()
     (run / "tables/answer.csv").write_text("question,stream,best_fixed,mean_gain\nnow,,,2\n")
     with pytest.warns(UserWarning, match="was changed after the run: ") as caught:
         read = dpol.open_run(run)
     told = str(caught[0].message)
     for text in (
-        "tables/answer.csv (changed), tables/average-gain.csv (missing), ",
+        "tables/answer.csv (changed), tables/table-2.csv (missing), ",
         f"{GAME.replace('local', 'mine')}/rounds.parquet (new), ",
         "questions.parquet (new), ",
         f"streams/mn.parquet (new), tables/answer-by-question.csv (new); see dpol verify {run}",
     ):
         assert text in told
     assert len(read.games()) == sum(game.actions.size for game in PLAYED)
-    assert list(read.tables) == ["answer", "average-gain", "summary"]
+    assert list(read.tables) == ["answer", "table-2", "summary"]
     assert read.table("answer")["mean_gain"].tolist() == [2]
     with pytest.raises(dpol.DataError, match="no stream mn; known: nm"):
         read.stream("mn")
@@ -128,10 +128,10 @@ def test_files_are_compared_with_the_crate_and_the_crate_with_its_note(
     shutil.copytree(folder, run)
     record(run)
     assert disagreements(run) == []
-    table = run / "tables/average-gain.csv"
+    table = run / "tables/table-2.csv"
     before = sha256(table)
     table.write_text("stream,mean_gain\nnm,9\n")
-    assert disagreements(run) == [("changed", "tables/average-gain.csv")]
+    assert disagreements(run) == [("changed", "tables/table-2.csv")]
     crate = run / CRATE
     crate.write_text(crate.read_text().replace(before, sha256(table)))
     assert disagreements(run) == [("changed", CRATE)]
@@ -170,7 +170,7 @@ def test_a_strangers_record_is_refused_at_once(tmp_path: Path, name: str, text: 
     ("read", "message"),
     [
         (lambda run: run.stream("mn"), "no stream mn; known: nm"),
-        (lambda run: run.table("gain"), "no table gain; known: average-gain, summary"),
+        (lambda run: run.table("gain"), "no table gain; known: table-2, summary"),
         (lambda run: run.games(algorithm="metta"), "no algorithm metta; did you mean meta"),
         (lambda run: run.games(mu=math.inf), "no mu inf; known: 1.0, 0.5"),
         (lambda run: run.games(noise="capacity", mu=1.0), "no mu 1.0; known: 0.5"),

@@ -75,7 +75,7 @@ def test_no_text_of_a_table_is_read_as_markup() -> None:
 
 
 def test_latex() -> None:
-    """Numbers stand in columns of siunitx, remarks below them, and titles in rows of their own."""
+    """Numbers stand in columns of siunitx, notes below them, and titles in rows of their own."""
     text = render(replace(table(), caption=NASTY), ".tex")
     nasty = r"A \& B\_$<$c$>$\% $|$ {[}d] \{e\} \$x\textsuperscript{2}\$ \#1 \textasciitilde{}"
     assert rf"\caption{{{nasty} \textbackslash{{}} `f` *g*}}" in text

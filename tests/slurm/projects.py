@@ -16,7 +16,7 @@ from slurm import one_node
 
 # Of the small config: what plays and sums up, and one study.
 CONFIG = {key: value for key, value in SMALL.items() if key not in STUDIES or key == "batching"}
-NAMES = ("summary.parquet", "tables/average-gain.csv", "batching.parquet")
+NAMES = ("summary.parquet", "tables/league.csv", "batching.parquet")
 TARGETS = [f"results/small/{name}" for name in NAMES]
 SCRIPT = "study_point"
 """The script of the jobs that tests disturb."""
@@ -85,5 +85,5 @@ class Project:
 
     def results(self) -> dict[str, bytes]:
         """The files that must not depend on how the run was made."""
-        names = ("summary.parquet", "cumulative.parquet", "tables/average-gain.csv")
+        names = ("summary.parquet", "cumulative.parquet", "tables/league.csv")
         return {name: (self.base / name).read_bytes() for name in names}

@@ -88,7 +88,7 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     asked = ("summary", "totals", "cumulative", "switches")
     assert main.results_of(plain, facts) == asked
     names = [section.name for section in main.sections_of(plain, facts)]
-    assert names == ["paper", "switches", "average-gain"]
+    assert names == ["paper", "switches"]
     several = replace(facts, questions={"one": "One", "two": "Two"})
     assert main.results_of(plain, several) == ("summary", "totals")
 

@@ -37,7 +37,7 @@ pip install --editable careful
 dpol check careful
 sed 's/^run: wards$/run: mine/; s/rw-meta, random-effects\]/rw-meta, random-effects, careful]/' wards.yaml >mine.yaml
 dpol run mine.yaml --cores 2
-grep -q careful results/mine/tables/average-gain.csv
+grep -q careful results/mine/tables/league.csv
 
 said "The first week of three hospitals"
 cat >agreement.yaml <<'END'

@@ -61,7 +61,7 @@ def test_every_config_can_be_planned(tmp_path: Path) -> None:
         run(sys.executable, "-m", "snakemake", *words, "--cores", "2", "--dry-run", *pages)
     )
     for config in CONFIGS:
-        assert f"{config.stem.replace('-', '_')}_average_gain_shown" in said
+        assert f"{config.stem.replace('-', '_')}_games_results" in said
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ CONFIG = TEST | {
     "report": {"algorithms": ["rw-ftpl"]},
 }
 GAMES = {
-    *("games_results", "average_gain_shown", "switches_shown"),
+    *("games_results", "switches_shown"),
     *("comparison_point", "comparison_results"),
     *("privacy_utility_shown", "privacy_shown", "league_shown"),
 }

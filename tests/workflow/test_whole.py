@@ -68,7 +68,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_config(folder, WHOLE)
     printed = succeed(run_copy(folder, "--cores", "2"))
     assert [name for name in STUDIES if f"{load_study(name).title}: " not in printed] == []
-    assert "tables/average-gain.md" in printed
+    assert "tables/answer.md" in printed
     assert "figures/figure-2.png" in printed
     return folder
 
@@ -190,7 +190,7 @@ def jobs_of(*studies: str) -> set[str]:
 
 
 SHOWN = {
-    "games": {"paper_shown", "switches_shown", "average_gain_shown"},
+    "games": {"paper_shown", "switches_shown"},
     "comparison": {"privacy_utility_shown", "privacy_shown", "league_shown", "promises_shown"},
 }
 # The standings and some of the claims read results of the games.

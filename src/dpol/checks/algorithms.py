@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from dpol.checks import CheckError
-from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.games import play, seeds_of
 from dpol.experts.interface import Actions, AnyAlgorithm, Member, can_read
@@ -134,15 +134,15 @@ def seed_decides(member: Member, seed: int = SEED) -> None:
         )
 
 
-Player = Callable[[AnyAlgorithm, Source, ReplicateGenerators], Actions]
-
-
-def rounds_moved(member: Member, player: Player = play_rounds, seed: int = SEED) -> list[Any]:
+def rounds_moved(member: Member, seed: int) -> list[Any]:
     """Return, for each round s, the rounds whose actions change with the gains of round s."""
-    source = source_for(member.algorithm, random_stream(), seed=seed)
+    algorithm = member.algorithm
+    source = source_for(algorithm, random_stream(), seed=seed)
     games = [source, *(_changed_in_round(source, s) for s in range(ROUNDS))]
     before, *after = (
-        player(member.algorithm, each, seeds_of(member.algorithm, source).algorithm(member.label))
+        play_rounds(
+            member.algorithm, each, seeds_of(member.algorithm, source).algorithm(member.label)
+        )
         for each in games
     )
     return [np.flatnonzero((actions != before).any(axis=0)) for actions in after]
@@ -161,7 +161,7 @@ def _changed_in_round(source: Source, s: int) -> Source:
 
 def looks_at_the_past_only(member: Member, seed: int = SEED) -> None:
     """Check that the gains of a round change only later actions, and some of them."""
-    moved = rounds_moved(member, seed=seed)
+    moved = rounds_moved(member, seed)
     for s, rounds in enumerate(moved):
         if (rounds <= s).any():
             raise CheckError(

@@ -231,7 +231,7 @@ def report(config: Config, members: Members) -> Iterator[Problem]:
             allowed = f"no suite plays it{nearest(name, known)}"
             if labels := [member.label for member in played if member.family == name]:
                 allowed = f"is a family, not a label; use one of {', '.join(labels)}, or"
-                allowed += " report.envelope for a column of the best"
+                allowed += " report.envelope for the best of them"
             yield Problem(("report", "algorithms", index), name, allowed)
     families = dict.fromkeys(member.family for member in played)
     if shown.envelope and shown.envelope not in families:

@@ -106,7 +106,7 @@ class Run:
         return self._files("tables", ".csv") | self._files(".", ".parquet")
 
     def table(self, name: str) -> pd.DataFrame:
-        """Read a result table such as `cumulative`, or a report table such as `average-gain`.
+        """Read a result table such as `cumulative`, or a report table such as `answer`.
 
         Raises:
             DataError: the run has no such table, or it cannot be read.

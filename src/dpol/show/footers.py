@@ -7,7 +7,6 @@ import math
 import pandas as pd
 
 from dpol.core.rounding import fixed
-from dpol.show.words import each
 
 
 def amount(mean: float, half_width: float) -> str:
@@ -78,28 +77,6 @@ def describe_intervals_behind(numbers: pd.DataFrame) -> str:
         numbers["ci_comparisons"].iloc[0],
         "intervals of the numbers behind this table (.csv)",
     )
-
-
-def describe_best(column: str, family: str) -> str:
-    """Explain a column with the best of a family, and why its intervals hold."""
-    return (
-        f"{column}: the member of the family {family} with the largest mean, chosen in hindsight"
-        " for each cell and named there (in HTML under the pointer). The Bonferroni correction"
-        " counts the cells of all members, so the interval of the best holds despite the choice."
-    )
-
-
-def describe_guarantee(runs: pd.DataFrame) -> list[str]:
-    """State the guarantee of rows of the summary."""
-    private = runs[(runs["model"] != "none") & (runs["epsilon"] < float("inf"))]
-    if private.empty:
-        return ["Guarantee: none; no run adds privacy noise."]
-    return [
-        f"Guarantee: μ-Gaussian differential privacy of {each(private['unit'])}. Adjacent inputs:"
-        f" {each(private['adjacency'])}. {AS_HARD_AS} The μ of a row is the requested level.",
-        *describe_public(private),
-        *(SAMPLERS[name] for name in dict.fromkeys(private["sampler"])),
-    ]
 
 
 def describe_public(runs: pd.DataFrame) -> list[str]:

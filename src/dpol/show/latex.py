@@ -47,7 +47,7 @@ def _written(sign: str) -> str:
 def to_latex(table: Table) -> str:
     """Render a table in LaTeX; its first line names the packages that it needs.
 
-    Titles of sections and groups are rows, and remarks stand below their cells.
+    Titles of sections and groups are rows, and notes stand below their cells.
     """
     lines = [line for part in table.sections for group in part.groups for line in group.lines]
     kinds = [

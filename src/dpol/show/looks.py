@@ -81,8 +81,7 @@ OTHERS = tuple(
 
 SOLID, DASHED, SHORT = (_DASHES[name] for name in ("solid", "dashed", "short"))
 BLACK, GREY, AXIS, GRID = (_COLOURS[name] for name in ("black", "grey", "axis", "grid"))
-ENVELOPE = _COLOURS["envelope"]
-BAND, RULE = _COLOURS["band"], _COLOURS["rule"]
+ENVELOPE, BAND = _COLOURS["envelope"], _COLOURS["band"]
 
 
 def looks_of(labels: Iterable[str], known: Mapping[str, Look] = ALGORITHMS) -> dict[str, Look]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -50,8 +50,6 @@ NAMES: Mapping[str, Name] = {
     "analytic": Name("analytic bound", "analytic lower bound"),
     "monte-carlo": Name("Monte Carlo", "Monte Carlo estimate"),
     "heuristic": Name("heuristic, not proved", "heuristic of the paper, not proved"),
-    # families whose best member has a column
-    "best-linear-model": Name("best linear model"),
     # methods and verdicts of audits
     "event": Name("event", "event, counted in runs"),
     "covariance": Name("covariance", "covariance of Gaussian noise"),
@@ -61,11 +59,6 @@ NAMES: Mapping[str, Name] = {
     "violated": Name("refuted"),
 }
 """Names of all labels that are not their own names."""
-
-ACCOUNTED: Mapping[str, str] = dict.fromkeys(
-    ("l2p", "dartboard"), "the algorithm of its paper, with an accounting of ours"
-)
-"""Algorithms of the papers with an accounting of ours; they bear no mark."""
 
 OURS = "†: ours, not in the paper"
 """Meaning of the mark."""
@@ -83,9 +76,3 @@ def name_of(label: str) -> Name:
 def marked(title: str, ours: bool) -> str:
     """Add the mark † to a title if it is ours."""
     return f"{title} †" if ours else title
-
-
-def explain_mark(ours: Iterable[str]) -> list[str]:
-    """Explain the mark; empty if nothing bears it."""
-    named = ", ".join(ours)
-    return [f"{OURS}: {named}."] if named else []

@@ -24,7 +24,7 @@ PAPER_WEEKS, PAPER_FIRST, PAPER_LAST = 148, pd.Timestamp("2020-08-09"), pd.Times
 PAPER_BEDS = 4.3, 14.6
 """Between these are the fewest beds of a hospital, over weeks or over states."""
 
-REPORTED = Path(__file__).with_name("reported_average_gain.csv")
+REPORTED = Path(__file__).with_name("reported_table_2.csv")
 """The numbers of Table 2 of the first paper."""
 FILLINGS = Path(__file__).with_name("recorded_fillings.csv")
 """Total gains by what is done about cells that nobody measured; verify/fillings.py writes them."""

@@ -40,7 +40,6 @@ class TableCell:
         text: text of the cell.
         notes: notes in smaller print below it.
         order: number to sort by instead of the text.
-        hint: note that HTML shows under the pointer.
         mark: kind of verdict, if the text is a verdict.
     """
 
@@ -48,17 +47,11 @@ class TableCell:
     notes: tuple[str, ...] = ()
     _: KW_ONLY
     order: float | None = None
-    hint: str = ""
     mark: Mark | None = None
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Notes and hint, for formats without a pointer."""
-        return (*self.notes, self.hint) if self.hint else self.notes
-
     def with_notes(self, divider: str) -> str:
-        """Return the text with its remarks behind it."""
-        return divider.join((self.text, *self.remarks))
+        """Return the text with its notes behind it."""
+        return divider.join((self.text, *self.notes))
 
 
 Line = tuple[str, tuple[TableCell, ...]]

@@ -54,8 +54,6 @@ def test_scores_by_hand() -> None:
     assert scores["hits"].tolist() == [1, 0]  # the largest gain is 0.5 in every round
     assert cell["mean_cumulative_gain"].tolist() == [0.5, 0.5, 1.25]
     assert cell["squared_deviations"].tolist() == [0.5, 0.5, 0.125]
-    assert not cell["equal"]
-    assert cell["first_gains"].tolist() == [1.0, 0.0, 0.5]
 
 
 @given(GAINS)
@@ -82,7 +80,6 @@ def test_joined_blocks_equal_the_whole(gains, data) -> None:
     ):
         np.testing.assert_allclose(together[name], whole[name], **close)
     assert together["replicates"] == whole["replicates"] == len(gains)
-    assert together["equal"] == whole["equal"] == bool((gains == gains[0]).all())
 
 
 def _cut(gains, cuts):
@@ -97,9 +94,8 @@ def test_equal_replicates_have_width_0_in_any_blocks(gain, size, cut) -> None:
     assert one(parts)[1]["squared_deviations"].tolist() == [0.0] * 4
 
 
-def test_blocks_that_differ_are_not_equal_though_their_replicates_are() -> None:
+def test_blocks_of_equal_replicates_may_differ() -> None:
     _, together = one([of_gains([[1.0]] * 2), of_gains([[0.5]] * 2, first=2)])
-    assert not together["equal"]
     assert together["squared_deviations"].tolist() == [0.25]
 
 
@@ -107,7 +103,7 @@ def test_blocks_are_joined_in_the_order_of_their_replicates() -> None:
     order = (10, 9, 2, 1, 0, 3, 4, 5, 6, 7, 8)
     scores, cell = one([of_gains([[float(number)]], number) for number in order])
     assert scores["total_gain"].tolist() == list(range(11))
-    assert cell["first_gains"].tolist() == [0.0]
+    assert cell["first_actions"].tolist() == [0]
 
 
 def test_every_setting_and_algorithm_is_a_cell() -> None:

@@ -48,13 +48,6 @@ def summary_of(played, streams, main=MAIN, **facts):
     return summarize(cells, scores, streams, main, dataclasses.replace(FACTS, **facts))
 
 
-def test_equal_replicates_are_marked_where_there_is_noise(streams):
-    same, other = [[1.0, 0.5, 1.0]] * 2, [[1.0, 0.5, 1.0], [0.5, 1.0, 1.0]]
-    played = [runs(same), runs(other, label="b"), runs(same, mu=math.inf)]
-    played.append(runs(same[:1], label="c"))
-    assert summary_of(played, streams)["unmoved"].tolist() == [True, False, False, False]
-
-
 def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope(streams):
     about = {"shown": "x", "hidden": "x", "ridge-a": "ridge", "ridge-b": "ridge"}
     played = [

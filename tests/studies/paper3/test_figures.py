@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
 from dpol.studies.paper3 import figures
 from dpol.studies.paper3.settings import COLUMN_OF, Labels
 from legible import points
-from studies.paper3.by_hand import FACTS, SIMULATED, of_runs, table
+from studies.paper3.by_hand import FACTS, of_runs, table
 
 LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
 THEOREM, GUIDE = (REFERENCES[name].dashes for name in ("labels-theorem", "labels-guide"))
@@ -34,15 +33,11 @@ swept_figures = pytest.mark.parametrize("name", PANELS)
 Points = list[tuple[float, float]]
 
 
-def draw(name: str, risks: pd.DataFrame, *, simulated: bool = False) -> Figure:
-    drawing: Callable[..., Figure] = getattr(figures, name)
-    return drawing({"labels": risks}, Labels(), SIMULATED if simulated else FACTS)
-
-
 @functools.cache
 def drawn(name: str) -> Figure:
     """Return the figure of the whole table, for reading only."""
-    return draw(name, RISKS)
+    drawing: Callable[..., Figure] = getattr(figures, name)
+    return drawing({"labels": RISKS}, Labels(), FACTS)
 
 
 def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk") -> Points:

@@ -44,7 +44,7 @@ SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 def rows_of(study, setting, seed, stream=None):
     """Return the rows of the point of a stream, or of a single setting."""
     if isinstance(setting, Setting):
-        shared = ("n_features", "delta", "concentration", "groups", "replicates")
+        shared = ("delta", "concentration", "groups", "replicates")
         values = {name: getattr(study, name) for name in shared}
         point = ClassesPoint(classes=(setting,), **values)
     else:

@@ -1,6 +1,5 @@
 """What draws the figures and makes the tables of the main study."""
 
-from dpol.studies.answer.gains import average_gain_table
 from dpol.studies.answer.replay import replay_widget
 from dpol.studies.answer.switches import draw_switches
 from dpol.studies.drawing import Drawn
@@ -11,6 +10,6 @@ from dpol.studies.paper1.table_2 import table_2
 DRAWN = Drawn(
     settings=Shown,
     figures={"figure-2": draw_figure_2, "switches": draw_switches},
-    tables={"table-2": table_2, "average-gain": average_gain_table},
+    tables={"table-2": table_2},
     widgets={"replay": replay_widget},
 )

@@ -42,13 +42,9 @@ class Shown:
 
     Args:
         algorithms: labels of the algorithms, in order.
-        envelope: family with a column for its best member; empty for none.
-        noises: names of the noises played, in order.
     """
 
     algorithms: tuple[str, ...]
-    envelope: str
-    noises: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,14 +140,12 @@ def _curves(played: Played) -> dict[str, Any]:
     mean = np.where(same, running[0], running.mean(axis=0))
     return {
         "replicates": len(gains),
-        "equal": bool((gains == gains[0]).all()),
         "batch_mu": mixture.mu if mixture else math.nan,
         "batch_sizes": sizes,
         "batch_weights": weights,
         "mean_cumulative_gain": mean,
         "squared_deviations": np.where(same, 0.0, ((running - mean) ** 2).sum(axis=0)),
         "first_actions": np.asarray(played.actions[0], dtype=np.int32),
-        "first_gains": np.asarray(gains[0]),
     }
 
 

@@ -10,9 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from dpol.core.plugins import OF_ANOTHER
 from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, Several, all_different
 from dpol.experts.interface import Member
-from dpol.noise import ISOTROPIC, NOISES, find_noise, in_order
+from dpol.noise import ISOTROPIC, NOISES, find_noise
 from dpol.noise.noises import known_memory
-from dpol.privacy.guarantee import NO_NOISE
 from dpol.studies.games.names import Shown
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class Report(Settings):
 
     The default shows the family `envelope` by its best member only."""
     envelope: LabelOrNone = "ridge"
-    """Family with a column for its best member; `null` for none.
+    """Family that is shown by its best member; `null` for none.
 
     If the key is not given and no suite plays `ridge`, there is none."""
     replay: bool = False
@@ -118,9 +117,4 @@ class Games(Settings):
     @property
     def shown(self) -> Shown:
         """What figures and tables need."""
-        noises = {noise for suite in self.suites.values() for noise in suite.noises}
-        return Shown(
-            algorithms=tuple(self.report.algorithms),
-            envelope=self.report.envelope,
-            noises=tuple(in_order(noises - {NO_NOISE})),
-        )
+        return Shown(algorithms=tuple(self.report.algorithms))

@@ -52,12 +52,5 @@ SECTIONS = (
         results=("replay",),
         widget=True,
     ),
-    Section(
-        name="average-gain",
-        title="Total gain",
-        about="Each algorithm at each privacy level.",
-        results=("summary",),
-        tables=(TableSpec(name="average-gain", title="Total gain"),),
-    ),
 )
 """Sections of the page, in their order."""

@@ -130,15 +130,13 @@ def _joined(blocks: pd.DataFrame) -> dict[str, Any]:
     number of blocks at once.
     """
     n = blocks["replicates"].to_numpy()[:, None]
-    means, squares, gains = (
-        np.array(blocks[name].tolist())
-        for name in ("mean_cumulative_gain", "squared_deviations", "first_gains")
+    means, squares = (
+        np.array(blocks[name].tolist()) for name in ("mean_cumulative_gain", "squared_deviations")
     )
     # From the first block on: if all means are equal, so is theirs, without a rounding error.
     mean = means[0] + (n * (means - means[0])).sum(axis=0) / n.sum()
     return {
         "replicates": int(n.sum()),
-        "equal": bool(blocks["equal"].all() and (gains == gains[0]).all()),
         "mean_cumulative_gain": mean,
         "squared_deviations": (squares + n * (means - mean) ** 2).sum(axis=0),
     }
@@ -156,7 +154,7 @@ def summarize(
 ) -> pd.DataFrame:
     """Build one row per cell (columns: docs/reference/tables.md).
 
-    The intervals of all cells that tables show or choose from hold jointly. A table shows the best
+    The intervals of all cells that are shown or chosen from hold jointly. The page shows the best
     member of the envelope family, so all its members count. If the run plays all of the first
     paper's algorithms, the cells of its Table 2 count too.
 
@@ -178,7 +176,6 @@ def summarize(
     totals = np.split(scores["total_gain"].to_numpy(), ends)
     hits = np.split(scores["hits"].to_numpy(), ends)
     right = [own / n_rounds for own, n_rounds in zip(hits, rows["n_rounds"], strict=True)]
-    noisy = (rows["model"] != "none") & (rows["mu"] < math.inf)
     records = rows.to_dict("records")
     rows = rows.assign(
         level=rows["mu"].map(facts.labels),
@@ -188,7 +185,6 @@ def summarize(
         std_gain=[float(own.std(ddof=1)) if len(own) > 1 else math.nan for own in totals],
         named_right=[float(own.mean()) for own in right],
         named_right_half_width=[float(half(own)) for own in right],
-        unmoved=noisy & (rows["replicates"] > 1) & rows["equal"],
         epsilon=[_epsilon(row, facts.delta) for row in records],
         amplified_epsilon=[_amplified(row, facts.delta) for row in records],
         delta=facts.delta,

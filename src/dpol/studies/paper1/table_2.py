@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -20,9 +20,8 @@ from dpol.show.reported import (
     has_papers_periods,
     load_reported,
 )
-from dpol.show.table import Column, Table, TableCell, one_section
+from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import mu_title
-from dpol.studies.answer.gains import COLUMNS, best_of_columns, gain_lines
 from dpol.studies.answer.systems import describe_stream
 from dpol.studies.games.levels import ordered_levels
 from dpol.studies.games.names import (
@@ -40,6 +39,14 @@ from dpol.studies.study import Facts, Frames
 
 RUN, PAPER = "run", "paper"
 """Sources of the numbers."""
+COLUMNS = [
+    "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
+    "mu", "column", "algorithm", "noise", "model", "ours", "mean_gain", "ci_half_width",
+    "confidence", "ci_comparisons", "replicates", "uniform_gain", "best_fixed_gain", "oracle_gain",
+    "gain_share", "simulated",
+]  # fmt: skip
+"""Columns of the numbers, named as in the summary, with a row per cell that is not empty. `column`
+is the header; its `algorithm` may be the best of the linear models."""
 HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
 """Headers by column."""
 _REPRODUCED = "reproduced?"
@@ -49,7 +56,7 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
     Of the linear models, only the best of each cell is there. The paper's numbers are there at the
-    levels of the run, if it asks the paper's question. The numbers have `source` and `COLUMNS`.
+    levels of the run, if it asks the paper's question. The numbers have `COLUMNS`.
 
     Args:
         frames: the summary, and the standings.
@@ -65,17 +72,13 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
     marked = pd.concat([run, *_marks(run, paper, facts)])
     columns = [*titles, *([_REPRODUCED] if len(paper) else [])]
     sections = [
-        one_section(
-            gain_lines(rows, columns, mus, _gain, name=mu_title),
-            title,
-            describe_stream(rows.iloc[0]),
-        )
+        one_section(_lines(rows, columns, mus), title, describe_stream(rows.iloc[0]))
         for stream, title in facts.streams.items()
         if len(rows := marked[marked["stream"] == stream])
     ]
     sections += [
         one_section(
-            gain_lines(rows, columns, sorted({*rows["mu"]}, reverse=True), _gain, name=mu_title),
+            _lines(rows, columns, sorted({*rows["mu"]}, reverse=True)),
             f"{title}, in the paper",
             f"n = {size}; {_how_data_differ(summary, facts, state)}",
             cited=True,
@@ -90,7 +93,7 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
         headers=(*titles.values(), *(Column(it, prose=True) for it in columns[len(titles) :])),
         sections=tuple(sections),
         footers=tuple(_footers(summary, facts)),
-        numbers=both.reindex(columns=["source", *COLUMNS]).astype({"ci_comparisons": "Int64"}),
+        numbers=both.reindex(columns=COLUMNS).astype({"ci_comparisons": "Int64"}),
     )
 
 
@@ -103,8 +106,11 @@ def _of_run(summary: pd.DataFrame, columns: Iterable[str], facts: Facts) -> pd.D
     """Return the best row of each column; the run may play more of the family than the paper."""
     rows = summary[summary["mu"].isin(facts.levels.values())]
     exhibits = rows["exhibit"].str.removeprefix(TABLE_2).str.removeprefix(VARIANT)
-    columns = {name: rows[exhibits == name] for name in columns}
-    best = best_of_columns(columns)
+    rows = pd.concat({name: rows[exhibits == name] for name in columns}, names=["column"])
+    rows = rows.reset_index("column").reset_index(drop=True)
+    # Ties go to the first label.
+    ordered = rows.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
+    best = ordered.drop_duplicates(["column", "stream", "mu"]).sort_index()
     return best.assign(stream_title=best["stream"].map(facts.streams))
 
 
@@ -155,6 +161,16 @@ def _marks(run: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> Iterator[pd.
 
 def _order(rows: pd.DataFrame) -> list[str]:
     return rows.sort_values("mean_gain")["column"].tolist()
+
+
+def _lines(rows: pd.DataFrame, columns: Collection[str], mus: Sequence[float]) -> list[Line]:
+    """Return a line for each level, with a cell for each column; rows have `column`."""
+    lines = list[Line]()
+    for mu in mus:
+        of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
+        cells = (_gain(of_column[it]) if it in of_column else TableCell("—") for it in columns)
+        lines.append((mu_title(mu), tuple(cells)))
+    return lines
 
 
 def _gain(row: Any) -> TableCell:

@@ -49,6 +49,8 @@ from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LabelsPoint
+FEATURES = 4
+"""Number of features in the sweep of features; otherwise one."""
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
 
@@ -167,7 +169,7 @@ def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[di
                 setting.M,
                 seed=seed,
                 concentration=point.concentration,
-                n_features=point.n_features if setting.sweep == "features" else 1,
+                n_features=FEATURES if setting.sweep == "features" else 1,
                 replicate=replicate,
             )
             parts.append(list(_rows_of(point, setting, hypotheses, [replicate], seed)))

@@ -16,10 +16,9 @@ from matplotlib.figure import Figure
 
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
-from dpol.show.names import OURS
+from dpol.show.names import OURS, marked
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.paper3.settings import COLUMN_OF, SIZES, Labels
-from dpol.studies.paper3.table import RUNS, fixed, titles_of
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
@@ -30,6 +29,10 @@ _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins t
 _RISK = "mean_kl_risk"
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _RATE = Look(BLACK, SHORT, width=1.6)
+_SIGNS = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
+"""Symbols of the columns of a setting."""
+_RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
+"""Columns with a list of the runs, by the column of their mean."""
 _SELECTORS = {
     "tv_average": "TV of the average prediction",
     "tv_median": "TV of the median of groups",
@@ -99,6 +102,19 @@ def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     return f"{what} {means} {how} {OURS}."
 
 
+def _titles_of(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the titles of the algorithms of some rows in their order, marked if ours."""
+    named = rows[["algorithm", "title", "origin"]].drop_duplicates()
+    each = named.itertuples(index=False, name=None)
+    return {name: marked(title, origin == "ours") for name, title, origin in each}
+
+
+def _fixed(row: pd.Series, swept: str) -> str:
+    """Write the columns that a sweep does not change: `K = 4, M = 100, ε = 4`."""
+    named = _SIGNS.items()
+    return ", ".join(f"{sign} = {power(row[name])}" for name, sign in named if name != swept)
+
+
 # ---- panels of sweeps ----------------------------------------------------------------------------
 
 
@@ -138,7 +154,7 @@ def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str
 def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, width: float) -> Iterator[panels.Panels]:
     """Draw a panel for each sweep; the caller adds bounds and guides."""
     played = pd.concat([sweep.rows for sweep in sweeps])
-    titles, looks = titles_of(played), looks_of(played["algorithm"], LABEL_LEARNERS)
+    titles, looks = _titles_of(played), looks_of(played["algorithm"], LABEL_LEARNERS)
     with panels.panels(len(sweeps), columns, (3.7, 2.45), width=width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_sweep(drawn, ax, sweep, titles, looks)
@@ -166,7 +182,7 @@ def _draw_sweep(
     margin = (values[-1] / values[0]) ** (0.5 if few else 0.05) if len(values) > 1 else 1.5
     name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
-    ax.set_title(f"{sweep.kind} class: {fixed(rows.iloc[0], x, power)}", loc="left")
+    ax.set_title(f"{sweep.kind} class: {_fixed(rows.iloc[0], x)}", loc="left")
     panels.set_ticks(ax.xaxis, values, power)
     panels.set_powers(ax.yaxis)
     ax.set_xlim(values[0] / margin, values[-1] * margin)
@@ -182,9 +198,9 @@ def _draw_sweep(
             pale = _PALE | few | {"marker": look.marker if few else ""}
             ax.plot(published[x], published[y], color=colour, **pale)
         ax.plot(ours[x], ours[y], color=colour, marker=look.marker, **_MAIN | few)
-        runs = ours.explode(RUNS[y])
-        runs = runs[runs[RUNS[y]] > 0]
-        ax.plot(runs[x] * (1 if few else step), runs[RUNS[y]], color=colour, zorder=1.9, **_DOTS)
+        runs = ours.explode(_RUNS[y])
+        runs = runs[runs[_RUNS[y]] > 0]
+        ax.plot(runs[x] * (1 if few else step), runs[_RUNS[y]], color=colour, zorder=1.9, **_DOTS)
         title = "\n".join(textwrap.wrap(titles[name], 17))
         for end in ours[[x, y]].tail(1).to_numpy():
             drawn.name_line(ax, end, title, colour)

@@ -27,7 +27,6 @@ class ClassesPoint:
 
     Args:
         classes: the classes, in the order of the rows.
-        n_features: number of features in the sweep of features; otherwise one.
         delta: privacy delta of private WMA.
         concentration: Dirichlet parameter of random classes.
         groups: independent learners of the median selector.
@@ -35,7 +34,6 @@ class ClassesPoint:
     """
 
     classes: tuple[Setting, ...]
-    n_features: int
     delta: float
     concentration: float
     groups: int

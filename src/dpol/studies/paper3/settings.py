@@ -45,8 +45,6 @@ class Labels(Settings):
     """Number of rounds T."""
     epsilon: Annotated[float, Field(gt=0, le=100)] = 4.0
     """Privacy epsilon of one message."""
-    n_features: Annotated[int, Field(ge=2, le=1000)] = 4
-    """Number of features in the sweep of features; otherwise one."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()

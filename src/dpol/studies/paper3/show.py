@@ -1,7 +1,7 @@
 """The section of the page on learning from private labels."""
 
 from dpol.show.papers import DISTRIBUTIONS, cited
-from dpol.studies.study import FigureSpec, Section, TableSpec
+from dpol.studies.study import FigureSpec, Section
 
 SECTIONS = (
     Section(
@@ -17,7 +17,7 @@ SECTIONS = (
                 title="Risk beside the rate of Theorem 5",
                 description="KL risk in nats, on a logarithmic axis, against the number of rounds"
                 " T, of labels M and of hypotheses K, and the privacy ε of a message. Each"
-                " algorithm has a line for its mean and a dot for each run; the table has the"
+                " algorithm has a line for its mean and a dot for each run; labels.parquet has the"
                 " numbers. The line of short dashes is the bound of Theorem 5 for private EXP3,"
                 " multiplied by one number in each panel so that it starts at the mean of EXP3: it"
                 " shows the rate, not the bound. Other black lines are bounds as stated: Theorem 5"
@@ -36,7 +36,6 @@ SECTIONS = (
                 place="folded",
             ),
         ),
-        tables=(TableSpec(name="labels", title="Learning from private labels", place="file"),),
     ),
 )
 """Sections of the page, in their order."""

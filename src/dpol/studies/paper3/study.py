@@ -26,7 +26,6 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
         label: Point(
             settings=ClassesPoint(
                 classes=tuple(own),
-                n_features=settings.n_features,
                 delta=settings.delta,
                 concentration=settings.concentration,
                 groups=settings.groups,

@@ -61,11 +61,14 @@ def test_regret_is_below_its_bound():
 # ---- the study -----------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def _scale(monkeypatch):
+    monkeypatch.setattr(module, "DIAMETER", 3.0)
+    monkeypatch.setattr(module, "LIPSCHITZ", 0.5)
+
+
 def config(**fields: object) -> Convex:
-    facts = {
-        **{"n_rounds": [3], "dimensions": [2], "epsilons": [4.0]},
-        **{"replicates": 3, "diameter": 3.0, "lipschitz": 0.5},
-    }
+    facts = {"n_rounds": [3], "dimensions": [2], "epsilons": [4.0], "replicates": 3}
     return Convex.model_validate({**facts, **fields})
 
 

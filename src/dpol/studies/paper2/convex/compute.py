@@ -53,6 +53,8 @@ from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = ConvexPoint
+DIAMETER, LIPSCHITZ = 2.0, 1.0
+"""Diameter D of the body, and Lipschitz constant L of the losses."""
 
 
 def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -69,8 +71,8 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
     """Yield the rows of a replicate."""
     T, d = point.n_rounds, point.dimension
     loss_name, body_name = point.game.split("-")
-    body = BODIES[cast("BodyName", body_name)](d, point.diameter)
-    linear = drifting_losses(T, d, point.lipschitz, seed, replicate)
+    body = BODIES[cast("BodyName", body_name)](d, DIAMETER)
+    linear = drifting_losses(T, d, LIPSCHITZ, seed, replicate)
     losses: ConvexLosses = linear
     if loss_name != "linear":
         losses = linked_losses(cast("LossName", loss_name), linear, body, seed, replicate)
@@ -153,7 +155,7 @@ def _private(
     game = ConvexGame(
         n_rounds=losses.n_rounds,
         dimension=losses.dimension,
-        diameter=point.diameter,
+        diameter=DIAMETER,
         lipschitz=L,
         delta=delta,
     )

@@ -17,8 +17,6 @@ class ConvexPoint:
         game: kind of losses and body.
         epsilons: privacy epsilon for a change of one round's loss.
         delta: privacy delta.
-        diameter: diameter D of the body.
-        lipschitz: Lipschitz constant L of the losses.
         replicates: runs of every setting.
     """
 
@@ -27,6 +25,4 @@ class ConvexPoint:
     game: GameName
     epsilons: tuple[float, ...]
     delta: float
-    diameter: float
-    lipschitz: float
     replicates: int

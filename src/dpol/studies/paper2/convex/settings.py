@@ -42,10 +42,6 @@ class Convex(Settings):
     """Losses and body of each game; `linear-ball` is the hard case."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta."""
-    diameter: Annotated[float, Field(ge=1e-6, le=1e6)] = 2.0
-    """Diameter D of the body."""
-    lipschitz: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
-    """Lipschitz constant L of the losses."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
 

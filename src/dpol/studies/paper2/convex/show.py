@@ -24,7 +24,6 @@ SECTIONS = (
             ),
         ),
         tables=(
-            TableSpec(name="convex-regret", title="Regret, convex losses", place="file"),
             TableSpec(
                 name="convex-stated-rates",
                 title="The paper’s Table 1, convex losses",

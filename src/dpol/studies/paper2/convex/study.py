@@ -26,8 +26,6 @@ def points(settings: Convex, facts: Facts) -> dict[str, Point[ConvexPoint]]:
             game=game,
             epsilons=tuple(settings.epsilons),
             delta=settings.delta,
-            diameter=settings.diameter,
-            lipschitz=settings.lipschitz,
             replicates=settings.replicates,
         )
         by_label[label] = Point(settings=played, seconds=3.0)

@@ -1,12 +1,12 @@
-"""What draws the figures and makes the tables of L2P for experts."""
+"""What draws the figures and makes the table of L2P for experts."""
 
 from dpol.studies.drawing import Drawn
-from dpol.studies.paper2.lazy.exhibits import draw_learned, regret_table
+from dpol.studies.paper2.lazy.exhibits import draw_learned
 from dpol.studies.paper2.lazy.rates import draw_rates, rates_table
 from dpol.studies.paper2.lazy.settings import Lazy
 
 DRAWN = Drawn(
     settings=Lazy,
     figures={"lazy-rates": draw_rates, "lazy-regret": draw_learned},
-    tables={"lazy-stated-rates": rates_table, "lazy-regret": regret_table},
+    tables={"lazy-stated-rates": rates_table},
 )

@@ -1,12 +1,10 @@
-"""The tables and figures of measured regret, for experts and for convex losses."""
+"""The figure of measured regret, for experts and for convex losses."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -14,16 +12,12 @@ from matplotlib.figure import Figure
 
 from dpol.core.intervals import UNDECIDED
 from dpol.core.settings import Settings
-from dpol.show import footers, panels
+from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
-from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.paper2.lazy.settings import BLOCKS, LIMITED, LOWER_BOUND
 from dpol.studies.study import Facts, Frames
 
-UNIFORM = "random-expert"
-"""Label of uniform random, an expert drawn in every round, which learns nothing."""
-_COVERS = "They cover the losses, which are drawn anew for each run, and the noise."
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",
     "l2p-published": "L2P, published accountant",
@@ -42,16 +36,10 @@ TITLES: Mapping[str, str] = {
     "mf-dp-ftrl": "factorised DP-FTRL",
     "multiplicative-weights": "multiplicative weights, no privacy",
     "gradient-descent": "gradient descent, no privacy",
-    UNIFORM: "uniform random",
 }
-"""Titles of algorithms, in the order of tables and figures."""
-_NOT_RUN = TableCell("—")
+"""Titles of algorithms."""
 _GAME = ["adversary", "d", "epsilon"]
 _IDLE = {"uniform_regret": "uniform random", "still_regret": "a point that never moves"}
-_NOTES: Mapping[str, str] = {
-    BLOCKS: "Private blocks and limited updates have a regret bound on stochastic losses only, so"
-    " they are only played there. Their ε is pure.",
-}
 
 
 def _name_of(frames: Frames) -> str:
@@ -60,72 +48,11 @@ def _name_of(frames: Frames) -> str:
 
 
 def _regrets_of(frames: Frames) -> pd.DataFrame:
-    """Return the rows of the table of regrets, and rows of uniform random."""
+    """Return the rows of the table of regrets, with the title of their losses."""
     regrets = frames[_name_of(frames)]
     if "loss" in regrets:
         return regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
-    regrets = regrets.assign(adversary=regrets["adversary"] + " losses")
-    if "uniform_regret" in regrets:
-        uniform = regrets.drop_duplicates(["adversary", "T", "d", "epsilon"])
-        uniform = uniform.assign(algorithm=UNIFORM, mean_regret=uniform["uniform_regret"])
-        uniform[["ci_half_width", "accounted_epsilon"]] = math.nan
-        regrets = pd.concat([regrets, uniform], ignore_index=True)
-    return regrets
-
-
-def regret_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
-    """Build the table of measured regret, with a section for each adversary and d."""
-    regrets, name = _regrets_of(frames), _name_of(frames)
-    game = "experts" if name == "lazy" else name
-    algorithms = [name for name in TITLES if name in set(regrets["algorithm"])]
-    first = regrets.iloc[0]
-    return Table(
-        caption=f"Measured regret, {game}",
-        corner=("losses", "T", "privacy"),
-        headers=tuple(TITLES[name] for name in algorithms),
-        sections=tuple(
-            Section(str(adversary), f"d = {d}", by_rounds(rows, partial(_cells, algorithms)))
-            for (adversary, d), rows in regrets.groupby(["adversary", "d"], sort=False)
-        ),
-        footers=(
-            f"Means over {first['replicates']} runs. Central model, δ = {first['delta']:g};"
-            " adjacent: two sequences that differ in one round's loss. Accounted ε: by the column's"
-            " accountant, or by the sound accountant for the parameters of a theorem. A dash: not"
-            " run, or no parameters reach this ε.",
-            footers.describe_interval(
-                first["confidence"], first["ci_comparisons"], "regrets", _COVERS
-            ),
-            *(note for name, note in _NOTES.items() if name in algorithms),
-            f"{OURS}.",
-        ),
-        numbers=frames[name],
-    )
-
-
-def by_rounds(
-    rows: pd.DataFrame, cells: Callable[[pd.DataFrame], tuple[TableCell, ...]]
-) -> tuple[Group, ...]:
-    """Return a group for each T, with a line of cells for each epsilon."""
-    return tuple(
-        Group(
-            f"{T:,}",
-            tuple((f"ε = {at:g}", cells(of_line)) for at, of_line in of_T.groupby("epsilon")),
-        )
-        for T, of_T in rows.groupby("T")
-    )
-
-
-def _cells(algorithms: Sequence[str], rows: pd.DataFrame) -> tuple[TableCell, ...]:
-    """Return the cell of each algorithm."""
-    by_name = {row["algorithm"]: row for row in rows.to_dict("records")}
-    return tuple(_cell(by_name[name]) if name in by_name else _NOT_RUN for name in algorithms)
-
-
-def _cell(row: Mapping[Any, Any]) -> TableCell:
-    half, accounted = row["ci_half_width"], row["accounted_epsilon"]
-    interval = "" if math.isnan(half) else footers.plus_minus(half, 0)
-    notes = () if math.isnan(accounted) else (f"accounted ε = {accounted:.3g}",)
-    return TableCell(f"{row['mean_regret']:,.0f}{interval}", notes)
+    return regrets.assign(adversary=regrets["adversary"] + " losses")
 
 
 def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
@@ -193,7 +120,7 @@ def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
     Without the losses of the lower bound, which leave nothing to learn.
     """
     idle = "still_regret" if "still_regret" in regrets else "uniform_regret"
-    longest = (regrets["T"] == regrets["T"].max()) & (regrets["algorithm"] != UNIFORM)
+    longest = regrets["T"] == regrets["T"].max()
     rows = regrets[longest & (regrets["adversary"] != f"{LOWER_BOUND} losses")]
     free = rows["algorithm"].isin(["multiplicative-weights", "gradient-descent"])
     floors = rows.loc[free, [*_GAME, "algorithm", "mean_regret"]]

@@ -16,7 +16,6 @@ from dpol.show import panels
 from dpol.show.looks import BAND, REFERENCES
 from dpol.show.papers import LAZY
 from dpol.show.table import Column, Group, Section, Table, TableCell
-from dpol.studies.paper2.lazy.exhibits import by_rounds
 from dpol.studies.paper2.lazy.settings import Lazy
 from dpol.studies.study import Facts, Frames
 
@@ -124,7 +123,7 @@ def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
         headers=(*(Column(rate.of, prose=True) for rate in rates), "prior work over L2P"),
         sections=(
             Section("formula", "", (formulas,)),
-            *(Section(f"d = {d}", "", by_rounds(rows, _values)) for d, rows in sizes.groupby("d")),
+            *(Section(f"d = {d}", "", _by_rounds(rows)) for d, rows in sizes.groupby("d")),
         ),
         footers=(
             "Not measured. Constants, and logarithms of T and 1/δ, are left out: the values compare"
@@ -137,6 +136,17 @@ def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
             f"“{LAZY}”, Table 1.",
         ),
         numbers=sizes,
+    )
+
+
+def _by_rounds(rows: pd.DataFrame) -> tuple[Group, ...]:
+    """Return a group for each T, with a line of cells for each epsilon."""
+    return tuple(
+        Group(
+            f"{T:,}",
+            tuple((f"ε = {at:g}", _values(of_line)) for at, of_line in of_T.groupby("epsilon")),
+        )
+        for T, of_T in rows.groupby("T")
     )
 
 

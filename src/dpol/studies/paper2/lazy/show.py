@@ -27,7 +27,7 @@ SECTIONS = (
                 " ε, and a marker for each number of experts d. 0% is the regret of uniform"
                 " random, an expert drawn in every round; 100% is the regret of multiplicative"
                 " weights without privacy. The games are the longest with stochastic losses. (The"
-                " adversarial losses of the lower bound leave nothing to learn: see the table.)"
+                " adversarial losses of the lower bound leave nothing to learn: see lazy.parquet.)"
                 " Bars are intervals (Student’s t) that hold together. They cover the losses,"
                 " which are drawn anew for each run, and the noise.",
             ),
@@ -36,7 +36,6 @@ SECTIONS = (
             TableSpec(
                 name="lazy-stated-rates", title="The paper’s Table 1, experts", place="first"
             ),
-            TableSpec(name="lazy-regret", title="Regret, experts", place="file"),
         ),
     ),
 )
