@@ -19,7 +19,7 @@ import yaml
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
 from dpol.plan import Plan, inputs_of, make_plan
-from dpol.reruns.code_hashes import modules_of_job
+from dpol.reruns.code_hashes import parts_of_job
 from dpol.reruns.job import job_log
 from dpol.studies.comparison.points import ComparisonPoint
 from dpol.studies.jobs import settings_from
@@ -71,7 +71,7 @@ JOBS = (
     ],
 )
 def test_a_job_watches_the_modules_that_it_can_run(module: str, run_by: list[bool]) -> None:
-    assert [f"dpol.{module}" in modules_of_job(*job) for job in JOBS] == run_by
+    assert [f"dpol.{module}" in parts_of_job(*job) for job in JOBS] == run_by
 
 
 def test_a_new_parameter_replays_only_its_suite() -> None:
