@@ -81,6 +81,7 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     before = hashes()
     assert {suite for suite in before if "package adalg" in before[suite]} == set(theirs)
     assert "labels" in before["noise"], "nobody knows what another package imports"
+    assert "show" not in before["noise"], "a point draws nothing"
     assert "labels" not in before["ours"]
     file = packages / "adalg.py"
     file.write_text(file.read_text().replace("0.9", "0.8"))

@@ -57,31 +57,29 @@ def job_log(
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         handler = _LogFile(path, mode="w", encoding="utf-8")
-    except OSError as error:
-        sys.exit(f"error: {output_error(path, error)}")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.INFO)
-    try:
-        with _proved(Path(path), inputs, outputs, dict(params.items() if params else ())) as read:
-            yield read
-        handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
-    except DpolError as error:
-        LOGGER.info("error: %s", error)
-        sys.exit(1)
-    except Exception as error:
-        remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
-        LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
-        sys.exit(1)
-    except KeyboardInterrupt:
-        LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
-        sys.exit(130)
-    finally:
-        LOGGER.removeHandler(handler)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        LOGGER.addHandler(handler)
+        LOGGER.setLevel(logging.INFO)
         try:
+            asks = dict(params.items() if params else ())
+            with _proved(Path(path), inputs, outputs, asks) as read:
+                yield read
+            handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
+        except DpolError as error:
+            LOGGER.info("error: %s", error)
+            sys.exit(1)
+        except Exception as error:
+            remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
+            LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
+            sys.exit(1)
+        except KeyboardInterrupt:
+            LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
+            sys.exit(130)
+        finally:
+            LOGGER.removeHandler(handler)
             handler.close()
-        except OSError as error:
-            sys.exit(f"error: {output_error(path, error)}")
+    except OSError as error:  # of the log itself
+        sys.exit(f"error: {output_error(path, error)}")
 
 
 @contextmanager
