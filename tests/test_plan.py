@@ -135,6 +135,10 @@ def test_a_new_title_replays_nothing() -> None:
     assert plan(streams=titled).points == plan().points
 
 
+def test_the_text_of_a_config_has_its_order() -> None:
+    assert list(yaml.safe_load(plan().text)) == list(SMALL)
+
+
 def test_a_job_has_as_many_points_as_the_config_allows() -> None:
     for most in (1, 2, 3):
         sizes = [

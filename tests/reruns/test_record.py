@@ -218,7 +218,8 @@ def test_one_call_at_a_time_holds_a_run_and_names_itself() -> None:
     code = "import os, sys; from pathlib import Path; from dpol.reruns.lock import hold; "
     code += f"hold(Path({str(FOLDER)!r}), 'c.yaml'); os.kill(os.getpid(), 9)"
     assert run(sys.executable, "-c", code).returncode == -9
-    hold(FOLDER, "d.yaml")()
+    for folder in (FOLDER, Path("results/of/none")):
+        hold(folder, "d.yaml")()
 
 
 def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

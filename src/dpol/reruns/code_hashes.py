@@ -30,6 +30,8 @@ PARSED = Path(".snakemake/dpol-code.json")
 """What `_parse` found, by checksum of the text: parsing all takes a second, and jobs are many."""
 
 _SCRIPT = "script"
+_NO_RESULTS = {"checks", "cli", "plan", "report", "show"}
+"""Rooms that only check, plan, show or compare results."""
 _WITH_DOCSTRINGS = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 _HOLDS_IMPORTS = ast.stmt, ast.ExceptHandler, ast.match_case
 _NO_DATA = {".py", ".pyi", ".typed"}
@@ -70,8 +72,7 @@ def parts_of_job(script: str, *named: str) -> frozenset[str]:
     ours = (it for it in named if not is_foreign(it))
     parts = reach(f"{NAME}.{_SCRIPT}.{script}", *ours, *theirs)
     if theirs:  # of dpol, another package may import what it likes
-        shows = ["show"] if script == "study_point" else []
-        parts |= every_module("checks", "cli", "plan", "report", *shows)
+        parts |= every_module(*_NO_RESULTS - {room_of(it) for it in parts})
     return parts
 
 
@@ -105,8 +106,8 @@ def hash_by_room(parts: frozenset[str]) -> Mapping[str, str]:
 
 
 def code_of_results() -> str:
-    """Hash all code of dpol but what checks, plans, shows and compares results."""
-    return _hash_of(every_module("checks", "cli", "plan", "report", "show"))
+    """Hash all code of dpol that may compute results."""
+    return _hash_of(every_module(*_NO_RESULTS))
 
 
 def room_of(part: str) -> str:
@@ -239,7 +240,7 @@ def _read(file: Path) -> tuple[str, list[str]]:
     """Return a hash of a file, and what it may import; see `_parse`."""
     text = file.read_bytes()
     if file.suffix == ".py":
-        with suppress(SyntaxError):  # of another package
+        with suppress(SyntaxError, ValueError):  # of another package
             return _parsed().get(_key_of(text)) or _parse(text)
     return hashlib.sha256(text).hexdigest(), _TARGET.findall(text.decode(errors="replace"))
 
