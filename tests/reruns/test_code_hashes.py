@@ -107,6 +107,9 @@ def test_jobs_that_make_and_draw_tables_watch_their_columns_and_points_do_not() 
     readers = {it for it, files in files_by_reader().items() if COLUMNS in files}
     assert readers == {f"dpol.studies.games.{name}" for name in ("study", "show", "summary")}
     assert readers.isdisjoint(reach("dpol.studies.games.compute"))
+    suffixes = {file.suffix for files in files_by_reader().values() for file in files}
+    assert ".yaml" in suffixes
+    assert suffixes.isdisjoint({".py", ".pyi"})
 
 
 def test_a_module_reaches_its_packages_and_late_imports_but_no_imports_for_types() -> None:
@@ -131,6 +134,22 @@ def test_the_script_of_a_job_counts_without_its_words(
             assert {room for room in before if now[room] != before[room]} == changed
         assert script in files_of_job("build_stream")
     forget_code()
+
+
+def test_what_was_parsed_once_is_not_parsed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / code_hashes.PARSED
+    kept.parent.mkdir()
+    kept.write_text("[")  # damaged
+    found = []
+    for parse in (code_hashes._parse, None):
+        monkeypatch.setattr(code_hashes, "_parse", parse)
+        code_hashes._parsed.cache_clear()
+        forget_code()
+        found.append(code_of_job("build_stream"))
+    assert found[0] == found[1]
 
 
 def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:
