@@ -135,8 +135,11 @@ def test_a_new_title_replays_nothing() -> None:
     assert plan(streams=titled).points == plan().points
 
 
-def test_the_text_of_a_config_has_its_order() -> None:
-    assert list(yaml.safe_load(plan().text)) == list(SMALL)
+def test_the_text_of_a_config_has_its_order_and_letters() -> None:
+    titled = {label: stream | {"title": "Peña"} for label, stream in SMALL["streams"].items()}
+    text = plan(streams=titled).text
+    assert list(yaml.safe_load(text)) == list(SMALL)
+    assert "title: Peña\n" in text
 
 
 def test_a_job_has_as_many_points_as_the_config_allows() -> None:
@@ -183,7 +186,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names = [f"{number:02}.csv" for number in range(12)]
+    names = [f"{number:02}.csv" for number in range(11)]
     with job_log("results/a/logs/x.log", outputs=[f"results/a/{name}" for name in names]):
         for name in names:
             Path("results/a", name).write_text("1")
@@ -191,7 +194,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     told = "results/a: changed since the jobs wrote them: {}; move or delete these files, and run"
     for some, said in (
         (names[:1], "00.csv"),
-        (names, ", ".join(names[:10]) + ", and 2 other files"),
+        (names, ", ".join(names[:10]) + ", and 1 other file"),
     ):
         for name in some:
             Path("results/a", name).write_text("2")
