@@ -238,32 +238,29 @@ def _hash_of(parts: Iterable[str]) -> str:
 @cache
 def _read(file: Path) -> tuple[str, list[str]]:
     """Return a hash of a file, and what it may import; see `_parse`."""
+    if found := _parsed().get(file):
+        return found
     text = file.read_bytes()
     if file.suffix == ".py":
         with suppress(SyntaxError, ValueError):  # of another package
-            return _parsed().get(_key_of(text)) or _parse(text)
+            return _parse(text)
     return hashlib.sha256(text).hexdigest(), _TARGET.findall(text.decode(errors="replace"))
 
 
 @cache
-def _parsed() -> Mapping[str, tuple[str, list[str]]]:
-    """Return what `_parse` finds in every module of dpol, by `_key_of` its text."""
+def _parsed() -> Mapping[Path, tuple[str, list[str]]]:
+    """Return what `_parse` finds in every module of dpol, and in every script."""
     kept: dict[str, Any] = {}
     with suppress(OSError, ValueError):
         kept = read_json(PARSED)
-    texts = {_key_of(text): text for text in (it.read_bytes() for it in _modules().values())}
-    parsed = {key: kept.get(key) or _parse(text) for key, text in texts.items()}
+    parser = sys.version.encode() + Path(__file__).read_bytes()
+    texts = {path: path.read_bytes() for path in _modules().values()}
+    keys = {path: hashlib.sha256(parser + text).hexdigest() for path, text in texts.items()}
+    parsed = {key: kept.get(key) or _parse(texts[path]) for path, key in keys.items()}
     if parsed.keys() - kept.keys() and PARSED.parent.is_dir():
         with suppress(OutputError):
             write_json(PARSED, parsed)
-    return parsed
-
-
-_PARSER = sys.version.encode() + Path(__file__).read_bytes()
-
-
-def _key_of(text: bytes) -> str:
-    return hashlib.sha256(_PARSER + text).hexdigest()
+    return {path: parsed[key] for path, key in keys.items()}
 
 
 def _parse(text: bytes) -> tuple[str, list[str]]:
