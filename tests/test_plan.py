@@ -140,6 +140,7 @@ def test_the_text_of_a_config_has_its_order_and_letters() -> None:
     text = plan(streams=titled).text
     assert list(yaml.safe_load(text)) == list(SMALL)
     assert "title: Peña\n" in text
+    assert plan().name == "module test"
 
 
 def test_a_job_has_as_many_points_as_the_config_allows() -> None:
