@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpol.privacy.account import noises_for
+from dpol.privacy.composition import places
 from dpol.privacy.gaussian_dp import delta_of_epsilon, pure_epsilon
 from dpol.privacy.noise_laws import (
     DISCRETE_GAUSSIAN,
@@ -155,6 +156,14 @@ def test_mu_and_delta_are_never_below_their_40_digits(e, releases):
             delta = mpmath.fsum(over)
             found = mpmath.mpf(DISCRETE_LAPLACE.delta(epsilon, e, releases))
             assert delta <= found <= delta * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("e", "releases"), [(0.5, 208), (0.4, 5000), (3.0, 2)])
+def test_no_loss_of_discrete_gaussian_noise_with_a_weight_is_left_out(e, releases):
+    """With the person, too, the ends are 38 deviations away."""
+    step, without, _ = DISCRETE_GAUSSIAN.losses(e, releases)
+    logs = without + step / 2 * places(len(without))
+    assert max(logs[0], logs[-1]) - logs.max() <= -(38**2) / 2
 
 
 def bounds_on_delta(epsilon, e, releases):
