@@ -19,7 +19,7 @@ import yaml
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.files import sha256
 from dpol.plan import Plan, inputs_of, make_plan
-from dpol.reruns.code_hashes import modules_of_job
+from dpol.reruns.code_hashes import parts_of_job
 from dpol.reruns.job import job_log
 from dpol.studies.comparison.points import ComparisonPoint
 from dpol.studies.jobs import settings_from
@@ -71,7 +71,7 @@ JOBS = (
     ],
 )
 def test_a_job_watches_the_modules_that_it_can_run(module: str, run_by: list[bool]) -> None:
-    assert [f"dpol.{module}" in modules_of_job(*job) for job in JOBS] == run_by
+    assert [f"dpol.{module}" in parts_of_job(*job) for job in JOBS] == run_by
 
 
 def test_a_new_parameter_replays_only_its_suite() -> None:
@@ -135,6 +135,14 @@ def test_a_new_title_replays_nothing() -> None:
     assert plan(streams=titled).points == plan().points
 
 
+def test_the_text_of_a_config_has_its_order_and_letters() -> None:
+    titled = {label: stream | {"title": "Peña"} for label, stream in SMALL["streams"].items()}
+    text = plan(streams=titled).text
+    assert list(yaml.safe_load(text)) == list(SMALL)
+    assert "title: Peña\n" in text
+    assert plan().name == "module test"
+
+
 def test_a_job_has_as_many_points_as_the_config_allows() -> None:
     for most in (1, 2, 3):
         sizes = [
@@ -179,7 +187,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names = [f"{number:02}.csv" for number in range(12)]
+    names = [f"{number:02}.csv" for number in range(11)]
     with job_log("results/a/logs/x.log", outputs=[f"results/a/{name}" for name in names]):
         for name in names:
             Path("results/a", name).write_text("1")
@@ -187,7 +195,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     told = "results/a: changed since the jobs wrote them: {}; move or delete these files, and run"
     for some, said in (
         (names[:1], "00.csv"),
-        (names, ", ".join(names[:10]) + ", and 2 other files"),
+        (names, ", ".join(names[:10]) + ", and 1 other file"),
     ):
         for name in some:
             Path("results/a", name).write_text("2")

@@ -19,7 +19,6 @@ from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import ConfigError, DataError, OutputError
 from dpol.core.files import check_writable, sha256, write_text
-from dpol.core.plugins import Package
 from dpol.core.words import counted
 from dpol.core.yaml_files import read_yaml
 from dpol.reruns.code_hashes import packages_of
@@ -97,8 +96,8 @@ class Plan:
     # --- What a job depends on, besides its inputs ---
 
     @cached_property
-    def packages(self) -> Mapping[str, Package]:
-        """Packages other than dpol that the run needs, by the name of import.
+    def packages(self) -> Mapping[str, tuple[str, str]]:
+        """Name and version of packages other than dpol that the run needs, by name of import.
 
         Raises:
             ConfigError: a package is not installed where jobs find it.
@@ -206,7 +205,7 @@ class Plan:
         if runs_jobs or self._notes:
             with suppress(*(() if runs_jobs else (OutputError,))):
                 release = hold(folder, self.name)
-        if names := changed_files(folder, self._notes):
+        if names := changed_files(folder, self._noted):
             more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
             raise DataError(
                 f"{self.folder}: changed since the jobs wrote them:"

@@ -21,16 +21,16 @@ def log(tmp_path):
 
 
 def fail(log, error):
-    with job_log(log) as logger:
-        logger.info("began")
+    with job_log(log):
+        LOGGER.info("began")
         raise error
 
 
 def test_messages_go_to_the_file_with_the_time_of_day_and_nowhere_else(log, capsys):
     for number in (7, 3):  # a log is overwritten
-        with job_log(log) as logger:
-            logger.debug("detail")
-            logger.info("cleaned %d rows of Peña", number)
+        with job_log(log):
+            LOGGER.debug("detail")
+            LOGGER.info("cleaned %d rows of Peña", number)
     lines = r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n\d\d:\d\d:\d\d made with Python \S+, dpol .+\n"
     assert re.fullmatch(lines, log.read_text(encoding="utf-8"))
     assert capsys.readouterr() == ("", "")
@@ -75,8 +75,8 @@ def test_a_log_on_a_full_disk_is_told_once_on_the_terminal(tmp_path, capsys):
 
 def test_a_log_without_an_error_or_that_is_not_there_tells_none(log):
     assert error_in(log) == ""
-    with job_log(log) as logger:
-        logger.info("a word about an error: none")
+    with job_log(log):
+        LOGGER.info("a word about an error: none")
     assert error_in(log) == ""
 
 

@@ -131,6 +131,9 @@ def server() -> Iterator[Server]:
             if answer.framing == "silent":
                 stopped.wait(20)
                 return
+            if answer.framing == "slow head":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nServer: ")
+                self.dribble()
             self.send_response(answer.status)
             self.send_header("Connection", "close")
             for name, value in answer.headers.items():
@@ -144,9 +147,12 @@ def server() -> Iterator[Server]:
                 body = b"1\r\n%b\r\n%x\r\n%b\r\n" % (body[:1], len(body) - 1, body[1:]) + end
             self.end_headers()
             if answer.framing == "slow":
-                while not stopped.wait(0.02):
-                    self.wfile.write(b"x")
+                self.dribble()
             self.wfile.write(body)
+
+        def dribble(self) -> None:
+            while not stopped.wait(0.02):
+                self.wfile.write(b"x")
 
         def log_message(self, *_: object) -> None:
             pass
@@ -266,6 +272,16 @@ def test_a_redirect_to_no_address_and_a_slow_server_are_refused(
     monkeypatch.setattr(module, "PAUSES", [0])
     server.faults["file"] = [change(framing="slow", headers={"Content-Length": "100000"})]
     assert " bytes in 0 s" in fetch.refused(server.at("file"))
+    server.faults["file"] = [change(framing="slow head")]
+    assert "no answer within 0.3 s" in fetch.refused(server.at("file"))
+
+
+def test_a_fetch_removes_what_a_killed_one_left(server: Server, fetch: Fetch) -> None:
+    fetch.table.parent.mkdir()
+    for name in (".t.csv.gz~12.csv.gz", ".t.csv.gz.provenance.json~12.json", ".other~12"):
+        (fetch.table.parent / name).write_text("left")
+    assert fetch(server.at("file")) == ROWS
+    assert fetch.files().keys() == {"t.csv.gz", "t.csv.gz.provenance.json", ".other~12"}
 
 
 @pytest.mark.parametrize("name", ["file", "packed"])

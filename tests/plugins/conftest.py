@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from in_process import forget_code
+
 CODE = '''
 """A leader that forgets, learners, and a noise."""
 
@@ -82,4 +84,5 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     install(folder, "adalg")
     monkeypatch.syspath_prepend(folder)
     monkeypatch.delitem(__import__("sys").modules, "adalg", raising=False)
+    forget_code()
     return folder

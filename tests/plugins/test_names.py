@@ -1,5 +1,7 @@
 """Names of foreign objects: entry points and `package.module:Class`."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,8 @@ from dpol.experts.registry import (
 )
 from dpol.noise import find_noise, module_of_noise, noise_scale
 from dpol.plan import code_of, make_plan
-from dpol.reruns import code_hashes
-from dpol.reruns.code_hashes import code_of_job, package_of, packages_of
+from dpol.reruns.code_hashes import code_of_job, files_of_job, packages_of, reach
+from in_process import forget_code
 from plugins.conftest import install
 
 
@@ -67,8 +69,7 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     raw |= {"suites": suites, "report": {"algorithms": ["ours"], "envelope": ""}}
 
     def hashes():
-        code_of_job.cache_clear()
-        packages_of.cache_clear()
+        forget_code()
         plan = make_plan(raw, [], "test")
         study, _ = plan.studies[0]
         labels = {label.split("/")[1]: label for label in plan.jobs["games"]}
@@ -80,9 +81,10 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
     before = hashes()
     assert {suite for suite in before if "package adalg" in before[suite]} == set(theirs)
     assert "labels" in before["noise"], "nobody knows what another package imports"
+    assert "show" not in before["noise"], "a point draws nothing"
     assert "labels" not in before["ours"]
     file = packages / "adalg.py"
-    file.write_text(file.read_text().replace("keep: float", "keep : float"))
+    file.write_text(file.read_text().replace("0.9", "0.8"))
     after = hashes()
     differing = {
         (suite, room)
@@ -91,37 +93,38 @@ def test_a_changed_line_changes_only_the_hashes_of_games_that_play_it(packages):
         if before[suite][room] != after[suite][room]
     }
     assert differing == {(suite, "package adalg") for suite in theirs}
-    assert package_of("adalg").as_version[0] == "adalg"
-    assert package_of("adalg").as_version[1].startswith("0.1 (")
+    (name, version) = packages_of("adalg")["adalg"]
+    assert (name, version[:5]) == ("adalg", "0.1 (")
 
 
-def test_what_a_package_imports_beside_itself_counts_by_its_files_or_its_version(
-    packages, monkeypatch
-):
+def test_what_a_package_imports_beside_itself_counts_by_its_files_or_its_version(packages):
     """Numpy's version is in the logs of jobs, so it does not count twice."""
     (packages / "helped.py").write_text("import helper, numpy\nfrom json import dumps\n")
     (packages / "helper.py").write_text("import yaml\nrate = 1\n")
-    before = package_of("helped")
-    assert [file.name for file in before.files] == ["helped.py", "helper.py"]
+    assert reach("helped") == {"helped", "helper", f"PyYAML {metadata.version('PyYAML')}"}
+    before, (_, version) = code_of_job("study_point", "helped.sub"), packages_of("helped")["helped"]
+    files = [file.name for file in files_of_job("study_point", "helped.sub")]
+    assert {"helped.py", "helper.py"} <= {*files}
     (packages / "helper.py").write_text("import yaml\nrate = 2\n")
-    now = package_of("helped").sha256
-    assert now != before.sha256
-    monkeypatch.setattr(code_hashes, "_version_on_index", lambda top: "2" if top == "yaml" else "")
-    assert package_of("helped").sha256 != now
+    forget_code()
+    after = code_of_job("study_point", "helped.sub")
+    assert {room for room in after if after[room] != before[room]} == {"package helper"}
+    assert packages_of("helped")["helped"] != ("helped", version)
 
 
 def test_jobs_do_not_import_from_the_folder_of_the_config(packages, tmp_path, monkeypatch):
     """`python -m snakemake` sees that folder, jobs do not."""
-    installed = package_of("adalg")
+    installed = packages_of("adalg")
     beside = tmp_path / "beside"
     beside.mkdir()
     (beside / "adalg.py").write_text("raise SystemExit")
     (beside / "only_here.py").touch()
     monkeypatch.chdir(beside)
     monkeypatch.syspath_prepend(beside)
-    assert package_of("adalg") == installed
+    forget_code()
+    assert packages_of("adalg") == installed
     with pytest.raises(ConfigError, match="only_here is not installed where the jobs run"):
-        package_of("only_here")
+        packages_of("only_here")
 
 
 def test_a_name_registered_by_two_packages_is_refused(packages):

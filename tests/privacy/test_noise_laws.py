@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpol.privacy.account import noises_for
+from dpol.privacy.composition import places
 from dpol.privacy.gaussian_dp import delta_of_epsilon, pure_epsilon
 from dpol.privacy.noise_laws import (
     DISCRETE_GAUSSIAN,
@@ -126,6 +128,42 @@ def test_one_and_two_releases_in_closed_form(e):
 def test_the_mu_of_one_release_is_that_of_its_best_guess(e):
     exact = 2 * stats.norm.isf(math.exp(-e / 2) / 2)
     assert exact * (1 - 1e-9) <= LAPLACE.mu(e, 1) <= exact * (1 + SLACK_OF_GUESS)
+
+
+@pytest.mark.parametrize("releases", [2, 5, 20])
+@pytest.mark.parametrize("e", [0.05, 0.7, 3.0])
+def test_mu_and_delta_are_never_below_their_40_digits(e, releases):
+    """The loss of a release of discrete Laplace noise is e with odds exp(e), else -e."""
+    with mpmath.workdps(40):
+        b = mpmath.exp(-mpmath.mpf(e))
+        losses = [(releases - 2 * j) * mpmath.mpf(e) for j in range(releases + 1)]
+        masses = [math.comb(releases, j) * b**j / (1 + b) ** releases for j in range(releases + 1)]
+        pairs = list(zip(masses, losses, strict=True))
+
+        def quantile(p):
+            return mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1)
+
+        def of_test(x):
+            power = mpmath.fsum(p for p, loss in pairs if loss >= x)
+            wrong = mpmath.fsum(p * mpmath.exp(-loss) for p, loss in pairs if loss >= x)
+            return quantile(power) - quantile(wrong)
+
+        mu = max(of_test(x) for x in losses if x > 0)
+        assert mu <= mpmath.mpf(DISCRETE_LAPLACE.mu(e, releases)) <= mu * (1 + 1e-9)
+        for share in (0.0, 0.3):
+            epsilon = share * releases * e
+            over = (p * (1 - mpmath.exp(epsilon - loss)) for p, loss in pairs if loss > epsilon)
+            delta = mpmath.fsum(over)
+            found = mpmath.mpf(DISCRETE_LAPLACE.delta(epsilon, e, releases))
+            assert delta <= found <= delta * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("e", "releases"), [(0.5, 208), (0.4, 5000), (3.0, 2)])
+def test_no_loss_of_discrete_gaussian_noise_with_a_weight_is_left_out(e, releases):
+    """With the person, too, the ends are 38 deviations away."""
+    step, without, _ = DISCRETE_GAUSSIAN.losses(e, releases)
+    logs = without + step / 2 * places(len(without))
+    assert max(logs[0], logs[-1]) - logs.max() <= -(38**2) / 2
 
 
 def bounds_on_delta(epsilon, e, releases):

@@ -19,7 +19,7 @@ from dpol.data.panel import IDLE
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
-from dpol.reruns.record import CONFIG, CRATE, checksums, write_note
+from dpol.reruns.record import CONFIG, CRATE, Note, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.answer.league import league_table
@@ -273,8 +273,8 @@ def record(run: Path) -> Path:
 def note_sums(folder: Path, files: Iterable[Path]) -> None:
     """Note the checksums of files, as their jobs do."""
     for file in files:
-        name = file.relative_to(folder)
-        write_note(folder / f"logs/{name}.log", {}, {}, checksums(folder, [file]), 0)
+        note = Note(asked={}, read={}, wrote=checksums(folder, [file]), began=0, ended=1)
+        write_note(folder / f"logs/{file.relative_to(folder)}.log", note)
 
 
 class Elements(HTMLParser):

@@ -24,7 +24,7 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.data.stream import read_stream
 from dpol.plan import make_plan
-from dpol.reruns.code_hashes import files_by_reader, hash_by_room, modules_of_job
+from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
 from dpol.studies.games.summary import join_blocks, read_scores
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
@@ -143,15 +143,15 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
     """Return the modules that each job of the whole run watches, by rule."""
     plan = make_plan(WHOLE, [], "test")
     scripts = "simulate_dataset", "clean_panel", "build_stream"
-    codes = {script: modules_of_job(script) for script in scripts}
+    codes = {script: parts_of_job(script) for script in scripts}
     for study, block in plan.studies:
-        codes[f"{study.name}_point"] = modules_of_job("study_point", study.computing)
+        codes[f"{study.name}_point"] = parts_of_job("study_point", study.computing)
         called = study.module, study.collecting
-        codes[f"{study.name}_results"] = modules_of_job("study_results", *called)
+        codes[f"{study.name}_results"] = parts_of_job("study_results", *called)
         for section in study.sections_of(block, plan.config.facts):
             rule = f"{section.name.replace('-', '_')}_shown"
             called = study.showing, study.drawing, *IN_EVERY_RUN
-            codes[rule] = modules_of_job("study_shown", *called)
+            codes[rule] = parts_of_job("study_shown", *called)
     return codes
 
 
@@ -165,7 +165,7 @@ def test_no_job_imports_or_reads_what_it_does_not_watch(whole: Path) -> None:
         if job["rule"] == "render_report":
             continue
         modules = codes[job["rule"]]
-        rooms = {name: it for name, it in job["code"].items() if name not in ("of", "script")}
+        rooms = {name: it for name, it in job["code"].items() if name != "of"}
         assert rooms == hash_by_room(modules), job["rule"]
         assert set(job["modules"]) <= modules, job["rule"]
         opened = {Path(file) for file in job["opened"] if file.startswith(f"{package}/")}

@@ -28,7 +28,7 @@ rule render_report:
         config_name=plan.name,
         # Not as inputs: if they are deleted, the report is made without playing again.
         played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],
-        packages=[package.as_version for package in plan.packages.values()],
+        packages=[*plan.packages.values()],
         # Functions: in a plain string, names in braces would be wildcards.
         config_text=lambda wildcards: plan.text,
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),

@@ -2,11 +2,12 @@ from pathlib import Path
 
 from dpol.reruns.job import job_log
 
-with job_log(snakemake.log[0], outputs=snakemake.output) as log:
+with job_log(snakemake.log[0], outputs=snakemake.output):
+    from dpol.core.logs import LOGGER
     from dpol.data.fetch import fetch_table
     from dpol.data.query import query_for
     from dpol.data.settings import Dataset
 
     dataset = Dataset.model_validate(snakemake.params.dataset)
     query = query_for(dataset, snakemake.params.groups)
-    fetch_table(dataset.source, query, Path(snakemake.output.file), log.info)
+    fetch_table(dataset.source, query, Path(snakemake.output.file), LOGGER.info)

@@ -95,7 +95,8 @@ def write_json(path: Path | str, value: Any) -> None:
 def locked(path: Path | str) -> Iterator[None]:
     """Let only one block at a time work on `path`; the others wait.
 
-    The lock is on an empty hidden file next to `path`, and ends with the process that holds it.
+    First it removes what a killed process left of `path`. The lock is on an empty hidden file next
+    to `path`, and ends with the process that holds it.
 
     Raises:
         OutputError: the folder cannot be written, or does not support locks.
@@ -107,6 +108,7 @@ def locked(path: Path | str) -> Iterator[None]:
     except OSError as error:
         raise output_error(path, error) from error
     with held:
+        remove_temporary(path)
         yield
 
 

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec, PathFinder
@@ -35,28 +34,6 @@ def is_foreign(module: str) -> bool:
     (False, True)
     """
     return module.partition(".")[0] != NAME
-
-
-@dataclass(frozen=True, kw_only=True)
-class Package:
-    """Another package whose code a run plays.
-
-    Args:
-        name: name of its distribution, or of the package if pip did not install it.
-        version: version of the distribution; empty if there is none.
-        sha256: hash of its files and their names, and of what they import.
-        files: these files.
-    """
-
-    name: str
-    version: str
-    sha256: str
-    files: tuple[Path, ...] = ()
-
-    @property
-    def as_version(self) -> tuple[str, str]:
-        """Its name, and its version with the beginning of the hash."""
-        return self.name, f"{self.version} ({self.sha256[:12]})".strip()
 
 
 def registered(group: str) -> Mapping[str, str]:
@@ -131,8 +108,8 @@ def refuse_taken(ours: Collection[str], group: str) -> None:
             )
 
 
-def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
-    """Yield the files of a top-level package or module, with their names in it.
+def files_of_package(top: str) -> Iterator[Path]:
+    """Yield the files of a top-level package or module.
 
     Raises:
         ConfigError: the package is not installed.
@@ -145,12 +122,10 @@ def files_of_package(top: str) -> Iterator[tuple[str, Path]]:
         )
     folders = spec.submodule_search_locations
     if not folders:
-        yield f"{top}.py", Path(str(spec.origin))
-        return
-    for folder in map(Path, folders):
-        for path in folder.rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                yield path.relative_to(folder.parent).as_posix(), path
+        yield Path(str(spec.origin))
+    for path in (it for folder in folders or () for it in Path(folder).rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path
 
 
 def is_installed(top: str) -> bool:

@@ -7,6 +7,7 @@ describes columns that many tables share.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -142,11 +143,20 @@ def _column(path: Path, name: str, parts: list[str]) -> Column:
     return Column(kind, meaning, unit, optional)
 
 
-def unreadable(path: Path, error: Exception) -> DataError:
+def unreadable(path: Path, error: Exception | str) -> DataError:
     """Return the error for a file of a run that cannot be read, with the remedy."""
     if isinstance(error, FileNotFoundError):
         return DataError(f"{path} is missing; run snakemake again to make it")
     return DataError(f"{path} cannot be read ({error}); delete it and run snakemake again")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Guard a block that reads a file. Raises DataError if the file is missing or invalid."""
+    try:
+        yield
+    except (OSError, LookupError, SyntaxError, TypeError, ValueError) as error:
+        raise unreadable(path, error) from None
 
 
 def read_frame(path: Path, schema: Schema) -> pd.DataFrame:

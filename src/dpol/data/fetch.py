@@ -7,8 +7,10 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,7 +18,7 @@ import requests
 import urllib3
 
 from dpol.core.errors import DataError, FetchError
-from dpol.core.files import atomic_path, locked, packed_file, sha256, write_json
+from dpol.core.files import atomic_path, locked, packed_file, remove_temporary, sha256, write_json
 from dpol.core.words import printable
 from dpol.data.query import Query
 from dpol.data.setting_types import Endpoint
@@ -38,8 +40,8 @@ def fetch_table(
     """Fetch a table into `destination` (`.csv.gz`) from the first endpoint that delivers it.
 
     `<destination>.provenance.json`, written before the table, records the endpoint, and why earlier
-    ones failed. A `file` is fetched whole. A second call waits for the first. A try fails after a
-    silence of `SILENCE` seconds.
+    ones failed. A `file` is fetched whole. A second call waits for the first, and removes what a
+    killed one left. A try fails after a silence of `SILENCE` seconds.
 
     Raises:
         FetchError: no endpoint delivers the table.
@@ -47,6 +49,7 @@ def fetch_table(
     """
     failures, version = list[str](), importlib.metadata.version("dpol")
     with locked(destination), atomic_path(destination) as table, requests.Session() as session:
+        remove_temporary(record := f"{destination}.provenance.json")
         session.headers.update({**_HEADERS, "User-Agent": f"dpol/{version}"})
         for endpoint in source.endpoints:
             log(f"fetching {endpoint.url}")
@@ -65,7 +68,7 @@ def fetch_table(
                 "sha256": sha256(table),
                 "dpol": version,
             }
-            write_json(f"{destination}.provenance.json", facts)
+            write_json(record, facts)
             log(f"{delivered['rows']:,} rows from {endpoint.url}")
             return
         raise FetchError(
@@ -136,12 +139,22 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass, or silence.
+        _BrokenError: a status that may pass, or no whole head of an answer within `SILENCE`.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
+    head: Future[requests.Response] = Future()
+
+    def ask() -> None:
+        try:
+            head.set_result(session.get(url, params=asked, timeout=SILENCE, stream=True))
+        except Exception as error:  # told by `head`
+            head.set_exception(error)
+
+    # The timeout of requests is for each byte. A thread that waits longer ends with the process.
+    threading.Thread(target=ask, daemon=True).start()
     try:
-        answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
-    except requests.Timeout:
+        answer = head.result(SILENCE)
+    except (requests.Timeout, TimeoutError):
         raise _BrokenError(f"no answer within {SILENCE:g} s") from None
     except (requests.RequestException, ValueError) as error:  # a redirect may be no address
         raise FetchError(f"no answer: {_innermost(error)}") from error

@@ -19,10 +19,9 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
-from dpol.core.schemas import Schema, read_frame
+from dpol.core.schemas import Schema, read_frame, reading
 from dpol.core.words import one_line
 from dpol.data.stream import read_stream
-from dpol.report.reading import reading
 from dpol.report.run import open_run
 from dpol.reruns.record import differences, flat
 from dpol.studies.games.summary import schema

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.files import read_json
+from dpol.core.schemas import reading
 from dpol.data.panel import IDLE, rows_read_of
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
-from dpol.report.reading import reading
 from dpol.studies.drawing import PageFacts
 
 

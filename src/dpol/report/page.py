@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -36,7 +36,7 @@ def write_report(
     page: Path,
     params: Params,
     *,
-    files: Iterable[Path],
+    sums: Mapping[str, str],
     logs: Path,
     checkout: Path,
     jobs: Mapping[str, str],
@@ -46,8 +46,7 @@ def write_report(
     Args:
         page: results/<run>/report/index.html.
         params: facts from the workflow.
-        files: other files of the run, for the crate. Files that are gone or outside the folder of
-            the run are left out.
+        sums: SHA-256 of the other files of the run, by their paths below its folder.
         logs: results/<run>/logs; with remote storage it is not next to the page.
         checkout: folder whose commit the page shows. Links to its documentation are added unless
             results are on remote storage.
@@ -58,7 +57,6 @@ def write_report(
             a file otherwise than its own job had written it.
     """
     folder = page.parents[1]
-    sums = checksums(folder, files)
     made = check_notes(logs.parent, read_notes(logs.parent), sums, jobs)
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
@@ -69,8 +67,8 @@ def write_report(
     write_text(page, html)
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    sums = checksums(folder, [page]) | sums
-    write_json(folder / CRATE, build_crate(folder, facts, provenance, sums))
+    outputs = {**checksums(folder, [page]), **sums}
+    write_json(folder / CRATE, build_crate(folder, facts, provenance, outputs))
 
 
 def last_lines(folder: Path, config: Config) -> list[str]:

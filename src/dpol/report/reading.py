@@ -1,23 +1,12 @@
-"""Readers of the files of a run; errors name what is wrong with a file, and the remedy."""
+"""Readers of the figures and tables of a run; an error names the file, and the remedy."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
-from dpol.core.schemas import unreadable
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Guard a block that reads a file. Raises DataError if the file is missing or invalid."""
-    try:
-        yield
-    except (OSError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        raise unreadable(path, error) from None
+from dpol.core.schemas import reading
 
 
 def read_fragment(path: Path) -> str:

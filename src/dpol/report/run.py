@@ -14,10 +14,10 @@ from pyarrow import parquet
 
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import DataError
+from dpol.core.schemas import reading
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
-from dpol.report.reading import reading
 from dpol.reruns.record import CONFIG, Record, disagreements, read_config, read_record
 from dpol.studies.drawing import drawn_in
 from dpol.studies.games.summary import ROUNDS, schema

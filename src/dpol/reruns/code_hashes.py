@@ -1,7 +1,8 @@
 """Hashes of the code that a job can run, by room: what makes it run again, and what it proves.
 
-A room is a package or a module directly below `dpol`, or a study. Which module imports which is
-read from their text, so planning imports none of them.
+A part of the code is the script of a job, a module of dpol, or another package. A room is a package
+or a module directly below `dpol`, a study, the script, or another package. Which part imports which
+is read from their text, so planning imports none of them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import ast
 import hashlib
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -19,7 +20,7 @@ from typing import Any
 
 from dpol.core.errors import OutputError
 from dpol.core.files import read_json, write_json
-from dpol.core.plugins import NAME, Package, files_of_package, is_foreign, is_installed
+from dpol.core.plugins import NAME, files_of_package, is_foreign, is_installed
 from dpol.core.shipped import pipeline
 from dpol.core.versions import PACKAGES
 
@@ -28,11 +29,16 @@ ROOT = Path(__file__).parents[1]
 PARSED = Path(".snakemake/dpol-code.json")
 """What `_parse` found, by checksum of the text: parsing all takes a second, and jobs are many."""
 
+_SCRIPT = "script"
+_NO_RESULTS = {"checks", "cli", "plan", "report", "show"}
+"""Rooms that only check, plan, show or compare results."""
 _WITH_DOCSTRINGS = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 _HOLDS_IMPORTS = ast.stmt, ast.ExceptHandler, ast.match_case
 _NO_DATA = {".py", ".pyi", ".typed"}
 _TARGET = re.compile(rf"\b({NAME}[.\w]+):\w")
 """A class as a data file names it; who reads the file may import it."""
+_RECORDED = {it.replace("-", "_") for it in PACKAGES}
+"""Packages whose versions are in the logs of jobs."""
 
 
 @cache
@@ -46,154 +52,127 @@ def code_of_job(script: str, *named: str) -> Mapping[str, Any]:
     Raises:
         ConfigError: a package is not installed where jobs find it.
     """
-    return {
-        "of": [script, *named],
-        "script": _parse(_path_of_script(script).read_bytes())[0][:12],
-        **hash_by_room(modules_of_job(script, *named)),
-        **{f"package {it.name}": it.as_version[1] for it in packages_of(*named).values()},
-    }
+    return {"of": [script, *named], **hash_by_room(parts_of_job(script, *named))}
 
 
 def files_of_job(script: str, *named: str) -> list[Path]:
     """Return the files of the code that `code_of_job` hashes."""
-    modules = modules_of_job(script, *named)
-    read = (file for module in modules for file in files_by_reader().get(module, ()))
-    others = (file for package in packages_of(*named).values() for file in package.files)
-    return [_path_of_script(script), *map(_path_of, modules), *read, *others]
+    return [file for part in parts_of_job(script, *named) for file in files_of(part)]
 
 
 @cache
-def modules_of_job(script: str, *named: str) -> frozenset[str]:
-    """Return the modules of dpol that a job can import.
+def parts_of_job(script: str, *named: str) -> frozenset[str]:
+    """Return the parts of the code that a job can run, as `reach` does.
 
     Args:
         script: name of its script.
         named: modules that it imports by name.
     """
-    imported = _parse(_path_of_script(script).read_bytes())[1]
-    modules = reach(*(it for it in imported if it in _texts()), *named)
-    if any(map(is_foreign, named)):  # of dpol, another package may import what it likes
-        shows = ["show"] if script == "study_point" else []
-        modules |= every_module("checks", "cli", "plan", "report", *shows)
-    return modules
+    theirs = {it.partition(".")[0] for it in named if is_foreign(it)}
+    ours = (it for it in named if not is_foreign(it))
+    parts = reach(f"{NAME}.{_SCRIPT}.{script}", *ours, *theirs)
+    if theirs:  # of dpol, another package may import what it likes
+        parts |= every_module(*_NO_RESULTS - {room_of(it) for it in parts})
+    return parts
 
 
 @cache
-def packages_of(*named: str) -> Mapping[str, Package]:
-    """Return the packages other than dpol among modules, by their name of import.
+def packages_of(*named: str) -> Mapping[str, tuple[str, str]]:
+    """Return name and version of the packages other than dpol among modules, by name of import.
+
+    A version ends with a hash of the package's files and of what they import.
 
     Raises:
         ConfigError: a package is not installed where jobs find it.
     """
-    tops = {module.partition(".")[0] for module in named if is_foreign(module)}
-    return {top: package_of(top) for top in sorted(tops)}
-
-
-_distributions = cache(metadata.packages_distributions)
-
-
-def package_of(module: str) -> Package:
-    """Return the package of a module, with the hash of all its files and of what they import.
-
-    What pip installed from an index counts by its version, and all else by its files.
-
-    Raises:
-        ConfigError: the package is not installed.
-    """
-    top = module.partition(".")[0]
-    whole, files, waiting = hashlib.sha256(), list[Path](), [top]
-    for each in waiting:  # grows
-        for name, path in sorted(files_of_package(each)):
-            text = path.read_bytes()
-            whole.update(f"\0{name}\0".encode() + text)
-            files.append(path)
-            for other in sorted(_tops_of(text) if path.suffix == ".py" else ()):
-                if version := _version_on_index(other):
-                    whole.update(version.encode())
-                elif other not in waiting and is_installed(other):
-                    waiting.append(other)
-    name, version = top, ""
-    for distribution in _distributions().get(top, ()):
-        name, version = distribution, metadata.version(distribution)
-    return Package(name=name, version=version, sha256=whole.hexdigest(), files=tuple(files))
-
-
-def _tops_of(text: bytes) -> set[str]:
-    """Return the packages that a module may import, but for Python's and those that logs name."""
-    with suppress(SyntaxError):
-        tops = {name.partition(".")[0] for name in _parse(text)[1]}
-        return tops - {it.replace("-", "_") for it in PACKAGES} - sys.stdlib_module_names
-    return set()
-
-
-def _version_on_index(top: str) -> str:
-    """Return name and version of a package that pip did not install from a folder or address."""
-    for name in _distributions().get(top, ()):
-        distribution = metadata.distribution(name)
-        if not distribution.read_text("direct_url.json"):
-            return f"\0{name} {distribution.version}\0"
-    return ""
+    packages = {}
+    for top in sorted({it.partition(".")[0] for it in named if is_foreign(it)}):
+        own = _distribution_of(top)
+        name, version = (own.name, own.version) if own else (top, "")
+        packages[top] = name, f"{version} ({_hash_of(reach(top))})".strip()
+    return packages
 
 
 @cache
-def hash_by_room(modules: frozenset[str]) -> Mapping[str, str]:
-    """Return a hash of the modules of each room, and of the files that they read.
+def hash_by_room(parts: frozenset[str]) -> Mapping[str, str]:
+    """Return a hash of the parts of each room, and of the files that they read.
 
     Comments, docstrings and layout are left out.
     """
     rooms: dict[str, list[str]] = {}
-    for module in sorted(modules):
-        rooms.setdefault(room_of(module), []).append(module)
+    for part in sorted(parts):
+        rooms.setdefault(room_of(part), []).append(part)
     return {room: _hash_of(inside) for room, inside in rooms.items()}
 
 
 def code_of_results() -> str:
-    """Hash all code of dpol but what checks, plans, shows and compares results."""
-    return _hash_of(sorted(every_module("checks", "cli", "plan", "report", "show")))
+    """Hash all code of dpol that may compute results."""
+    return _hash_of(every_module(*_NO_RESULTS))
 
 
-def room_of(module: str) -> str:
-    """Return the room of a module of dpol.
+def room_of(part: str) -> str:
+    """Return the room of a part of the code; another package is a room of its own.
 
     >>> room_of("dpol.noise.noises"), room_of("dpol.studies.games.compute"), room_of("dpol")
     ('noise', 'studies.games', 'dpol')
-    >>> room_of("dpol.studies.study")
-    'studies'
+    >>> room_of("dpol.studies.study"), room_of("dpol.script.study_point"), room_of("yaml")
+    ('studies', 'script', 'package yaml')
     """
-    _, *path = module.split(".")
-    is_study = path[:1] == ["studies"] and _path_of(module).parent != ROOT / "studies"
+    if is_foreign(part):
+        return f"package {part}"
+    _, *path = part.split(".")
+    is_study = path[:1] == ["studies"] and _modules()[part].parent != ROOT / "studies"
     return ".".join(path[: 1 + is_study]) or NAME
-
-
-@cache
-def reach(*modules: str) -> frozenset[str]:
-    """Return the modules of dpol that may be imported after some modules, at once or later.
-
-    Args:
-        modules: dotted names; modules of other packages are left out.
-
-    Raises:
-        KeyError: dpol has no such module.
-
-    >>> "dpol.data.stream" in reach("dpol.experts.play"), "dpol.lazy" in reach("dpol.labels")
-    (True, False)
-    """
-    reached: set[str] = set()
-    waiting = [module for module in modules if not is_foreign(module)]
-    while waiting:
-        module = waiting.pop()
-        if module not in reached:
-            reached.add(module)
-            texts = (file.read_text("utf-8") for file in files_by_reader().get(module, ()))
-            named = [name for text in texts for name in _TARGET.findall(text)]
-            waiting += (it for it in (*_parsed()[module][1], *named) if it in _texts())
-            waiting += filter(None, [module.rpartition(".")[0]])  # Python runs its package first
-    return frozenset(reached)
 
 
 def every_module(*without: str) -> frozenset[str]:
     """Return all modules of dpol, except those in the rooms that are named."""
-    return frozenset(it for it in _texts() if room_of(it) not in without)
+    return frozenset(it for it in _modules() if room_of(it) not in {_SCRIPT, *without})
+
+
+@cache
+def reach(*parts: str) -> frozenset[str]:
+    """Return the code that may be imported after some code, at once or later, with that code.
+
+    Args:
+        parts: modules of dpol by their dotted names, scripts of jobs as `dpol.script.NAME`, and
+            other packages by their names of import.
+
+    Returns:
+        Such names. A package that another one imports, and that pip installed from an index, has
+        its version in its name.
+
+    Raises:
+        KeyError: dpol has no such module.
+        ConfigError: a package is not installed.
+
+    >>> "dpol.data.stream" in reach("dpol.experts.play"), "dpol.lazy" in reach("dpol.labels")
+    (True, False)
+    """
+    reached, waiting = {*parts}, [*parts]
+    for part in waiting:  # grows
+        new = _imports_of(part) - reached
+        reached |= new
+        waiting += new
+    return frozenset(reached)
+
+
+@cache
+def _imports_of(part: str) -> set[str]:
+    names = {name for file in files_of(part) for name in _read(file)[1]}
+    if not is_foreign(part):
+        names.add(part.rpartition(".")[0])  # Python runs its package first
+        return names & _modules().keys()
+    tops = {it.partition(".")[0] for it in names} - _RECORDED - sys.stdlib_module_names
+    return {_as_counted(it) for it in tops if is_installed(it)}
+
+
+@cache
+def files_of(part: str) -> list[Path]:
+    """Return the files of a part of the code, of the kinds that `reach` tells."""
+    if not is_foreign(part):
+        return [_modules()[part], *files_by_reader().get(part, ())]
+    return [] if " " in part else sorted(files_of_package(part))
 
 
 @cache
@@ -204,17 +183,17 @@ def files_by_reader() -> Mapping[str, list[Path]]:
     study belongs to `study.py` and `show.py`, which no job that computes a point imports.
     """
     files: dict[str, list[Path]] = {}
-    for _, path in sorted(files_of_package(NAME)):
+    for path in sorted(files_of_package(NAME)):
         package = next(it for it in path.parents if (it / "__init__.py").is_file())
         # A wheel holds the pipeline in dpol itself; Snakemake watches it.
         if path.suffix in _NO_DATA or package == ROOT:
             continue
         stems = {"study", "show"} if path.name == "results.yaml" else {path.stem}
-        inside = [module for module in _texts() if _path_of(module).parent == package]
+        inside = {name: it for name, it in _modules().items() if it.parent == package}
         readers = [
-            module
-            for module in inside
-            if _path_of(module).stem in stems or path.name.encode() in _texts()[module]
+            name
+            for name, it in inside.items()
+            if it.stem in stems or path.name in it.read_text(encoding="utf-8")
         ]
         for module in readers or inside:
             files.setdefault(module, []).append(path)
@@ -222,51 +201,66 @@ def files_by_reader() -> Mapping[str, list[Path]]:
 
 
 @cache
-def _texts() -> Mapping[str, bytes]:
-    """Return the text of every module of dpol, by dotted name."""
-    texts = {}
+def _modules() -> Mapping[str, Path]:
+    """Return the file of every module of dpol, and of every script, by dotted name."""
+    scripts = (pipeline() / "workflow/scripts").glob("*.py")
+    modules = {f"{NAME}.{_SCRIPT}.{it.stem}": it for it in scripts}
     for path in sorted(ROOT.rglob("*.py")):
         if (path.parent / "__init__.py").is_file():
             name = ".".join([NAME, *path.relative_to(ROOT).with_suffix("").parts])
-            texts[name.removesuffix(".__init__")] = path.read_bytes()
-    return texts
+            modules[name.removesuffix(".__init__")] = path
+    return modules
 
 
-@cache
-def _parsed() -> Mapping[str, tuple[str, list[str]]]:
-    """Return what `_parse` finds in every module of dpol."""
-    kept: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        kept = read_json(PARSED)
-    parser = sys.version.encode() + Path(__file__).read_bytes()
-    sums = {it: hashlib.sha256(parser + text).hexdigest() for it, text in _texts().items()}
-    parsed = {value: kept.get(value) or _parse(_texts()[it]) for it, value in sums.items()}
-    if parsed.keys() - kept.keys() and PARSED.parent.is_dir():
-        with suppress(OutputError):
-            write_json(PARSED, parsed)
-    return {module: parsed[value] for module, value in sums.items()}
+_distributions = cache(metadata.packages_distributions)
 
 
-@cache
-def _path_of(module: str) -> Path:
-    below = ROOT.joinpath(*module.split(".")[1:])
-    return below / "__init__.py" if below.is_dir() else below.with_suffix(".py")
+def _distribution_of(top: str) -> metadata.Distribution | None:
+    return next(map(metadata.distribution, _distributions().get(top, ())), None)
 
 
-def _hash_of(modules: list[str]) -> str:
+def _as_counted(top: str) -> str:
+    """Return name and version of a package from an index, and the name of any other."""
+    own = _distribution_of(top)
+    if own is None or own.read_text("direct_url.json"):
+        return top
+    return f"{own.name} {own.version}"
+
+
+def _hash_of(parts: Iterable[str]) -> str:
     whole = hashlib.sha256()
-    for module in modules:
-        whole.update(f"\0{module}\0{_hash_of_module(module)}".encode())
+    for part in sorted(parts):
+        found = (f"\0{file.name}\0{_read(file)[0]}" for file in files_of(part))
+        whole.update("".join([f"\0{part}", *found]).encode())
     return whole.hexdigest()[:12]
 
 
 @cache
-def _hash_of_module(module: str) -> str:
-    """Hash a module, without what no job runs, and the files that it reads."""
-    whole = hashlib.sha256(_parsed()[module][0].encode())
-    for file in files_by_reader().get(module, ()):
-        whole.update(f"\0{file.name}\0".encode() + file.read_bytes())
-    return whole.hexdigest()
+def _read(file: Path) -> tuple[str, list[str]]:
+    """Return a hash of a file, and what it may import; see `_parse`."""
+    if found := _parsed().get(file):
+        return found
+    text = file.read_bytes()
+    if file.suffix == ".py":
+        with suppress(SyntaxError, ValueError):  # of another package
+            return _parse(text)
+    return hashlib.sha256(text).hexdigest(), _TARGET.findall(text.decode(errors="replace"))
+
+
+@cache
+def _parsed() -> Mapping[Path, tuple[str, list[str]]]:
+    """Return what `_parse` finds in every module of dpol, and in every script."""
+    kept: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        kept = read_json(PARSED)
+    parser = sys.version.encode() + Path(__file__).read_bytes()
+    texts = {path: path.read_bytes() for path in _modules().values()}
+    keys = {path: hashlib.sha256(parser + text).hexdigest() for path, text in texts.items()}
+    parsed = {key: kept.get(key) or _parse(texts[path]) for path, key in keys.items()}
+    if parsed.keys() - kept.keys() and PARSED.parent.is_dir():
+        with suppress(OutputError):
+            write_json(PARSED, parsed)
+    return {path: parsed[key] for path, key in keys.items()}
 
 
 def _parse(text: bytes) -> tuple[str, list[str]]:
@@ -288,7 +282,3 @@ def _parse(text: bytes) -> tuple[str, list[str]]:
 
 def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _path_of_script(name: str) -> Path:
-    return pipeline() / f"workflow/scripts/{name}.py"

@@ -18,9 +18,9 @@ from dpol.core.files import output_error, remove_temporary, sha256
 from dpol.core.logs import LOGGER
 from dpol.core.versions import as_line, loaded_versions
 from dpol.reruns.code_hashes import code_of_job, files_of_job
-from dpol.reruns.record import asked, checksums, differences, note_of, write_note
+from dpol.reruns.record import Note, Sums, asked, checksums, differences, note_of, write_note
 
-_State = tuple[int, int, int] | None
+_AGAIN = "the same command goes on from here"
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def job_log(
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
     params: Mapping[str, Any] | None = None,
-) -> Iterator[logging.Logger]:
+) -> Iterator[Sums]:
     """Log a job to `path`; on an error, log it last and end the process.
 
     Nothing is written to the terminal, since the starter of the job shows the log once, unless the
@@ -48,78 +48,74 @@ def job_log(
         outputs: files that the job writes.
         params: what the job is asked; `code` is from `dpol.reruns.code_hashes.code_of_job`, and
             `contents` has the checksums of tables, or None where they are free.
+
+    Yields:
+        The checksums that it will note of its inputs.
     """
     # A job that is terminated then removes its temporary files.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         handler = _LogFile(path, mode="w", encoding="utf-8")
-    except OSError as error:
-        sys.exit(f"error: {output_error(path, error)}")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    LOGGER.addHandler(handler)
-    LOGGER.setLevel(logging.INFO)
-    try:
-        log, folder, began = Path(path), _folder_of(Path(path)), time.time_ns()
-        note_of(log).unlink(missing_ok=True)
-        for file in map(Path, outputs):
-            if folder in file.parents:
-                remove_temporary(file)
-        asks, files = dict(params.items() if params else ()), [*map(Path, inputs)]
-        watched = _check_asked(asks) | _state_of(it for it in files if folder in it.parents)
-        read = checksums(folder, files)
-        yield LOGGER
-        now = _state_of(watched)
-        if changed := [str(file) for file in watched if now[file] != watched[file]]:
-            raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
-        write_note(log, asks, read, checksums(folder, outputs), began)
-        handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
-    except DpolError as error:
-        LOGGER.info("error: %s", error)
-        sys.exit(1)
-    except Exception as error:
-        remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
-        LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
-        sys.exit(1)
-    except KeyboardInterrupt:
-        LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
-        sys.exit(130)
-    finally:
-        LOGGER.removeHandler(handler)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+        LOGGER.addHandler(handler)
+        LOGGER.setLevel(logging.INFO)
         try:
+            asks = dict(params.items() if params else ())
+            with _proved(Path(path), inputs, outputs, asks) as read:
+                yield read
+            handler.handle(logging.makeLogRecord({"msg": as_line(loaded_versions())}))
+        except DpolError as error:
+            LOGGER.info("error: %s", error)
+            sys.exit(1)
+        except Exception as error:
+            remedy = missing(error) if isinstance(error, ModuleNotFoundError) else ""
+            LOGGER.info("%s", f"error: {remedy}" if remedy else traceback.format_exc())
+            sys.exit(1)
+        except KeyboardInterrupt:
+            LOGGER.info("error: stopped by Ctrl-C; the same command continues the run")
+            sys.exit(130)
+        finally:
+            LOGGER.removeHandler(handler)
             handler.close()
-        except OSError as error:
-            sys.exit(f"error: {output_error(path, error)}")
+    except OSError as error:  # of the log itself
+        sys.exit(f"error: {output_error(path, error)}")
 
 
-_AGAIN = "the same command goes on from here"
-
-
-def _check_asked(params: Mapping[str, Any]) -> dict[Path, _State]:
-    """Compare the code and the tables of a job with what it is asked.
-
-    Returns:
-        The state of their files, from before they were read.
+@contextmanager
+def _proved(
+    log: Path, inputs: Iterable[str], outputs: Iterable[str], asks: Mapping[str, Any]
+) -> Iterator[Sums]:
+    """Check what a job is asked and reads, before and after it, and write its note.
 
     Raises:
-        DataError: they differ.
+        DataError: code or tables are not what it is asked, or change, or an input does.
     """
-    code, tables = params.get("code", {}), params.get("contents", {})
-    state = _state_of([*map(Path, tables), *(files_of_job(*code["of"]) if code else ())])
-    met = {name: value and sha256(name) for name, value in tables.items()}
-    here = {"code": code and code_of_job(*code["of"]), "contents": met}
-    if changed := [*differences(asked({"code": code, "contents": tables}), asked(here))]:
+    began, folder = time.time_ns(), _folder_of(log)
+    note_of(log).unlink(missing_ok=True)
+    for file in map(Path, outputs):
+        if folder in file.parents:
+            remove_temporary(file)
+    code, tables = asks.get("code", {}), asks.get("contents", {})
+    own = [it for it in map(Path, inputs) if folder in it.parents]
+    files = *(files_of_job(*code["of"]) if code else ()), *map(Path, tables), *own
+    watched = {file: _state_of(file) for file in files}
+    now = {**code_of_job(*code["of"])} if code else {}
+    now |= {name: value and sha256(name) for name, value in tables.items()}
+    if changed := [*differences(asked({**code, **tables}), asked(now))]:
         raise DataError(f"changed after it was planned: {', '.join(changed)}; {_AGAIN}")
-    return state
+    read = checksums(folder, own)
+    yield read
+    if changed := [str(it) for it, state in watched.items() if _state_of(it) != state]:
+        raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
+    wrote, ended = checksums(folder, outputs), time.time_ns()
+    write_note(log, Note(asked=asked(asks), read=read, wrote=wrote, began=began, ended=ended))
 
 
-def _state_of(files: Iterable[Path]) -> dict[Path, _State]:
+def _state_of(file: Path) -> tuple[int, int, int] | None:
     """Return what any change of a file changes: size, and times of its content and its entry."""
-    states = {}
-    for file in files:
-        found = file.stat() if file.exists() else None
-        states[file] = found and (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    return states
+    found = file.stat() if file.exists() else None
+    return found and (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 class _LogFile(logging.FileHandler):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import fcntl
 import os
 import platform
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from dpol.core.errors import OutputError
-from dpol.core.files import output_error
+from dpol.core.files import output_error, write_text
 
 
 def hold(folder: Path, config: str) -> Callable[[], None]:
@@ -27,29 +29,26 @@ def hold(folder: Path, config: str) -> Callable[[], None]:
     Raises:
         OutputError: another call has the lock, or the file cannot be written or locked.
     """
-    path = folder / "logs/lock"
+    lock, holder = FileLock(folder / "logs/.lock"), folder / "logs/lock"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+", encoding="utf-8")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        with file:
-            file.seek(0)
-            held = file.read() or "it just began"
+        holder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        held = "it just began"
+        with suppress(FileNotFoundError):
+            held = holder.read_text(encoding="utf-8")
         raise OutputError(
             f"{folder}: another run is at work there: {held}; wait for its end, or give this config"
             " another `run`"
         ) from None
     except OSError as error:
-        raise output_error(path, error) from error
-    file.truncate(0)
+        raise output_error(holder, error) from error
     since = time.strftime("%H:%M")
-    file.write(f"process {os.getpid()} on {platform.node()}, since {since}, {config}")
-    file.flush()
+    write_text(holder, f"process {os.getpid()} on {platform.node()}, since {since}, {config}")
 
     def release() -> None:
-        if not file.closed:
-            file.truncate(0)  # what is left names no machine
-            file.close()
+        if lock.is_locked:
+            holder.unlink(missing_ok=True)  # what is left names no machine
+            lock.release()
 
     return atexit.register(release)

@@ -11,7 +11,6 @@ import json
 import math
 import os
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,11 +19,12 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 import yaml
+from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.files import read_json, sha256, write_json
-from dpol.core.schemas import unreadable
+from dpol.core.files import read_json, sha256, write_text
+from dpol.core.schemas import reading, unreadable
 from dpol.core.yaml_files import parse_yaml
 
 CRATE = "ro-crate-metadata.json"
@@ -81,19 +81,17 @@ def read_record(folder: Path) -> Record:
             f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
             " with dpol run CONFIG"
         )
-    try:
+    with reading(crate):
         nodes = read_json(crate)["@graph"]
+        (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
+        versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
         return Record(
             folder=folder,
             files={unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it},
-            data=next(it["sha256"] for it in nodes if it["@id"] == "#data-0"),
+            data=data,
             values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
-            versions=tuple(
-                (it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it
-            ),
+            versions=tuple(versions),
         )
-    except (OSError, LookupError, StopIteration, TypeError, ValueError) as error:
-        raise unreadable(crate, error) from None
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -104,12 +102,10 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     path = folder / CONFIG
     try:
-        text = path.read_text(encoding="utf-8")
-        return dict(cast(Any, parse_yaml(text, CONFIG)))
+        with reading(path):
+            return dict(cast(Any, parse_yaml(path.read_text(encoding="utf-8"), CONFIG)))
     except ConfigError as error:
-        raise unreadable(path, ValueError(str(error).partition("\n")[0])) from None
-    except (OSError, TypeError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable(path, str(error).partition("\n")[0]) from None
 
 
 # ---- what jobs noted -----------------------------------------------------------------------------
@@ -139,19 +135,9 @@ def note_of(log: Path) -> Path:
     return log.with_suffix(".json")
 
 
-def write_note(log: Path, params: Mapping[str, Any], read: Sums, wrote: Sums, began: int) -> None:
-    """Write the note of a job that ends.
-
-    Args:
-        log: its log.
-        params: what it was asked.
-        read: `checksums` of what it read, from when it began.
-        wrote: `checksums` of what it wrote.
-        began: when it began, in nanoseconds since 1970.
-    """
-    # As pairs, because JSON with sorted keys forgets their order.
-    note = {"asked": [*asked(params).items()], "read": read, "wrote": wrote}
-    write_json(note_of(log), {**note, "began": began, "ended": time.time_ns()})
+def write_note(log: Path, note: Note) -> None:
+    """Write the note of the job with a log."""
+    write_text(note_of(log), json.dumps(vars(note), indent=1))  # unsorted: their order counts
 
 
 def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
@@ -168,16 +154,10 @@ def read_notes(folder: Path) -> dict[Path, Note]:
     Args:
         folder: results/<run>, which need not be finished or exist.
     """
-    notes = {}
+    notes, parser = dict[Path, Note](), TypeAdapter(Note)
     for path in folder.glob("logs/**/*.json"):
-        with suppress(OSError, LookupError, TypeError, ValueError):
-            note = read_json(path)
-            names = ("asked", "read", "wrote")
-            notes[path] = Note(
-                **{name: dict(note[name]) for name in names},
-                began=int(note.get("began", note["ended"])),
-                ended=int(note["ended"]),
-            )
+        with suppress(OSError, ValueError):
+            notes[path] = parser.validate_json(path.read_bytes())
     return dict(sorted(notes.items(), key=lambda item: item[1].ended))
 
 
@@ -186,18 +166,21 @@ def noted_sums(notes: Mapping[Path, Note]) -> dict[str, str]:
     return {file: value for note in notes.values() for file, value in note.wrote.items()}
 
 
-def changed_files(folder: Path, notes: Mapping[Path, Note]) -> list[str]:
-    """Return the files of a run that are not as their jobs wrote them, by their checksums.
+def changed_files(folder: Path, sums: Sums) -> list[str]:
+    """Return the files of a run that have another checksum; those that are gone do not count.
 
     Args:
         folder: results/<run>.
-        notes: what `read_notes` returns for it.
+        sums: the checksums that they should have.
 
     Raises:
         DataError: a file cannot be read, or a folder is in its place.
     """
-    noted = noted_sums(notes).items()
-    return sorted(name for name, value in noted if _sum_of(folder / name, value) != value)
+    changed = []
+    for name, value in sorted(sums.items()):
+        with reading(folder / name), suppress(FileNotFoundError, NotADirectoryError):
+            changed += [name] * (sha256(folder / name) != value)
+    return changed
 
 
 def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
@@ -214,10 +197,9 @@ def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
     times = {path: os.lstat(path).st_mtime for path in every}
     is_late = max(times.values(), default=0) >= before
     for note in notes.values():
-        read, wrote = (
-            [times.get(f"{folder}/{it}", 0) for it in its] for its in (note.read, note.wrote)
-        )
-        is_late |= max(read, default=0) > min(filter(None, wrote), default=before)
+        read = (times.get(f"{folder}/{it}", 0) for it in note.read)
+        wrote = (times.get(f"{folder}/{it}", before) for it in note.wrote)
+        is_late |= max(read, default=0) > min(wrote, default=before)
     for path in times if is_late else ():
         os.utime(path, (before - _MARGIN, before - _MARGIN), follow_symlinks=False)
 
@@ -245,18 +227,15 @@ def check_notes(
     """
     asks = {note_of(Path(log)): value for log, value in jobs.items()}
     made = {path: note for path, note in notes.items() if digest(note.asked) == asks.get(path)}
-    if other := sorted(str(path.relative_to(folder)) for path in asks.keys() - made.keys()):
+    wrong = {path.relative_to(folder).as_posix() for path in asks.keys() - made.keys()}
+    noted = noted_sums(notes)
+    for seen in (sums, *(note.read for note in made.values())):
+        wrong |= {*unlike(seen, noted)}
+    if wrong:
         raise DataError(
-            f"{folder}: not as this run asks: {', '.join(other[:9])}; the config or the code"
-            " changed, another run wrote here, or a flag of Snakemake left jobs out; the same"
-            " command without such a flag makes them again"
-        )
-    wrote = noted_sums(notes)
-    met = (item for seen in (sums, *(note.read for note in made.values())) for item in seen.items())
-    if misread := sorted({file for file, value in met if wrote.get(file, value) != value}):
-        raise DataError(
-            f"{folder}: changed after the jobs that wrote them: {', '.join(misread)}; delete these"
-            " files and run snakemake again"
+            f"{folder}: not as this run asks: {', '.join(sorted(wrong)[:9])}; the config, the code"
+            " or a file changed, another run wrote here, or a flag of Snakemake left jobs out; the"
+            " same command without such a flag goes on"
         )
     return made
 
@@ -273,29 +252,18 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     Raises:
         DataError: the run is not finished, or its record cannot be read.
     """
-    record = read_record(folder)
-    noted = noted_sums(read_notes(folder))
-    present = {it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file()}
-    present = {name for name in present if name.partition("/")[0] not in _BESIDE}
+    record, noted = read_record(folder), noted_sums(read_notes(folder))
+    below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
+    present = {name for name in below if name.partition("/")[0] not in _BESIDE}
     # The crate lists all files but itself, and the job that wrote it noted its checksum.
-    sums = {name: _sum_of(folder / name) for name in sorted({CRATE, *record.files} & present)}
-    expected = {CRATE: noted.get(CRATE), **record.files}
+    listed = {CRATE: noted.get(CRATE), **record.files}
+    sums = {name: value for name, value in listed.items() if value and name in present}
     return [
-        *(("changed", name) for name, value in sums.items() if expected[name] not in (value, None)),
+        *(("changed", name) for name in changed_files(folder, sums)),
         *(("missing", name) for name in sorted(record.files.keys() - present)),
-        *(("new", name) for name in sorted(present - expected.keys())),
+        *(("new", name) for name in sorted(present - listed.keys())),
         *([] if CRATE in noted else [("missing", "logs")]),
     ]
-
-
-def _sum_of(file: Path, gone: str = "") -> str:
-    """Return the checksum of a file, or `gone`. Raises DataError if it is a folder, and so on."""
-    try:
-        return sha256(file)
-    except (FileNotFoundError, NotADirectoryError):
-        return gone
-    except OSError as error:
-        raise unreadable(file, error) from None
 
 
 # ---- what a job is asked -------------------------------------------------------------------------
@@ -334,10 +302,14 @@ def asked_anew(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> 
         now: what it is asked, from `asked`.
         noted: what `noted_sums` returns for the run.
     """
-    files = {**note.read, **note.wrote}.items()
-    others = (file for file, value in files if noted.get(file) != value)
+    others = unlike({**note.read, **note.wrote}, noted)
     differing = [*differences(note.asked, now), *others]
     return differing or ["the order of its settings"] * (list(note.asked) != list(now))
+
+
+def unlike(sums: Sums, noted: Sums) -> list[str]:
+    """Return the files whose checksum is not the noted one."""
+    return [file for file, value in sums.items() if noted.get(file) != value]
 
 
 # ---- settings side by side -----------------------------------------------------------------------
