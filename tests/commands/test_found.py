@@ -77,3 +77,4 @@ def test_every_help_has_an_example_that_is_understood(parser: argparse.ArgumentP
     assert parser.epilog.startswith(f"Example: {parser.prog}")
     _, *words = parser.epilog.removeprefix("Example: ").split()
     cli.parser_of_commands().parse_args(words)
+    assert parser.epilog.split()[-1] in parser.format_help()

@@ -83,7 +83,7 @@ def add(kinds: Commands) -> None:
             type=between(1e-3, _LARGEST[name]) if name in _LARGEST else given,
             choices=CHOICES.get(name),
             action="append" if name in _REPEATED else "store",
-            help=words,
+            help=words.replace("%", "%%"),
         )
 
 

@@ -98,7 +98,7 @@ def config_named(name: str, usage: str) -> Path:
     if not config.is_file() or name.startswith("-"):
         wrong = f"{name}: no such config file" if name else "no config is given"
         ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
-        meant = did_you_mean(name, shipped)
+        meant = did_you_mean(name, known)
         raise UsageError(f"{wrong}{meant}; write {usage}; CONFIG is {ways}")
     return config
 
@@ -131,12 +131,16 @@ def snakemake_words(config: Path, flags: list[str]) -> list[str]:
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
-        UsageError: the flags leave no core, and Snakemake would wait for one.
+        UsageError: the flags leave no core, and Snakemake would wait for one, or name a profile that
+            does not exist, and Snakemake would run without it.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")
     if found := re.search(r"(?<!\S)(--(cores|jobs)|-\w*[cj])[ =]?0+(?!\S)", " ".join(flags)):
         raise UsageError(f"{found[0]} leaves no core to run on; write --cores 1, or more")
+    found = re.search(r"(?<!\S)--workflow-profile[ =](\S*/\S*)", " ".join(flags))
+    if found and not Path(found[1]).exists():
+        raise UsageError(f"{found[0]}: no such folder; give the path of a profile, or none")
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     try:
         check_writable(Path(cache, "snakemake"))

@@ -184,15 +184,18 @@
     const rounds = span(game.from, game.from + game.weeks);
     const [result, table] = [write(sheet, "div", "result", ""), write(sheet, "table", "", "")];
     const [caption, head, body, foot] = [table.createCaption(), table.createTHead(), table.createTBody(), table.createTFoot()];
+    const titles = [words.period, `your ${words.entity}`, "you", named(), "at random", "best"];
     const row = (parent, cells) => {
       const it = write(parent, "tr", "", "");
       cells.forEach((text, k) => write(it, k && parent !== head ? "td" : "th", "", text));
       if (parent === foot) it.cells[0].colSpan = 2;
+      const headed = titles.slice(titles.length - cells.length);
+      it.querySelectorAll("td").forEach((cell, k) => { cell.dataset.header = headed[k + 1]; });
     };
     const four = (texts) => (texts.length ? texts : ["", "", "", ""]);
     caption.textContent = `${counted(game.weeks)} from ${called(game.from)}, ${state.setting.level}, ${state.setting.title}`
       + (words.capacity ? `: ${words.count} per 100 ${words.capacity}` : "");
-    row(head, [words.period, `your ${words.entity}`, "you", named(), "at random", "best"]);
+    row(head, titles);
     for (const t of rounds) {
       const mine = picked(t);
       const numbers = mine !== undefined && open(t) ? gains([t]).map((it) => it.amount) : [];

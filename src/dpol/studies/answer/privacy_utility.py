@@ -232,9 +232,9 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
         "0% is the gain of uniform random choices, 100% is the gain of the oracle, which picks the"
         f" best expert of every round.{over} In brackets: how often, at most, an attacker guesses"
         f" right (a coin: 50%). ±: joint {100 * row['confidence']:g}% intervals for the noise on"
-        " these data. The strongest rival of a level is the best of all other systems that promise"
-        " the same. —: not played, or its guarantee is weaker than the"
-        " level."
+        " these data. —: not played, or its guarantee is weaker than the level."
     )
+    if any(line.name == STRONGEST for line in lines_of(standings)):
+        yield "The strongest rival of a level is the best of all other systems that promise the same."
     if standings["ours"].any():
         yield f"{OURS}."

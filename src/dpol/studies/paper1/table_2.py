@@ -201,7 +201,7 @@ def _footers(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
     paper = f"Table 2 of {cited(EXPERTS)}"
     beside = f"Not shown: {paper} (other question: not comparable)."
     if facts.asks_the_papers:
-        beside = f"Grey: {paper}, not computed here (±: 95% interval, where known)."
+        beside = f"Not computed here: the lines of {paper} (±: 95% interval, where known)."
     # The page shows the first note, and folds the others.
     yield (
         f"Total gain over all T rounds of n experts, mean over {replicates} runs with"
