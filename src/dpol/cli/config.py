@@ -52,10 +52,10 @@ def _title(config: Path) -> str:
 def _copy(options: argparse.Namespace) -> None:
     from dpol.core.errors import OutputError, UsageError
     from dpol.core.files import atomic_path
-    from dpol.core.shipped import shipped_configs
+    from dpol.core.shipped import known_configs
     from dpol.core.suggestions import did_you_mean
 
-    name, configs = options.name, shipped_configs()
+    name, configs = options.name, known_configs()
     if name not in configs:
         near = did_you_mean(name, configs)
         raise UsageError(f"{name}: no such config comes with dpol{near}; see dpol config list")

@@ -14,7 +14,7 @@ from typing import NoReturn
 from dpol.core.errors import OutputError, UsageError
 from dpol.core.files import check_writable
 from dpol.core.options import Commands, add_command, path
-from dpol.core.shipped import pipeline, run_of, shipped_configs
+from dpol.core.shipped import known_configs, pipeline, shipped_configs
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import printable
 
@@ -91,13 +91,12 @@ def config_named(name: str, usage: str) -> Path:
     Raises:
         UsageError: there is no such config; the text has the usage.
     """
-    config, shipped = Path(name), shipped_configs()
-    known = {run_of(file): file for file in shipped.values()} | shipped
+    config, known = Path(name), known_configs()
     if not config.is_file() and name in known:
         return known[name]
     if not config.is_file() or name.startswith("-"):
         wrong = f"{name}: no such config file" if name else "no config is given"
-        ways = f"a file, or one that comes with dpol: {', '.join(shipped)}"
+        ways = f"a file, or one that comes with dpol: {', '.join(shipped_configs())}"
         meant = did_you_mean(name, known)
         raise UsageError(f"{wrong}{meant}; write {usage}; CONFIG is {ways}")
     return config

@@ -27,8 +27,13 @@ def shipped_configs() -> dict[str, Path]:
     return {file.stem: file for file in sorted(pipeline().glob("config/*.yaml"))}
 
 
-def run_of(config: Path) -> str:
-    """Return the name of the run of a config that comes with dpol."""
+def known_configs() -> dict[str, Path]:
+    """Return the configs that come with dpol, by the name of their run, and by their own."""
+    configs = shipped_configs()
+    return {_run_of(file): file for file in configs.values()} | configs
+
+
+def _run_of(config: Path) -> str:
     lines = config.read_text(encoding="utf-8").splitlines()
     return next(line.removeprefix("run: ") for line in lines if line.startswith("run: "))
 

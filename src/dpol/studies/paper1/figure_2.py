@@ -119,6 +119,8 @@ def _set_scales(ax: Axes, most: int, *, dated: bool) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(nbins=most - 1, steps=[1, 2, 5, 10], integer=True))
         return
     locator = dates.AutoDateLocator(minticks=2, maxticks=most)
+    # Two years have more half-years than ticks, and too few whole ones.
+    locator.intervald[dates.MONTHLY] = [1, 2, 3, 4, 6, 12]
     ax.xaxis.set_major_locator(locator)
     # The subtitle has the years: the formatter's own would overlap the next panel.
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator, show_offset=False))
