@@ -133,6 +133,12 @@ def average(t: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([t, mean.assign(place="ENGLAND")], ignore_index=True)
 
 
+def region(t: pd.DataFrame) -> pd.DataFrame:
+    north = t[t["place"].isin(t["place"].unique()[:4])]
+    whole = north.groupby("week", as_index=False)[["patients", "beds"]].sum()
+    return pd.concat([t, whole.assign(place="North")], ignore_index=True)
+
+
 def two_sites() -> pd.DataFrame:
     t = wards(6, 52, 23)
     t["patients"] = (t["patients"] * 0.35).astype(int)
@@ -210,6 +216,9 @@ BEDS = "--count", "patients", "--capacity", "beds"
         (lambda: average(wards()), "--count patients --capacity beds",
          "--drop-where: ENGLAND equals the mean share of all others in 60 of 60 periods. Leave",
          "--drop-where place=ENGLAND", 30.8682, 46.4130),
+        (lambda: region(wards()), "--count patients --capacity beds",
+         "--drop-where: North equals the sum of some others in 60 of 60 periods. Leave",
+         "--drop-where place=North", 30.8682, 46.4130),
         (two_sites, "--entity place --count patients --capacity beds --each-day sum --per-person 1",
          "--several-capacities", "--several-capacities sum", 6.9397, 9.1875),
         (one_typing_error, "--at-most 200", "--above: 1 count of 180 above the bound, and at least"
