@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from dpol.cli.pipeline import config_named, snakemake_words
 from dpol.core.options import Commands, add_command
+from dpol.core.rounding import percent
 from dpol.core.words import printable
 
 _LEAGUE = """\
@@ -44,8 +47,35 @@ def _league(options: argparse.Namespace) -> int:
         if code := subprocess.run(words, check=False).returncode:
             return code
         results = Path("results", run)
-        for line in (results / "tables/league.md").read_text(encoding="utf-8").splitlines():
+        for line in _in_text(results / "tables/league.csv"):
             print(printable(line))
         print(f"For a paper: {results}/tables/league.tex, league.csv and figures/league.pdf.")
         print(f"{league} is its config.")
     return 0
+
+
+def _in_text(league: Path) -> Iterator[str]:
+    """Yield the lines of a league: a block for each question or stream and promise."""
+    import pandas as pd
+
+    from dpol.show.words import mu_title
+    from dpol.studies.answer.league import PROMISES
+    from dpol.studies.answer.systems import system_title
+    from dpol.studies.games.names import OURS
+
+    rows = pd.read_csv(league).dropna(subset="gain_share")
+    rows = rows.sort_values(["mu", "gain_share"], ascending=[True, False], kind="stable")
+    rows["noise"] = rows["noise"].astype(object).fillna("none")  # the word is read as no value
+    rows["data"] = rows["stream"].fillna(rows["question"]).fillna("all streams")
+    yield "What each system keeps of the possible gain, and its rank among those with the same"
+    yield "promise. A star marks your algorithm."
+    for data, promise in itertools.product(rows["data"].unique(), PROMISES):
+        cells = dict[str, dict[str, str]]()
+        own = rows[(rows["data"] == data) & (rows["promise"] == promise)]
+        for row in own.to_dict("records"):
+            name = "* " * (row["role"] == OURS) + system_title(row["algorithm"], row["noise"])
+            kept = f"{percent(row['gain_share'], 1)} ({row['rank']})"
+            cells.setdefault(mu_title(row["mu"]), {})[name] = kept
+        if cells:
+            yield from ("", f"{data}: {PROMISES[promise]}")
+            yield from pd.DataFrame(cells).iloc[:, ::-1].fillna("").to_string().splitlines()

@@ -25,7 +25,7 @@ from dpol.studies.study import Facts, Frames
 
 _COLUMN, _DRAWN = 3.3, 12
 """Width of the figure in inches, one column of a paper; and the systems drawn besides ours."""
-_PROMISES = {
+PROMISES = {
     THE_LEVEL: "sees noisy gains only",
     ONE_WEEK: "keeps the level for one week only",
     RAW: "sees raw gains",
@@ -73,7 +73,7 @@ def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
     played = standings.dropna(subset="gain_share")
     mu = played["mu"].min()
     at = played[played["mu"] == mu]
-    promise = next((it for it in _PROMISES if it in set(at["promise"])), THE_LEVEL)
+    promise = next((it for it in PROMISES if it in set(at["promise"])), THE_LEVEL)
     groups = {
         title: own[own.index.isin(at.index[at["promise"] == promise])]
         for title, own in groups_of(standings, facts).items()
@@ -97,7 +97,7 @@ def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
             title, own = next((title, own) for title, own in groups.items() if len(own))
             first = _systems(own[own["rank"] == 1])
             have = f"{listed(first)} {'has' if len(first) == 1 else 'have'} rank 1"
-            among = f"of {counted(len(own), 'system')} at {mu_title(mu)} ({_PROMISES[promise]})"
+            among = f"of {counted(len(own), 'system')} at {mu_title(mu)} ({PROMISES[promise]})"
             drawn.find(f"{title}: {have} {among}.")
     return drawn.figure
 
@@ -110,7 +110,7 @@ def _groups(
     rows: pd.DataFrame, mus: Sequence[float], beside: str, last: Sequence[str]
 ) -> Iterator[Group]:
     """Yield the systems of each promise, the best at the strictest level first."""
-    for promise, title in _PROMISES.items():
+    for promise, title in PROMISES.items():
         own = rows[rows["promise"] == promise].sort_values(
             ["mu", "gain_share"], ascending=[True, False], kind="stable"
         )
