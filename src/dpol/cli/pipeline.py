@@ -130,8 +130,8 @@ def snakemake_words(config: Path, flags: list[str]) -> list[str]:
 
     Raises:
         ModuleNotFoundError: Snakemake is not installed.
-        UsageError: the flags leave no core, and Snakemake would wait for one, or name a profile that
-            does not exist, and Snakemake would run without it.
+        UsageError: the flags leave no core, and Snakemake would wait for one; or they name a
+            profile that does not exist, and Snakemake would run without it.
     """
     if find_spec("snakemake") is None:
         raise ModuleNotFoundError(name="snakemake")

@@ -140,7 +140,7 @@ def read_rows(
     count = replace(count, values=_read_as(count, rules))
     of_cases = [numbers[name] for name in columns.cases or ()]
     table = rows.drop(columns="day").assign(
-        name=cells[columns.name or columns.entity],
+        name=cells[columns.name] if columns.name else rows["entity"],
         time=_order(rows["day"], dates, raw, dataset),
         row=cells.index,
         repeated=cells.index.isin([*raw.repeated]),

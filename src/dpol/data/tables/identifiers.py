@@ -50,7 +50,8 @@ def refuse_alike(
     for same in alike:
         each = [f"{shortened(name)!r} (row {row})" for row, name in same.items()]
         lines.append(f"  {' and '.join(each)}")
-        whole = max(same, key=len)  # which has most likely lost nothing
+        # The longest has most likely lost nothing; of equally long ones, most rows have it.
+        whole = max(same, key=lambda text: (len(text), (texts == text).sum()))
         kept = settled if named else {whole}
         stands_for |= {name: name if named else whole for name in same if name not in kept}
     if len(alike) > SHOWN:
