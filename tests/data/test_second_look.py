@@ -338,6 +338,18 @@ def test_every_question_is_asked_at_once_and_can_be_answered_with_no(here: Path,
     assert cleaning["checked"] == ["totals", "cumulative"]
 
 
+def test_a_typing_error_is_asked_about_beside_a_total(here: Path, capsys) -> None:
+    t = national(wards(), "ENGLAND")
+    ward = t["place"].eq("Ward 03").idxmax()
+    t.loc[ward, "patients"] = 20 * t.loc[ward, "beds"]
+    t.to_csv("t.csv", index=False)
+    assert main(["new", "dataset", "t.csv", "--count", "patients", "--capacity", "beds"]) == 2
+    _, total, *_, typed, _ = capsys.readouterr().err.splitlines()
+    assert "ENGLAND equals the sum" in total
+    assert "Ward 03" in typed
+    assert "ENGLAND" not in typed
+
+
 # ---- guards -------------------------------------------------------------------------------------
 
 

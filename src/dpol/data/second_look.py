@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -127,8 +128,12 @@ def second_look(
     if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
         doubts = [doubt for doubt in doubts if doubt.check != "rates"]
     doubts = [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
-    if not doubts and dataset.cleaning.above is None:  # now it is known what the counts are
-        doubts += _too_large(one_each, above)
+    # All doubts but that of a total among the entities may say that counts are something else.
+    of = dataset.needed_columns.entity
+    totals = [it.value.get(of, []) if it.check == "totals" else [] for it in doubts]
+    if dataset.cleaning.above is None and all(totals):
+        left_out = one_each["entity"].isin([*chain(*totals)])
+        doubts += _too_large(one_each, above & ~left_out.to_numpy())
     return doubts
 
 
