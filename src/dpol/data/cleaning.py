@@ -185,8 +185,10 @@ def _clean_stream(
     gains: Collection[Gain],
 ) -> tuple[pd.DataFrame, StreamReport]:
     rules, periods = dataset.rules, dataset.periods
+    typed = list[str]()
     if rules.above == "missing":
         above = np.all(_above(unique, gains), axis=0)
+        typed += cells_named(unique[above])
         unique = unique.assign(count=unique["count"].mask(above), above_counts=above)
     played, dropped = _choose(file, label, unique, rules)
     if played["count"].isna().all():
@@ -236,6 +238,7 @@ def _clean_stream(
                 f"{name} ({counted(n, 'period')})" for name, n in idle[idle > 0].items()
             ),
             "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
+            "counts above their bound, read as missing (cleaning.above)": tuple(typed),
             "one entity with two names": tuple(successions(table)[:SHOWN]),
             "periods in which no entity has a count, left out": blank,
             "periods missing": missing,
