@@ -147,7 +147,7 @@ def test_what_a_table_shows(tmp_path: Path, header: str, lines: tuple[str, ...],
          "period", "which column? d, e"),
         ("d,town,age,sick,beds",
          [f"2021-01-{day},{{}},{age},5,30" for day in ("03", "10") for age in ("young", "old")],
-         TOLD, "entity", "no column alone tells the rows of a period apart; which of town, age"),
+         TOLD, "entity", "no column of names tells the rows of a period apart; which of town, age"),
     ],
     ids=lambda value: str(value)[:30],
 )  # fmt: skip
@@ -239,7 +239,7 @@ def test_an_hourly_table_is_never_cut_to_its_last_rows(here: Path, capsys) -> No
     told = ["--count", "carsIn", "--capacity", "beds", "--entity", "sensor_id"]
     assert main(["new", "dataset", "t.csv", *told]) == 2
     said = capsys.readouterr().err
-    assert "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01: " in said
+    assert "--each-day: 24 rows of one entity and period (Bonn, 2024-03-01, rows " in said
     assert "become one: the last, or their sum, mean or max?" in said
     cells = pd.read_csv("t.csv", parse_dates=["time"]).set_index("time")
     days = cells.groupby("sensor_id")["carsIn"].resample("D")
@@ -269,7 +269,7 @@ def test_a_corrected_row_is_no_part_of_a_period(here: Path, capsys) -> None:
     Path("t.csv").write_text(text + text.splitlines()[-1].replace(",5,", ",6,") + "\n")
     assert main(["new", "dataset", "t.csv", *OPTIONS]) == 2
     said = capsys.readouterr().err
-    assert "2 rows of one entity and period (Trier, 2021-01-31: 16, 17; in all 2" in said
+    assert "2 rows of one entity and period (Trier, 2021-01-31, rows 16, 17; in all 2" in said
     assert said.endswith("--each-day last\n")
 
 

@@ -338,6 +338,16 @@ def test_every_question_is_asked_at_once_and_can_be_answered_with_no(here: Path,
     assert cleaning["checked"] == ["totals", "cumulative"]
 
 
+@pytest.mark.parametrize("unit", [5, 10])
+def test_a_total_of_rounded_numbers_is_asked_about(unit: int, here: Path, capsys) -> None:
+    """Each number is rounded by itself, so no week adds up but by chance."""
+    t = national(wards(), "ENGLAND")
+    t["patients"] = t["patients"].div(unit).round().mul(unit).astype(int)
+    without_beds(t).to_csv("t.csv", index=False)
+    assert main(["new", "dataset", "t.csv", "--at-most", "90000"]) == 2
+    assert "--drop-where: ENGLAND equals the sum" in capsys.readouterr().err
+
+
 def test_a_typing_error_is_asked_about_beside_a_total(here: Path, capsys) -> None:
     t = national(wards(), "ENGLAND")
     ward = t["place"].eq("Ward 03").idxmax()

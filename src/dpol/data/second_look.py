@@ -347,9 +347,9 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         places = ", ".join(map(str, sorted(largest["row"])[:SHOWN]))
         yield Doubt(
             says=keyed(
-                "{n} of one entity and period ({of}: {places}; in all {all} such rows) become one:"
-                " the last, or their sum, mean or max?{hint} If some of them play alone, set"
-                " {dataset.cleaning.keep} to COLUMN: TEXT, and for the latest of revisions"
+                "{n} of one entity and period ({of}, rows {places}; in all {all} such rows)"
+                " become one: the last, or their sum, mean or max?{hint} If some of them play alone,"
+                " set {dataset.cleaning.keep} to COLUMN: TEXT, and for the latest of revisions"
                 " {dataset.cleaning.latest_by}.",
                 n=counted(len(largest), "row"), of=_named(largest), places=places, hint=hint,
                 all=f"{len(held):,}",
@@ -511,9 +511,10 @@ def _broken(numbers: Any) -> Any:
 
 
 def _last_digit(numbers: pd.Series[float]) -> float:
-    """Return the unit of the last digit that any of the numbers has, from 1 to 10^-6."""
+    """Return the largest unit of which all numbers are multiples, from 10^-6, such as 5."""
     values = numbers.to_numpy()
-    for digits in range(6):
+    for digits in range(7):
         if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
-            return float(10.0**-digits)
+            whole = (values * 10**digits).round().astype(int)
+            return max(1, int(np.gcd.reduce(whole))) / 10**digits
     return 1e-6

@@ -129,17 +129,20 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     likely = [name for name in entities if name not in numbered]
     entity = answers.get("entity") or (likely[0] if len(likely) == 1 else "")
     if not entity:
-        asked["entity"] = f"which column? {_list(likely or entities)}" if entities else (
-            f"no column alone tells the rows of a period apart; which of {_list(named)} plays? If"
-            " it has several rows in a period, add --each-day; if the month is in another column"
-            " than the year, --period YEAR,MONTH"
+        asked["entity"] = f"which column? {_list(likely)}" if likely else (
+            f"no column of names tells the rows of a period apart; which of {_list(named)} plays?"
+            " If it has several rows in a period, add --each-day, or --keep COLUMN=TEXT for one of"
+            " several measures; if the month is in another column than the year, --period"
+            " YEAR,MONTH"
         )  # fmt: skip
     chosen = entity, answers.get("count"), answers.get("capacity")
     left = [name for name in numbers if name not in chosen]
     count = answers.get("count") or (left.pop() if len(left) == 1 else "")
     capacity = answers.get("capacity") or ("" if left else "none")
     if not count:
-        asked["count"] = f"which column? {_list(left)}"
+        asked["count"] = f"which column? {_list(left)}" if left else (
+            "no column of numbers is left; if another holds the counts, name it"
+        )  # fmt: skip
     if not capacity:
         more = "" if "at_most" in answers else ", then also --at-most"
         asked["capacity"] = f"which column? {_list(left)}; or none, if there are none{more}"
