@@ -349,8 +349,8 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
             says=keyed(
                 "{n} of one entity and period ({of}, rows {places}; in all {all} such rows)"
                 " become one: the last, or their sum, mean or max?{hint} If some of them play"
-                " alone, set {dataset.cleaning.keep} to COLUMN: TEXT, and for the latest of revisions"
-                " {dataset.cleaning.latest_by}.",
+                " alone, set {dataset.cleaning.keep} to COLUMN: TEXT, and for the latest of"
+                " revisions {dataset.cleaning.latest_by}.",
                 n=counted(len(largest), "row"), of=_named(largest), places=places, hint=hint,
                 all=f"{len(held):,}",
             ),
