@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from dpol.show.looks import GREY
+from dpol.show.looks import DASHED, GREY
 from dpol.show.table import Table
 from dpol.studies.answer.lead import leads_of
 from dpol.studies.answer.league import draw_league, league_table
@@ -102,9 +102,13 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
 def test_what_sees_raw_numbers_without_privacy_is_last_and_grey() -> None:
     """The shaded family is shown by its best member with noise: 39 of 60, the other has 38."""
     systems = lines_of(standings_of(rows()))
-    names = ["ridge-w64-strong", "tree-ftpl-min-noise", "rw-meta", "follow-the-leader"]
+    names = ["ridge-w64-strong", "rw-meta", "tree-ftpl-min-noise", "follow-the-leader"]
     assert [line.name.partition(",")[0] for line in systems] == names
-    assert [line.rows["model"].iloc[0] for line in systems] == ["local", "central", "local", "none"]
+    assert [line.rows["model"].iloc[0] for line in systems] == ["local", "local", "central", "none"]
+    assert (systems[2].name.rpartition(", ")[2], systems[2].look.dashes) == (
+        "sees raw numbers",
+        DASHED,
+    )
     widths = [line.look.width for line in systems]
     assert widths[0] > widths[1] == widths[2] == widths[3]
     free = systems[-1]

@@ -102,9 +102,12 @@ def _named(rows: pd.DataFrame) -> list[Line]:
 
 
 def _all(rows: pd.DataFrame) -> list[Line]:
-    """Return a line per algorithm of the report, those without privacy last and grey."""
+    """Return a line per algorithm of the report; those of a curator and without privacy are last.
+
+    Lines of curators are dashed, and those without privacy grey.
+    """
     rows = rows[rows["shown_as"] != ""]
-    looks, lines = looks_of(rows["shown_as"]), list[tuple[float, Line]]()
+    looks, lines = looks_of(rows["shown_as"]), list[tuple[bool, float, Line]]()
     strictest = rows["mu"].min()
     for label, own in rows.groupby("shown_as", sort=False):
         at = own[own["mu"] == own["mu"].min()]
@@ -114,15 +117,17 @@ def _all(rows: pd.DataFrame) -> list[Line]:
         look = looks[str(label)]
         if model == "none":
             name, look = f"{best[0]}, no privacy", replace(look, colour=GREY, dashes=SHORT)
+        if model == "central":
+            name, look = f"{name}, sees raw numbers", replace(look, dashes=DASHED)
         system = own[is_system(own, best)]
         private = model != "none" and system["mu"].min() == strictest
         rank = mean_share(system, strictest) if private else -math.inf
         line = Line(name=name, look=replace(look, width=THIN), rows=system, explained=name)
-        lines.append((rank, line))
-    lines.sort(key=lambda ranked: ranked[0], reverse=True)
+        lines.append((model == "local", rank, line))
+    lines.sort(key=lambda ranked: ranked[:2], reverse=True)
     return [
         line if place else replace(line, look=replace(line.look, width=_THICK))
-        for place, (_, line) in enumerate(lines)
+        for place, (_, _, line) in enumerate(lines)
     ]
 
 
