@@ -54,7 +54,7 @@ def test_more_than_a_hundredth_of_the_counts_above_the_capacity_is_asked_about(
         return
     said = refused(clipped(number), dataset(above=None)).splitlines()
     cells = "; ".join(f"a, {week(t)}: 9" for t in range(number))
-    assert said[1].startswith(f"  3 counts of 200 above the capacity ({cells}): typing e")
+    assert said[1].startswith(f"  3 counts of 200 above the capacity ({cells}): are they typing e")
     assert "give a public one that does not come from the counts, as gain.at_most" in said[1]
     assert said[2] == "    set dataset.cleaning.above"
     assert refused(clipped(7), dataset(above=None)).splitlines()[1].count("; ") == 6

@@ -117,7 +117,7 @@ def test_what_the_cleaning_did_is_told(file: Path, caplog: pytest.LogCaptureFixt
             "rows outside the chosen groups and periods: 1",
             "cells without a count: 1",
             "missing counts carried forward (at most cleaning.max_carry periods): 1",
-            "densities above 1, or above gain.at_most, clipped to it: 1",
+            "shares above 1, or above gain.at_most, clipped to it: 1",
             "1 entity left out: C (1 cases in all, fewer than 5)",
         )
     ]

@@ -472,8 +472,8 @@ def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
         times = f", and at least {TYPED:g} times every other count of the same entity"
         yield Doubt(
             says=keyed(
-                "{n} of {all} above the {most}{times} ({named}): typing errors (missing), or does"
-                " dpol cut them (cut)? If the bound is wrong, give a public one that does not come"
+                "{n} of {all} above the {most}{times} ({named}): are they typing errors"
+                " (missing), or real (cut, to the bound)? If the bound is wrong, give a public one that does not come"
                 " from the counts, as {key}; 1.230 may be 1.23 or 1230 ({dataset.format.decimal}).",
                 n=counted(len(shown), "count"), all=f"{len(rows):,}",
                 most="bound" if bounded else "capacity", times=times * bool(len(wild)),
