@@ -474,7 +474,8 @@ def _too_large(rows: pd.DataFrame, above: Flags) -> Iterator[Doubt]:
             says=keyed(
                 "{n} of {all} above the {most}{times} ({named}): are they typing errors"
                 " (missing), or real (cut, to the bound)? If the bound is wrong, give a public one"
-                " that does not come from the counts, as {key}; 1.230 may be 1.23 or 1230 ({dataset.format.decimal}).",
+                " that does not come from the counts, as {key}; 1.230 may be 1.23 or"
+                " 1230 ({dataset.format.decimal}).",
                 n=counted(len(shown), "count"), all=f"{len(rows):,}",
                 most="bound" if bounded else "capacity", times=times * bool(len(wild)),
                 named="; ".join(cells_named(shown)),
