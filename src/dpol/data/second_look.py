@@ -516,5 +516,5 @@ def _last_digit(numbers: pd.Series[float]) -> float:
     for digits in range(7):
         if np.allclose(values, values.round(digits), rtol=0, atol=1e-9):
             whole = (values * 10**digits).round().astype(int)
-            return max(1, int(np.gcd.reduce(whole))) / 10**digits
+            return max(1, int(np.gcd.reduce(whole))) / 10.0**digits
     return 1e-6
