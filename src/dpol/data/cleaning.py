@@ -19,13 +19,7 @@ from dpol.core.errors import DataError, Key, in_words, keyed
 from dpol.core.logs import LOGGER
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
-from dpol.data.filling import (
-    check_calendar,
-    entities_seen_seldom,
-    fill,
-    refuse_zeroed,
-    successions,
-)
+from dpol.data.filling import check_calendar, entities_seen_seldom, fill, refuse_zeroed, successions
 from dpol.data.panel import (
     IDLE,
     IDLE_READ,
@@ -122,20 +116,17 @@ def clean_panel(
         played[label] = one_each, dropped
     if doubts:
         raise DoubtError(raw.file, [*doubts.values()])
-    tables, reports = [], list[StreamReport]()
-    for label, (one_each, dropped) in played.items():
-        table, report = _clean_stream(raw.file, label, one_each, dropped, dataset, gains)
-        tables.append(table)
-        reports.append(report)
+    cleaned = [_clean_stream(raw.file, label, *it, dataset, gains) for label, it in played.items()]
+    reports = tuple(report for _, report in cleaned)
     warnings = (*left_out, *_warnings(reports))
     for text in warnings:
         LOGGER.warning("%s: %s", raw.file, text)
     return CleanPanel(
-        table=pd.concat(tables, ignore_index=True),
+        table=pd.concat([table for table, _ in cleaned], ignore_index=True),
         rows_read=len(raw.cells),
         rows_dropped=len(raw.cells) - len(kept.cells),
         rows_outside=len(kept.cells) - len(rows),
-        reports=tuple(reports),
+        reports=reports,
         warnings=warnings,
     )
 
@@ -150,8 +141,7 @@ def _unlike(panel: CleanPanel, columns: Columns, reported: Mapping[str, Any]) ->
             ("period", report.periods, reported["periods"]),
         ):
             if there != theirs:
-                number = counted(there, what)
-                yield f"stream {report.stream} has {number}; the paper has {theirs:,}"
+                yield f"stream {report.stream} has {counted(there, what)}; the paper has {theirs:,}"
     if not reported["least"]:
         return
     of = panel.table[panel.table["stream"].isin(reported["entities"])]
@@ -334,10 +324,8 @@ def _choose(
     )
     of["reason"] = ""
     if _selection(rules) == "counts":
-        few, least = of["cases"] < rules.min_total_cases, f"{rules.min_total_cases:.10g}"
-        of.loc[few, "reason"] = of["cases"].map(
-            f"{{:.10g}} cases in all, fewer than {least}".format
-        )
+        few = f"{{:.10g}} cases in all, fewer than {rules.min_total_cases:.10g}"
+        of.loc[of["cases"] < rules.min_total_cases, "reason"] = of["cases"].map(few.format)
     of.loc[~(of["capacity"] > 0), "reason"] = "never reports a capacity above 0"
     if isinstance(rules.entities, list):
         of.loc[~of.index.isin(rules.entities), "reason"] = "not listed in cleaning.entities"

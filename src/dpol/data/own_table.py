@@ -198,8 +198,7 @@ def _stream_of(
         raise refusal(place, problems_of(error, _Asked, raw)) from None
     dataset, gain, source = asked.dataset, asked.gain, asked.dataset.source
     if not isinstance(source, LocalSource):
-        kind = Problem(("dataset", "source", "kind"), source.kind, "must be local")
-        raise refusal(place, [kind])
+        raise refusal(place, [Problem(("dataset", "source", "kind"), source.kind, "must be local")])
     if broken := [*dataset.problems({"gain": gain})]:
         raise refusal(place, broken)
     file = place_of(source.file)

@@ -209,10 +209,7 @@ def last_warnings(report: Path | str, shown: int = 8) -> list[str]:
 def report_as_markdown(report: Mapping[str, Any]) -> str:
     """Return a report from `report_as_dict` as a Markdown page."""
     streams, provenance = report["streams"], report["provenance"]
-    cells = {
-        text: [stream["cells"][rule] for stream in streams]
-        for rule, text in report["rules"].items()
-    }
+    cells = {text: [it["cells"][rule] for it in streams] for rule, text in report["rules"].items()}
     rows = {
         "entities kept": [stream["entities"] for stream in streams],
         "entities dropped": [len(stream["dropped"]) for stream in streams],
@@ -240,10 +237,8 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     if idle := [text for text in cells if text not in rows]:
         lines.append(f"\nNone of these: {'; '.join(idle)}.")
     if report["warnings"]:
-        lines += [
-            "\n## Check in the table\n",
-            *(f"- {escape_markdown(text)}" for text in report["warnings"]),
-        ]
+        lines.append("\n## Check in the table\n")
+        lines += [f"- {escape_markdown(text)}" for text in report["warnings"]]
     for stream in streams:
         lines += [f"\n## {stream['stream']}\n", *_details(stream)]
     return "\n".join(lines) + "\n"

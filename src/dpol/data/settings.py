@@ -102,8 +102,7 @@ class SimulatedSource(Settings):
 
 
 Source = Annotated[
-    WebSource | LocalSource | SimulatedSource | GainsSource,
-    Field(discriminator="kind"),
+    WebSource | LocalSource | SimulatedSource | GainsSource, Field(discriminator="kind")
 ]
 
 
@@ -142,6 +141,9 @@ class CapacityTable(Settings):
         return self
 
 
+Capacity = Annotated[Name | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BLOCK]
+
+
 class DayColumns(Settings):
     """Columns that tell what a suppressed average hides; a table may lack them."""
 
@@ -169,9 +171,7 @@ class Columns(Settings):
     """Number of people counted (COVID patients); required in the layout `long`.
 
     In the other layouts it is your word for what the cells hold."""
-    capacity: Annotated[Name | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BLOCK] | None = (
-        None
-    )
+    capacity: Capacity | None = None
     """Capacity of the entity (beds): a column, or a second table; required for shares and
     `min_capacity`."""
     count_days: DayColumns | None = None

@@ -124,8 +124,7 @@ def read_rows(
     if columns.group:
         group = every.loc[inside, "group"].rename(columns.group)
         refuse_alike(raw.file, group, rules, wanted, keyed("{streams.*.groups}"))
-        blank = group.index[group == ""]
-        if len(blank):
+        if len(blank := group.index[group == ""]):
             left_out.append(
                 f"{counted(len(blank), 'row')} without a group left out, first in row {blank[0]}"
             )
@@ -250,8 +249,7 @@ def _joined(
     bad, since = [_nameless(known), numbers.bad], pd.Series(pd.Timestamp(EARLIEST), known.index)
     if columns.period:
         days, written = period_texts(second, columns.period)
-        key = Key(("dataset", "columns", "capacity", "period"))
-        bad.append(bad_dates(days, key, written))
+        bad.append(bad_dates(days, Key(("dataset", "columns", "capacity", "period")), written))
         since = parse_dates(days, written)
     refuse_cells(second.file, bad)
     table = pd.DataFrame({"entity": known, "period": since.astype("datetime64[us]")})

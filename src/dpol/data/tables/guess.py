@@ -293,10 +293,9 @@ def _laid_out(
             raise UnclearError({"period": f"which column? {_list(dated or names)}.{none}"})
         for name in dated:
             _refuse_unknown(table, {"period": name})
-        numbers = [name for name in names if name not in dated and _is_number(table[name])]
-        if len(numbers) < 2 or table.duplicated(dated).any():
+        melted = [name for name in names if name not in dated and _is_number(table[name])]
+        if len(melted) < 2 or table.duplicated(dated).any():
             return table, "", dated
-        melted = numbers
     refuse_unnamed(path, names)
     new = [answers.get(made, made), answers.get("count", "count")]
     if {*new} & {*names} or len({*new}) < 2 or not melted:
@@ -374,11 +373,9 @@ def _dates(
     seasons = (days.dt.month == (days.dt.year + 1) % 100).all() and "date" not in answers
     if len(forms) != 1 or (forms == ["YYYY-M"] and seasons and not in_parts):
         also = " or years that begin in one year and end in the next" if seasons else ""
-        may_be = (
-            f"may be {' or '.join(forms)}{also}"
-            if forms
-            else f"have a format that dpol does not know; give it, {FORMATS}"
-        )
+        may_be = f"may be {' or '.join(forms)}{also}"
+        if not forms:
+            may_be = f"have a format that dpol does not know; give it, {FORMATS}"
         return {}, {}, f"{', '.join(repr(shortened(text)) for text in texts[:2])} {may_be}"
     keys = {"date": form.date} if form.date != DEFAULT.date else {}
     firsts, lasts = days.dt.is_month_start.all(), days.dt.is_month_end.all()

@@ -61,14 +61,10 @@ def refuse_alike(
         if named
         else "map each spelling to its entity (to itself if it is a separate entity) "
     )
-    to_paste = json.dumps(stands_for, ensure_ascii=False)
+    paste = json.dumps(stands_for, ensure_ascii=False)
     start = (
         f"{file}: column {texts.name} holds texts that may be several spellings of one, which"
         " differ in case, leading zeros, a final .0 or the like:"
     )
-    last = (
-        "Write each in one way, or ",
-        remedy,
-        Key(("dataset", "cleaning", "identifiers"), to_paste),
-    )
+    last = "Write each in one way, or ", remedy, Key(("dataset", "cleaning", "identifiers"), paste)
     raise DataError(in_lines([start, *lines, last]))

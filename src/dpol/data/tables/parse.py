@@ -176,12 +176,8 @@ def parse_cells(texts: Texts, rules: Cleaning, form: Format, *, counts: bool) ->
     }
     kind = np.select([*kinds.values()], [*kinds], "bad")
     bad = texts[kind == "bad"]
-    remedies = (*sign_remedies(bad, form), _MEND_NUMBERS)
-    return Numbers(
-        np.where(kind == "number", values, np.nan),
-        kind,
-        BadCells(bad, f"{wanted} to {LARGEST:,}", remedies),
-    )
+    refused = BadCells(bad, f"{wanted} to {LARGEST:,}", (*sign_remedies(bad, form), _MEND_NUMBERS))
+    return Numbers(np.where(kind == "number", values, np.nan), kind, refused)
 
 
 # ---- dates --------------------------------------------------------------------------------------

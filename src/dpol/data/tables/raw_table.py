@@ -127,9 +127,8 @@ def read_table(
     if not path.is_file():
         remedy = keyed("put the table there or change {dataset.source.file}")
         raise DataError(f"{path}: no such file; ", remedy)
-    for key in {".parquet": ("sheet", "skip_rows", "skip_last"), ".xlsx": ()}.get(
-        path.suffix, ("sheet",)
-    ):
+    idle = {".parquet": ("sheet", "skip_rows", "skip_last"), ".xlsx": ()}
+    for key in idle.get(path.suffix, ("sheet",)):
         if getattr(form, key):
             place = Key(("dataset", "format", key))
             raise DataError(f"{path}: ", place, " does not apply to it; remove that key")
@@ -489,7 +488,5 @@ def _to_long(
     cells = {column: np.repeat(raw.cells[column].to_numpy(), len(melted)) for column in kept}
     cells[name] = np.tile(np.array(melted, object), len(raw.cells))
     cells[number] = raw.cells[melted].to_numpy().ravel()
-    long = raw_table(
-        raw.file, pd.DataFrame(cells, raw.cells.index.repeat(len(melted)), dtype=str), form
-    )
-    return replace(long, changed=raw.changed, repeated=raw.repeated)
+    long = pd.DataFrame(cells, raw.cells.index.repeat(len(melted)), dtype=str)
+    return replace(raw_table(raw.file, long, form), changed=raw.changed, repeated=raw.repeated)
