@@ -214,7 +214,7 @@ def test_one_call_at_a_time_holds_a_run_and_names_itself() -> None:
     with pytest.raises(OutputError, match=rf"at work there: process {os.getpid()} on .*a\.yaml; "):
         hold(FOLDER, "b.yaml")
     release()
-    assert not (FOLDER / "logs/lock").exists(), "it would name the machine"
+    assert not (FOLDER / "logs/at-work").exists(), "it would name the machine"
     code = "import os, sys; from pathlib import Path; from dpol.reruns.lock import hold; "
     code += f"hold(Path({str(FOLDER)!r}), 'c.yaml'); os.kill(os.getpid(), 9)"
     assert run(sys.executable, "-c", code).returncode == -9

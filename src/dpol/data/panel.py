@@ -225,7 +225,8 @@ def report_as_markdown(report: Mapping[str, Any]) -> str:
     rows["their share of the possible gain, %"] = [round(100 * it["share"], 1) for it in best]
     simulated = " (simulated data)" if provenance["simulated"] else ""
     fetched = provenance.get("fetched", {})
-    where = f", retrieved {fetched['retrieved']}, from {fetched['url']}" if fetched else ""
+    told = (("retrieved", "retrieved"), ("from", "url"))  # one placed by hand lacks them
+    where = "".join(f", {word} {fetched[key]}" for word, key in told if key in fetched)
     lines = [
         "# Cleaning report\n",
         f"Table `{provenance['file']}`{simulated}, SHA-256 `{provenance['sha256']}`"

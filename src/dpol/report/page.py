@@ -67,7 +67,9 @@ def write_report(
     write_text(page, html)
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    outputs = {**checksums(folder, [page]), **sums}
+    # With remote storage, a file that is no input of this job may leave before it ends.
+    there = {name: value for name, value in sums.items() if (folder / name).is_file()}
+    outputs = {**checksums(folder, [page]), **there}
     write_json(folder / CRATE, build_crate(folder, facts, provenance, outputs))
 
 

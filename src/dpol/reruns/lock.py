@@ -29,7 +29,7 @@ def hold(folder: Path, config: str) -> Callable[[], None]:
     Raises:
         OutputError: another call has the lock, or the file cannot be written or locked.
     """
-    lock, holder = FileLock(folder / "logs/.lock"), folder / "logs/lock"
+    lock, holder = FileLock(folder / "logs/lock"), folder / "logs/at-work"
     try:
         holder.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)

@@ -33,8 +33,7 @@ def run(point: ComparisonPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     if isinstance(point, MemoryPoint):
         return tables | {"memory": play_memories(point, inputs)}
     summary, totals = (read_frame(inputs.files[x], schema(x)) for x in ("summary", "totals"))
-    columns = list(schemas_in(__package__)["standings"].columns)
-    return tables | {"standings": standings(summary, totals, point)[columns]}
+    return tables | {"standings": standings(summary, totals, point)}
 
 
 def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, pd.DataFrame]:
@@ -43,6 +42,9 @@ def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, p
     The intervals of all games with correlated noise hold jointly, and those at further readings.
     """
     tables = {name: read_rows(paths) for name, paths in files.items() if name in RESULTS}
+    if "standings" in tables:
+        columns = list(schemas_in(__package__)["standings"].columns)
+        tables["standings"] = tables["standings"][columns]
     if facts.readings:
         tables["readings"] = with_verdicts(tables["readings"], facts.confidence)
         tables["standings"] = agreed(tables["standings"], tables["readings"])

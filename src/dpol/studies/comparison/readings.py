@@ -18,7 +18,6 @@ from dpol.core.intervals import (
     standard_error,
     verdict_on,
 )
-from dpol.core.schemas import read_frame
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.points import ReadingsPoint
@@ -26,7 +25,8 @@ from dpol.studies.comparison.standings import SYSTEM
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import BASELINE, OURS
 from dpol.studies.games.scores import Played
-from dpol.studies.study import Inputs, schemas_in
+from dpol.studies.jobs import read_rows
+from dpol.studies.study import Inputs
 
 _OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE}
 
@@ -41,7 +41,7 @@ def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
     """
     if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
         return pd.DataFrame()
-    standings = read_frame(inputs.files["ranked"], schemas_in(__package__)["standings"])
+    standings = read_rows([inputs.files["ranked"]])  # of a point, before its columns are chosen
     own, rows = standings[standings["stream"] == point.stream], []
     for reading in point.readings:
         stream = read_stream(inputs.files[reading])
