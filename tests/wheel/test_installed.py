@@ -232,7 +232,8 @@ def test_all_that_it_brings_is_in_the_results(folder: Path) -> None:
     assert {"outside-leader", "named", "rw-meta-medians"} == set(theirs["algorithm"])
     assert pd.read_parquet(results / "outside.parquet")["bias"].tolist() == [0.5, 0.9]
     assert (results / "figures/outside.svg").stat().st_size
-    assert not theirs["ours"].any(), "a stranger's algorithm is not ours (†)"
+    alone = theirs[theirs["algorithm"] != "rw-meta-medians"]  # a meta-algorithm of dpol's
+    assert not alone["ours"].any(), "a stranger's algorithm is not ours (†)"
     page = (results / "report/index.html").read_text()
     assert all(text in page for text in ("outside-leader", "outside-noise", "Heads of each coin"))
     crate = json.loads((results / "ro-crate-metadata.json").read_text())
