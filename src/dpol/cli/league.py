@@ -47,14 +47,14 @@ def _league(options: argparse.Namespace) -> int:
         if code := subprocess.run(words, check=False).returncode:
             return code
         results = Path("results", run)
-        for line in _in_text(results / "tables/league.csv"):
+        for line in _in_text(results / "standings.parquet"):
             print(printable(line))
         print(f"For a paper: {results}/tables/league.tex, league.csv and figures/league.pdf.")
         print(f"{league} is its config.")
     return 0
 
 
-def _in_text(league: Path) -> Iterator[str]:
+def _in_text(standings: Path) -> Iterator[str]:
     """Yield the lines of a league: a block for each question or stream and promise."""
     import pandas as pd
 
@@ -63,10 +63,9 @@ def _in_text(league: Path) -> Iterator[str]:
     from dpol.studies.answer.systems import system_title
     from dpol.studies.games.names import OURS
 
-    rows = pd.read_csv(league).dropna(subset="gain_share")
+    rows = pd.read_parquet(standings).dropna(subset="gain_share")
     rows = rows.sort_values(["mu", "gain_share"], ascending=[True, False], kind="stable")
-    rows["noise"] = rows["noise"].astype(object).fillna("none")  # the word is read as no value
-    rows["data"] = rows["stream"].fillna(rows["question"]).fillna("all streams")
+    rows["data"] = rows["stream"].mask(rows["stream"] == "", rows["question"])
     yield "What each system keeps of the possible gain, and its rank among those with the same"
     yield "promise. A star marks your algorithm."
     for data, promise in itertools.product(rows["data"].unique(), PROMISES):
@@ -77,5 +76,5 @@ def _in_text(league: Path) -> Iterator[str]:
             kept = f"{percent(row['gain_share'], 1)} ({row['rank']})"
             cells.setdefault(mu_title(row["mu"]), {})[name] = kept
         if cells:
-            yield from ("", f"{data}: {PROMISES[promise]}")
+            yield from ("", f"{data or 'all streams'}: {PROMISES[promise]}")
             yield from pd.DataFrame(cells).iloc[:, ::-1].fillna("").to_string().splitlines()

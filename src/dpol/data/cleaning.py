@@ -299,7 +299,7 @@ def _selection(rules: Cleaning) -> Selection:
 
 
 def _refuse_unknown(file: str, entities: pd.Series[str], listed: Sequence[str]) -> None:
-    """Refuse a list of entities if some are not among those of any stream."""
+    """Refuse a list that names an entity of no stream."""
     there = sorted(entities.unique())
     if unknown := sorted({*listed} - {*there}):
         lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in unknown[:20])
