@@ -139,12 +139,8 @@ def rounds_moved(member: Member, seed: int) -> list[Any]:
     algorithm = member.algorithm
     source = source_for(algorithm, random_stream(), seed=seed)
     games = [source, *(_changed_in_round(source, s) for s in range(ROUNDS))]
-    before, *after = (
-        play_rounds(
-            member.algorithm, each, seeds_of(member.algorithm, source).algorithm(member.label)
-        )
-        for each in games
-    )
+    seeds = seeds_of(algorithm, source)
+    before, *after = (play_rounds(algorithm, each, seeds.algorithm(member.label)) for each in games)
     return [np.flatnonzero((actions != before).any(axis=0)) for actions in after]
 
 
