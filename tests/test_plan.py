@@ -99,7 +99,7 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
         (
             "claims",
             {"papers": ["labels", "lazy"]},
-            {"experts", "experts-in-this-run", "dartboard", "coupling"},
+            {"experts", "experts-in-this-run", "dartboard"},
         ),
     ],
 )

@@ -42,7 +42,7 @@ SMALL = {
     "lazy": {"n_rounds": [5, 6], "n_experts": [2, 3], "epsilons": [10, 12], "replicates": 2},
     "convex": {
         **{"n_rounds": [2, 3], "epsilons": [10], "replicates": 2},
-        "games": ["linear-ball", "logistic-box", "absolute-simplex", "linear-simplex"],
+        "losses": ["linear", "logistic"],
     },
     "labels": {
         "n_rounds": 100,

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 EXPERTS = "Prediction with Expert Advice under Local Differential Privacy"
 LAZY = "Private Online Learning via Lazy Algorithms"
 DARTBOARD = "Private Online Prediction from Experts: Separations and Faster Rates"
-COUPLING = "Differentially Private and Lazy Online Convex Optimization"
 DISTRIBUTIONS = "Online Distribution Learning with Local Privacy Constraints"
 
 ARXIV: Mapping[str, str] = {

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.lazy.convex.bodies import Ball, Simplex
+from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.comparators import (
     NOISES,
     best_regulariser,
     private_ftrl,
 )
-from dpol.lazy.convex.losses import LinearLosses, linked_losses, total_loss
+from dpol.lazy.convex.losses import LinearLosses, LogisticLosses, total_loss
 from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.tree_noise import tree_nodes
 from grids import each_and_corners
@@ -45,8 +45,8 @@ def played(
     name: str = "dp-ftrl",
 ) -> Floats:
     """Return the (R, T, d) points of DP-FTRL on a ball."""
-    body, noise = Ball(losses.dimension, D), NOISES[name]
-    points = private_ftrl(losses, body, noise, mu=mu, regulariser=weight, generators=generators)
+    ball, noise = Ball(losses.dimension, D), NOISES[name]
+    points = private_ftrl(losses, ball, noise, mu=mu, regulariser=weight, generators=generators)
     return np.stack(list(points), axis=1)
 
 
@@ -108,14 +108,13 @@ def test_noise_reaches_the_points() -> None:
 
 
 def test_gradients_are_taken_at_the_points_played() -> None:
-    """In one dimension with losses |x - 1| the slope is -1 below 1, and 1 above it."""
-    noise, simplex = NOISES["mf-dp-ftrl"], Simplex(2, 2 * math.sqrt(2))
-    linear = LinearLosses(np.tile([1.0, 0.0], (3, 1)), 1.0)
-    losses = linked_losses("absolute", linear, Ball(2, 2.0), 1)
-    losses.targets[:] = 1.5
-    points = private_ftrl(losses, simplex, noise, mu=math.inf, regulariser=0.25, generators=many(1))
-    # The centre (1, 1); the slope (-1, 0) moves it by (1, -1) to the corner; then back.
-    np.testing.assert_allclose(np.concatenate(list(points)), [[1, 1], [2, 0], [1, 1]])
+    """In one dimension the slope of log(1 + e^x) is 1/2 at 0, and 1/(1 + e) at -1."""
+    noise, losses = NOISES["mf-dp-ftrl"], LogisticLosses(np.ones((3, 1)), 1.0)
+    points = private_ftrl(
+        losses, Ball(1, 8.0), noise, mu=math.inf, regulariser=0.25, generators=many(1)
+    )
+    x = np.concatenate(list(points))[:, 0]
+    np.testing.assert_allclose(x, [0, -1, -2 * (0.5 + 1 / (1 + math.e))])
 
 
 @pytest.mark.parametrize(

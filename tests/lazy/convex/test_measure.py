@@ -14,17 +14,11 @@ from dpol.lazy.convex.accounting import (
     ConvexGame,
     convex_epsilon,
 )
-from dpol.lazy.convex.bodies import BODIES, Ball, Body, BodyName, Box, Simplex
-from dpol.lazy.convex.losses import (
-    LINKS,
-    LinkedLosses,
-    LossName,
-    drifting_losses,
-    linked_losses,
-)
+from dpol.lazy.convex.ball import Ball
+from dpol.lazy.convex.losses import LogisticLosses, drifting_losses
 from dpol.lazy.convex.measure import (
     Absorbed,
-    LinkedWeights,
+    LogisticWeights,
     RegularisedWeights,
     measure_for,
 )
@@ -41,7 +35,7 @@ def log_density(measure: RegularisedWeights, state: Floats, points: Floats) -> F
 
 def test_log_ratio_is_the_difference_of_log_densities() -> None:
     points = 0.5 * np.random.default_rng(1).uniform(-1, 1, (6, 4))
-    measure = RegularisedWeights(body=Ball(4, 2.0), beta=0.7, regulariser=0.4)
+    measure = RegularisedWeights(ball=Ball(4, 2.0), beta=0.7, regulariser=0.4)
     state, batch = np.array([1.0, -2.0, 0.5, 3.0]), np.array([0.3, 0.1, -2.0, 0.7])
     after = measure.absorb(state, batch)
     rise = log_density(measure, after, points) - log_density(measure, state, points)
@@ -49,72 +43,51 @@ def test_log_ratio_is_the_difference_of_log_densities() -> None:
     np.testing.assert_allclose(measure.loss(batch, points), points @ batch, rtol=1e-12)
 
 
-# ---- losses that are not linear ------------------------------------------------------------------
-
-LINKED = pytest.mark.parametrize("name", LINKS)
-SETTINGS: list[tuple[BodyName, int, float, float]] = [
-    # body, d, beta, lambda: interior modes, edges, and nearly uniform measures
-    ("ball", 1, 0.8, 1.0),
-    ("ball", 1, 0.02, 3.0),
-    ("box", 2, 0.8, 0.5),
-    ("simplex", 2, 0.8, 0.3),
-    ("simplex", 3, 0.4, 2.0),
-    ("ball", 2, 0.4, 5.0),
-]
+# ---- logistic losses -----------------------------------------------------------------------------
 
 
-def linked_example(
-    name: LossName, body: Body, beta: float, regulariser: float, T: int = 8
-) -> tuple[LinkedWeights, Absorbed, LinkedLosses]:
+def logistic_example(
+    d: int, beta: float, regulariser: float, T: int = 8
+) -> tuple[LogisticWeights, Absorbed, LogisticLosses]:
     """Return a measure and its state after T rounds in batches of 5."""
-    losses = linked_losses(name, drifting_losses(T, body.dimension, 2.0, 4), body, 4)
-    measure = measure_for(losses, body, beta=beta, regulariser=regulariser)
-    assert isinstance(measure, LinkedWeights)
+    losses = LogisticLosses(drifting_losses(T, d, 2.0, 4).vectors, 2.0)
+    measure = measure_for(losses, Ball(d, 2.0), beta=beta, regulariser=regulariser)
+    assert isinstance(measure, LogisticWeights)
     state = measure.initial()
     for batch in losses.batches(5):
         state = measure.absorb(state, batch)
     return measure, state, losses
 
 
-def first_coordinate(measure: LinkedWeights, losses: LinkedLosses) -> tuple[Floats, Floats]:
+def first_coordinate(measure: LogisticWeights, losses: LogisticLosses) -> tuple[Floats, Floats]:
     """Return a grid of x_1 and its distribution function, by quadrature of the definition."""
-    body = measure.linear.body
-    d, D = body.dimension, body.diameter
-    share, s = np.linspace(0, 1, 601), D / np.sqrt(2)
-    if isinstance(body, Simplex):
-        grid = s * share
-        rest = (s - grid)[:, None] * share  # x_2; in two dimensions x_2 is what is left
-        chord = s - grid
-        if d == 2:
-            points = np.stack([grid, s - grid], axis=1)[:, None]
-        else:
-            points = np.stack([grid[:, None] + 0 * rest, rest, chord[:, None] - rest], axis=2)
-    else:
-        half = D / (2 * np.sqrt(d)) if isinstance(body, Box) else D / 2
-        grid = half * (2 * share - 1)
-        chord = np.sqrt(half**2 - grid**2) if isinstance(body, Ball) else half + 0 * grid
-        points = grid[:, None, None]
-        if d == 2:
-            second = chord[:, None] * (2 * share - 1)
-            points = np.stack([grid[:, None] + 0 * second, second], axis=2)
+    d, share = measure.linear.ball.dimension, np.linspace(0, 1, 601)
+    grid = 2 * share - 1
+    chord = np.sqrt(1 - grid**2)
+    points = grid[:, None, None]
+    if d == 2:
+        second = chord[:, None] * (2 * share - 1)
+        points = np.stack([grid[:, None] + 0 * second, second], axis=2)
     flat = points.reshape(-1, d)
     total = sum(losses.value(t, flat) for t in range(losses.n_rounds))
     log_f = -measure.linear.beta * (total + measure.linear.regulariser * (flat**2).sum(axis=1))
     f = np.exp(log_f - log_f.max()).reshape(points.shape[:2])
-    density = f[:, 0] if f.shape[1] == 1 else integrate.simpson(f, x=share, axis=1) * chord
+    density = f[:, 0] if d == 1 else integrate.simpson(f, x=share, axis=1) * chord
     mass = integrate.cumulative_simpson(density, x=grid, initial=0)
     return grid, mass / mass[-1]
 
 
-@LINKED
-@pytest.mark.parametrize(("body_name", "d", "beta", "regulariser"), SETTINGS)
-def test_linked_draws_follow_the_definition(
-    name: LossName, body_name: BodyName, d: int, beta: float, regulariser: float
+@pytest.mark.parametrize(
+    ("d", "beta", "regulariser"),  # interior modes, edges, and nearly uniform measures
+    [(1, 0.8, 1.0), (1, 0.02, 3.0), (2, 0.8, 0.3), (2, 0.4, 5.0)],
+)
+def test_draws_for_logistic_losses_follow_the_definition(
+    d: int, beta: float, regulariser: float
 ) -> None:
     """The anchor does not matter. 15,000 draws; a sound sampler fails with probability 1e-6."""
-    measure, state, losses = linked_example(name, BODIES[body_name](d, 2.0), beta, regulariser)
+    measure, state, losses = logistic_example(d, beta, regulariser)
     grid, law = first_coordinate(measure, losses)
-    corner = measure.linear.body.best(-np.ones(d) / np.arange(1, d + 1))
+    corner = measure.linear.ball.best(-np.ones(d) / np.arange(1, d + 1))
     for anchor in (state.anchor, 0.8 * state.anchor + 0.2 * corner):
         x = measure.sample(replace(state, anchor=anchor), many(15_000))
         assert stats.kstest(np.interp(x[:, 0], grid, law), "uniform").pvalue > ERROR
@@ -122,14 +95,14 @@ def test_linked_draws_follow_the_definition(
 
 def test_a_draw_that_needs_too_many_proposals_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpol.lazy.convex.measure.MOST_TRIES", 2)
-    measure, state, _ = linked_example("absolute", Ball(2, 2.0), 50.0, 1e-3, T=400)
+    measure, state, _ = logistic_example(2, 50.0, 1e-3, T=400)
     far = replace(state, anchor=np.array([0.9, 0.0]))
     with pytest.raises(DataError, match="too few proposals are accepted; take fewer rounds"):
         measure.sample(far, many(20))
 
 
-def test_a_replicate_of_linked_draws_depends_on_its_own_generator_only() -> None:
-    measure, state, _ = linked_example("absolute", Simplex(3, 2.0), 2.0, 0.5, T=40)
+def test_a_replicate_of_logistic_draws_depends_on_its_own_generator_only() -> None:
+    measure, state, _ = logistic_example(3, 2.0, 0.5, T=40)
 
     def run(replicates: list[int]) -> Floats:
         return measure.sample(state, replicate_generators(3, ("test",), replicates, "points"))
@@ -142,20 +115,19 @@ def test_a_replicate_of_linked_draws_depends_on_its_own_generator_only() -> None
 # ---- privacy -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["linear", *LINKS])
+@pytest.mark.parametrize("name", ["linear", "logistic"])
 def test_a_small_game_is_as_private_as_is_accounted(name: str) -> None:
     """All outputs of two rounds on 60 points of an interval, by enumeration.
 
     The measures are restricted to the points. Without fake switches, one of two neighbours has an
     output that the other never has, and the accounted epsilon fails.
     """
-    body, beta, weight, eta, p, delta = Ball(1, 2.0), 0.3, 4.0, 0.6, 0.2, 1e-3
+    beta, weight, eta, p, delta = 0.3, 4.0, 0.6, 0.2, 1e-3
     game = ConvexGame(n_rounds=2, dimension=1, diameter=2.0, lipschitz=1.0, delta=delta)
     epsilon = convex_epsilon(game, 1, eta, p, beta, weight)
     x = np.linspace(-1, 1, 60)
     curves = {
         "linear": [x, -x],
-        "absolute": [np.abs(x - 0.7), np.abs(x + 0.7), -x],
         "logistic": [np.logaddexp(0, x), np.logaddexp(0, -x)],
     }[name]
 
@@ -167,7 +139,6 @@ def test_a_small_game_is_as_private_as_is_accounted(name: str) -> None:
         keep = (1 - p) * (np.minimum(ratio, 1.0) @ start)
         return start[:, None] * (np.diag(keep) + (1 - keep)[:, None] * after)
 
-    assert body.radius == x.max()
     for one in curves:
         for other in curves:
             a, b = outputs(one, p), outputs(other, p)

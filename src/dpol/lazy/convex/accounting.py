@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,7 +25,7 @@ class ConvexGame:
     Args:
         n_rounds: T, the number of rounds.
         dimension: d, dimension of the space.
-        diameter: D, diameter of the body.
+        diameter: D, diameter of the ball.
         lipschitz: L, Lipschitz constant of the losses.
         delta: delta of the guarantee, in (0, 1).
     """
@@ -69,7 +69,7 @@ def convex_epsilon(
 ) -> float:
     """Return epsilon by our accounting, valid for all parameters if samples are exact.
 
-    A round's loss varies by at most L D over the body, so the log odds of the indicator after the
+    A round's loss varies by at most L D over the ball, so the log odds of the indicator after the
     differing round change by at most 2 beta L D. A redraw is L sqrt(2 beta / lambda)-GDP (Gopi,
     Lee and Liu, "Private Convex Optimization via Exponential Mechanism"), which is
     beta L^2 / lambda zCDP.
@@ -98,24 +98,11 @@ def convex_epsilon(
     )
 
 
-def parameters_at(
-    game: ConvexGame, batch_size: int, p: float, regulariser: float, fixed: float, beta: float
-) -> ConvexParameters:
-    """Return the parameters of L2P at a beta; `fixed` is the objective without the term in beta."""
-    eta, objective = beta * (game.lipschitz * game.diameter), fixed + game.dimension / beta
-    return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
-
-
-ParametersAt = Callable[[ConvexGame, int, float, float, float, float], ConvexParameters]
-"""A function like `parameters_at`, for one algorithm and its accounting."""
-
-
 def choose_convex_parameters(
     game: ConvexGame,
     *,
     epsilon: float,
     largest_batch: int | None = None,
-    at: ParametersAt = parameters_at,
 ) -> ConvexParameters:
     """Return the parameters of least expected regret whose accounted epsilon is at most `epsilon`.
 
@@ -129,7 +116,6 @@ def choose_convex_parameters(
         game: facts about the game.
         epsilon: largest epsilon allowed.
         largest_batch: largest batch size in rounds; None for T.
-        at: returns the parameters of the algorithm; default is L2P.
 
     Raises:
         ValueError: no parameters reach epsilon.
@@ -141,7 +127,7 @@ def choose_convex_parameters(
     return least_objective(
         game.n_rounds,
         (epsilon, game.delta),
-        partial(_improvements, at, game, epsilon),
+        partial(_improvements, game, epsilon),
         least=least,
         sizes=18,
         largest_batch=largest_batch,
@@ -149,7 +135,7 @@ def choose_convex_parameters(
 
 
 def _improvements(
-    of: ParametersAt, game: ConvexGame, epsilon: float, batch_size: int, best: float
+    game: ConvexGame, epsilon: float, batch_size: int, best: float
 ) -> Iterator[ConvexParameters]:
     """Yield parameters of one batch size, each with a smaller objective than `best` and the last.
 
@@ -164,7 +150,7 @@ def _improvements(
         fixed = regulariser * D**2 / 4 + batch_size * T * L**2 / (2 * regulariser)
         if fixed >= best:
             continue
-        at = partial(of, game, batch_size, p, regulariser, fixed)
+        at = partial(_parameters_at, game, batch_size, p, regulariser, fixed)
         # The factor keeps rounding from deciding.
         needed = (1 - 1e-9) * game.dimension / (best - fixed)
         if at(max(needed, low)).epsilon > epsilon:
@@ -173,6 +159,14 @@ def _improvements(
         if reached and reached.objective < best:
             best = reached.objective
             yield reached
+
+
+def _parameters_at(
+    game: ConvexGame, batch_size: int, p: float, regulariser: float, fixed: float, beta: float
+) -> ConvexParameters:
+    """Return the parameters of L2P at a beta; `fixed` is the objective without the term in beta."""
+    eta, objective = beta * (game.lipschitz * game.diameter), fixed + game.dimension / beta
+    return _accounted(game, batch_size, eta, p, beta, regulariser, objective=objective)
 
 
 def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:

@@ -9,30 +9,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.lazy.convex.bodies import Body
+from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import ConvexLosses
 from dpol.privacy.factorizations import prefix_sums_largest, prefix_sums_times
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 
-def gradient_descent(losses: ConvexLosses, body: Body) -> Iterator[Floats]:
+def gradient_descent(losses: ConvexLosses, ball: Ball) -> Iterator[Floats]:
     """Yield the (1, d) points of projected online gradient descent, round by round; not private.
 
     x_1 is the centre, and x_{t+1} is the projection of x_t - D/(L sqrt(t)) times the gradient of
     l_t at x_t. Deterministic, with regret <= 3/2 D L sqrt(T). Source: Zinkevich, "Online Convex
     Programming and Generalized Infinitesimal Gradient Ascent" (2003), Theorem 1, for this step.
 
-    >>> from dpol.lazy.convex.bodies import Ball
+    >>> from dpol.lazy.convex.ball import Ball
     >>> from dpol.lazy.convex.losses import LinearLosses, total_loss
     >>> losses = LinearLosses(np.tile([1.0, 0.0], (4, 1)), lipschitz=1.0)
     >>> total_loss(losses, gradient_descent(losses, Ball(2, 2.0))).round(6).tolist()
     [-3.0]
     """
-    x = body.centre[None]
+    x = ball.centre[None]
     for t in range(losses.n_rounds):
         yield x
-        step = body.diameter / (losses.lipschitz * math.sqrt(t + 1))
-        x = body.project(x - step * losses.gradient(t, x))
+        step = ball.diameter / (losses.lipschitz * math.sqrt(t + 1))
+        x = ball.project(x - step * losses.gradient(t, x))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ NOISES: Mapping[str, SumNoise] = {
 
 def private_ftrl(
     losses: ConvexLosses,
-    body: Body,
+    ball: Ball,
     noise: SumNoise,
     *,
     mu: float,
@@ -114,28 +114,28 @@ def private_ftrl(
 
     Args:
         losses: losses to play against.
-        body: convex body of the points.
+        ball: ball of the points.
         noise: noise on the sums of gradients.
         mu: privacy parameter, inf for none; `privacy.gaussian_dp` converts it to (eps, delta).
         regulariser: lambda; see `best_regulariser`.
         generators: one for each run.
     """
     T, d, scale = losses.n_rounds, losses.dimension, noise.scale(losses, mu)
-    prefix, x = np.zeros(d), np.tile(body.centre, (generators.n_replicates, 1))
+    prefix, x = np.zeros(d), np.tile(ball.centre, (generators.n_replicates, 1))
     yield x
     for t, drawn in enumerate(noise.draw(T, d, scale, generators)):
         prefix = prefix + losses.gradient(t, x)
-        x = body.project(-(prefix + drawn) / (2 * regulariser))
+        x = ball.project(-(prefix + drawn) / (2 * regulariser))
         yield x
 
 
-def best_regulariser(losses: ConvexLosses, body: Body, noise: SumNoise, mu: float) -> float:
+def best_regulariser(losses: ConvexLosses, ball: Ball, noise: SumNoise, mu: float) -> float:
     """Return the lambda of DP-FTRL that minimises a bound on expected regret.
 
-    The bound is lambda radius^2 + T (L^2 + 2 L s)/(4 lambda), where s bounds the mean norm of the
+    The bound is lambda D^2 / 4 + T (L^2 + 2 L s)/(4 lambda), where s bounds the mean norm of the
     noise: the regret of follow-the-regularised-leader on the same gradients without noise, plus
     `L |noise|/(2 lambda)` a round.
     """
     L, T = losses.lipschitz, losses.n_rounds
     norm = math.sqrt(losses.dimension * noise.rows(T))
-    return math.sqrt(T * (L**2 + 2 * L * noise.scale(losses, mu) * norm)) / (2 * body.radius)
+    return math.sqrt(T * (L**2 + 2 * L * noise.scale(losses, mu) * norm)) / ball.diameter

@@ -1,6 +1,6 @@
-"""Regularised multiplicative weights on a convex body, as a measure for L2P.
+"""Regularised multiplicative weights on a ball, as a measure for L2P.
 
-nu_s(x) is proportional to `exp(-beta (losses of x so far + lambda |x|^2))` on the body.
+nu_s(x) is proportional to `exp(-beta (losses of x so far + lambda |x|^2))` on the ball.
 Source: "Private Online Learning via Lazy Algorithms", section 3.2.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.lazy.convex.bodies import Body
-from dpol.lazy.convex.losses import ConvexLosses, LinearLosses, LinkedLosses
+from dpol.lazy.convex.ball import Ball
+from dpol.lazy.convex.losses import STEEPNESS, ConvexLosses, LinearLosses, LogisticLosses
 from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
 MOST_TRIES = 2_000
@@ -31,26 +31,26 @@ class RegularisedWeights:
 
     The state is the (d,) sum of the gradients so far; a batch is the (d,) sum of its gradients;
     points are (R, d). For summed gradients A, nu is N(-A/(2 lambda), I/(2 beta lambda)) truncated
-    to the body.
+    to the ball.
 
     Args:
-        body: convex body of the points.
+        ball: ball of the points.
         beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
     """
 
-    body: Body
+    ball: Ball
     beta: float
     regulariser: float
 
     def initial(self) -> Floats:
-        return np.zeros(self.body.dimension)
+        return np.zeros(self.ball.dimension)
 
     def absorb(self, state: Floats, batch: Floats) -> Floats:
         return state + batch
 
     def sample(self, state: Floats, generators: ReplicateGenerators) -> Floats:
-        return self.body.sample(-state / (2 * self.regulariser), self.sigma, generators)
+        return self.ball.sample(-state / (2 * self.regulariser), self.sigma, generators)
 
     def log_ratio(self, batch: Floats, points: Floats) -> Floats:
         return -self.beta * self.loss(batch, points)
@@ -66,20 +66,20 @@ class RegularisedWeights:
 
 @dataclass(frozen=True, kw_only=True)
 class Absorbed:
-    """The state of `LinkedWeights`.
+    """The state of `LogisticWeights`.
 
     Args:
         losses: losses of the rounds so far.
-        anchor: (d,) point of the body near the mode; any point gives the same distribution.
+        anchor: (d,) point of the ball near the mode; any point gives the same distribution.
     """
 
-    losses: LinkedLosses
+    losses: LogisticLosses
     anchor: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkedWeights:
-    """The measure for losses f(<a_t, x> - b_t); sampling is exact.
+class LogisticWeights:
+    """The measure for logistic losses; sampling is exact.
 
     A convex loss is nowhere below its tangent at a point, the anchor. So the measure for the
     tangents, which are linear, is an envelope: a draw x from it is accepted with probability
@@ -88,17 +88,17 @@ class LinkedWeights:
     points played by a run that ends, and no part of its delta covers running time or a refusal.
 
     Args:
-        linear: the measure for linear losses with the same body, beta and lambda.
+        linear: the measure for linear losses with the same ball, beta and lambda.
         none: the losses of no round.
     """
 
     linear: RegularisedWeights
-    none: LinkedLosses
+    none: LogisticLosses
 
     def initial(self) -> Absorbed:
-        return Absorbed(losses=self.none, anchor=self.linear.body.centre)
+        return Absorbed(losses=self.none, anchor=self.linear.ball.centre)
 
-    def absorb(self, state: Absorbed, batch: LinkedLosses) -> Absorbed:
+    def absorb(self, state: Absorbed, batch: LogisticLosses) -> Absorbed:
         losses = state.losses.followed_by(batch)
         return Absorbed(losses=losses, anchor=self._nearer_the_mode(losses, state.anchor))
 
@@ -115,7 +115,7 @@ class LinkedWeights:
             attempt = next(tries, None)
             if attempt is None:
                 raise DataError(
-                    f"a point for {losses.n_rounds} rounds of nonlinear losses cannot be drawn"
+                    f"a point for {losses.n_rounds} rounds of logistic losses cannot be drawn"
                     " exactly: too few proposals are accepted; take fewer rounds or a smaller"
                     " epsilon"
                 )
@@ -131,35 +131,34 @@ class LinkedWeights:
 
         return first_accepted(generators, propose)
 
-    def log_ratio(self, batch: LinkedLosses, points: Floats) -> Floats:
+    def log_ratio(self, batch: LogisticLosses, points: Floats) -> Floats:
         return -self.linear.beta * self.loss(batch, points)
 
-    def loss(self, batch: LinkedLosses, points: Floats) -> Floats:
+    def loss(self, batch: LogisticLosses, points: Floats) -> Floats:
         return batch.sum_at(points)
 
-    def _nearer_the_mode(self, losses: LinkedLosses, anchor: Floats) -> Floats:
+    def _nearer_the_mode(self, losses: LogisticLosses, anchor: Floats) -> Floats:
         """Return the anchor after a few steps towards the mode of its tangents' measure."""
         weight = 2 * self.linear.regulariser
-        curvature = losses.link.steepness(losses.lipschitz * self.linear.sigma)
-        share = 1 / (1 + curvature * float((losses.vectors**2).sum()) / losses.dimension / weight)
+        share = 1 / (1 + STEEPNESS * float((losses.vectors**2).sum()) / losses.dimension / weight)
         for _ in range(STEPS):
-            mode = self.linear.body.project(-losses.slope_at(anchor)[None] / weight)[0]
+            mode = self.linear.ball.project(-losses.slope_at(anchor)[None] / weight)[0]
             anchor = anchor + share * (mode - anchor)
         return anchor
 
 
 def measure_for(
-    losses: ConvexLosses, body: Body, *, beta: float, regulariser: float
-) -> RegularisedWeights | LinkedWeights:
-    """Return the measure for a kind of losses on a body.
+    losses: ConvexLosses, ball: Ball, *, beta: float, regulariser: float
+) -> RegularisedWeights | LogisticWeights:
+    """Return the measure for a kind of losses on a ball.
 
     Args:
         losses: losses of the kind that will be played.
-        body: convex body of the points.
+        ball: ball of the points.
         beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
     """
-    linear = RegularisedWeights(body=body, beta=beta, regulariser=regulariser)
+    linear = RegularisedWeights(ball=ball, beta=beta, regulariser=regulariser)
     if isinstance(losses, LinearLosses):
         return linear
-    return LinkedWeights(linear=linear, none=losses.rounds(0, 0))
+    return LogisticWeights(linear=linear, none=losses.rounds(0, 0))

@@ -43,7 +43,7 @@ from ledger import SEED
 
 FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = Verdict
 HELD = {HOLDS, LOOSE}
-EXPERTS, LAZY, DARTBOARD, COUPLING, LABELS = ledger.PAPERS.values()
+EXPERTS, LAZY, DARTBOARD, LABELS = ledger.PAPERS.values()
 STATEMENTS = ledger.statements()
 NOT_HELD = {
     FAILS: {
@@ -53,7 +53,7 @@ NOT_HELD = {
         *("convex-value", "convex-temperature", "cells", "differences-of-outputs"),
         *("conditional-composition", "normalised-ratio", "switch-budget"),
         *("dartboard-regret", "dartboard-last-step", "dartboard-corollary-6"),
-        *("updates-regret", "ctrl-delta", "ctrl-budget", "ctrl-past"),
+        "updates-regret",
     },
     VACUOUS: {
         *("meta-of-thirteen", "wma-risk", "exp3-risk", "hard-class"),
@@ -235,19 +235,19 @@ def findings_of(*findings):
 
 
 def test_a_finding_without_a_statement_or_the_reverse_is_an_error(monkeypatch):
-    """Coupling has six statements."""
-    theirs = [name for name, about in STATEMENTS.items() if about.paper == COUPLING]
+    """The paper of the dartboard has sixteen statements."""
+    theirs = [name for name, about in STATEMENTS.items() if about.paper == DARTBOARD]
     found = [Finding(name, 1.0, 1.0, numbers=defaultdict(float)) for name in theirs]
-    monkeypatch.setitem(ledger.CHECKS, "coupling", [findings_of(*found)])
-    assert len(ledger.claims("coupling", seed=SEED)) == len(theirs) == 6
-    monkeypatch.setitem(ledger.CHECKS, "coupling", [findings_of(*found[1:])])
-    with pytest.raises(ValueError, match=f"coupling: no check decides {theirs[0]}"):
-        ledger.claims("coupling", seed=SEED)
+    monkeypatch.setitem(ledger.CHECKS, "dartboard", [findings_of(*found)])
+    assert len(ledger.claims("dartboard", seed=SEED)) == len(theirs) == 16
+    monkeypatch.setitem(ledger.CHECKS, "dartboard", [findings_of(*found[1:])])
+    with pytest.raises(ValueError, match=f"dartboard: no check decides {theirs[0]}"):
+        ledger.claims("dartboard", seed=SEED)
     for name in ("nothing", "gap-law", "headline-tree"):  # unknown, of another paper, on data
         more = findings_of(*found, Finding(name, 1.0, 1.0))
-        monkeypatch.setitem(ledger.CHECKS, "coupling", [more])
+        monkeypatch.setitem(ledger.CHECKS, "dartboard", [more])
         with pytest.raises(KeyError, match=name):
-            ledger.claims("coupling", seed=SEED)
+            ledger.claims("dartboard", seed=SEED)
 
 
 def test_all_texts_have_their_numbers(findings):
@@ -556,9 +556,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("updates-regret", "mean_lead", times(0), {FAILS}),  # against the best in the mean
         ("updates-rate", "play_blocks", argument(1, lambda epsilon: epsilon / 1000), {FAILS}),
         ("blocks-horizon", "excess", times(200), {NOT_PROVED}),
-        ("ctrl-epsilon", "theorem_6", LESS_PRIVATE, {FAILS}),
-        ("ctrl-regret", "CoupledLeader.loss", times(2), {FAILS}),
-        ("ctrl-switches", "CoupledLeader.log_ratio", times(40), {FAILS}),
         ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
         ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],

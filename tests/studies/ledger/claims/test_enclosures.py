@@ -266,7 +266,7 @@ def switch_budget() -> Numbers:
     return arb(1), sums / largest(after)
 
 
-# ---- the dartboard and CTRL ------------------------------------------------------------------
+# ---- the dartboard ---------------------------------------------------------------------------
 
 
 def dartboard_regret() -> Numbers:
@@ -309,28 +309,6 @@ def updates_regret() -> Numbers:
     return arb(0), T * arb(math.comb(2 * T, T)) / (2 * arb(4) ** T)
 
 
-def ctrl_delta() -> Numbers:
-    """T = 100,000, d = 10, epsilon = 0.1, G = 1, beta = 1/4, D = 2."""
-    T, d, epsilon = arb(10**5), 10, exact("0.1")
-    cube, root = 1000 * T ** exact("1/3") / epsilon, (T / DELTA).log().sqrt()
-    second = 250 * T ** exact("5/12") * (d / epsilon).sqrt() * root
-    eta = 1 / largest([T.sqrt(), second, cube * d * root / 4])
-    sigma = cube * (d * (120 * T / DELTA).log()).sqrt()
-    far = (2 * d * (120 * T**2 / DELTA).log()).sqrt()
-    phi = 2 * (eta * d / 2 + (9 + 6 * sigma * far) / (2 * sigma**2))
-    return arb(1), 1 + 3 * T * (-T * (1 - (-2 * phi).exp())).exp() / DELTA
-
-
-def ctrl_budget() -> Numbers:
-    """T = 1,000, log Phi = 1/2."""
-    return arb(1), 3000 * (exact("0.1") + 1 - (-arb(1)).exp()) / (300 + 1000)
-
-
-def ctrl_past() -> Numbers:
-    """A point that stays outside of a set is never inside."""
-    return arb(1), arb(0)
-
-
 # ---- online distribution learning ------------------------------------------------------------
 
 
@@ -370,9 +348,6 @@ ENCLOSED: dict[str, Callable[[], Numbers]] = {
     "dartboard-last-step": dartboard_last_step,
     "dartboard-corollary-6": dartboard_corollary_6,
     "updates-regret": updates_regret,
-    "ctrl-delta": ctrl_delta,
-    "ctrl-budget": ctrl_budget,
-    "ctrl-past": ctrl_past,
     "cells": cells,
     "differences-of-outputs": differences_of_outputs,
 }

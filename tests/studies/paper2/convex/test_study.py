@@ -17,11 +17,9 @@ from dpol.lazy.convex.accounting import (
     convex_epsilon,
     theorem_3_12,
 )
-from dpol.lazy.convex.bodies import BODIES, Ball
+from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.comparators import NOISES, best_regulariser, private_ftrl
-from dpol.lazy.convex.lazy_weights import lazy_weights_epsilon, play_lazy_weights
-from dpol.lazy.convex.leader import CoupledLeader, choose_coupled
-from dpol.lazy.convex.losses import drifting_losses, linked_losses, total_loss
+from dpol.lazy.convex.losses import LogisticLosses, drifting_losses, total_loss
 from dpol.lazy.convex.measure import RegularisedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import compute
@@ -29,9 +27,9 @@ from dpol.studies.paper2.convex import compute as module
 from dpol.studies.paper2.convex.settings import Convex
 from dpol.studies.paper2.convex.study import STUDY
 
-NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "lazy-regularised-weights", "dp-ftrl"]
-NAMES += ["mf-dp-ftrl", "gradient-descent"]
-LAZY = NAMES[:4]
+NAMES = ["l2p-sound", "l2p-one-round", "l2p-theorem-3.12", "dp-ftrl", "mf-dp-ftrl"]
+NAMES += ["gradient-descent"]
+LAZY = NAMES[:3]
 
 
 # ---- L2P -----------------------------------------------------------------------------------------
@@ -46,7 +44,7 @@ def test_regret_is_below_its_bound():
     game = ConvexGame(n_rounds=1000, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-2)
     best = choose_convex_parameters(game, epsilon=8.0)
     losses = drifting_losses(1000, 2, 1.0, 3)
-    measure = RegularisedWeights(body=Ball(2, 2.0), beta=best.beta, regulariser=best.regulariser)
+    measure = RegularisedWeights(ball=Ball(2, 2.0), beta=best.beta, regulariser=best.regulariser)
     coins = replicate_generators(0, ("test",), range(15), "algorithm")
     regret = play(measure, best, losses, coins)[0] - losses.least_total(Ball(2, 2.0))
     R = 2.0 * game.n_rounds + best.regulariser
@@ -84,9 +82,8 @@ def small() -> pd.DataFrame:
 def test_every_setting_has_its_rows():
     table = small()
     assert table["algorithm"].tolist() == NAMES
-    assert table["accountant"].tolist() == ["sound"] * 4 + [""] * 3
-    assert table["redraws"].isna().tolist() == [False] * 4 + [True] * 3
-    assert table["limit"].notna().tolist() == [name == LAZY[3] for name in NAMES]
+    assert table["accountant"].tolist() == ["sound"] * 3 + [""] * 3
+    assert table["redraws"].isna().tolist() == [False] * 3 + [True] * 3
     parameters = ["batch_size", "eta", "fake_switch", "beta", "regulariser", "accounted_epsilon"]
     private = table["algorithm"].isin(LAZY)
     assert table.loc[private, parameters].notna().all(axis=None)
@@ -99,10 +96,7 @@ def test_accounted_epsilons_agree_with_the_parameters():
     for row, c in zip(sound, (1.0, 1.0, 2.0), strict=False):
         point = int(row.batch_size), row.eta, row.fake_switch, row.beta, row.regulariser
         assert row.accounted_epsilon == convex_epsilon(game, *point, c)
-    row = small().loc[3]
-    point = row.fake_switch, row.beta, row.regulariser, row.limit
-    assert row.accounted_epsilon == lazy_weights_epsilon(game, *point)
-    assert small()["accounted_epsilon"][[0, 3]].between(3.6, 4.0).all()
+    assert 3.6 < small()["accounted_epsilon"][0] <= 4.0
     assert small()["beta"][2] == preset.beta
 
 
@@ -113,22 +107,16 @@ def by_hand(row, replicate):
     coins = replicate_generators(5, key, [replicate], f"algorithm {row.algorithm}")
     if row.algorithm in LAZY:
         normaliser = 2.0 if row.algorithm == "l2p-theorem-3.12" else 1.0
-        one_point = row.algorithm == LAZY[3]
         parameters = LazyParameters(
-            int(row.batch_size),
-            row.eta,
-            row.fake_switch,
-            normaliser=normaliser,
-            limit=row.limit if one_point else math.inf,
+            int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
         )
-        measure = RegularisedWeights(body=Ball(2, 3.0), beta=row.beta, regulariser=row.regulariser)
-        rule = play_lazy_weights if one_point else play
-        total, redraws = rule(measure, parameters, losses, coins)
+        measure = RegularisedWeights(ball=Ball(2, 3.0), beta=row.beta, regulariser=row.regulariser)
+        total, redraws = play(measure, parameters, losses, coins)
         return float(total[0]) - best, float(redraws[0])
     if row.algorithm in NOISES:
-        mu, noise, body = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm], Ball(2, 3.0)
-        weight = best_regulariser(losses, body, noise, mu)
-        points = private_ftrl(losses, body, noise, mu=mu, regulariser=weight, generators=coins)
+        mu, noise, ball = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm], Ball(2, 3.0)
+        weight = best_regulariser(losses, ball, noise, mu)
+        points = private_ftrl(losses, ball, noise, mu=mu, regulariser=weight, generators=coins)
         return float(total_loss(losses, points)[0]) - best, math.nan
     x, total = np.zeros(2), 0.0
     for t, gradient in enumerate(losses.vectors, start=1):
@@ -146,13 +134,12 @@ def test_a_row_is_what_its_parameters_give():
         assert row.regret_runs == pytest.approx(regret.tolist(), rel=1e-9)
         assert row.mean_regret == pytest.approx(regret.mean(), rel=1e-9)
         assert row.redraws == pytest.approx(redraws.mean(), nan_ok=True)
-        expected = float(half_width(regret, 0.95, 7))
+        expected = float(half_width(regret, 0.95, 6))
         assert row.ci_half_width == pytest.approx(expected, rel=1e-9)
-        rule = "ratio of densities" if row.algorithm == LAZY[3] else "L2P"
         if row.algorithm in LAZY:
-            mechanism = f"lazy resampling from regularised multiplicative weights ({rule})"
+            mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
             assert row.mechanism == mechanism
-    assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 6 * 5 // 2
+    assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 5 * 4 // 2
 
 
 def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(monkeypatch):
@@ -161,8 +148,7 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
     def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
         raise ValueError("the choice of parameters takes seconds; most rows do not need it")
 
-    for name in ("choose_convex_parameters", "choose_lazy_weights"):
-        monkeypatch.setattr(f"dpol.studies.paper2.convex.compute.{name}", refuse)
+    monkeypatch.setattr(module, "choose_convex_parameters", refuse)
     # The parameters of other tests are not asked for again.
     own = functools.lru_cache(module._parameters.__wrapped__)
     monkeypatch.setattr(module, "_parameters", own)
@@ -174,8 +160,7 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
     assert one["T"].tolist() == [4] * 16 + [3] * 16
     assert one["epsilon"].tolist() == ([4.0] * 4 + [1.0] * 4) * 4
     rows = one.query("T == 3 and d == 2 and epsilon == 4").reset_index(drop=True)
-    chosen = [*LAZY[:2], LAZY[3]]
-    expected = small()[~small()["algorithm"].isin(chosen)].reset_index(drop=True)
+    expected = small()[~small()["algorithm"].isin(LAZY[:2])].reset_index(drop=True)
     pd.testing.assert_frame_equal(rows, expected[rows.columns])
     assert (one["mean_regret"] != other["mean_regret"])[one["d"] == 2].all()
 
@@ -183,29 +168,24 @@ def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_se
 def test_an_epsilon_that_no_parameters_reach_has_no_row():
     asked = config(epsilons=[1e-12], delta=1e-9)
     played = study_convex(asked, seed=5)["algorithm"].tolist()
-    assert played == [LAZY[2], *NAMES[4:]]
+    assert played == [LAZY[2], *NAMES[3:]]
 
 
-# ---- other losses and bodies ---------------------------------------------------------------------
-
-GAMES = ["logistic-box", "absolute-simplex", "linear-simplex"]
+# ---- logistic losses -----------------------------------------------------------------------------
 
 
 @functools.lru_cache
 def games() -> pd.DataFrame:
-    return study_convex(
-        config(n_rounds=[60], games=["linear-ball", *GAMES], dimensions=[3]), seed=5
-    )
+    both = ["linear", "logistic"]
+    return study_convex(config(n_rounds=[60], losses=both, dimensions=[3]), seed=5)
 
 
 def test_every_game_has_its_rows_and_its_own_draws() -> None:
     table = games()
-    played = table.groupby(["loss", "body"], sort=False)["algorithm"].apply(list).to_dict()
-    assert played == dict.fromkeys(
-        [("linear", "ball"), *(tuple(game.split("-")) for game in GAMES)], NAMES
-    )
+    played = table.groupby("loss", sort=False)["algorithm"].apply(list).to_dict()
+    assert played == {"linear": NAMES, "logistic": NAMES}
     assert not table.duplicated(["algorithm", "mean_regret"]).any()
-    alone = study_convex(config(n_rounds=[60], games=GAMES[:1], dimensions=[3]), seed=5)
+    alone = study_convex(config(n_rounds=[60], losses=["logistic"], dimensions=[3]), seed=5)
     logistic = table[(table["loss"] == "logistic")].reset_index(drop=True)
     drop = ["ci_half_width", "ci_comparisons"]
     pd.testing.assert_frame_equal(logistic.drop(columns=drop), alone.drop(columns=drop))
@@ -213,43 +193,16 @@ def test_every_game_has_its_rows_and_its_own_draws() -> None:
 
 def test_regrets_of_simple_play_agree_with_their_bound_and_definition() -> None:
     """Gradient descent meets its bound; staying at the centre has the regret of the table."""
-    table = games()
+    table, ball = games(), Ball(3, 3.0)
     plain = table[table["algorithm"] == "gradient-descent"]
     assert (plain["mean_regret"] <= 1.5 * 3.0 * 0.5 * math.sqrt(60)).all()
     for row in plain.itertuples():
-        body, still = BODIES[row.body](3, 3.0), []
+        still = []
         for r in range(3):
-            losses = linear = drifting_losses(60, 3, 0.5, 5, r)
-            if row.loss != "linear":
-                losses = linked_losses(row.loss, linear, body, 5, r)
-            total = total_loss(losses, [body.centre[None]] * 60)[0]
-            still.append(total - losses.least_total(body))
+            losses = drifting_losses(60, 3, 0.5, 5, r)
+            if row.loss == "logistic":
+                losses = LogisticLosses(losses.vectors, 0.5)
+            total = total_loss(losses, [ball.centre[None]] * 60)[0]
+            still.append(total - losses.least_total(ball))
         assert row.still_regret == pytest.approx(np.mean(still), rel=1e-12)
     assert (table["still_regret"] > 0).all()
-
-
-def test_a_simplex_in_one_dimension_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 2 dimensions; leave 1 out"):
-        config(games=["linear-simplex"], dimensions=[1, 2])
-
-
-# ---- CTRL ----------------------------------------------------------------------------------------
-
-
-def test_ctrl_plays_smooth_losses_on_a_ball_and_a_box_if_t_is_large_enough() -> None:
-    asked = config(n_rounds=[170], games=["logistic-box", "absolute-ball", "linear-simplex"])
-    table = study_convex(asked, seed=5)
-    assert table.loc[table["algorithm"] == "ctrl", "body"].tolist() == ["box"]
-    (row,) = table[table["algorithm"] == "ctrl"].itertuples()
-    game = ConvexGame(n_rounds=170, dimension=2, diameter=3.0, lipschitz=0.5, delta=1e-6)
-    chosen = choose_coupled(game, 0.5**2 / 4, epsilon=4.0)
-    assert (row.eta, row.sigma, row.limit) == (chosen.eta, chosen.sigma, chosen.limit)
-    assert (row.accounted_epsilon, row.accountant) == (chosen.epsilon, "published")
-    key, box = ("convex", "logistic-box", 170, 2, 4.0), BODIES["box"](2, 3.0)
-    for r in range(3):
-        losses = linked_losses("logistic", drifting_losses(170, 2, 0.5, 5, r), box, 5, r)
-        leader = CoupledLeader(losses=losses, body=box, parameters=chosen)
-        coins = replicate_generators(5, key, [r], "algorithm ctrl")
-        total, _ = play(leader, chosen, leader, coins)
-        assert row.regret_runs[r] == pytest.approx(total[0] - losses.least_total(box))
-    assert (table["sigma"].notna() == (table["algorithm"] == "ctrl")).all()

@@ -14,11 +14,10 @@ from pydantic import TypeAdapter
 from dpol.core.logs import progress
 from dpol.core.schemas import read_frame
 from dpol.core.yaml_files import read_yaml
-from dpol.show.papers import COUPLING, DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
+from dpol.show.papers import DARTBOARD, DISTRIBUTIONS, EXPERTS, LAZY
 from dpol.studies.games.summary import schema
 from dpol.studies.ledger.claims import (
     adabatch,
-    coupling,
     dartboard,
     experts,
     gains,
@@ -36,7 +35,6 @@ PAPERS = {
     "experts": EXPERTS,
     "lazy": LAZY,
     "dartboard": DARTBOARD,
-    "coupling": COUPLING,
     "labels": DISTRIBUTIONS,
 }
 """Titles by label. Each paper is a point of the study."""
@@ -46,7 +44,6 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "experts": (*experts.CHECKS, *adabatch.CHECKS, *limit.CHECKS),
     "lazy": (*lazy.CHECKS, *lemmas.CHECKS),
     "dartboard": dartboard.CHECKS,
-    "coupling": coupling.CHECKS,
     "labels": labels.CHECKS,
 }
 """Checks of each paper, by label. Those of `gains` are apart: they need a run."""

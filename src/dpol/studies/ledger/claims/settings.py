@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from dpol.core.settings import Settings, Several
 
-Paper = Literal["experts", "lazy", "dartboard", "coupling", "labels"]
+Paper = Literal["experts", "lazy", "dartboard", "labels"]
 
 
 class Claims(Settings):

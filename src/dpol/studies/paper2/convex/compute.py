@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
@@ -19,27 +18,14 @@ from dpol.lazy.convex.accounting import (
     choose_convex_parameters,
     theorem_3_12,
 )
-from dpol.lazy.convex.bodies import BODIES, Body, BodyName
+from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.comparators import (
     NOISES,
     best_regulariser,
     gradient_descent,
     private_ftrl,
 )
-from dpol.lazy.convex.lazy_weights import choose_lazy_weights, play_lazy_weights
-from dpol.lazy.convex.leader import (
-    CoupledLeader,
-    CoupledParameters,
-    choose_coupled,
-    smoothness,
-)
-from dpol.lazy.convex.losses import (
-    ConvexLosses,
-    LossName,
-    drifting_losses,
-    linked_losses,
-    total_loss,
-)
+from dpol.lazy.convex.losses import ConvexLosses, LogisticLosses, drifting_losses, total_loss
 from dpol.lazy.convex.measure import measure_for
 from dpol.lazy.parameters import AccountedParameters
 from dpol.lazy.transform import play
@@ -47,14 +33,14 @@ from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.guarantee import Guarantee
 from dpol.studies.jobs import read_rows
 from dpol.studies.paper2.convex.points import ConvexPoint
-from dpol.studies.paper2.convex.settings import COUPLED, LINEAR, ONE_POINT, Convex
+from dpol.studies.paper2.convex.settings import Convex
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
 from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = ConvexPoint
 DIAMETER, LIPSCHITZ = 2.0, 1.0
-"""Diameter D of the body, and Lipschitz constant L of the losses."""
+"""Diameter D of the ball, and Lipschitz constant L of the losses."""
 
 
 def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
@@ -69,39 +55,31 @@ def run(point: ConvexPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of a replicate."""
-    T, d = point.n_rounds, point.dimension
-    loss_name, body_name = point.game.split("-")
-    body = BODIES[cast("BodyName", body_name)](d, DIAMETER)
-    linear = drifting_losses(T, d, LIPSCHITZ, seed, replicate)
-    losses: ConvexLosses = linear
-    if loss_name != "linear":
-        losses = linked_losses(cast("LossName", loss_name), linear, body, seed, replicate)
-    least = losses.least_total(body)
-    free = regrets(total_loss(losses, gradient_descent(losses, body)) - least)
-    still = total_loss(losses, itertools.repeat(body.centre[None], T)) - least
+    T, d, ball = point.n_rounds, point.dimension, Ball(point.dimension, DIAMETER)
+    losses: ConvexLosses = drifting_losses(T, d, LIPSCHITZ, seed, replicate)
+    if point.loss == "logistic":
+        losses = LogisticLosses(losses.vectors, LIPSCHITZ)
+    least = losses.least_total(ball)
+    free = regrets(total_loss(losses, gradient_descent(losses, ball)) - least)
+    still = total_loss(losses, itertools.repeat(ball.centre[None], T)) - least
     for epsilon in point.epsilons:
-        # Linear losses on a ball keep a key of their own, since the key seeds the generators.
-        key = ("convex", "linear" if point.game == LINEAR else point.game, T, d, float(epsilon))
+        key = ("convex", point.loss, T, d, float(epsilon))
 
         def coins(name: str, key: Key = key) -> ReplicateGenerators:
             return replicate_generators(seed, key, [replicate], f"algorithm {name}")
 
-        played = _private(point, losses, body, epsilon, coins)
+        played = _private(point, losses, ball, epsilon, coins)
         private = ((name, regrets(total - least, *of)) for name, total, of in played)
         for algorithm, row in (*private, ("gradient-descent", free)):
-            accountant = "sound" if algorithm.startswith(("l2p", ONE_POINT)) else ""
             yield {
-                "loss": loss_name,
-                "body": body_name,
+                "loss": point.loss,
                 "T": T,
                 "d": d,
                 "epsilon": epsilon,
                 "still_regret": still,
                 "delta": point.delta,
-                "limit": math.nan,
-                "sigma": math.nan,
                 "algorithm": algorithm,
-                "accountant": "published" if algorithm == COUPLED else accountant,
+                "accountant": "sound" if algorithm.startswith("l2p") else "",
                 **row,
             }
 
@@ -109,7 +87,7 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
 def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals that hold together, and pairs of algorithms."""
     whole, errors = read_rows(files["convex"]), {"standard_error": "ci_half_width"}
-    game = ["loss", "body", "T", "d", "epsilon"]
+    game = ["loss", "T", "d", "epsilon"]
     return {
         "convex": add_intervals(whole, errors, facts.confidence),
         "convex_pairs": pairs_of(whole, game, facts.confidence),
@@ -121,32 +99,22 @@ _Outcome = tuple[str, Floats, tuple[Floats | None, Guarantee, AccountedParameter
 
 
 @lru_cache(maxsize=64)
-def _parameters(
-    game: ConvexGame, beta: float | None, epsilon: float
-) -> Mapping[str, ConvexParameters | CoupledParameters]:
-    """Return the parameters of L2P and its predecessors that reach epsilon.
-
-    `beta` is the smoothness of the losses; None if CTRL cannot play.
-    """
-    chosen: dict[str, ConvexParameters | CoupledParameters] = {}
+def _parameters(game: ConvexGame, epsilon: float) -> Mapping[str, ConvexParameters]:
+    """Return the parameters of L2P that reach epsilon, and those of Theorem 3.12."""
+    chosen: dict[str, ConvexParameters] = {}
     for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
         with suppress(ValueError):  # No parameters reach epsilon.
             chosen[name] = choose_convex_parameters(
                 game, epsilon=epsilon, largest_batch=largest_batch
             )
     chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
-    with suppress(ValueError):
-        chosen[ONE_POINT] = choose_lazy_weights(game, epsilon=epsilon)
-    with suppress(ValueError):
-        if beta is not None:
-            chosen[COUPLED] = choose_coupled(game, beta, epsilon=epsilon)
     return chosen
 
 
 def _private(
     point: ConvexPoint,
     losses: ConvexLosses,
-    body: Body,
+    ball: Ball,
     epsilon: float,
     coins: Callable[[str], ReplicateGenerators],
 ) -> Iterator[_Outcome]:
@@ -159,26 +127,13 @@ def _private(
         lipschitz=L,
         delta=delta,
     )
-    beta = None
-    with suppress(ValueError):  # CTRL cannot play this game.
-        beta = smoothness(losses, body)
-    chosen = _parameters(game, beta, epsilon)
-    for name, parameters in chosen.items():
-        if isinstance(parameters, CoupledParameters):
-            mechanism = "coupled minimisers of noisy sums of losses (CTRL)"
-            leader = CoupledLeader(losses=losses, body=body, parameters=parameters)
-            total, redraws = play(leader, parameters, leader, coins(name))
-        else:
-            rule, play_rule = "L2P", play
-            if name == ONE_POINT:
-                rule, play_rule = "ratio of densities", play_lazy_weights
-            mechanism = f"lazy resampling from regularised multiplicative weights ({rule})"
-            measure = measure_for(
-                losses, body, beta=parameters.beta, regulariser=parameters.regulariser
-            )
-            total, redraws = play_rule(measure, parameters, losses, coins(name))
+    for name, parameters in _parameters(game, epsilon).items():
+        measure = measure_for(
+            losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
+        )
+        total, redraws = play(measure, parameters, losses, coins(name))
         guarantee = central_guarantee(
-            mechanism,
+            "lazy resampling from regularised multiplicative weights (L2P)",
             L,
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
@@ -188,10 +143,10 @@ def _private(
     for name, noise in NOISES.items():
         points = private_ftrl(
             losses,
-            body,
+            ball,
             noise,
             mu=mu,
-            regulariser=best_regulariser(losses, body, noise, mu),
+            regulariser=best_regulariser(losses, ball, noise, mu),
             generators=coins(name),
         )
         guarantee = central_guarantee(noise.mechanism, 2 * L, "L2, gradient", mu=mu)

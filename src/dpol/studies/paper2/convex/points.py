@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpol.studies.paper2.convex.settings import GameName
+from dpol.studies.paper2.convex.settings import LossName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +14,7 @@ class ConvexPoint:
     Args:
         n_rounds: number of rounds T.
         dimension: dimension d.
-        game: kind of losses and body.
+        loss: kind of losses.
         epsilons: privacy epsilon for a change of one round's loss.
         delta: privacy delta.
         replicates: runs of every setting.
@@ -22,7 +22,7 @@ class ConvexPoint:
 
     n_rounds: int
     dimension: int
-    game: GameName
+    loss: LossName
     epsilons: tuple[float, ...]
     delta: float
     replicates: int

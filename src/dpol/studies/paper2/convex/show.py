@@ -8,19 +8,19 @@ SECTIONS = (
         name="convex",
         chapter="second",
         title="Table 1: convex losses",
-        about="L2P for online convex optimisation on a ball, a box or a simplex, as in"
-        f" {cited(LAZY)}. Linear losses on a ball are the theorem’s hard case.",
+        about="L2P for online convex optimisation on a ball, as in"
+        f" {cited(LAZY)}. Linear losses are the theorem’s hard case.",
         results=("convex", "convex_pairs"),
         figures=(
             FigureSpec(
                 name="convex-regret",
                 title="What each algorithm learns",
                 description="There is a row for each algorithm, the best on top, a panel for each"
-                " game and ε, and a marker for each dimension d. 0% is the regret of a point that"
-                " never moves, the centre of the body; 100% is the regret of gradient descent"
-                " without privacy. The games are the longest. Bars are intervals (Student’s t)"
-                " that hold together. They cover the losses, which are drawn anew for each run,"
-                " and the noise.",
+                " kind of losses and ε, and a marker for each dimension d. 0% is the regret of a"
+                " point that never moves, the centre of the ball; 100% is the regret of gradient"
+                " descent without privacy. The games are the longest. Bars are intervals"
+                " (Student’s t) that hold together. They cover the losses, which are drawn anew for"
+                " each run, and the noise.",
             ),
         ),
         tables=(

@@ -26,8 +26,6 @@ TITLES: Mapping[str, str] = {
     "l2p-theorem-3.12": "L2P, Theorem 3.12",
     "dartboard-sound": "dartboard, sound accountant †",
     "dartboard-published": "dartboard, published accountant",
-    "lazy-regularised-weights": "lazy regularised weights †",
-    "ctrl": "CTRL, published accountant",
     BLOCKS: "private blocks, our reading, pure ε",
     LIMITED: "limited updates, pure ε",
     "tree-ftpl-min-noise": "tree, least noise",
@@ -50,9 +48,8 @@ def _name_of(frames: Frames) -> str:
 def _regrets_of(frames: Frames) -> pd.DataFrame:
     """Return the rows of the table of regrets, with the title of their losses."""
     regrets = frames[_name_of(frames)]
-    if "loss" in regrets:
-        return regrets.assign(adversary=regrets["loss"] + " losses, " + regrets["body"])
-    return regrets.assign(adversary=regrets["adversary"] + " losses")
+    kind = "loss" if "loss" in regrets else "adversary"
+    return regrets.assign(adversary=regrets[kind] + " losses")
 
 
 def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
@@ -106,7 +103,7 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
 def _is_level(best: Mapping[Any, Any], frames: Frames) -> bool:
     """Return whether the joint interval of a difference of the best of a game contains 0."""
     pairs = frames[f"{_name_of(frames)}_pairs"]
-    game = [name for name in ("loss", "body", "T", "d", "epsilon") if name in pairs]
+    game = [name for name in ("loss", "T", "d", "epsilon") if name in pairs]
     here = (pairs[game] == [best[name] for name in game]).all(axis=1)
     if "adversary" in pairs:
         here &= pairs["adversary"] + " losses" == best["adversary"]

@@ -16,7 +16,7 @@ from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
 
-PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "sigma", "beta", "regulariser")
+PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "beta", "regulariser")
 """Parameters that have a column in at least one of the studies."""
 
 MEANS = {"regret_runs": "mean_regret"}
