@@ -57,7 +57,6 @@ NOT_HELD = {
     },
     VACUOUS: {
         *("meta-of-thirteen", "wma-risk", "exp3-risk", "hard-class"),
-        "composition-as-stated",
     },
     NOT_PROVED: {"convex-privacy-50"},
     UNDECIDED: set(),  # no interval is too wide
@@ -311,7 +310,6 @@ def test_the_first_round_costs_the_mean_divergence_from_the_mean():
         ("wma-scale", 2 * math.sqrt(20_480 * math.log(10)) + 32, 187.1, 0.05),
         ("convex-precondition", 1, math.log(2e11) / math.log(1e12), 1e-9),  # eps B log(2 T / delta)
         ("convex-privacy-50", 1, 1.247, 0.001),
-        ("likelihood-ratios", 0.06 * 0.4988, 0.04 * 0.4975, 1e-4),  # 2 of 1 / (ε/2), of 6 / ε
         ("meta-of-turncoats", 127.1, 526, 25),
         # (sqrt(log 2) + sqrt(log(500 / (0.01 log 2)))) sqrt(2 * 11 / (500 pi)); other runs.
         ("heuristic-quantile", 0.49440, 0.4653, 0.012),
@@ -401,11 +399,6 @@ def ahead(means: Any) -> Any:
 def lone(mixture: BatchMixture) -> BatchMixture:
     """Replace a mixture by one batch of the mean size."""
     return BatchMixture(mixture.mu, np.ones(1) * round(mixture.mean()), np.ones(1))
-
-
-def half_root(lemma: Any) -> Any:
-    """Lemma 2 with half of its root."""
-    return lambda K, each, delta: (lemma(K, each, delta) + K * each**2 / 2) / 2
 
 
 def log_of_product(K: int, T: int) -> float:
@@ -517,7 +510,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("differences-of-outputs", "LARGEST_FACTOR", to(2.0), HELD),
         ("cost-of-batches regret-of-transformation", "expected_loss", squared, HELD),
         ("tv-of-hard-class", "lower_bound_of_tv", times(30.0), {FAILS}),
-        ("composition", "strong_composition", half_root, {FAILS}),
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
         ("response-risk", "_play", argument(3, to_a_fifth), {FAILS}),
         # Tolerances a hundred and three hundred times as large.
@@ -535,7 +527,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
             {FAILS},
         ),
         ("proven-rate-epsilon", "choose_parameters", milder, {FAILS}),
-        ("composition-of-source", "math.tanh", times(0.1), {FAILS}),
         ("coupling", "disagreement", to(lambda one, other: 1 - float(one @ other)), {NOT_PROVED}),
         ("conditional-composition", "ADVANTAGE", to(1.5), HELD),
         ("normalised-ratio", "BEYOND", to(1.15), HELD),
@@ -721,13 +712,3 @@ def test_expected_losses_by_hand():
     assert lazy.expected_loss(losses, eta, 1) == pytest.approx(1 / 2 + 1 / 3 + 4 / 5)
     assert lazy.expected_loss(losses, eta, 2) == pytest.approx(1 / 2 + 1 / 2 + 4 / 5)
     assert lazy.expected_loss(losses, eta, 3) == pytest.approx(3 / 2)
-
-
-def test_enumerated_regret_by_hand():
-    """K = 2, T = 2, losses (1, 0) twice: the first is seen with probability 1/2.
-
-    The expected loss is 1/2 in round 1, and the mean of 1/2 and e^-r / (1 + e^-r) in round 2.
-    """
-    losses, rate = np.array([[1.0, 0.0], [1.0, 0.0]]), 0.7
-    second = (1 / 2 + math.exp(-rate) / (1 + math.exp(-rate))) / 2
-    assert labels.enumerated_regret(losses, rate) == pytest.approx(1 / 2 + second)

@@ -27,17 +27,6 @@ def test_the_exact_epsilon_is_the_divergence_over_all_events():
         np.testing.assert_allclose(exact_epsilon(one, other, delta), expected, atol=1e-9)
 
 
-def test_equal_responses_are_counted_right():
-    """All 4^4 outcomes of four responses and their number of true answers have one exact ε."""
-    whole, counted = lemmas.responses([0.3] * 4, [0.0] * 4), lemmas.equal_responses(0.3, 4)
-    assert [float(law.sum()) for law in (*whole, *counted)] == pytest.approx([1.0] * 4)
-    for delta in (0.0, 1e-3, 0.1):
-        assert exact_epsilon(*whole, delta) == pytest.approx(exact_epsilon(*counted, delta))
-    assert exact_epsilon(*counted, 0.0) == pytest.approx(1.2)
-    # A single response keeps its own δ.
-    assert exact_epsilon(*lemmas.responses([0.3], [0.01]), 0.01) == pytest.approx(0.3)
-
-
 def test_a_race_disagrees_as_often_as_computed():
     """100,000 races refuse a sound formula with probability 1e-6, and find an error of 0.01."""
     one, other = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.1, 0.3, 0.2, 0.4])

@@ -143,15 +143,6 @@ def game_streams(rng: np.random.Generator, n: int) -> dict[str, Floats]:
     }
 
 
-def expected_maximum(_: int) -> Findings:
-    """Check the mean of the largest of N standard normals."""
-    z = np.linspace(-12.0, 12.0, 24_001)
-    for N in (2, 3, 10, 100, 10**4, 10**6):
-        below = np.exp(N * scipy.special.log_ndtr(z))
-        mean = float(((z > 0) - below).sum() * (z[1] - z[0]))
-        yield Finding("expected-maximum", math.sqrt(2 * math.log(N)), mean, f"N = {N:,}")
-
-
 # ---- the central comparator ------------------------------------------------------------------
 
 
@@ -545,7 +536,7 @@ def conversion(_: int) -> Findings:
 
 
 CHECKS = (
-    local_noise, regrets, expected_maximum, tree, meta_of_two, meta_of_thirteen, special_case,
+    local_noise, regrets, tree, meta_of_two, meta_of_thirteen, special_case,
     cliques, switching, longest_batches, gaps, gap_law, containing_batches, smaller_batches,
     joint_concavity, conversion,
 )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from dpol.core.randomness import Floats
-from dpol.labels.accounting import composed_delta, scale_factor
+from dpol.labels.accounting import scale_factor
 from dpol.labels.bounds import (
     exp3_bound,
     kept_by_design,
@@ -102,18 +102,6 @@ def composition(_: int) -> Findings:
         yield Finding("wma-scale", claimed, needed, case, numbers={"basic": K})
 
 
-def strong_composition(K: int, each: float, delta: float) -> float:
-    """Return epsilon by Lemma 2 for K mechanisms with epsilon' = `each`."""
-    return K * each**2 / 2 + math.sqrt(2 * math.log(1 / delta) * K) * each
-
-
-def composition_theorem(_: int) -> Findings:
-    """Check Lemma 2 for Laplace mechanisms."""
-    K, each, delta = 400, 0.05, 1e-6
-    epsilon = strong_composition(K, each, delta)
-    yield Finding("composition", delta, composed_delta(K, 1 / each, epsilon))
-
-
 def response(_: int) -> Findings:
     """Check the exact privacy loss of randomised response on M labels."""
     for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
@@ -123,56 +111,6 @@ def response(_: int) -> Findings:
 
 
 _REPLICATES = 48
-
-
-# ---- weighted majority on noisy losses -------------------------------------------------------
-
-
-def majority(seed: int) -> Findings:
-    """Check the regret of WMA on losses in [0, 1]."""
-    rng = generator(seed, "losses")
-    for K, T in itertools.product((2, 8), (20, 500)):
-        for label, losses in _loss_sequences(rng, T, K).items():
-            regret = float(_regret(losses[None], math.sqrt(2 * math.log(K) / T))[0])
-            case = f"{label}, K = {K}, T = {T}"
-            yield Finding("majority", math.sqrt(2 * T * math.log(K)), regret, case)
-
-
-def _loss_sequences(rng: np.random.Generator, T: int, K: int) -> dict[str, Floats]:
-    return {
-        "uniform": rng.random((T, K)),
-        "coins": (rng.random((T, K)) < 0.5).astype(float),
-        "one good": np.tile(np.arange(K) > 0, (T, 1)).astype(float),
-        # Ties go to the first learner, so the learners lose in turn.
-        "heaviest loses": np.eye(K)[np.arange(T) % K],
-    }
-
-
-def _regret(losses: Floats, rate: float) -> Floats:
-    """Return the regrets (N,) of exponential weights on losses (N, T, K)."""
-    before = np.cumsum(losses, axis=1) - losses
-    expected = (scipy.special.softmax(-rate * before, axis=-1) * losses).sum(axis=(1, 2))
-    return np.asarray(expected - losses.sum(axis=1).min(axis=1))
-
-
-def sampled_majority(seed: int) -> Findings:
-    """Check Lemma 7 by enumerating all sequences of the random index."""
-    rng = generator(seed, "sampled losses")
-    for K, T in ((2, 10), (3, 7)):
-        for label, losses in _loss_sequences(rng, T, K).items():
-            regret = enumerated_regret(losses, math.sqrt(2 * K * math.log(K) / T))
-            case = f"{label}, K = {K}, T = {T}"
-            yield Finding("majority-of-samples", math.sqrt(2 * T * K * math.log(K)), regret, case)
-
-
-def enumerated_regret(losses: Floats, rate: float) -> float:
-    """Return the expected regret if only a uniform coordinate of each loss is seen."""
-    K = losses.shape[1]
-    seen, total = np.zeros((1, K)), 0.0
-    for loss in losses:
-        total += float((scipy.special.softmax(-rate * seen, axis=-1) @ loss).mean())
-        seen = (seen[:, None] + loss * np.eye(K)).reshape(-1, K)
-    return total - float(losses.sum(axis=0).min())
 
 
 # ---- the upper bounds ------------------------------------------------------------------------
@@ -362,7 +300,6 @@ def _membership(sets: np.ndarray, epsilon: float) -> Floats:
 
 
 CHECKS = (
-    clipping, clipping_of_random_classes, composition, composition_theorem, response, majority,
-    sampled_majority, upper_bounds, response_risk, selection, design, risk_of_hard_class,
-    separation, contraction, differences_of_outputs,
+    clipping, clipping_of_random_classes, composition, response, upper_bounds, response_risk,
+    selection, design, risk_of_hard_class, separation, contraction, differences_of_outputs,
 )  # fmt: skip

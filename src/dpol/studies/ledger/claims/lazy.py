@@ -20,17 +20,8 @@ from dpol.lazy.exact import exact_epsilon, output_laws, worst_epsilon
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
-from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
+from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
-
-
-def zcdp_conversion(_: int) -> Findings:
-    """Check epsilon of a Gaussian mechanism, which is rho-zCDP, against the paper's conversion."""
-    for rho, delta in itertools.product(np.geomspace(1e-4, 1, 9), (0.249, 0.1, 1e-3, 1e-6, 1e-12)):
-        claimed = 3 * math.sqrt(rho * math.log(1 / delta))
-        exact = epsilon_of_delta(delta, math.sqrt(2 * rho))
-        yield Finding("zcdp-conversion", claimed, exact, f"ρ = {rho:.3g}, δ = {delta:g}")
-
 
 # ---- multiplicative weights ------------------------------------------------------------------
 
@@ -509,7 +500,7 @@ def _distance(one: Floats, other: Floats, delta: float) -> float:
 
 
 CHECKS = (
-    zcdp_conversion, log_ratios, keep_ratio, indicator, marginals, published_over_sound,
+    log_ratios, keep_ratio, indicator, marginals, published_over_sound,
     exact_privacy, batching, batched_bound, rate_of_experts, free_privacy, proven_rate,
     rate_of_lower_bound, repeated_loss, preset_of_experts, experts_as_stated, preset_of_convex,
     accounting_of_convex, redraw_of_convex,

@@ -6,19 +6,16 @@ are (N, outcomes) or (outcomes,). All numbers are computed; randomness only choo
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame
 from dpol.lazy.exact import (
     exact_delta,
-    exact_epsilon,
     neighbours,
     output_laws,
     worst_epsilon,
@@ -38,107 +35,11 @@ def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
     return np.maximum(exact_delta(one, other, level), exact_delta(other, one, level))
 
 
-# ---- tools from differential privacy -------------------------------------------------------------
-
-
-def likelihood_ratios(seed: int) -> Findings:
-    """Check Lemma 2.4: mass with a likelihood ratio beyond e^epsilon, for the least delta."""
-    moves = generator(seed, "moves of log laws").standard_normal((300, 4))
-    one = random_laws(seed, "likelihood ratios", 300, 4)[0]
-    for epsilon, mass in itertools.product((0.1, 0.01), (0.3, 0.01)):
-        other = one * np.exp(epsilon * moves)
-        other /= other.sum(axis=1, keepdims=True)
-        # The mass beyond exceeds the bound by the least margin, in both orders.
-        small = mass * math.exp(-epsilon * (1 + 1e-9))
-        edge = np.array([[mass, small, 1 - mass - small]])
-        pairs = {"random laws": (one, other), "three outcomes": (edge, edge[:, [1, 0, 2]])}
-        for label, laws in pairs.items():
-            delta = either_way(*laws, epsilon / 2)
-            beyond = np.abs(np.log(laws[0] / laws[1])) > epsilon
-            outside = np.max([(law * beyond).sum(axis=1) for law in laws], axis=0)
-            share = np.divide(outside, delta, out=np.zeros_like(delta), where=delta > 0)
-            at = int(share.argmax())
-            claimed, measured = 6 * float(delta[at]) / epsilon, float(outside[at])
-            case = f"{label}, ε = {epsilon:g}, δ = {delta[at]:.3g}"
-            yield Finding("likelihood-ratios", claimed, measured, case, settings=len(delta))
-
-
-def groups(_: int) -> Findings:
-    """Check Lemma 2.5 for the outputs of small games of L2P, and for the worst distributions."""
-    law = LazyParameters(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=1.0)
-    sequences, pairs = neighbours(2, 3, law, (0, 1))
-    laws = output_laws(sequences, law)
-    apart = (sequences[:, None] != sequences).any(axis=3).sum(axis=2)
-    for epsilon in (0.02, 0.1, 0.4):
-        delta = max(float(either_way(laws[a], laws[b], epsilon).max()) for a, b in pairs)
-        for k in (2, 3):
-            one, other = (laws[rows] for rows in np.nonzero(apart == k))
-            measured = float(either_way(one, other, k * epsilon).max())
-            claimed = k * math.exp((k - 1) * epsilon) * delta
-            case = f"L2P, k = {k}, ε = {epsilon:g}"
-            yield Finding("groups", claimed, measured, case, settings=len(one))
-        chances = [0.0]
-        for _k in range(5):
-            chances.append(math.exp(epsilon) * chances[-1] + 1e-3)
-        chain = np.array([[chance, 1 - chance] for chance in chances])
-        least = float(either_way(chain[1:], chain[:-1], epsilon).max())
-        for k in (2, 5):
-            measured = float(either_way(chain[k:], chain[:-k], k * epsilon).max())
-            claimed = k * math.exp((k - 1) * epsilon) * least
-            yield Finding("groups", claimed, measured, f"two outcomes, k = {k}, ε = {epsilon:g}")
-
-
 def composed_epsilon(epsilons: Sequence[float], slack: float, first: float) -> float:
     """Return epsilon by equation (1) with another first term; `slack` is its delta."""
     squares = float(np.square(epsilons).sum())
     logs = math.log(math.e + math.sqrt(squares) / slack), math.log(1 / slack)
     return first + math.sqrt(2 * squares * min(logs))
-
-
-def responses(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the joint distributions of randomised responses, the worst (eps, delta)-DP mechanisms.
-
-    Source: Kairouz, Oh and Viswanath, "The Composition Theorem for Differential Privacy".
-    """
-    laws = np.ones((2, 1))
-    for epsilon, delta in zip(epsilons, deltas, strict=True):
-        right = (1 - delta) / (1 + math.exp(-epsilon))
-        one = np.array([delta, right, 1 - delta - right, 0.0])
-        laws = np.array(
-            [np.kron(law, response) for law, response in zip(laws, (one, one[::-1]), strict=True)]
-        )
-    return laws[:1], laws[1:]
-
-
-def equal_responses(epsilon: float, k: int) -> tuple[Floats, Floats]:
-    """Return the distributions of the number of true answers in k randomised responses, delta 0."""
-    i = np.arange(k + 1)
-    ways = gammaln(k + 1) - gammaln(i + 1) - gammaln(k - i + 1)
-    law = np.exp(ways + i * epsilon - k * math.log1p(math.exp(epsilon)))[None]
-    return law, law[:, ::-1]
-
-
-def composition(_: int) -> Findings:
-    """Check Lemma 2.6, as stated and with its source's first term, against exact compositions."""
-    unlike = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8]
-    games = {
-        "ε from 0.02 to 0.8, δ = 0": (unlike, 0.0, responses(unlike, [0.0] * 6)),
-        "ε from 0.02 to 0.8, δ = 0.001": (unlike, 1e-3, responses(unlike, [1e-3] * 6)),
-        **{
-            f"{k} of ε = {epsilon:g}": ([epsilon] * k, 0.0, equal_responses(epsilon, k))
-            for epsilon, k in itertools.product((0.01, 0.1, 0.5), (10, 100, 1000))
-        },
-    }
-    for (label, (epsilons, delta, laws)), slack in itertools.product(games.items(), (1e-6, 0.01)):
-        total = 1 - (1 - slack) * (1 - delta) ** len(epsilons)
-        exact = float(exact_epsilon(*laws, total)[0])
-        basic = math.fsum(epsilons)
-        case = f"{label}, δ̃ = {slack:g}"
-        claimed = composed_epsilon(epsilons, slack, basic)
-        yield Finding("composition-as-stated", claimed, exact, case, trivial=basic)
-        first = math.fsum(each * math.tanh(each / 2) for each in epsilons)
-        sourced = min(basic, composed_epsilon(epsilons, slack, first))
-        yield Finding("composition-of-source", sourced, exact, case)
 
 
 # ---- lemmas on the way to Theorem 3.2 ------------------------------------------------------------
@@ -363,6 +264,6 @@ def adaptive(_: int) -> Findings:
 
 
 CHECKS = (
-    likelihood_ratios, groups, composition, coupling, conditional_composition, normalised_ratios,
+    coupling, conditional_composition, normalised_ratios,
     switch_budget, adaptive,
 )  # fmt: skip
