@@ -187,7 +187,7 @@ def _alone(
             chosen = _parameters(T, d, algorithm, epsilon, delta)
             if chosen is None:
                 continue
-            measure = PairedWeights(d, chosen.eta, len(replicates))
+            measure = PairedWeights(d, chosen.eta)
             total, moved = play(measure, chosen, game.losses, coins)
             mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
             reached = chosen.epsilon, delta
