@@ -141,7 +141,7 @@ class CoupledLeader:
     def _c(self) -> float:
         T, parts = self.losses.n_rounds, self._norm(self.body.centre[None]).size
         bound = self.losses.lipschitz * self.body.diameter / parts
-        return bound / math.log(T**2 / (2 * T - 1)) if T > 1 else bound
+        return bound / math.log(T**2 / (2 * T - 1))
 
     @cached_property
     def _reach(self) -> float:
@@ -167,15 +167,14 @@ class CoupledLeader:
         return np.asarray(-low * pull / np.maximum(size, 1e-300))
 
 
-def smoothness(losses: ConvexLosses, body: Body) -> float:
+def smoothness(losses: ConvexLosses, body: Body) -> float | None:
     """Return beta, the Lipschitz constant of the gradients.
 
-    Raises:
-        ValueError: CTRL cannot play these losses on this body.
+    It is None if CTRL cannot play: it needs smooth losses, and a ball or a box.
     """
     link = None if isinstance(losses, LinearLosses) else losses.link
     if not isinstance(body, Ball | Box) or (link and link.sharp):
-        raise ValueError("CTRL needs smooth losses, and a ball or a box")
+        return None
     return link.steepness(1.0) * losses.lipschitz**2 if link else 0.0
 
 

@@ -137,8 +137,8 @@ def _parameters(
     chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
     with suppress(ValueError):
         chosen[ONE_POINT] = choose_lazy_weights(game, epsilon=epsilon)
-    with suppress(ValueError):
-        if beta is not None:
+    if beta is not None:
+        with suppress(ValueError):
             chosen[COUPLED] = choose_coupled(game, beta, epsilon=epsilon)
     return chosen
 
@@ -159,10 +159,7 @@ def _private(
         lipschitz=L,
         delta=delta,
     )
-    beta = None
-    with suppress(ValueError):  # CTRL cannot play this game.
-        beta = smoothness(losses, body)
-    chosen = _parameters(game, beta, epsilon)
+    chosen = _parameters(game, smoothness(losses, body), epsilon)
     for name, parameters in chosen.items():
         if isinstance(parameters, CoupledParameters):
             mechanism = "coupled minimisers of noisy sums of losses (CTRL)"
