@@ -114,7 +114,7 @@ def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
 
 @pytest.mark.parametrize(
     ("d", "radius"),
-    each_and_corners((1, 2, 3, 10, 50, 1000), (1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6)),
+    each_and_corners((2, 3, 10, 50, 1000), (1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6)),
 )
 def test_the_hull_covers_and_is_tight(d: int, radius: float) -> None:
     """It is above the density wherever it is used, and accepts more than half."""
