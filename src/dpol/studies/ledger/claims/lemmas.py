@@ -66,7 +66,7 @@ def likelihood_ratios(seed: int) -> Findings:
 def groups(_: int) -> Findings:
     """Check Lemma 2.5 for the outputs of small games of L2P, and for the worst distributions."""
     law = LazyParameters(batch_size=1, eta=0.5, fake_switch=0.3, normaliser=1.0)
-    sequences, pairs = neighbours(2, 3, law, (0, 1))
+    sequences, pairs = neighbours(2, 3, (0, 1))
     laws = output_laws(sequences, law)
     apart = (sequences[:, None] != sequences).any(axis=3).sum(axis=2)
     for epsilon in (0.02, 0.1, 0.4):
@@ -334,7 +334,7 @@ def adaptive_delta(laws: Floats, epsilon: float) -> float:
 
 def adaptive_epsilon(law: LazyParameters, rest: int) -> float:
     """Return the least epsilon at `DELTA` for `rest` + 1 batches of two experts."""
-    sequences, _ = neighbours(2, rest, law, range(law.batch_size + 1))
+    sequences, _ = neighbours(2, rest, range(law.batch_size + 1))
     cells = round(len(sequences) ** (1 / rest))
     laws = output_laws(sequences, law).reshape([cells] * rest + [-1])
     low, high = 0.0, 50.0
