@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import pandas as pd
@@ -128,18 +128,18 @@ def _parameters(
 
     `beta` is the smoothness of the losses; None if CTRL cannot play.
     """
-    chosen: dict[str, ConvexParameters | CoupledParameters] = {}
-    for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
-        with suppress(ValueError):  # No parameters reach epsilon.
-            chosen[name] = choose_convex_parameters(
-                game, epsilon=epsilon, largest_batch=largest_batch
-            )
-    chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
-    with suppress(ValueError):
-        chosen[ONE_POINT] = choose_lazy_weights(game, epsilon=epsilon)
+    searches: dict[str, Callable[..., ConvexParameters | CoupledParameters]] = {
+        "l2p-sound": choose_convex_parameters,
+        "l2p-one-round": partial(choose_convex_parameters, largest_batch=1),
+        "l2p-theorem-3.12": theorem_3_12,
+        ONE_POINT: choose_lazy_weights,
+    }
     if beta is not None:
-        with suppress(ValueError):
-            chosen[COUPLED] = choose_coupled(game, beta, epsilon=epsilon)
+        searches[COUPLED] = partial(choose_coupled, beta=beta)
+    chosen = {}
+    for name, search in searches.items():
+        with suppress(ValueError):  # No parameters reach epsilon.
+            chosen[name] = search(game, epsilon=epsilon)
     return chosen
 
 
