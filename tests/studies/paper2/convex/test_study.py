@@ -12,7 +12,6 @@ from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.convex.accounting import (
     ConvexGame,
-    ConvexParameters,
     choose_convex_parameters,
     convex_epsilon,
     theorem_3_12,
@@ -155,31 +154,6 @@ def test_a_row_is_what_its_parameters_give():
     assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 6 * 5 // 2
 
 
-def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(monkeypatch):
-    """Only intervals differ, since all rows of a table share their error."""
-
-    def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
-        raise ValueError("the choice of parameters takes seconds; most rows do not need it")
-
-    for name in ("choose_convex_parameters", "choose_lazy_weights"):
-        monkeypatch.setattr(f"dpol.studies.paper2.convex.compute.{name}", refuse)
-    # The parameters of other tests are not asked for again.
-    own = functools.lru_cache(module._parameters.__wrapped__)
-    monkeypatch.setattr(module, "_parameters", own)
-    others = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[4.0, 1.0])
-    one, other = (
-        study_convex(others, seed=seed).drop(columns=["ci_half_width", "ci_comparisons"])
-        for seed in (5, 6)
-    )
-    assert one["T"].tolist() == [4] * 16 + [3] * 16
-    assert one["epsilon"].tolist() == ([4.0] * 4 + [1.0] * 4) * 4
-    rows = one.query("T == 3 and d == 2 and epsilon == 4").reset_index(drop=True)
-    chosen = [*LAZY[:2], LAZY[3]]
-    expected = small()[~small()["algorithm"].isin(chosen)].reset_index(drop=True)
-    pd.testing.assert_frame_equal(rows, expected[rows.columns])
-    assert (one["mean_regret"] != other["mean_regret"])[one["d"] == 2].all()
-
-
 def test_an_epsilon_that_no_parameters_reach_has_no_row():
     asked = config(epsilons=[1e-12], delta=1e-9)
     played = study_convex(asked, seed=5)["algorithm"].tolist()
@@ -237,7 +211,7 @@ def test_a_simplex_in_one_dimension_is_refused() -> None:
 
 
 def test_ctrl_plays_smooth_losses_on_a_ball_and_a_box_if_t_is_large_enough() -> None:
-    asked = config(n_rounds=[170], games=["logistic-box", "absolute-ball", "linear-simplex"])
+    asked = config(n_rounds=[170], games=["logistic-box", "absolute-ball"])
     table = study_convex(asked, seed=5)
     assert table.loc[table["algorithm"] == "ctrl", "body"].tolist() == ["box"]
     (row,) = table[table["algorithm"] == "ctrl"].itertuples()
