@@ -12,7 +12,7 @@ from typing import Any, cast
 import pandas as pd
 
 from dpol.core.intervals import add_intervals
-from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Key, ReplicateGenerators, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
@@ -41,10 +41,8 @@ from dpol.lazy.convex.losses import (
     total_loss,
 )
 from dpol.lazy.convex.measure import measure_for
-from dpol.lazy.parameters import AccountedParameters
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.guarantee import Guarantee
 from dpol.studies.jobs import read_rows
 from dpol.studies.paper2.convex.points import ConvexPoint
 from dpol.studies.paper2.convex.settings import COUPLED, LINEAR, ONE_POINT, Convex
@@ -86,8 +84,7 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
         def coins(name: str, key: Key = key) -> ReplicateGenerators:
             return replicate_generators(seed, key, [replicate], f"algorithm {name}")
 
-        played = _private(point, losses, body, epsilon, coins)
-        private = ((name, regrets(total - least, *of)) for name, total, of in played)
+        private = _private(point, losses, body, epsilon, coins, least)
         for algorithm, row in (*private, ("gradient-descent", free)):
             accountant = "sound" if algorithm.startswith(("l2p", ONE_POINT)) else ""
             yield {
@@ -114,10 +111,6 @@ def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.Da
         "convex": add_intervals(whole, errors, facts.confidence),
         "convex_pairs": pairs_of(whole, game, facts.confidence),
     }
-
-
-_Outcome = tuple[str, Floats, tuple[Floats | None, Guarantee, AccountedParameters | None]]
-"""Algorithm, (R,) total losses; and (R,) redraws, guarantee and parameters."""
 
 
 @lru_cache(maxsize=64)
@@ -149,8 +142,12 @@ def _private(
     body: Body,
     epsilon: float,
     coins: Callable[[str], ReplicateGenerators],
-) -> Iterator[_Outcome]:
-    """Yield what the private algorithms reach; `coins` makes the generators of each."""
+    least: float,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each private algorithm with the columns of its regret.
+
+    `coins` makes the generators of an algorithm; `least` is the total loss of the best point.
+    """
     L, delta = losses.lipschitz, point.delta
     game = ConvexGame(
         n_rounds=losses.n_rounds,
@@ -180,7 +177,7 @@ def _private(
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
-        yield name, total, (redraws, guarantee, parameters)
+        yield name, regrets(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     for name, noise in NOISES.items():
         points = private_ftrl(
@@ -192,4 +189,4 @@ def _private(
             generators=coins(name),
         )
         guarantee = central_guarantee(noise.mechanism, 2 * L, "L2, gradient", mu=mu)
-        yield name, total_loss(losses, points), (None, guarantee, None)
+        yield name, regrets(total_loss(losses, points) - least, guarantee=guarantee)
