@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -42,8 +43,10 @@ def streams() -> dict[str, GainStream]:
     return {label: stream_of(12, n, label) for label, n in (("a", 4), ("b", 5))}
 
 
-def frames(main: Games = MAIN) -> dict[str, pd.DataFrame]:
-    """Return the result tables of the run, and its standings."""
+@functools.cache
+def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
+    """Return the result tables of the run, and its standings, for reading only."""
+    main = VARIED if varied else MAIN
     facts: dict[str, Any] = {"seed": FACTS.seed, "replicates": range(REPLICATES)}
     blocks = [
         suite(stream, main.suites[name].algorithms, noise=noise, mu=FACTS.levels[level], **facts)

@@ -25,7 +25,7 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.studies.answer.promises import shares_kept
 from dpol.studies.games.names import LINEAR
-from dpol.studies.paper1.batching.compute import MONTE_CARLO, noisy_game
+from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 
 RUNS = Path(__file__).parent / "runs"
@@ -181,7 +181,7 @@ def amplification(base: Path) -> pd.DataFrame:
     frame = pd.read_parquet(base / "amplification.parquet").query("threshold == 0")
     config = yaml.safe_load((base / "provenance" / "config.yaml").read_text(encoding="utf-8"))
     replicates = Batching(**config["batching"]).replicates
-    sampled = frame[frame["kind"] == MONTE_CARLO]
+    sampled = frame[frame["kind"] == "monte-carlo"]
     for row in sampled.itertuples():
         stream = synthetic_stream("all-zero", np.zeros((row.T, row.n)))
         game = noisy_game(stream, row.mu, config["seed"], range(replicates))

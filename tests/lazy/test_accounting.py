@@ -42,7 +42,7 @@ def adjacent_laws(game, eta, p, c, change=1.0):
     """Return pairs of distributions of the actions, for each batch that may differ."""
     d, rest, values, B = game
     law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
-    sequences, pairs = neighbours(d, rest, law, values, change)
+    sequences, pairs = neighbours(d, rest, values, change)
     laws = output_laws(sequences, law)
     return [(laws[first], laws[second]) for first, second in pairs]
 

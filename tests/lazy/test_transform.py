@@ -48,7 +48,7 @@ def test_replicates_with_losses_of_their_own_play_as_if_alone(shadow):
     losses = PairedLosses(tuple(GapLosses(200, 5, 0.2, 7, r) for r in range(6)))
     parameters = LazyParameters(3, 0.4, 0.1, shadow=shadow)
     coins = partial(replicate_generators, 3, ("paired",), purpose="coins")
-    together = play(PairedWeights(5, 0.4, 6), parameters, losses, coins(replicates=range(6)))
+    together = play(PairedWeights(5, 0.4), parameters, losses, coins(replicates=range(6)))
     for r, sequence in enumerate(losses.sequences):
         alone = play(WeightsMeasure(5, 0.4), parameters, sequence, coins(replicates=[r]))
         assert [part[r] for part in together] == [part[0] for part in alone]
@@ -68,11 +68,7 @@ def test_after_as_many_redraws_as_the_limit_a_point_stays():
 
 @pytest.mark.parametrize(
     ("name", "wrong"),
-    [
-        *(("batch_size", value) for value in (0, 1.5)),
-        *(("eta", value) for value in (0.0, math.inf, math.nan)),
-        *(("fake_switch", value) for value in (-0.1, 1.1, math.nan)),
-    ],
+    [("batch_size", 0), ("eta", 0.0), ("eta", math.inf), ("fake_switch", 1.1)],
 )
 def test_wrong_parameters_are_refused(name, wrong):
     with pytest.raises(ValueError, match=name):

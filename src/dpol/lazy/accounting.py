@@ -158,10 +158,9 @@ def indicator_epsilon(fake_switch: float, change: float) -> float:
 @lru_cache(maxsize=65536)
 def upper_quantile(trials: int, probability: float, tail: float) -> int:
     """Return the smallest k with P(Bin(trials, probability) > k) <= tail."""
-    p = min(max(probability, 0.0), 1.0)
 
     def covers(k: int) -> bool:
-        return bool(scipy.special.betainc(k + 1, trials - k, p) <= tail)
+        return bool(scipy.special.betainc(k + 1, trials - k, probability) <= tail)
 
     return bisect_left(range(trials), True, key=covers)
 

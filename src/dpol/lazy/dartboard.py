@@ -21,7 +21,7 @@ from dpol.lazy.accounting import (
     upper_quantile,
 )
 from dpol.lazy.algorithm import LazyExperts
-from dpol.lazy.parameters import AccountedParameters, Goal, Objective
+from dpol.lazy.parameters import AccountedParameters, Goal
 from dpol.privacy.guarantee import Origin
 
 
@@ -81,11 +81,10 @@ def most_redraws(
 class _Goal(Goal):
     """The goal of a search for parameters of the dartboard."""
 
-    @property
-    def objective(self) -> Objective:
-        """The bound on regret without privacy."""
-        published = self.accountant == "published"
-        return Objective(lambda T, B: T * B) if published else super().objective
+    def stability(self, batch_size: int) -> tuple[float, float]:
+        if self.accountant == "sound":
+            return super().stability(batch_size)
+        return self.game.n_rounds * batch_size, 0.0
 
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         T, B = self.game.n_rounds, batch_size
@@ -94,10 +93,7 @@ class _Goal(Goal):
             bound = step * T + B * math.log(self.n_experts) / step
             bound += 2 * T * math.exp(-T * p / (3 * B))
         else:
-            bound, account = (
-                self.objective(self.game, self.n_experts, B, eta) + 1,
-                dartboard_epsilon,
-            )
+            bound, account = self.objective(B, eta) + 1, dartboard_epsilon
         return AccountedParameters(
             B,
             eta,

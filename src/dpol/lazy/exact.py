@@ -94,7 +94,6 @@ def exact_delta(first: Floats, second: Floats, epsilon: Floats) -> Floats:
 def neighbours(
     n_experts: int,
     rest: int,
-    law: LazyParameters,
     values: Sequence[float],
     largest_change: float = 1.0,
 ) -> tuple[Floats, list[tuple[Rows, Rows]]]:
@@ -104,11 +103,12 @@ def neighbours(
     `rest` batches, the row numbers of the pairs that differ in that batch only, by at most
     `largest_change` for every expert.
 
-    Raises:
-        ValueError: a value is not in [0, B].
+    Args:
+        n_experts: d, the number of experts.
+        rest: batches with a successor, S - 1.
+        values: losses of a batch that an expert may have, from 0 to B.
+        largest_change: most that an expert's sum may differ.
     """
-    if not all(0 <= value <= law.batch_size for value in values):
-        raise ValueError(f"values must lie in [0, {law.batch_size}], got {values}")
     cells = np.array(list(itertools.product(values, repeat=n_experts)), dtype=float)
     indices = np.array(list(itertools.product(range(len(cells)), repeat=rest)))
     place = len(cells) ** np.arange(rest)[::-1]
@@ -135,14 +135,11 @@ def worst_epsilon(
 
     The games are of L2P, or of the dartboard with at most `limit` redraws.
 
-    Raises:
-        ValueError: a value is not in [0, B].
-
     >>> law = LazyParameters(batch_size=1, eta=0.1, fake_switch=0.3)
     >>> worst = worst_epsilon(2, 2, law, (0, 1), delta=1e-6)
     >>> round(worst, 3)
     0.302
     """
-    sequences, pairs = neighbours(n_experts, rest, law, values)
+    sequences, pairs = neighbours(n_experts, rest, values)
     laws = output_laws(sequences, law) if limit is None else dartboard_laws(sequences, law, limit)
     return max(float(exact_epsilon(laws[a], laws[b], delta).max()) for a, b in pairs)

@@ -39,51 +39,6 @@ class AccountedParameters(LazyParameters):
     objective: float
 
 
-@dataclass(frozen=True)
-class Objective:
-    """An objective that the parameters of L2P minimise: log(d)/eta + a eta + b eta^2.
-
-    Args:
-        linear: returns a for (T, B).
-        square: returns b for (T, B).
-    """
-
-    linear: Callable[[int, int], float]
-    square: Callable[[int, int], float] = lambda T, B: 0.0
-
-    def __call__(self, game: LazyGame, n_experts: int, batch_size: int, eta: float) -> float:
-        """Return the value of the objective."""
-        a, b = self.linear(game.n_rounds, batch_size), self.square(game.n_rounds, batch_size)
-        return math.log(n_experts) / eta + a * eta + b * eta**2
-
-    def best_eta(self, game: LazyGame, n_experts: int, batch_size: int) -> float:
-        """Return the eta that minimises the objective, by bisection on the derivative."""
-        a, b = self.linear(game.n_rounds, batch_size), self.square(game.n_rounds, batch_size)
-        low, high = 1e-12, 1.0
-
-        def rises(eta: float) -> bool:
-            return -math.log(n_experts) / eta**2 + (a + 2 * b * eta) >= 0
-
-        while not rises(high):
-            high *= 2
-        for _ in range(80):
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if rises(middle) else (middle, high)
-        return math.sqrt(low * high)
-
-
-OBJECTIVES: Mapping[Accountant, Objective] = {
-    "sound": Objective(lambda T, B: T * B / 8),
-    "published": Objective(lambda T, B: T / 2, lambda T, B: T * B**2),
-}
-"""The objective that goes with each accountant.
-
-`sound`, ours, is a valid bound on expected regret: the bound for multiplicative weights on T / B
-losses in [0, B]. `published` is from the proof of Theorem 3.10 of "Private Online Learning via Lazy
-Algorithms", where we chose the constants 1/2 and 1. Its last term is Proposition 3.3, but batches
-can add more, T (B - 1) eta / 8.
-"""
-
 NORMALISER_OF: Mapping[Accountant, float] = {
     "published": NORMALISERS["published"],
     "sound": NORMALISERS["tight"],
@@ -177,7 +132,7 @@ def choose_parameters(
         n_experts: d, the number of experts, at least 2.
         accountant: `sound` (ours), with the objective log(d)/eta + eta T B / 8, a bound on regret;
             or `published` (Theorem 3.2), with log(d)/eta + eta T / 2 + T B^2 eta^2, which is none
-            (see `OBJECTIVES`).
+            (see `Goal.stability`).
         largest_batch: largest batch size in rounds; None for T.
 
     Raises:
@@ -221,10 +176,36 @@ class Goal:
         check_number("epsilon", self.epsilon, "(0, inf]")
         check_whole("n_experts", self.n_experts, 2)
 
-    @property
-    def objective(self) -> Objective:
-        """What the parameters minimise."""
-        return OBJECTIVES[self.accountant]
+    def stability(self, batch_size: int) -> tuple[float, float]:
+        """Return a and b of the accountant's objective, log(d)/eta + a eta + b eta^2.
+
+        `sound`, ours, is a valid bound on expected regret: the bound for multiplicative weights on
+        T / B losses in [0, B]. `published` is from the proof of Theorem 3.10 of "Private Online
+        Learning via Lazy Algorithms", where we chose the constants 1/2 and 1. Its last term is
+        Proposition 3.3, but batches can add more, T (B - 1) eta / 8.
+        """
+        T, B = self.game.n_rounds, batch_size
+        return (T * B / 8, 0.0) if self.accountant == "sound" else (T / 2, T * B**2)
+
+    def objective(self, batch_size: int, eta: float) -> float:
+        """Return the value that the parameters minimise."""
+        a, b = self.stability(batch_size)
+        return math.log(self.n_experts) / eta + a * eta + b * eta**2
+
+    def best_eta(self, batch_size: int) -> float:
+        """Return the eta of least objective without privacy, by bisection on the derivative."""
+        a, b = self.stability(batch_size)
+        low, high = 1e-12, 1.0
+
+        def rises(eta: float) -> bool:
+            return -math.log(self.n_experts) / eta**2 + (a + 2 * b * eta) >= 0
+
+        while not rises(high):
+            high *= 2
+        for _ in range(80):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if rises(middle) else (middle, high)
+        return math.sqrt(low * high)
 
     def at(self, batch_size: int, eta: float, p: float) -> AccountedParameters:
         """Return the parameters with their epsilon and objective."""
@@ -234,17 +215,8 @@ class Goal:
             fake_switch=p,
             normaliser=self.game.normaliser,
             epsilon=ACCOUNTANTS[self.accountant](self.game, batch_size, eta, p),
-            objective=self.objective(self.game, self.n_experts, batch_size, eta),
+            objective=self.objective(batch_size, eta),
         )
-
-    def best_eta(self, batch_size: int) -> float:
-        """Return the learning rate of least objective without privacy."""
-        return self.objective.best_eta(self.game, self.n_experts, batch_size)
-
-    def least(self, batch_size: int) -> float:
-        """Return the least objective without privacy."""
-        eta = self.best_eta(batch_size)
-        return self.objective(self.game, self.n_experts, batch_size, eta)
 
     def reached(self, largest_batch: int | None) -> AccountedParameters:
         """Return the parameters of least objective; see `choose_parameters`."""
@@ -254,7 +226,7 @@ class Goal:
             self.game.n_rounds,
             (self.epsilon, self.game.delta),
             self._candidates,
-            least=self.least,
+            least=lambda batch_size: self.objective(batch_size, self.best_eta(batch_size)),
             sizes=25,
             accountant=self.accountant,
             largest_batch=largest_batch,

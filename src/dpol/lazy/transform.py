@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.core.words import one_line
 
@@ -23,7 +24,7 @@ class Measure(Protocol):
     """Measures nu_1, nu_2, ... on a set of points, each determined by the losses before it.
 
     Replicates with the same losses share the state of a measure. If they have losses of their own,
-    the state is an array (R, d), a row for each.
+    the state after a batch is an array (R, d), a row for each.
     """
 
     def initial(self) -> Any:
@@ -77,12 +78,9 @@ class LazyParameters:
     limit: float = math.inf
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.batch_size, int) and self.batch_size >= 1):
-            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
-        if not 0 < self.eta < math.inf:
-            raise ValueError(f"eta must be a positive number, got {self.eta}")
-        if not 0 <= self.fake_switch <= 1:
-            raise ValueError(f"fake_switch must lie in [0, 1], got {self.fake_switch}")
+        check_whole("batch_size", self.batch_size)
+        check_number("eta", self.eta, "(0, inf)")
+        check_number("fake_switch", self.fake_switch, "[0, 1]")
 
     @property
     def log_scale(self) -> float:

@@ -34,14 +34,14 @@ class WeightsMeasure:
         return state + batch
 
     def sample(self, state: Floats, generators: ReplicateGenerators) -> NDArray[np.int32]:
-        distribution = self._weights(state).cumsum()
-        drawn = distribution.searchsorted(generators.uniform() * distribution[-1], side="right")
-        return np.asarray(np.minimum(drawn, self.n_experts - 1), dtype=np.int32)
+        distribution = self._weights(state).cumsum(axis=-1)
+        passed = distribution <= (generators.uniform() * distribution[..., -1])[:, None]
+        return np.asarray(np.minimum(passed.sum(axis=-1), self.n_experts - 1), dtype=np.int32)
 
-    def log_ratio(self, batch: Floats, points: NDArray[np.int32]) -> Floats:
-        return np.asarray(-self.eta * batch[points])
+    def log_ratio(self, batch: Any, points: NDArray[np.int32]) -> Floats:
+        return -self.eta * self.loss(batch, points)
 
-    def loss(self, batch: Floats, points: NDArray[np.int32]) -> Floats:
+    def loss(self, batch: Any, points: NDArray[np.int32]) -> Floats:
         return np.asarray(batch[points])
 
     def probabilities(self, state: Floats) -> Floats:
@@ -53,33 +53,15 @@ class WeightsMeasure:
         return np.asarray(np.exp(-self.eta * (state - state.min(axis=-1, keepdims=True))))
 
 
-@dataclass(frozen=True)
 class PairedWeights(WeightsMeasure):
     """Multiplicative weights of replicates with losses of their own, `PairedLosses`.
 
-    A state has the total losses of each replicate, (R, d); a batch is a `Stretch`.
-
-    Args:
-        n_experts: d, the number of experts.
-        eta: learning rate.
-        n_replicates: R, number of replicates.
+    A state has the total losses of each replicate, (R, d), or (d,) before round 1; a batch is a
+    `Stretch`.
     """
-
-    n_replicates: int
-
-    def initial(self) -> Floats:
-        return np.zeros((self.n_replicates, self.n_experts))
 
     def absorb(self, state: Any, batch: Any) -> Any:
         return batch.after
-
-    def sample(self, state: Floats, generators: ReplicateGenerators) -> NDArray[np.int32]:
-        distribution = self._weights(state).cumsum(axis=1)
-        passed = distribution <= (generators.uniform() * distribution[:, -1])[:, None]
-        return np.asarray(np.minimum(passed.sum(axis=1), self.n_experts - 1), dtype=np.int32)
-
-    def log_ratio(self, batch: Any, points: NDArray[np.int32]) -> Floats:
-        return -self.eta * self.loss(batch, points)
 
     def loss(self, batch: Any, points: NDArray[np.int32]) -> Floats:
         return np.asarray(batch.of(points))

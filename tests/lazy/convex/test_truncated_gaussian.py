@@ -88,7 +88,7 @@ def test_distributions_along_the_mean_of_the_norm_and_across(
 
 
 @pytest.mark.parametrize(
-    ("d", "centre", "sigma"), [(1, 1e4, 1.0), (2, 30.0, 0.1), (10, 1e6, 1.0), (1000, 5.0, 0.01)]
+    ("d", "centre", "sigma"), [(2, 30.0, 0.1), (10, 1e6, 1.0), (1000, 5.0, 0.01)]
 )
 def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
     """The depth below the boundary agrees with 30-digit quadrature of the density."""
@@ -114,7 +114,7 @@ def test_mean_far_outside(d: int, centre: float, sigma: float) -> None:
 
 @pytest.mark.parametrize(
     ("d", "radius"),
-    each_and_corners((1, 2, 3, 10, 50, 1000), (1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6)),
+    each_and_corners((2, 3, 10, 50, 1000), (1e-8, 1e-3, 0.1, 1.0, 3.0, 10.0, 100.0, 1e6)),
 )
 def test_the_hull_covers_and_is_tight(d: int, radius: float) -> None:
     """It is above the density wherever it is used, and accepts more than half."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -27,9 +28,9 @@ def gaussian(mu: float) -> Floats:
     return np.asarray(norm.cdf(norm.ppf(1 - FALSE_POSITIVE) - mu))
 
 
-def curves(bounds: tuple[str, ...] = ("borell-tis", "reflection")) -> pd.DataFrame:
+def curves() -> pd.DataFrame:
     """Return rows of two rounds and of all bounds; only those of the first are halved exactly."""
-    blocks = []
+    blocks, bounds = [], ("borell-tis", "reflection")
     order = itertools.product(SIZES[::-1], MUS[::-1], bounds, (7, 3), HALVED)
     for n, mu, bound, t, kind in order:
         first = (bound, t) == (bounds[0], 7)
@@ -42,13 +43,14 @@ def curves(bounds: tuple[str, ...] = ("borell-tis", "reflection")) -> pd.DataFra
     return pd.concat(blocks, ignore_index=True)
 
 
-def drawing(frame: pd.DataFrame) -> Figure:
-    return draw_figure_1({"amplification": frame}, SETTINGS, Facts({}, False, 0.95))
+@functools.cache
+def drawing() -> Figure:
+    return draw_figure_1({"amplification": curves()}, SETTINGS, Facts({}, False, 0.95))
 
 
 def test_a_panel_has_the_curves_of_its_experts_and_mu() -> None:
     """The curve that is not amplified is G_mu: G_1 has 0.1587 at 0.5, and its centre at 0.3085."""
-    figure = drawing(curves())
+    figure = drawing()
     assert_legible(figure)
     cells = list(itertools.product(SIZES, MUS))
     for ax, (n, mu) in zip(figure.axes, cells, strict=True):
@@ -66,4 +68,4 @@ def test_the_finding_is_the_largest_rise_of_all_panels() -> None:
     """At mu = 4 false negatives rise most at a rate of Φ(-2), from Φ(-2) = 0.0228 to 0.5."""
     rises = [(gaussian(mu / 2) - gaussian(mu)).max() for mu in MUS]
     assert f"{max(rises):.4f}" == "0.4772"
-    assert "by up to 48 percentage points (n = 2, μ = 4, " in drawing(curves()).get_label()
+    assert "by up to 48 percentage points (n = 2, μ = 4, " in drawing().get_label()

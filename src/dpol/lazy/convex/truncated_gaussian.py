@@ -40,7 +40,8 @@ def sample_truncated_gaussian(
 
     A replicate's draw depends on its own generator only. If `|mean|^2 + d sigma^2` is at most the
     squared radius, more than half of all untruncated draws fall into the ball, so draws are
-    repeated until one does; otherwise the decomposition in the module docstring is used.
+    repeated until one does; otherwise the decomposition in the module docstring is used. In one
+    dimension the ball is an interval.
 
     Args:
         mean: (d,) finite mean, inside or outside the ball.
@@ -60,6 +61,12 @@ def sample_truncated_gaussian(
         drawn = mean + sigma * coins.standard_normal(len(mean))
         return drawn, np.linalg.norm(drawn, axis=1) <= diameter / 2
 
+    if len(mean) == 1:
+        from scipy.stats import truncnorm  # slow to import, and one dimension is rare
+
+        ends = (np.array([[-1.0], [1.0]]) * diameter / 2 - mean) / sigma
+        drawn = truncnorm.ppf(generators.uniforms(1), *ends, loc=mean, scale=sigma)
+        return into_ball(drawn, diameter)
     if math.hypot(centre, math.sqrt(len(mean))) <= radius:
         return first_accepted(generators, untruncated)
     points = _around_first_axis(Marginal(radius, centre, (len(mean) - 1) / 2), generators)
@@ -83,13 +90,10 @@ def _around_first_axis(marginal: Marginal, generators: ReplicateGenerators) -> F
         return s, np.log1p(-height) <= log_share
 
     depth = first_accepted(generators, depths)
-    points = (marginal.radius - depth)[:, None]
-    if not marginal.shape:
-        return points
     norm = np.sqrt(2 * _truncated_gamma(marginal.shape, marginal.z(depth), generators))
     direction = generators.standard_normal(round(2 * marginal.shape))
     across = direction * (norm / np.linalg.norm(direction, axis=1))[:, None]
-    return np.concatenate([points, across], axis=1)
+    return np.column_stack([marginal.radius - depth, across])
 
 
 def log_lower_gamma(shape: float, z: Floats) -> Floats:
@@ -111,7 +115,7 @@ class Marginal:
     Args:
         radius: rho, the radius of the ball.
         centre: M, the norm of the mean.
-        shape: (d-1)/2; 0 means that there are no other coordinates.
+        shape: (d-1)/2, above 0.
     """
 
     radius: float
@@ -119,9 +123,9 @@ class Marginal:
     shape: float
 
     def log_density(self, s: Floats) -> Floats:
-        """Return log f up to a constant, for 0 <= s <= 2 rho (both exclusive for d > 1)."""
+        """Return log f up to a constant, for 0 < s < 2 rho."""
         line = (self.radius - self.centre) * s - s * s / 2
-        return line + log_lower_gamma(self.shape, self.z(s)) if self.shape else line
+        return line + log_lower_gamma(self.shape, self.z(s))
 
     def slope(self, s: Floats) -> Floats:
         """Return the derivative of log f, which falls in s."""
@@ -130,15 +134,11 @@ class Marginal:
     def curvature(self, s: Floats) -> Floats:
         """Return the second derivative of log f, negative up to rounding."""
         hazard = self._hazard(s)
-        if not self.shape:
-            return hazard - 1
         change = hazard * ((self.shape - 1) / self.z(s) - 1 - hazard)
         return change * (self.radius - s) ** 2 - hazard - 1
 
     def mode(self) -> float:
         """Return an approximate mode; 0 <= mode <= rho, since f(s) >= f(2 rho - s) there."""
-        if not self.shape:
-            return max(self.radius - self.centre, 0.0)
         # The slope is positive at `low`: P'/P >= shape/(e z) for z <= 1.
         low = min(self.radius / 2, 1 / self.radius)
         low = min(low, self.shape / (6 * (self.centre + self.radius)))
@@ -155,8 +155,6 @@ class Marginal:
 
     def _hazard(self, s: Floats) -> Floats:
         """Return d log P / dz."""
-        if not self.shape:
-            return np.zeros_like(s)
         z = self.z(s)
         head = (self.shape - 1) * np.log(z) - z - scipy.special.gammaln(self.shape)
         return np.asarray(np.exp(head - log_lower_gamma(self.shape, z)))
@@ -187,9 +185,8 @@ def depth_proposals(marginal: Marginal) -> Callable[[Floats], tuple[Floats, Floa
         left, right, slope = edges[piece], edges[piece + 1], slopes[piece]
         share = np.clip((target - before) / (cumulative[piece] - before), 0.0, 1.0)
         s = np.clip(_inverse_exponential(share, slope, right - left) + left, left, right)
-        if marginal.shape:
-            # The two ends themselves have density 0.
-            s = np.clip(s, np.nextafter(0.0, 1.0), np.nextafter(end, 0.0))
+        # The two ends themselves have density 0.
+        s = np.clip(s, np.nextafter(0.0, 1.0), np.nextafter(end, 0.0))
         hull = tops[piece] + slope * (s - contacts[piece])
         return s, marginal.log_density(s) - shift - hull
 
@@ -203,10 +200,7 @@ def _contacts(marginal: Marginal) -> Floats:
     steepness = math.sqrt(max(-float(marginal.curvature(at_mode)[0]), 0.0))
     width = 1 / max(steepness, abs(float(marginal.slope(at_mode)[0])), 1e-300)
     contacts = np.unique(np.concatenate([mode + width * OFFSETS, mode * FRACTIONS]))
-    inside = (contacts > 0) & (contacts < 2 * marginal.radius)
-    if not marginal.shape:
-        inside |= contacts == 0
-    return contacts[inside]
+    return contacts[(contacts > 0) & (contacts < 2 * marginal.radius)]
 
 
 def _masses(tops: Floats, slopes: Floats, contacts: Floats, edges: Floats) -> Floats:

@@ -29,8 +29,6 @@ _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins t
 _RISK = "mean_kl_risk"
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _RATE = Look(BLACK, SHORT, width=1.6)
-_SIGNS = {"K": "K", "M": "M", "T": "T", "epsilon": "ε"}
-"""Symbols of the columns of a setting."""
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
 """Columns with a list of the runs, by the column of their mean."""
 _SELECTORS = {
@@ -111,8 +109,8 @@ def _titles_of(rows: pd.DataFrame) -> dict[str, str]:
 
 def _fixed(row: pd.Series, swept: str) -> str:
     """Write the columns that a sweep does not change: `K = 4, M = 100, ε = 4`."""
-    named = _SIGNS.items()
-    return ", ".join(f"{sign} = {power(row[name])}" for name, sign in named if name != swept)
+    fixed = [name for name in ("K", "M", "T", "epsilon") if name != swept]
+    return ", ".join(f"{SYMBOLS.get(name, name)} = {power(row[name])}" for name in fixed)
 
 
 # ---- panels of sweeps ----------------------------------------------------------------------------

@@ -107,20 +107,11 @@ def test_the_simulated_mean_is_for_the_round_of_the_row(curves, n, mu, bound, t)
     assert rows["mean_batch"].unique() == pytest.approx([expected])
 
 
-def test_another_seed_changes_what_is_simulated_only(curves, costs):
-    other, other_costs = run_all(TINY, seed=SEED + 1)
-    for kind in KINDS:
-        same = of_kind(other, kind).equals(of_kind(curves, kind))
-        assert same == (kind != "monte-carlo")
-    assert not other_costs.equals(costs)
-
-
-@pytest.mark.parametrize(("largest", "blocks"), [(1, 30), (7 * 40 * 2, 5)])
-def test_results_do_not_depend_on_the_block_size(largest, blocks, curves, costs, monkeypatch):
+def test_results_do_not_depend_on_the_block_size(curves, costs, monkeypatch):
     """They do not depend on earlier runs either."""
-    monkeypatch.setattr(study, "_LARGEST_BLOCK", largest)
+    monkeypatch.setattr(study, "_LARGEST_BLOCK", 7 * 40 * 2)
     stream = synthetic_stream("all-zero", np.zeros((40, 2)))
-    assert len(list(study._blocks(stream, 1.0, 30, SEED))) == blocks
+    assert len(list(study._blocks(stream, 1.0, 30, SEED))) == 5
     for again, before in zip(run_all(TINY), (curves, costs), strict=True):
         pd.testing.assert_frame_equal(again, before, check_exact=True)
 

@@ -12,7 +12,6 @@ from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.convex.accounting import (
     ConvexGame,
-    ConvexParameters,
     choose_convex_parameters,
     convex_epsilon,
     theorem_3_12,
@@ -140,29 +139,6 @@ def test_a_row_is_what_its_parameters_give():
             mechanism = "lazy resampling from regularised multiplicative weights (L2P)"
             assert row.mechanism == mechanism
     assert len(compute(STUDY, config(), seed=5)["convex_pairs"]) == 5 * 4 // 2
-
-
-def test_a_study_is_the_same_whatever_else_is_studied_and_in_the_order_of_its_settings(monkeypatch):
-    """Only intervals differ, since all rows of a table share their error."""
-
-    def refuse(game: ConvexGame, **asked: object) -> ConvexParameters:
-        raise ValueError("the choice of parameters takes seconds; most rows do not need it")
-
-    monkeypatch.setattr(module, "choose_convex_parameters", refuse)
-    # The parameters of other tests are not asked for again.
-    own = functools.lru_cache(module._parameters.__wrapped__)
-    monkeypatch.setattr(module, "_parameters", own)
-    others = config(n_rounds=[4, 3], dimensions=[1, 2], epsilons=[4.0, 1.0])
-    one, other = (
-        study_convex(others, seed=seed).drop(columns=["ci_half_width", "ci_comparisons"])
-        for seed in (5, 6)
-    )
-    assert one["T"].tolist() == [4] * 16 + [3] * 16
-    assert one["epsilon"].tolist() == ([4.0] * 4 + [1.0] * 4) * 4
-    rows = one.query("T == 3 and d == 2 and epsilon == 4").reset_index(drop=True)
-    expected = small()[~small()["algorithm"].isin(LAZY[:2])].reset_index(drop=True)
-    pd.testing.assert_frame_equal(rows, expected[rows.columns])
-    assert (one["mean_regret"] != other["mean_regret"])[one["d"] == 2].all()
 
 
 def test_an_epsilon_that_no_parameters_reach_has_no_row():

@@ -235,7 +235,7 @@ def adaptive_delta(laws: Floats, epsilon: float) -> float:
 
 def adaptive_epsilon(law: LazyParameters, rest: int) -> float:
     """Return the least epsilon at `DELTA` for `rest` + 1 batches of two experts."""
-    sequences, _ = neighbours(2, rest, law, range(law.batch_size + 1))
+    sequences, _ = neighbours(2, rest, range(law.batch_size + 1))
     cells = round(len(sequences) ** (1 / rest))
     laws = output_laws(sequences, law).reshape([cells] * rest + [-1])
     low, high = 0.0, 50.0

@@ -25,8 +25,6 @@ from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = BatchingPoint
-UNAMPLIFIED, ANALYTIC, MONTE_CARLO = "un-amplified", "analytic", "monte-carlo"
-HEURISTIC = "heuristic"
 NOISE = CONSTANT.name
 # Most runs times rounds times experts in memory at once.
 _LARGEST_BLOCK = 25_000_000
@@ -118,12 +116,12 @@ def amplified_curves(
         rule = rule_of(algorithm, (point.n_rounds, point.n_experts), mu)
         for t in point.rounds:
             kinds = {
-                UNAMPLIFIED: alone,
-                ANALYTIC: containing_batch(t, rule, mu),
-                MONTE_CARLO: observed_batches(games[t].to_numpy(), mu),
+                "un-amplified": alone,
+                "analytic": containing_batch(t, rule, mu),
+                "monte-carlo": observed_batches(games[t].to_numpy(), mu),
             }
             if not rule.switching.ours:  # The heuristic exists for the paper's bound only.
-                kinds[HEURISTIC] = heuristic_batch(t, rule, mu)
+                kinds["heuristic"] = heuristic_batch(t, rule, mu)
             setting = {"t": t, "bound": algorithm.bound, "alpha": algorithm.alpha}
             for kind, mixture in kinds.items():
                 frames.append(_curve(mixture, point.delta).assign(**setting, kind=kind))
@@ -188,16 +186,15 @@ def batching_regrets(
     eta = math.sqrt(n) / mu
     limit = (eta + 2 / eta) * math.sqrt(2 * T * math.log(n))
     factor = 1 + point.alpha / 2
-    for label in played:
+    for label, by_algorithm in played.items():
         best = synthetic_gains(T, n)[label].sum(axis=0).max()
-        for bound in point.bounds:
-            games = played[label][RWAdaBatch(point.alpha, bound)]
+        for algorithm, games in by_algorithm.items():
             plain, batched = (games[name].to_numpy() for name in ("plain", "batched"))
             extra = plain - batched
             row = {
                 "stream": label,
-                "alpha": point.alpha,
-                "bound": bound,
+                "alpha": algorithm.alpha,
+                "bound": algorithm.bound,
                 "mean_batch": float(games["mean_batch"].to_numpy().mean()),
                 "ftpl_regret": best - plain.mean(),
                 "adabatch_regret": best - batched.mean(),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import pandas as pd
 
 from dpol.core.intervals import add_intervals
-from dpol.core.randomness import Floats, Key, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import Key, ReplicateGenerators, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
@@ -27,10 +27,8 @@ from dpol.lazy.convex.comparators import (
 )
 from dpol.lazy.convex.losses import ConvexLosses, LogisticLosses, drifting_losses, total_loss
 from dpol.lazy.convex.measure import measure_for
-from dpol.lazy.parameters import AccountedParameters
 from dpol.lazy.transform import play
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.privacy.guarantee import Guarantee
 from dpol.studies.jobs import read_rows
 from dpol.studies.paper2.convex.points import ConvexPoint
 from dpol.studies.paper2.convex.settings import Convex
@@ -68,8 +66,7 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
         def coins(name: str, key: Key = key) -> ReplicateGenerators:
             return replicate_generators(seed, key, [replicate], f"algorithm {name}")
 
-        played = _private(point, losses, ball, epsilon, coins)
-        private = ((name, regrets(total - least, *of)) for name, total, of in played)
+        private = _private(point, losses, ball, epsilon, coins, least)
         for algorithm, row in (*private, ("gradient-descent", free)):
             yield {
                 "loss": point.loss,
@@ -94,20 +91,18 @@ def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.Da
     }
 
 
-_Outcome = tuple[str, Floats, tuple[Floats | None, Guarantee, AccountedParameters | None]]
-"""Algorithm, (R,) total losses; and (R,) redraws, guarantee and parameters."""
-
-
 @lru_cache(maxsize=64)
 def _parameters(game: ConvexGame, epsilon: float) -> Mapping[str, ConvexParameters]:
     """Return the parameters of L2P that reach epsilon, and those of Theorem 3.12."""
-    chosen: dict[str, ConvexParameters] = {}
-    for name, largest_batch in (("l2p-sound", None), ("l2p-one-round", 1)):
+    searches: dict[str, Callable[..., ConvexParameters]] = {
+        "l2p-sound": choose_convex_parameters,
+        "l2p-one-round": partial(choose_convex_parameters, largest_batch=1),
+        "l2p-theorem-3.12": theorem_3_12,
+    }
+    chosen = {}
+    for name, search in searches.items():
         with suppress(ValueError):  # No parameters reach epsilon.
-            chosen[name] = choose_convex_parameters(
-                game, epsilon=epsilon, largest_batch=largest_batch
-            )
-    chosen["l2p-theorem-3.12"] = theorem_3_12(game, epsilon=epsilon)
+            chosen[name] = search(game, epsilon=epsilon)
     return chosen
 
 
@@ -117,8 +112,12 @@ def _private(
     ball: Ball,
     epsilon: float,
     coins: Callable[[str], ReplicateGenerators],
-) -> Iterator[_Outcome]:
-    """Yield what the private algorithms reach; `coins` makes the generators of each."""
+    least: float,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each private algorithm with the columns of its regret.
+
+    `coins` makes the generators of an algorithm; `least` is the total loss of the best point.
+    """
     L, delta = losses.lipschitz, point.delta
     game = ConvexGame(
         n_rounds=losses.n_rounds,
@@ -138,7 +137,7 @@ def _private(
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
-        yield name, total, (redraws, guarantee, parameters)
+        yield name, regrets(total - least, redraws, guarantee, parameters)
     mu = mu_of_epsilon(epsilon, delta)
     for name, noise in NOISES.items():
         points = private_ftrl(
@@ -150,4 +149,4 @@ def _private(
             generators=coins(name),
         )
         guarantee = central_guarantee(noise.mechanism, 2 * L, "L2, gradient", mu=mu)
-        yield name, total_loss(losses, points), (None, guarantee, None)
+        yield name, regrets(total_loss(losses, points) - least, guarantee=guarantee)

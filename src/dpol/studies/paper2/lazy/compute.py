@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -187,7 +187,7 @@ def _alone(
             chosen = _parameters(T, d, algorithm, epsilon, delta)
             if chosen is None:
                 continue
-            measure = PairedWeights(d, chosen.eta, len(replicates))
+            measure = PairedWeights(d, chosen.eta)
             total, moved = play(measure, chosen, game.losses, coins)
             mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
             reached = chosen.epsilon, delta
@@ -213,7 +213,6 @@ def _led(
         yield game.row(point, epsilon, algorithm, result)
 
 
-@lru_cache(maxsize=64)
 def _parameters(
     T: int, d: int, algorithm: str, epsilon: float, delta: float
 ) -> AccountedParameters | None:
@@ -222,10 +221,9 @@ def _parameters(
     game = LazyGame(T, delta, normaliser=NORMALISER_OF[rule])
     if algorithm == PRESET:
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
+    choose = choose_dartboard if algorithm.startswith(DARTBOARD) else choose_parameters
     with suppress(ValueError):
-        if algorithm.startswith(DARTBOARD):
-            return choose_dartboard(game, epsilon=epsilon, n_experts=d, accountant=rule)
-        return choose_parameters(
+        return choose(
             game,
             epsilon=epsilon,
             n_experts=d,

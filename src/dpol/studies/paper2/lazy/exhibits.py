@@ -40,24 +40,13 @@ _GAME = ["adversary", "d", "epsilon"]
 _IDLE = {"uniform_regret": "uniform random", "still_regret": "a point that never moves"}
 
 
-def _name_of(frames: Frames) -> str:
-    """Return the name of the table of regrets; that of pairs has another end."""
-    return "convex" if "convex" in frames else "lazy"
-
-
-def _regrets_of(frames: Frames) -> pd.DataFrame:
-    """Return the rows of the table of regrets, with the title of their losses."""
-    regrets = frames[_name_of(frames)]
-    kind = "loss" if "loss" in regrets else "adversary"
-    return regrets.assign(adversary=regrets[kind] + " losses")
-
-
 def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     """Draw what each algorithm learns in the longest games, a panel per game and epsilon.
 
     0 is an action that learns nothing, and 1 is learning without privacy.
     """
-    learned = _learned(_regrets_of(frames))
+    name = "convex" if "convex" in frames else "lazy"
+    learned, pairs = _learned(_titled(frames[name])), _titled(frames[f"{name}_pairs"])
     ranked = learned.groupby("algorithm")["share"].mean().sort_values().index.tolist()
     sizes, epsilons = sorted(set(learned["d"])), sorted(set(learned["epsilon"]), reverse=True)
     cells = list(itertools.product(learned["adversary"].unique(), epsilons))
@@ -90,7 +79,7 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
         )
         best = learned.loc[learned.groupby(_GAME)["share"].idxmax()]
         most = Counter(TITLES[name] for name in best["algorithm"]).most_common()
-        level = sum(_is_level(row, frames) for row in best.to_dict("records"))
+        level = sum(_is_level(row, pairs) for row in best.to_dict("records"))
         drawn.find(
             f"Learns most: {', '.join(f'{name} in {count}' for name, count in most)} of"
             f" {len(best)} cases (losses, d and ε), in {level} level with another. That is"
@@ -100,13 +89,16 @@ def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
     return drawn.figure
 
 
-def _is_level(best: Mapping[Any, Any], frames: Frames) -> bool:
+def _titled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the title of their losses as adversary."""
+    kind = "loss" if "loss" in rows else "adversary"
+    return rows.assign(adversary=rows[kind] + " losses")
+
+
+def _is_level(best: Mapping[Any, Any], pairs: pd.DataFrame) -> bool:
     """Return whether the joint interval of a difference of the best of a game contains 0."""
-    pairs = frames[f"{_name_of(frames)}_pairs"]
-    game = [name for name in ("loss", "T", "d", "epsilon") if name in pairs]
+    game = ["T", *_GAME]
     here = (pairs[game] == [best[name] for name in game]).all(axis=1)
-    if "adversary" in pairs:
-        here &= pairs["adversary"] + " losses" == best["adversary"]
     own = (pairs[["algorithm", "other_algorithm"]] == best["algorithm"]).any(axis=1)
     return bool((pairs[here & own]["verdict"] == UNDECIDED).any())
 

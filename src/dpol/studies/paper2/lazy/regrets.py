@@ -21,11 +21,6 @@ PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "beta", "regulariser"
 
 MEANS = {"regret_runs": "mean_regret"}
 """Column of the mean of the runs, for `joined_row`."""
-PAIR = (
-    *("algorithm", "other_algorithm", "difference", "difference_half_width"),
-    *("verdict", "replicates"),
-)
-"""Columns of a pair of algorithms, after those of its game."""
 
 
 def central_guarantee(
@@ -106,4 +101,4 @@ def pairs_of(rows: pd.DataFrame, game: Sequence[str], confidence: float) -> pd.D
             | {"verdict": verdict_on(difference, half), "replicates": len(runs)}
         )
     about = {"confidence": confidence, "ci_comparisons": len(pairs)}
-    return pd.DataFrame(found, columns=[*game, *PAIR]).assign(**about)
+    return pd.DataFrame(found).assign(**about)

@@ -12,13 +12,12 @@ STOCHASTIC, LOWER_BOUND = "stochastic", "lower-bound"
 ADVERSARIES = (STOCHASTIC, LOWER_BOUND)
 """Adversaries that generate the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
-TREE, MATRIX = "tree-ftpl-min-noise", "mf-ftpl"
 BLOCKS, LIMITED = "private-blocks", "limited-updates"
 DARTBOARD = "dartboard-"
 """Beginning of the names of the dartboards, before their accountant."""
 ONLY_STOCHASTIC = (BLOCKS, LIMITED)
 """Algorithms without a guarantee on adversarial losses; not played there."""
-LEADERS = (TREE, MATRIX)
+LEADERS = ("tree-ftpl-min-noise", "mf-ftpl")
 """Algorithms that store noise for every expert and round; long games leave them out."""
 Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
 
