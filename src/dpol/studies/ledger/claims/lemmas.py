@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+from scipy import special, stats
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame
@@ -112,9 +111,7 @@ def responses(epsilons: Sequence[float], deltas: Sequence[float]) -> tuple[Float
 
 def equal_responses(epsilon: float, k: int) -> tuple[Floats, Floats]:
     """Return the distributions of the number of true answers in k randomised responses, delta 0."""
-    i = np.arange(k + 1)
-    ways = gammaln(k + 1) - gammaln(i + 1) - gammaln(k - i + 1)
-    law = np.exp(ways + i * epsilon - k * math.log1p(math.exp(epsilon)))[None]
+    law = stats.binom.pmf(np.arange(k + 1), k, special.expit(epsilon))[None]
     return law, law[:, ::-1]
 
 
@@ -281,10 +278,14 @@ def switch_budget(seed: int) -> Findings:
     order = float(_ORDERS[at])
     drawn = float(firsts[0] @ RESAMPLES)
     with_round = (np.append(1 - drawn, drawn * law) for law in seconds)
-    numbers: dict[str, Any] = {"rho": rho, "order": order, "parts": float(parts[at])}
-    numbers["together"] = float((renyi(*firsts) + renyi(*with_round))[at])
-    numbers["coins"] = ", ".join(f"{over_a_coin(exponent):.2f}" for exponent in EXPONENTS)
-    numbers["exponents"] = ", ".join(f"{exponent:g}" for exponent in EXPONENTS)
+    numbers = {
+        "rho": rho,
+        "order": order,
+        "parts": float(parts[at]),
+        "together": float((renyi(*firsts) + renyi(*with_round))[at]),
+        "coins": ", ".join(f"{over_a_coin(exponent):.2f}" for exponent in EXPONENTS),
+        "exponents": ", ".join(f"{exponent:g}" for exponent in EXPONENTS),
+    }
     yield Finding("switch-budget", 1.0, float(parts[at]) / (order * rho), numbers=numbers)
     rng = generator(seed, "draws")
     for case in range(100):
