@@ -44,6 +44,7 @@ def test_every_mechanism_is_audited_and_one_claim_is_violated(study):
     schemas_in(STUDY.package)["audits"].check(study, "audits")
     exact = study.method == "exact"
     assert (study.runs[exact] == 0).all()
+    assert (~exact).sum() == SAMPLED
     assert (study.confidence[~exact] == EACH).all()
 
 
