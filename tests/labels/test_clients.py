@@ -174,15 +174,6 @@ def test_randomised_response_keeps_and_flips_at_its_rates(checks, label):
         assert checks.frequencies(counts, rates / rates.sum()) == (epsilon == 1.0)
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0, 30.0])
-@pytest.mark.parametrize("M", [2, 3, 1000])
-def test_two_labels_differ_by_exactly_epsilon(epsilon, M):
-    keep = ResponseClient(M, epsilon).keep
-    assert keep == pytest.approx(math.exp(epsilon) / (math.exp(epsilon) + M - 1), rel=1e-12)
-    answer = MembershipClient(plain.HYPOTHESES, epsilon).keep
-    assert answer == pytest.approx(ResponseClient(2, epsilon).keep, rel=1e-15)
-
-
 def test_membership_sets_by_hand():
     one = [[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]  # averages 0.267, 0.333, 0.4
     two = [[0.8, 0.15, 0.05], [0.8, 0.05, 0.15], [0.65, 0.2, 0.15]]  # 0.75, 0.133, 0.117

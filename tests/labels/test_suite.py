@@ -21,7 +21,6 @@ from dpol.labels.game import (
 from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.learners import Terms
 from dpol.labels.registry import SELECTORS, make_learner, variants
-from dpol.privacy.auditing.bounds import audit_runs
 from labels import plain
 
 T, R = 150, 6
@@ -127,33 +126,6 @@ def test_the_guarantee_is_complete(name, rule):
     else:
         assert epsilon >= 1.0
     assert guarantee.epsilon(0.5) == epsilon
-
-
-def audit_of(learner, pair, messages=20_000):
-    """Audit the scores of messages about two labels, by either sign of any difference."""
-    features = np.zeros(messages, dtype=np.int64)
-    scores_of_labels = []
-    for label in pair:
-        clients = label_generators(1, ("audit", label), 1, "own").clients
-        sent = learner.client.privatize(np.full((1, messages), label), features, clients)
-        scores = learner.scores(sent, features)[0]
-        scores_of_labels.append(np.hstack([scores, scores - scores[:, [1, 2, 0]]]))
-    epsilon, delta = learner.client.guarantee.epsilon_delta
-    facts = {"parameter": "epsilon", "claimed": epsilon, "delta": delta}
-    return audit_runs(*scores_of_labels, **facts, confidence=1 - 1e-7)
-
-
-@every_member
-@pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2), (3, 0)])
-def test_messages_do_not_refute_the_guarantee(name, rule, pair):
-    learner = learner_of(name, rule)
-    if learner.client.guarantee.model == "none":
-        return
-    audit = audit_of(learner, pair)
-    assert audit.verdict == "consistent", (
-        f"{name}: messages about labels {pair} prove epsilon >= {audit.lower_bound:.3g}, the"
-        f" guarantee of the client claims {audit.claimed:.3g}"
-    )
 
 
 # ---- selectors -----------------------------------------------------------------------------------

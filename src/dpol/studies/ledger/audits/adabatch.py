@@ -35,7 +35,8 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
     A batch reads the sum of the gains since the last reading. Divided by the square root of the
     recorded batch size, this sum must have the noise of one round.
     """
-    size = _promised_size()
+    mixture = analytic_mixture(ALGORITHM, (_ROUNDS, _EXPERTS), 1.0, 1)
+    size = int(mixture.sizes[mixture.weights.argmax()])
     local = settings.mu * math.sqrt(size)
     played = []
     one, other = np.zeros((2, _ROUNDS, _EXPERTS))
@@ -152,15 +153,6 @@ def play_against(
             gains = gains + (leader[:, None] != np.arange(2))
         seen = Observation(gains, noisy.noise_scale[t])
     return actions
-
-
-def _promised_size() -> int:
-    """Return the size of the first batch that is certain for any gains and any noise."""
-    mixture = analytic_mixture(ALGORITHM, (_ROUNDS, _EXPERTS), 1.0, 1)
-    most = int(mixture.weights.argmax())
-    certain = mixture.weights[most] >= 1 - 1e-9
-    assert certain, f"alpha = {ALGORITHM.alpha} promises no size of the first batch"
-    return int(mixture.sizes[most])
 
 
 def _play(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, list[Floats]]:

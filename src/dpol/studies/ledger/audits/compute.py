@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pandas as pd
 
-from dpol.studies.jobs import read_rows
 from dpol.studies.ledger.audits.adabatch import audit_adabatch, audit_reactions
 from dpol.studies.ledger.audits.core import Audited
 from dpol.studies.ledger.audits.experts import (
@@ -20,7 +19,7 @@ from dpol.studies.ledger.audits.labels import audit_messages
 from dpol.studies.ledger.audits.lazy import audit_laws
 from dpol.studies.ledger.audits.points import AuditPoint
 from dpol.studies.ledger.audits.settings import Audits
-from dpol.studies.study import Facts, FileLists, Inputs
+from dpol.studies.study import Inputs
 
 POINT = AuditPoint
 AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
@@ -45,11 +44,3 @@ def run(point: AuditPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     each = point.audits.model_copy(update={"confidence": 1 - error / SAMPLED})
     audits = AUDITS[point.auditor](each, inputs.seed)
     return {"audits": pd.DataFrame([audited.as_row() for audited in audits])}
-
-
-def collect(files: FileLists, settings: Audits, facts: Facts) -> dict[str, pd.DataFrame]:
-    """Return the table unchanged; its sampled bounds hold jointly with the settings' confidence."""
-    audits = read_rows(files["audits"])
-    sampled = int((audits["method"] != "exact").sum())
-    assert sampled == SAMPLED, f"{sampled} sampled bounds share the error of {SAMPLED}"
-    return {"audits": audits}

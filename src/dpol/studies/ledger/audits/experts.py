@@ -87,13 +87,13 @@ def audit_streams(settings: Audits, seed: int) -> Iterator[Audited]:
         yield from audit_releases(settings, seed, noise.name)
 
 
-def audit_releases(settings: Audits, seed: int, noise: str, stay: int = 3) -> Iterator[Audited]:
+def audit_releases(settings: Audits, seed: int, noise: str) -> Iterator[Audited]:
     """Audit all releases of a mechanism for streams: the privacy loss of a whole stay, by an event.
 
     The event is one of the log odds of Laplace noise, summed over the releases that the person is
     in; of another linear combination; or of how many releases repeat the last.
     """
-    streams = hospitals(stay, 3)
+    streams = hospitals(stay=3, times=3)
     moved = streams[1].gains - streams[0].gains
     gains, odds, repeats = [], [], []
     for stream, replicates in zip(streams, replicates_of(settings), strict=True):

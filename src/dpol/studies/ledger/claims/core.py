@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -68,8 +68,8 @@ class Statement(BaseModel):
     """A statement in words: an entry of statements.yaml, and the title of its paper.
 
     `statement`, `computed`, `witness` and `note` may hold fields in braces, which take the numbers
-    of a finding: `claimed`, `measured`, `case`, `spare` (`claimed` over the upper end of the
-    interval), and its own `numbers`.
+    of a finding: `claimed`, `measured`, `case`, `settings` (of all findings), `spare` (`claimed`
+    over the upper end of the interval), and its own `numbers`.
 
     Args:
         paper: title of the paper.
@@ -168,12 +168,10 @@ class Claim:
     Args:
         statement: the statement.
         finding: the finding in one setting, or in the worst of several.
-        settings: number of settings in which the statement was tested.
     """
 
     statement: Statement
     finding: Finding
-    settings: int = 1
 
     @property
     def verdict(self) -> Verdict:
@@ -222,6 +220,7 @@ class Claim:
             "claimed": finding.claimed,
             "measured": finding.measured,
             "case": finding.case,
+            "settings": finding.settings,
             "spare": finding.claimed / (finding.bounds[1] or math.nan),
             **finding.numbers,
         }
@@ -241,7 +240,6 @@ class Claim:
             # Their difference where the claim is 0.
             "slack": finding.measured / finding.claimed if finding.claimed else finding.measured,
             "verdict": self.verdict.value,
-            "settings": self.settings,
             "counterexample": "",
             **dict.fromkeys(_OF_A_FAILURE, ""),
             "note": self.text("note"),
@@ -271,8 +269,8 @@ def worst(claims: Iterable[Claim]) -> Claim:
 
 def decided(statement: Statement, findings: Sequence[Finding]) -> Claim:
     """Return the claim of a statement at its worst finding, with the number of all settings."""
-    hardest = worst(Claim(statement, finding) for finding in findings)
-    return Claim(statement, hardest.finding, sum(finding.settings for finding in findings))
+    hardest = worst(Claim(statement, finding) for finding in findings).finding
+    return Claim(statement, replace(hardest, settings=sum(each.settings for each in findings)))
 
 
 def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:

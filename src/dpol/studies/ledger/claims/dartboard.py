@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 from scipy import special, stats
@@ -155,9 +154,9 @@ def updates(seed: int) -> Findings:
             coins = replicate_generators(seed, ("claims", d, epsilon), runs, "limited updates")
             lost, _ = play_blocks(losses, epsilon, coins, "whole")
             rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
-            about: dict[str, Any] = {"case": f"d = {d}, ε = {epsilon:g}"}
-            about["trivial"] = float((losses.totals.mean(axis=1) - least).mean())
-            yield of_mean("updates-rate", rate, lost - least, 4, **about)
+            random = float((losses.totals.mean(axis=1) - least).mean())
+            case = f"d = {d}, ε = {epsilon:g}"
+            yield of_mean("updates-rate", rate, lost - least, 4, case=case, trivial=random)
 
 
 def private_blocks(_: int) -> Findings:

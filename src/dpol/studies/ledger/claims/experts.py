@@ -62,10 +62,9 @@ def local_noise(seed: int) -> Findings:
         # One person moves from hospital i to j: two coordinates shift, with independent noise.
         moves = np.sqrt(shift[:, :, None] ** 2 + shift[:, None, :] ** 2)
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
-        largest = float(moves.max())
-        numbers = {"moves": moves.size, "n": stream.n_experts, "T": stream.n_rounds}
-        about: dict[str, Any] = {"numbers": numbers, "settings": moves.size}
-        yield Finding(f"{name}-noise", mu, _mu_of_shift(largest), **about)
+        measured = _mu_of_shift(float(moves.max()))
+        numbers = {"n": stream.n_experts, "T": stream.n_rounds}
+        yield Finding(f"{name}-noise", mu, measured, numbers=numbers, settings=moves.size)
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
@@ -103,27 +102,21 @@ def regrets(seed: int) -> Findings:
             source = RawGains(stream, mu, _REPLICATES)
             coins = replicate_generators(seed, ("claims", label, n, mu), source.numbers, "matrix")
             actions = play_rounds(MatrixFTPL(), source, coins)
-            summed, of = (
-                best - gains[time, actions].sum(axis=1),
-                MatrixFTPL().mechanism(setup_of(source)),
-            )
+            summed = best - gains[time, actions].sum(axis=1)
+            of = MatrixFTPL().mechanism(setup_of(source))
             of_sums = _regret_bound(of.scale[0] * of.factorization.row_norms, n)
             local, central = f"η = {eta:.3g}", f"μ = {mu:g}"
+            left = random - float(plain.mean())
             for name, claimed, sample, noise, trivial in (
                 ("regret-of-ftpl", bound, plain, local, random),
                 ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, batched, local, random),
-                (
-                    "regret-of-batches",
-                    _ALPHA / 2 * bound,
-                    batched - plain,
-                    local,
-                    random - float(plain.mean()),
-                ),
+                ("regret-of-batches", _ALPHA / 2 * bound, batched - plain, local, left),
                 ("regret-of-mf-ftpl", of_sums, summed, central, random),
             ):
                 case = f"{label}, n = {n}, {noise}; a random expert has {trivial:.0f}"
-                about: dict[str, Any] = {"case": case, "numbers": numbers, "trivial": trivial}
-                yield of_mean(name, claimed, sample, comparisons=16, **about)
+                yield of_mean(
+                    name, claimed, sample, 16, case=case, numbers=numbers, trivial=trivial
+                )
 
 
 def _regret_bound(scales: Floats, n: int) -> float:
@@ -277,15 +270,16 @@ def special_case(seed: int) -> Findings:
         game, _ = noisy_game(stream, math.sqrt(n) / eta, seed, range(runs))
         coins = replicate_generators(seed, ("claims", name), range(runs), "RW-Meta")
         actions = play_rounds(RWMeta(learners=(ConstantBank(n),)), game, coins)
-        about: dict[str, Any] = {"numbers": {"R": runs, "T": T, "n": n}}
+        numbers = {"R": runs, "T": T, "n": n}
         if n == 2:
             t = np.arange(T)
             regret = float(scipy.special.ndtr(-t / (eta * np.sqrt(2 * (t + 1)))).sum())
-            yield of_mean(name, regret, actions.sum(axis=1), **about)
+            yield of_mean(name, regret, actions.sum(axis=1), numbers=numbers)
         else:
             sums = game.gains.cumsum(axis=1)[:, :-1]
             taken = np.take_along_axis(sums, actions[:, 1:, None].astype(int), axis=2)[..., 0]
-            yield Finding(name, 1e-3, float((sums.max(axis=2) - taken).max()) / eta, **about)
+            behind = float((sums.max(axis=2) - taken).max()) / eta
+            yield Finding(name, 1e-3, behind, numbers=numbers)
 
 
 # ---- RW-Meta: who agrees with whom, and other losses -------------------------------------------
@@ -359,11 +353,11 @@ def switching(seed: int) -> Findings:
         count = _count_walks(rng, start, steps, eta, lambda walks: walks.argmax(axis=1) != 0)
         for name, bound in BOUNDS.items():
             at = bound.tail(z, n)
-            yield _of_walks(f"switching-{name}", at, count, len(_WALKS), f"gap {gap:g}, {case}")
+            yield _of_walks(f"switching-{name}", at, count, f"gap {gap:g}, {case}")
         start, rng = _ahead(2 * gap, n), generator(seed, "dips", i)
         count = _count_walks(rng, start, steps, eta, is_small)
         at, case = BOUNDS["borell-tis"].tail(z, n), f"k = {gap:g}, l = {gap:g}, {case}"
-        yield _of_walks("dips-borell-tis", at, count, len(_WALKS), case)
+        yield _of_walks("dips-borell-tis", at, count, case)
 
 
 def _count_walks(
@@ -382,10 +376,12 @@ def _count_walks(
     return int(met.sum())
 
 
-def _of_walks(name: str, bound: Floats, count: int, settings: int, case: str) -> Finding:
-    """Return the share of walks that were counted, in one of several settings, with its bound."""
-    about: dict[str, Any] = {"numbers": {"R": _WALKS_EACH, "settings": settings}, "trivial": 1.0}
-    return of_share(name, float(bound), count, _WALKS_EACH, settings, case=case, **about)
+def _of_walks(name: str, bound: Floats, count: int, case: str) -> Finding:
+    """Return the share of walks that were counted, in one of the settings, with its bound."""
+    runs, numbers = _WALKS_EACH, {"R": _WALKS_EACH}
+    return of_share(
+        name, float(bound), count, runs, len(_WALKS), case=case, numbers=numbers, trivial=1.0
+    )
 
 
 def _ahead(lead: float, n: int) -> Floats:
@@ -485,9 +481,8 @@ def smaller_batches(seed: int) -> Findings:
     kernel = np.tril(rng.random((500, 30, 30)) ** 8)
     small = np.einsum("rb,rbc->rc", large, kernel / kernel.sum(axis=2, keepdims=True))
     ratio = (small @ each.T) / (large @ each.T)
-    r, e = np.unravel_index(int(ratio.argmin()), ratio.shape)
-    about: dict[str, Any] = {"case": f"ε = {epsilon[e]:.2f}", "settings": ratio.size}
-    yield Finding("smaller-batch", 1.0, float(ratio[r, e]), **about)
+    for level, least in zip(epsilon.tolist(), ratio.min(axis=0).tolist(), strict=True):
+        yield Finding("smaller-batch", 1.0, least, f"ε = {level:.2f}", settings=len(ratio))
 
 
 def joint_concavity(seed: int) -> Findings:
@@ -498,16 +493,14 @@ def joint_concavity(seed: int) -> Findings:
     rng, mu, sizes = generator(seed, "concavity"), 1.0, np.array([1, 3, 10, 40])
     thresholds = np.linspace(-2.0, 2.0, 41)
     for spread in (0.0, 1.0, 6.0):
-        ratio = np.inf
         for _ in range(10):
             mixture = BatchMixture(mu, sizes, rng.dirichlet(np.ones(len(sizes))))
             shifts = rng.permutation(np.linspace(-spread, spread, len(sizes)))
             false_positive, false_negative = mixture.trade_off_at(thresholds)
             curve = hidden_trade_off(mixture.weights, shifts, shifts + mixture.mus)
-            mixed = np.interp(false_positive, *curve)
-            ratio = min(ratio, float((mixed / false_negative).min()))
-        case = f"components up to {spread:g} from 0"
-        yield Finding("joint-concavity", 1.0, ratio, case, settings=10 * len(thresholds))
+            ratio = float((np.interp(false_positive, *curve) / false_negative).min())
+            case = f"components up to {spread:g} from 0"
+            yield Finding("joint-concavity", 1.0, ratio, case, settings=len(thresholds))
 
 
 def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
@@ -529,10 +522,9 @@ def conversion(_: int) -> Findings:
     epsilon = np.linspace(0.0, 4.0, 41)
     # An even number of points leaves none at a tangent point, where only rounding would differ.
     curve = mixture.trade_off_at(np.linspace(-8, 8, 40_000))
-    by_curve, formula = delta_of_trade_off(*curve, epsilon), mixture.delta(epsilon)
-    at = int(np.abs(by_curve / formula - 1).argmax())
-    about: dict[str, Any] = {"case": f"ε = {epsilon[at]:.1f}", "settings": len(epsilon)}
-    yield Finding("trade-off-curve", float(formula[at]), float(by_curve[at]), **about)
+    both = np.stack([epsilon, mixture.delta(epsilon), delta_of_trade_off(*curve, epsilon)], axis=1)
+    for level, formula, by_curve in both.tolist():
+        yield Finding("trade-off-curve", formula, by_curve, f"ε = {level:.1f}")
 
 
 CHECKS = (

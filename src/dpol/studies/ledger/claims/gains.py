@@ -53,8 +53,6 @@ def table_two(summary: pd.DataFrame) -> Findings:
 
 
 def _static_regrets(meta: pd.DataFrame) -> Findings:
-    if meta.empty:
-        return
     largest = meta.groupby("mu")["static_regret"].max()
     levels = sorted(meta["mu"].unique(), reverse=True)
     by_level = ", ".join(f"{largest[mu]:.2f} at {mu_title(mu)}" for mu in levels)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -182,10 +181,14 @@ def switch_budget(seed: int) -> Findings:
     order = float(_ORDERS[at])
     drawn = float(firsts[0] @ RESAMPLES)
     with_round = (np.append(1 - drawn, drawn * law) for law in seconds)
-    numbers: dict[str, Any] = {"rho": rho, "order": order, "parts": float(parts[at])}
-    numbers["together"] = float((renyi(*firsts) + renyi(*with_round))[at])
-    numbers["coins"] = ", ".join(f"{over_a_coin(exponent):.2f}" for exponent in EXPONENTS)
-    numbers["exponents"] = ", ".join(f"{exponent:g}" for exponent in EXPONENTS)
+    numbers = {
+        "rho": rho,
+        "order": order,
+        "parts": float(parts[at]),
+        "together": float((renyi(*firsts) + renyi(*with_round))[at]),
+        "coins": ", ".join(f"{over_a_coin(exponent):.2f}" for exponent in EXPONENTS),
+        "exponents": ", ".join(f"{exponent:g}" for exponent in EXPONENTS),
+    }
     yield Finding("switch-budget", 1.0, float(parts[at]) / (order * rho), numbers=numbers)
     rng = generator(seed, "draws")
     for case in range(100):
