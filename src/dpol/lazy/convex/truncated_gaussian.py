@@ -66,7 +66,7 @@ def sample_truncated_gaussian(
 
         ends = (np.array([[-1.0], [1.0]]) * diameter / 2 - mean) / sigma
         drawn = truncnorm.ppf(generators.uniforms(1), *ends, loc=mean, scale=sigma)
-        return into_ball(drawn, diameter)
+        return into_ball(np.asarray(drawn), diameter)
     if math.hypot(centre, math.sqrt(len(mean))) <= radius:
         return first_accepted(generators, untruncated)
     points = _around_first_axis(Marginal(radius, centre, (len(mean) - 1) / 2), generators)
