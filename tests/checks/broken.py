@@ -15,7 +15,7 @@ from dpol.noise.noises import CAPACITY, ISOTROPIC
 from dpol.studies.paper1.batching.study import STUDY
 from dpol.studies.paper3.points import HospitalsPoint
 from dpol.studies.paper3.study import STUDY as LABELS
-from dpol.studies.study import Point
+from dpol.studies.study import Point, Study
 
 
 def leader(scores: Any) -> Any:
@@ -375,7 +375,7 @@ NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"
 HOSPITALS = HospitalsPoint(patients_per_week=1, epsilons=(1.0,), delta=1e-6, replicates=2)
 
 
-def with_point(**fields: Any) -> dpol.Study:
+def with_point(**fields: Any) -> Study:
     """A study with one point, which is sound but for these fields."""
     point = Point(**{"settings": HOSPITALS, **fields})
     return dataclasses.replace(LABELS, points=lambda *known: {"a": point})

@@ -115,23 +115,6 @@ def test_settings_of_a_point_that_do_not_reach_its_job_are_told(settings, got):
     assert (REMEDY in told) == bool(got) == bool(told)
 
 
-@pytest.mark.parametrize(
-    ("settings", "got"),
-    [
-        ({"runs": [1, 2], "law": {"mu": math.inf}}, ""),
-        ({"runs": (1, 2)}, "but its job gets {'runs': [1, 2]}"),
-        (HOSPITALS, "but its job gets {'patients_per_week': 1"),
-    ],
-)
-def test_without_a_class_of_its_points_a_study_has_mappings(monkeypatch, settings, got):
-    """So older packages work as they are."""
-    monkeypatch.delattr("dpol.studies.paper3.compute.POINT")
-    study = with_point(settings=settings)
-    told = counterexample(partial(points_are_plain, study, study.settings()))
-    assert got in told
-    assert bool(got) == bool(told)
-
-
 BATCHING = load_study("batching")
 SECTION, *_ = BATCHING.sections
 FIGURE, *_ = SECTION.figures

@@ -9,15 +9,15 @@ import pytest
 
 import dpol
 from dpol.checks import check
-from dpol.studies.registry import STUDY_GROUP
+from dpol.noise.noises import NOISE_GROUP
 from pipeline import Done, fail, run, succeed
 
 
-@pytest.mark.parametrize("name", ["my-study", "my_study"])
+@pytest.mark.parametrize("name", ["my-noise", "my_noise"])
 def test_a_name_is_found_with_hyphens_and_with_underscores(monkeypatch, name):
-    theirs = {STUDY_GROUP: {"my_study": "dpol.studies.ledger.claims.study:STUDY"}}
+    theirs = {NOISE_GROUP: {"my_noise": "dpol.noise:ISOTROPIC"}}
     monkeypatch.setattr(check, "registered", lambda group: theirs.get(group, {}))
-    monkeypatch.setattr("dpol.studies.registry.registered", lambda group: theirs.get(group, {}))
+    monkeypatch.setattr("dpol.core.plugins.registered", lambda group: theirs.get(group, {}))
     assert all(verdict.holds for verdict in dpol.check(name))
 
 

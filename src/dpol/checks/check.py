@@ -24,7 +24,7 @@ from dpol.experts.registry import (
 )
 from dpol.noise import NOISES, Noise, find_noise
 from dpol.noise.noises import NOISE_GROUP
-from dpol.studies.registry import STUDIES, STUDY_GROUP, find_study, load_study
+from dpol.studies.registry import STUDIES, load_study
 from dpol.studies.study import Study
 
 
@@ -73,9 +73,8 @@ def checks_of(name: str, seed: int = algorithms.SEED) -> Iterator[tuple[str, Cal
     if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
         noise = find_noise(name)
         yield from ((title, partial(run, noise)) for title, run in noises.CHECKS.items())
-    elif isinstance(named, Study) or name in STUDIES or name in registered(STUDY_GROUP):
-        study = load_study(name) if name in STUDIES else find_study(name)
-        assert study is not None
+    elif isinstance(named, Study) or name in STUDIES:
+        study = named or load_study(name)
         yield from ((title, partial(run, study)) for title, run in studies.CHECKS.items())
         try:
             settings = study.settings()
@@ -97,7 +96,7 @@ def _known(name: str) -> str:
     Raises:
         ValueError: no package registers it.
     """
-    groups = NOISE_GROUP, STUDY_GROUP, ALGORITHM_GROUP, LEARNER_GROUP
+    groups = NOISE_GROUP, ALGORITHM_GROUP, LEARNER_GROUP
     theirs = [foreign for group in groups for foreign in registered(group)]
     known = [*REGISTRY, *LEARNERS, *NOISES, *STUDIES, *theirs]
     same = [each for each in known if each.replace("_", "-") == name.replace("_", "-")]

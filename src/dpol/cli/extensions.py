@@ -1,4 +1,4 @@
-"""`dpol check` and `dpol new`: the user's own algorithms, learners, noises and studies."""
+"""`dpol check` and `dpol new`: the user's own algorithms, learners and noises."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ authors."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
 runs the conformance checks, and a config."""
-_KINDS = "algorithm", "learner", "noise", "study"
+_KINDS = "algorithm", "learner", "noise"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
     add_answer_options(check)
     check.set_defaults(run=_check)
 
-    words = "start a package for an algorithm, learner, noise or study, or a config for a table"
+    words = "start a package for an algorithm, learner or noise, or a config for a table"
     new = add_command(commands, "new", words=words, example="dpol new algorithm forgetful-leader")
     kinds = new.add_subparsers(dest="kind", required=True, metavar="KIND")
     for kind in _KINDS:
