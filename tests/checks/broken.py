@@ -1,4 +1,4 @@
-"""Algorithms, learners, noises and studies: broken ones that fail a check, and sound ones."""
+"""Algorithms, learners and noises: broken ones that fail a check, and sound ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ import numpy as np
 import dpol
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.noises import CAPACITY, ISOTROPIC
-from dpol.studies.paper1.batching.study import STUDY
-from dpol.studies.paper3.points import HospitalsPoint
-from dpol.studies.paper3.study import STUDY as LABELS
-from dpol.studies.study import Point, Study
 
 
 def leader(scores: Any) -> Any:
@@ -367,20 +363,3 @@ UPSIDE_DOWN = dataclasses.replace(
     ISOTROPIC, name="upside-down", scale=lambda stream, mu: 9 + mu * ISOTROPIC.scale(stream, 1.0)
 )
 NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
-
-NO_FUNCTION = dataclasses.replace(STUDY, package="dpol.show")
-OF_ANOTHER = dataclasses.replace(STUDY, package="dpol.studies.paper3")
-NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
-NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"}})
-HOSPITALS = HospitalsPoint(patients_per_week=1, epsilons=(1.0,), delta=1e-6, replicates=2)
-
-
-def with_point(**fields: Any) -> Study:
-    """A study with one point, which is sound but for these fields."""
-    point = Point(**{"settings": HOSPITALS, **fields})
-    return dataclasses.replace(LABELS, points=lambda *known: {"a": point})
-
-
-NO_SETTINGS = dataclasses.replace(LABELS, shown=lambda settings: {"paper": "b"})
-TAKEN = with_point(inputs={"labels": "b.parquet"})
-OUTSIDE = with_point(inputs={"file": "/etc/passwd"})

@@ -27,11 +27,10 @@ def test_a_name_is_found_with_hyphens_and_with_underscores(monkeypatch, name):
         ("rw_fptl", "rw-ftpl"),
         ("rigde", "ridge"),
         ("capcity", "capacity"),
-        ("batchng", "batching"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_name_of_any_kind(name, meant):
-    refusal = "is not an algorithm, a learner, a noise or a study; install its package"
+    refusal = "is not an algorithm, a learner or a noise; install its package"
     with pytest.raises(ValueError, match=rf"{refusal} .+; did you mean {meant}\?$"):
         dpol.check(name)
 

@@ -12,12 +12,11 @@ from dpol.cli import dataset
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between
 
 _CHECK = """\
-Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with default
-parameters. Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check
-fails. package.module:Class may be in this folder, but a run finds it only if its package is
-installed. The checks find mistakes, not intent. Packages run with your rights and beside your data;
-read them as you read any package that you install, and believe their numbers as you believe their
-authors."""
+Run the conformance checks on an algorithm, a bank of learners or a noise, with default parameters.
+Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check fails.
+package.module:Class may be in this folder, but a run finds it only if its package is installed. The
+checks find mistakes, not intent. Packages run with your rights and beside your data; read them as
+you read any package that you install, and believe their numbers as you believe their authors."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
 runs the conformance checks, and a config."""
@@ -27,7 +26,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 def add(commands: Commands) -> None:
     """Add the commands."""
-    words = "run the conformance checks on an algorithm, learner, noise or study"
+    words = "run the conformance checks on an algorithm, learner or noise"
     example = "dpol check forgetful-leader"
     check = add_command(commands, "check", words=words, example=example, description=_CHECK)
     words = "as in a config: a registered name, or package.module:Class"
