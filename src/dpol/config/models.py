@@ -102,9 +102,9 @@ class Config(Settings):
     The points of a job read the same stream, and a job is full when it is expected to take 20 s.
     Results do not depend on it."""
     keep_rounds: bool = False
-    """Keep every round of every run for `dpol.open_run(...).games()`.
+    """Keep every round of every run in `points/games/**/rounds.parquet`.
 
-    The files are `points/games/**/rounds.parquet`. No table or figure needs them."""
+    No table or figure needs these files."""
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB.
 
