@@ -129,18 +129,6 @@ class RandomWithoutNoise(OfThisModule):
 
 
 @dataclass(frozen=True)
-class ReadsAnyNoise(Sound):
-    """Says that it needs noise of one scale, but is not refused by dpol for other noise."""
-
-    constant_noise = True
-
-    def init(self, setup):
-        if (setup.noise_scale != setup.noise_scale[0, 0]).any():
-            raise ValueError("unlike scales")
-        return setup.initial
-
-
-@dataclass(frozen=True)
 class SoundCurator(dpol.TreeFTPL):
     """The tree of dpol."""
 

@@ -24,7 +24,6 @@ BROKEN = {
     "MixesReplicates": "blocks of replicates do not matter",
     "WantsNoise": "no privacy is the limit",
     "RandomWithoutNoise": "no privacy is the limit",
-    "ReadsAnyNoise": "plays any noise that it can read",
     **dict.fromkeys(
         [
             *("ForgetsItsNoise", "ShrinksWithData", "NoneAtZero", "NoneLate"),
