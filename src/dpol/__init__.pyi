@@ -45,6 +45,5 @@ from .report.league import League as League
 from .report.league import league as league
 from .report.run import Run as Run
 from .report.run import open_run as open_run
-from .studies.study import Study as Study
 
 __version__: str

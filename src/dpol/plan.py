@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,9 +103,8 @@ class Plan:
         Raises:
             ConfigError: a package is not installed where jobs find it.
         """
-        named = {study.module for study, _ in self.studies}
-        named |= {it for points in self.points.values() for it in code_of(points.values())}
-        return packages_of(*sorted(named))
+        points = chain.from_iterable(each.values() for each in self.points.values())
+        return packages_of(*code_of(points))
 
     def contents(self, *files: str, made: Callable[[str], bool]) -> dict[str, str | None]:
         """Return checksums of local tables, which a job compares with what it reads.

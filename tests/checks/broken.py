@@ -1,4 +1,4 @@
-"""Algorithms, learners, noises and studies: broken ones that fail a check, and sound ones."""
+"""Algorithms, learners and noises: broken ones that fail a check, and sound ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ import numpy as np
 import dpol
 from dpol.experts.learners.leader import LeaderBank
 from dpol.noise.noises import CAPACITY, ISOTROPIC
-from dpol.studies.paper1.batching.study import STUDY
-from dpol.studies.paper3.points import HospitalsPoint
-from dpol.studies.paper3.study import STUDY as LABELS
-from dpol.studies.study import Point
 
 
 def leader(scores: Any) -> Any:
@@ -130,18 +126,6 @@ class RandomWithoutNoise(OfThisModule):
         noisy = observation is None or observation.noise_scale.any()
         first = generators.uniform() < (0.5 if noisy else 0.9)
         return np.where(first[:, None], [1.0] + [0.0] * (scores.shape[1] - 1), scores)
-
-
-@dataclass(frozen=True)
-class ReadsAnyNoise(Sound):
-    """Says that it needs noise of one scale, but is not refused by dpol for other noise."""
-
-    constant_noise = True
-
-    def init(self, setup):
-        if (setup.noise_scale != setup.noise_scale[0, 0]).any():
-            raise ValueError("unlike scales")
-        return setup.initial
 
 
 @dataclass(frozen=True)
@@ -367,20 +351,3 @@ UPSIDE_DOWN = dataclasses.replace(
     ISOTROPIC, name="upside-down", scale=lambda stream, mu: 9 + mu * ISOTROPIC.scale(stream, 1.0)
 )
 NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
-
-NO_FUNCTION = dataclasses.replace(STUDY, package="dpol.show")
-OF_ANOTHER = dataclasses.replace(STUDY, package="dpol.studies.paper3")
-NO_COLUMNS = dataclasses.replace(STUDY, results=("batching",))
-NO_POINT = dataclasses.replace(LABELS, points=lambda *known: {"a": {"paper": "b"}})
-HOSPITALS = HospitalsPoint(patients_per_week=1, epsilons=(1.0,), delta=1e-6, replicates=2)
-
-
-def with_point(**fields: Any) -> dpol.Study:
-    """A study with one point, which is sound but for these fields."""
-    point = Point(**{"settings": HOSPITALS, **fields})
-    return dataclasses.replace(LABELS, points=lambda *known: {"a": point})
-
-
-NO_SETTINGS = dataclasses.replace(LABELS, shown=lambda settings: {"paper": "b"})
-TAKEN = with_point(inputs={"labels": "b.parquet"})
-OUTSIDE = with_point(inputs={"file": "/etc/passwd"})

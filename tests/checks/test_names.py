@@ -9,15 +9,15 @@ import pytest
 
 import dpol
 from dpol.checks import check
-from dpol.studies.registry import STUDY_GROUP
+from dpol.noise.noises import NOISE_GROUP
 from pipeline import Done, fail, run, succeed
 
 
-@pytest.mark.parametrize("name", ["my-study", "my_study"])
+@pytest.mark.parametrize("name", ["my-noise", "my_noise"])
 def test_a_name_is_found_with_hyphens_and_with_underscores(monkeypatch, name):
-    theirs = {STUDY_GROUP: {"my_study": "dpol.studies.ledger.claims.study:STUDY"}}
+    theirs = {NOISE_GROUP: {"my_noise": "dpol.noise:ISOTROPIC"}}
     monkeypatch.setattr(check, "registered", lambda group: theirs.get(group, {}))
-    monkeypatch.setattr("dpol.studies.registry.registered", lambda group: theirs.get(group, {}))
+    monkeypatch.setattr("dpol.core.plugins.registered", lambda group: theirs.get(group, {}))
     assert all(verdict.holds for verdict in dpol.check(name))
 
 
@@ -27,11 +27,10 @@ def test_a_name_is_found_with_hyphens_and_with_underscores(monkeypatch, name):
         ("rw_fptl", "rw-ftpl"),
         ("rigde", "ridge"),
         ("capcity", "capacity"),
-        ("batchng", "batching"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_name_of_any_kind(name, meant):
-    refusal = "is not an algorithm, a learner, a noise or a study; install its package"
+    refusal = "is not an algorithm, a learner or a noise; install its package"
     with pytest.raises(ValueError, match=rf"{refusal} .+; did you mean {meant}\?$"):
         dpol.check(name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 from typing import Any
@@ -15,8 +14,7 @@ from dpol.core import plugins
 from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.experts.registry import REGISTRY
-from dpol.studies.registry import load_study
-from small_config import COMPARED, GAINS, LOCAL, WEB, changed, parts, problems
+from small_config import COMPARED, GAINS, LOCAL, WEB, changed, parts
 
 Place = tuple[str | int, ...]
 BASES: dict[str, dict[str, Any]] = {
@@ -165,28 +163,3 @@ def test_the_check_itself_finds_what_it_looks_for():
         "seed = -1: is wrong. Mend it",
     ):
         assert is_bad(line, raw)
-
-
-class Coins(Settings):
-    """A block of a study of another package."""
-
-    throws: int = 1
-    sides: list[int] | None = None
-
-
-COINS = dataclasses.replace(load_study("claims"), name="coins", settings=Coins)
-
-
-def test_a_study_of_another_package_is_named_as_in_the_file():
-    key = f"{__name__}:COINS"
-    for block, line in {
-        "x": f"{key} = 'x': must be a block of keys",
-        5: f"{key} = 5: must be a block of keys",
-    }.items():
-        assert problems({(key,): block}) == [line]
-    assert problems({(key,): {"throws": "often"}}) == [
-        f"{key}.throws = 'often': must be a whole number"
-    ]
-    assert problems({(key,): {"sides": [1, "x"]}}) == [
-        f"{key}.sides[1] = 'x': must be a whole number"
-    ]

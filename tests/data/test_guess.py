@@ -363,19 +363,6 @@ def test_one_of_several_sheets_is_asked_for(here: Path, capsys) -> None:
     assert (seen["format"], seen["columns"]["entity"]) == ({"sheet": "2022"}, "town")
 
 
-def test_the_sheet_that_alone_has_dates_is_taken(here: Path) -> None:
-    about = pd.DataFrame({"about": ["beds of a town", "as of"], "": ["x", "2021-03-01"]})
-    table = pd.read_csv(io.StringIO(rows("d,town,sick,beds", *PLAIN)))
-    with pd.ExcelWriter("t.xlsx") as book:
-        about.to_excel(book, sheet_name="about", index=False)
-        table.to_excel(book, sheet_name="beds", index=False, startrow=2)
-    seen = look_at(Path("t.xlsx"), TOLD)
-    assert (seen["format"], seen["columns"]["entity"]) == (
-        {"sheet": "beds", "skip_rows": 2},
-        "town",
-    )
-
-
 def test_what_excel_leaves_around_a_table_is_no_part_of_it(tmp_path: Path) -> None:
     text = rows("d,town, sick,beds", *PLAIN)
     around = text.replace("\n", ",,,\n") + ",,,,,,\n,,,,,,\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,15 @@ import yaml
 from dpol.checks.algorithms import (
     CHECKS,
     actions_do_not_refute_the_record,
+    game,
     limits,
-    plays_any_noise,
     random_stream,
     source_for,
+    stream_of,
 )
 from dpol.experts import registry
 from dpol.experts.cautious_mean import CautiousMean
+from dpol.experts.interface import can_read
 from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.leader import LeaderBank
 from dpol.experts.learners.random_effects import RandomEffectsBank
@@ -35,7 +38,7 @@ from dpol.experts.registry import (
     place_of,
 )
 from dpol.experts.tree_ftpl import TreeFTPL
-from dpol.noise import CENTRAL_NOISES, privatize
+from dpol.noise import CENTRAL_NOISES, NOISES, privatize
 from replicates import many
 from steps import FixedBank
 
@@ -81,7 +84,18 @@ def test_every_algorithm_passes_the_checks(member, check):
 
 @pytest.mark.parametrize("member", LOCAL, ids=label)
 def test_any_noise_can_be_played_or_is_refused(member):
-    plays_any_noise(member)
+    rng, algorithm = np.random.default_rng(0), member.algorithm
+    stream = stream_of(rng.random((9, 3)), rng.integers(5, 50, size=(9, 3)).astype(float))
+    for name, noise in NOISES.items():
+        source = privatize(stream, name, 0.5, seed=1, replicates=2)
+        constant = (source.noise_scale == source.noise_scale[0, 0]).all()
+        refusal = ""
+        if not can_read(algorithm.reads_noise, noise.memory):
+            refusal = "takes noise as independent"
+        elif algorithm.constant_noise and not constant:
+            refusal = "isotropic-constant"
+        with pytest.raises(ValueError, match=refusal) if refusal else nullcontext():
+            game(member, source)
 
 
 @pytest.mark.parametrize("member", CENTRAL, ids=label)

@@ -140,7 +140,6 @@ def test_a_name_registered_by_two_packages_is_refused(packages):
         ("algorithms", "rw-ftpl"),
         ("learners", "ridge"),
         ("noises", "capacity"),
-        ("studies", "lazy"),
     ],
 )
 def test_a_foreign_package_may_not_take_a_name_of_dpol(packages, group, name):

@@ -210,31 +210,12 @@ def test_a_cleaning_report_of_another_shape_is_refused(copy: Path) -> None:
         page(copy)
 
 
-def test_links_lead_to_files_and_to_existing_pages_of_the_manual(
-    folder: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "reference").mkdir()
-    (tmp_path / "reference/glossary.md").write_text("terms")
-    text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
+def test_links_lead_to_files(folder: Path) -> None:
+    text = page(folder, "claims")
     links = {link for link in Elements(text).values("href", "a") if not link.startswith("#")}
     for name in ("figures/privacy-utility.svg", "tables/claims.csv", "claims.parquet"):
         assert f"../{name}" in links
     assert "../data/cleaning.md" in links
-    guides = {link for link in links if link.endswith(".md")} - {"../data/cleaning.md"}
-    manual = {(folder / "report" / link).resolve() for link in guides}
-    assert manual == {tmp_path / "reference/glossary.md"}
-    # The first screen names algorithms, so the glossary is one click away.
-    assert text.index("glossary.md") < text.index("</header>")
-    made = tmp_path / "_build/reference/glossary.html"
-    made.parent.mkdir(parents=True)
-    made.write_text("terms")
-    text = build_page(folder, config("claims"), PROVENANCE, tmp_path)
-    assert "_build/reference/glossary.html" in text
-    # The folders around a run outside the checkout are nobody's business.
-    docs = tmp_path / "checkout/docs"
-    docs.mkdir(parents=True)
-    (tmp_path / "reference").rename(docs / "reference")
-    assert "glossary.md" not in build_page(folder, config("claims"), PROVENANCE, docs)
 
 
 def test_the_paper_has_its_table_above_its_figure(folder: Path, whole: str) -> None:

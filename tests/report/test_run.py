@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,64 +15,32 @@ from dpol.core.files import sha256
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.reruns.record import CONFIG, CRATE, disagreements, read_config, read_record
-from dpol.studies.games.scores import RunBlock, rounds_of, score_tables
 from report.run_by_hand import record
-from runs_by_hand import played
 from streams_by_hand import stream
 
 GAME = "points/games/nm/local/isotropic/mu-1/block-0"
-PLAYED = [
-    played(label, noise, mu, [1.0, 2.0 + mu])
-    for label in ("meta", "tree")
-    for noise, mu in (("isotropic", 1.0), ("capacity", 0.5))
-]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that kept its rounds."""
+    """A run of one game."""
     run = tmp_path_factory.mktemp("results") / "small"
-    for name in ("provenance", "tables"):
+    for name in ("provenance", "tables", GAME):
         (run / name).mkdir(parents=True)
     (run / CONFIG).write_text("seed: 7\n")
     (run / "tables/table-2.csv").write_text("stream,mean_gain\nnm,2.5\n")
-    block = RunBlock(replicates=(0, 1), played=tuple(PLAYED), best=PLAYED[0].gains.max(axis=0))
-    for name, table in score_tables(block).items():
-        write_frame(table, run / GAME / f"{name}.parquet")
-    write_frame(rounds_of(block), run / GAME / "rounds.parquet")
+    (run / GAME / "scores.parquet").touch()
     write_stream(stream(label="nm"), run / "streams/nm.parquet")
-    rows = [
-        {
-            **{"n_rounds": 3, "stream": game.stream, "algorithm": game.label},
-            **{"noise": game.noise, "mu": game.mu},
-        }
-        for game in PLAYED
-    ]
-    shares = {"gain_share": 0.5, "gain_share_half_width": 0.1}
-    write_frame(pd.DataFrame(rows).assign(**shares), run / "summary.parquet")
+    write_frame(pd.DataFrame({"stream": ["nm"], "n_rounds": [3]}), run / "summary.parquet")
     return record(run)
 
 
 def test_all_parts_are_read_as_they_were_written(folder: Path) -> None:
     run = dpol.open_run(str(folder))
-    assert run.table("summary")["n_rounds"].tolist() == [3] * 4
+    assert run.table("summary")["n_rounds"].tolist() == [3]
     assert run.config == {"seed": 7}
     np.testing.assert_array_equal(run.stream("nm").gains, stream(label="nm").gains)
     assert run.table("table-2")["mean_gain"].tolist() == [2.5]
-    assert len(run.table("summary")) == 4
-    assert len(run.games()) == sum(game.actions.size for game in PLAYED)
-    for game in PLAYED:
-        games = run.games(stream="nm", algorithm=game.label, noise=game.noise, mu=game.mu)
-        np.testing.assert_array_equal(games["action"], game.actions.ravel())
-        np.testing.assert_array_equal(games["gain"], game.gains.ravel())
-
-
-def test_the_error_for_a_run_without_rounds_has_the_remedy(tmp_path: Path, folder: Path) -> None:
-    for name in ("summary.parquet", CRATE, CONFIG):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(folder / name, tmp_path / name)
-    with pytest.raises(dpol.DataError, match="kept no rounds; set keep_rounds: true in its config"):
-        dpol.open_run(record(tmp_path)).games()
 
 
 def test_files_of_an_earlier_config_are_warned_of_and_not_read(
@@ -98,12 +65,11 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
     told = str(caught[0].message)
     for text in (
         "tables/answer.csv (changed), tables/table-2.csv (missing), ",
-        f"{GAME.replace('local', 'mine')}/rounds.parquet (new), ",
+        f"{GAME.replace('local', 'mine')}/scores.parquet (new), ",
         "questions.parquet (new), ",
         f"streams/mn.parquet (new), tables/answer-by-question.csv (new); see dpol verify {run}",
     ):
         assert text in told
-    assert len(read.games()) == sum(game.actions.size for game in PLAYED)
     assert list(read.tables) == ["answer", "table-2", "summary"]
     assert read.table("answer")["mean_gain"].tolist() == [2]
     with pytest.raises(dpol.DataError, match="no stream mn; known: nm"):
@@ -171,9 +137,6 @@ def test_a_strangers_record_is_refused_at_once(tmp_path: Path, name: str, text: 
     [
         (lambda run: run.stream("mn"), "no stream mn; known: nm"),
         (lambda run: run.table("gain"), "no table gain; known: table-2, summary"),
-        (lambda run: run.games(algorithm="metta"), "no algorithm metta; did you mean meta"),
-        (lambda run: run.games(mu=math.inf), "no mu inf; known: 1.0, 0.5"),
-        (lambda run: run.games(noise="capacity", mu=1.0), "no mu 1.0; known: 0.5"),
         (
             lambda run: dpol.open_run(run.folder / "points"),
             "not a finished run; name another folder",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from importlib import import_module
+from inspect import signature
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from dpol.checks.studies import CHECKS, points_are_plain
 from dpol.config.experiment import load_experiment
-from dpol.studies.registry import PACKAGES, STUDIES, load_study
+from dpol.studies.drawing import drawn_in
+from dpol.studies.jobs import settings_from
+from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
+from dpol.studies.study import as_plain, from_plain, schemas_in
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
@@ -52,9 +57,42 @@ def test_it_has_the_name_and_the_package_of_its_line_and_its_block(study):
     assert isinstance(block(study.name), study.settings)
 
 
-@pytest.mark.parametrize("check", CHECKS)
-def test_it_passes_the_checks(study, check):
-    CHECKS[check](study)
+def test_its_results_are_those_with_columns_in_their_order(study):
+    """The schemas of tables that points write come before them, named as their files."""
+    schemas = schemas_in(study.package)
+    assert study.results == tuple(name for name in schemas if not name.startswith("points/"))
+
+
+def test_its_functions_take_what_jobs_give(study):
+    assert len(signature(import_module(study.computing).run).parameters) == 2
+    if collect := getattr(import_module(study.collecting), "collect", None):
+        assert len(signature(collect).parameters) == 3
+
+
+def test_every_figure_table_and_widget_has_its_function(study):
+    drawn, sections = drawn_in(study.package), study.sections
+    assert drawn.figures.keys() == {it.name for section in sections for it in section.figures}
+    assert drawn.tables.keys() == {it.name for section in sections for it in section.tables}
+    assert drawn.widgets.keys() == {section.name for section in sections if section.widget}
+    for function in chain(
+        *(kind.values() for kind in (drawn.figures, drawn.tables, drawn.widgets))
+    ):
+        assert len(signature(function).parameters) == 3
+
+
+def test_a_job_that_draws_gets_the_settings_that_are_planned(study):
+    shown = study.shown(block(study.name))
+    assert from_plain(drawn_in(study.package).settings, as_plain(shown)) == shown
+
+
+def test_a_section_shows_known_results_in_words_that_the_page_needs(shown):
+    section, study = shown
+    known = {result for name in (study.name, *EVERY_RUN) for result in load_study(name).results}
+    assert {*section.results} <= known
+    assert section.about.endswith(".")
+    for figure in section.figures:
+        assert figure.description.endswith(".")
+        assert figure.title[0].isupper()
 
 
 def test_every_result_table_is_asked_for(study):
@@ -62,9 +100,16 @@ def test_every_result_table_is_asked_for(study):
     assert asked == set(study.results)
 
 
-def test_points_are_plain_and_have_labels_for_files(study):
-    points_are_plain(study, block(study.name))
-    assert study.points(block(study.name), ASKED[study.name].facts)
+def test_jobs_get_the_settings_of_points_whose_labels_and_inputs_can_be_files(study):
+    points = study.points(block(study.name), ASKED[study.name].facts)
+    assert points
+    for label, point in points.items():
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}", label)
+        assert settings_from(study.package, point.plain) == point.settings
+        assert point.inputs.keys().isdisjoint({*study.written, *study.results})
+        for path in map(PurePosixPath, point.inputs.values()):
+            assert not path.is_absolute()
+            assert ".." not in path.parts
 
 
 def test_every_section_is_shown_by_a_config(shown):

@@ -20,7 +20,7 @@ from dpol.checks import CheckError
 from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.games import play, seeds_of
-from dpol.experts.interface import Actions, AnyAlgorithm, Member, can_read
+from dpol.experts.interface import Actions, AnyAlgorithm, Member
 from dpol.experts.play import (
     RawGains,
     Source,
@@ -29,7 +29,7 @@ from dpol.experts.play import (
     play_rounds,
     setup_of,
 )
-from dpol.noise import NOISES, NoisyGains, privatize
+from dpol.noise import NoisyGains, privatize
 from dpol.privacy.auditing.bounds import AuditResult, audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.guarantee import GIVEN_CHANGE, ONE_PERSON, ONE_ROUND, UNIT
@@ -211,31 +211,6 @@ def blocks_do_not_matter(member: Member, seed: int = SEED) -> None:
                 raise CheckError(
                     f"replicates {block.start} to {block.stop - 1} play differently in a block of"
                     f" {len(block)} and in one of {REPLICATES}; none may depend on another"
-                )
-
-
-def plays_any_noise(member: Member, seed: int = SEED) -> None:
-    """Check that it plays each noise of dpol, or is refused for a noise it declares unreadable."""
-    rng, algorithm = np.random.default_rng(0), member.algorithm
-    stream = stream_of(rng.random((9, 3)), rng.integers(5, 50, size=(9, 3)).astype(float))
-    for name, noise in NOISES.items():
-        source = privatize(stream, name, MU, seed=seed, replicates=2)
-        constant = (source.noise_scale == source.noise_scale[0, 0]).all()
-        refusal = ""
-        if not can_read(algorithm.reads_noise, noise.memory):
-            refusal = "takes noise as independent"
-        elif algorithm.constant_noise and not constant:
-            refusal = "isotropic-constant"
-        try:
-            game(member, source)
-        except ValueError as error:
-            if not refusal or refusal not in str(error):
-                raise
-        else:
-            if refusal:
-                raise CheckError(
-                    f"it plays {name} noise, but says that it cannot; correct reads_noise or"
-                    " constant_noise"
                 )
 
 
@@ -456,8 +431,6 @@ CHECKS: Mapping[str, Check] = {
 def checks_of(algorithm: AnyAlgorithm) -> dict[str, Check]:
     """Return the checks for an algorithm's model."""
     checks = dict(CHECKS)
-    if algorithm.model == "local":
-        checks["plays any noise that it can read"] = plays_any_noise
     if algorithm.model == "central":
         title = f"actions do not refute the record of {people_in_words(algorithm)}"
         checks[title] = actions_do_not_refute_the_record

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from pydantic import ValidationError
-
-from dpol.checks import CheckError, algorithms, learners, noises, studies
+from dpol.checks import CheckError, algorithms, learners, noises
 from dpol.core.arguments import check_kind, check_whole
 from dpol.core.errors import in_one_line
 from dpol.core.plugins import load_named, registered
@@ -24,8 +22,6 @@ from dpol.experts.registry import (
 )
 from dpol.noise import NOISES, Noise, find_noise
 from dpol.noise.noises import NOISE_GROUP
-from dpol.studies.registry import STUDIES, STUDY_GROUP, find_study, load_study
-from dpol.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Verdict:
 
 
 def check(name: str, *, seed: int = algorithms.SEED) -> tuple[Verdict, ...]:
-    """Run the conformance checks on an algorithm, a bank of learners, a noise or a study.
+    """Run the conformance checks on an algorithm, a bank of learners or a noise.
 
     Args:
         name: a name as in a config: registered, or `package.module:Class`. Parameters take their
@@ -56,7 +52,7 @@ def check(name: str, *, seed: int = algorithms.SEED) -> tuple[Verdict, ...]:
 
     Raises:
         ValueError: no package registers the name, it cannot be imported or made, or it is no
-            algorithm, learner, noise or study.
+            algorithm, learner or noise.
 
     >>> all(verdict.holds for verdict in check("isotropic"))
     True
@@ -73,15 +69,6 @@ def checks_of(name: str, seed: int = algorithms.SEED) -> Iterator[tuple[str, Cal
     if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
         noise = find_noise(name)
         yield from ((title, partial(run, noise)) for title, run in noises.CHECKS.items())
-    elif isinstance(named, Study) or name in STUDIES or name in registered(STUDY_GROUP):
-        study = load_study(name) if name in STUDIES else find_study(name)
-        assert study is not None
-        yield from ((title, partial(run, study)) for title, run in studies.CHECKS.items())
-        try:
-            settings = study.settings()
-        except ValidationError:  # settings without defaults come only from a config
-            return
-        yield "points are plain", partial(studies.points_are_plain, study, settings)
     else:
         members = make_members(name)
         for title, run in algorithms.checks_of(members[0].algorithm).items():
@@ -97,14 +84,14 @@ def _known(name: str) -> str:
     Raises:
         ValueError: no package registers it.
     """
-    groups = NOISE_GROUP, STUDY_GROUP, ALGORITHM_GROUP, LEARNER_GROUP
+    groups = NOISE_GROUP, ALGORITHM_GROUP, LEARNER_GROUP
     theirs = [foreign for group in groups for foreign in registered(group)]
-    known = [*REGISTRY, *LEARNERS, *NOISES, *STUDIES, *theirs]
+    known = [*REGISTRY, *LEARNERS, *NOISES, *theirs]
     same = [each for each in known if each.replace("_", "-") == name.replace("_", "-")]
     if not same:
         near = did_you_mean(name, known)
         raise ValueError(
-            f"{name!r} is not an algorithm, a learner, a noise or a study; install its package"
+            f"{name!r} is not an algorithm, a learner or a noise; install its package"
             f" (pip install -e FOLDER), or write package.module:Class{near}"
         )
     return name if name in same else same[0]

@@ -1,4 +1,4 @@
-"""`dpol check` and `dpol new`: the user's own algorithms, learners, noises and studies."""
+"""`dpol check` and `dpol new`: the user's own algorithms, learners and noises."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from dpol.cli import dataset
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between
 
 _CHECK = """\
-Run the conformance checks on an algorithm, a bank of learners, a noise or a study, with default
-parameters. Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check
-fails. package.module:Class may be in this folder, but a run finds it only if its package is
-installed. The checks find mistakes, not intent. Packages run with your rights and beside your data;
-read them as you read any package that you install, and believe their numbers as you believe their
-authors."""
+Run the conformance checks on an algorithm, a bank of learners or a noise, with default parameters.
+Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check fails.
+package.module:Class may be in this folder, but a run finds it only if its package is installed. The
+checks find mistakes, not intent. Packages run with your rights and beside your data; read them as
+you read any package that you install, and believe their numbers as you believe their authors."""
 _NEW = """\
 Write a small package of your own into a new folder: its code, its entry point, a test that
 runs the conformance checks, and a config."""
-_KINDS = "algorithm", "learner", "noise", "study"
+_KINDS = "algorithm", "learner", "noise"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def add(commands: Commands) -> None:
     """Add the commands."""
-    words = "run the conformance checks on an algorithm, learner, noise or study"
+    words = "run the conformance checks on an algorithm, learner or noise"
     example = "dpol check forgetful-leader"
     check = add_command(commands, "check", words=words, example=example, description=_CHECK)
     words = "as in a config: a registered name, or package.module:Class"
@@ -38,7 +37,7 @@ def add(commands: Commands) -> None:
     add_answer_options(check)
     check.set_defaults(run=_check)
 
-    words = "start a package for an algorithm, learner, noise or study, or a config for a table"
+    words = "start a package for an algorithm, learner or noise, or a config for a table"
     new = add_command(commands, "new", words=words, example="dpol new algorithm forgetful-leader")
     kinds = new.add_subparsers(dest="kind", required=True, metavar="KIND")
     for kind in _KINDS:

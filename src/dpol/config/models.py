@@ -7,7 +7,6 @@ schema takes whole descriptions, the manual first paragraphs. Rules across keys 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Annotated, Any
@@ -23,7 +22,7 @@ from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.exhibits import why_no_table_2
 from dpol.studies.games.settings import Games, MemoryName, Report, Suite
-from dpol.studies.registry import find_study, load_studies
+from dpol.studies.registry import load_studies
 from dpol.studies.study import Facts, Study, reading_label
 
 
@@ -103,21 +102,19 @@ class Config(Settings):
     The points of a job read the same stream, and a job is full when it is expected to take 20 s.
     Results do not depend on it."""
     keep_rounds: bool = False
-    """Keep every round of every run for `dpol.open_run(...).games()`.
+    """Keep every round of every run in `points/games/**/rounds.parquet`.
 
-    The files are `points/games/**/rounds.parquet`. No table or figure needs them."""
+    No table or figure needs these files."""
     job_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 1500
     """Memory of a job that plays a suite, in MB.
 
     A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
     report: Report = Report()
     comparison: Comparison = Comparison()
-    _others: tuple[Study, ...] = ()
 
     def studies(self) -> list[tuple[Study, Any]]:
-        """Return the requested studies, each with its block; studies of other packages are last."""
-        every = (*load_studies().values(), *self._others)
-        blocks = ((study, self.block(study.name)) for study in every)
+        """Return the requested studies, each with its block."""
+        blocks = ((study, self.block(study.name)) for study in load_studies().values())
         return [(study, block) for study, block in blocks if block is not None]
 
     def block(self, study: str) -> Any:
@@ -226,62 +223,10 @@ class Config(Settings):
         )
 
 
-def with_blocks(studies: Iterable[Study]) -> type[Config]:
-    """Return the model of a config with a block for each study."""
-    blocks: dict[str, Any] = {
-        study.name: (study.settings | None, None)
-        for study in studies
-        if study.name not in Config.model_fields and not hasattr(Config, study.name)
-    }
-    return create_model("Config", __base__=Config, __doc__="One experiment.", **blocks)
-
-
-WHOLE = with_blocks(load_studies().values())
-"""The model of a config with the blocks of all studies in dpol."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """The model of one config, with blocks for the studies that it names.
-
-    Args:
-        model: model of the config.
-        keys: key in the config of each study of another package, by the study's name.
-        others: studies of other packages.
-    """
-
-    model: type[Config]
-    keys: Mapping[str, str]
-    others: tuple[Study, ...]
-
-    def named(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the config with each study of another package under its name."""
-        names = {key: name for name, key in self.keys.items()}
-        return {names.get(key, key): raw[key] for key in raw}
-
-    def parse(self, raw: Mapping[str, Any]) -> Config:
-        """Return the checked config. Raises ValidationError if a key breaks its rule."""
-        config = self.model.model_validate(self.named(raw))
-        config._others = self.others
-        return config
-
-
-def form_of(raw: Mapping[str, Any]) -> Form:
-    """Return the form of a config. Raises ValueError if a study cannot be imported."""
-    others = {key: study for key in raw if (study := _outside(str(key)))}
-    keys = {study.name: key for key, study in others.items()}
-    studies = tuple(others.values())
-    model = with_blocks([*load_studies().values(), *studies]) if studies else WHOLE
-    return Form(model, keys, studies)
-
-
-def _outside(key: str) -> Study | None:
-    """Return the study of another package that a key names, if any.
-
-    Raises:
-        ValueError: dpol has a key of the study's name.
-    """
-    study = None if key in WHOLE.model_fields else find_study(key)
-    if study is not None and (study.name in WHOLE.model_fields or hasattr(Config, study.name)):
-        raise ValueError(f"{key}: rename the study; {study.name} is already a key of dpol")
-    return study
+_BLOCKS: dict[str, Any] = {
+    study.name: (study.settings | None, None)
+    for study in load_studies().values()
+    if study.name not in Config.model_fields and not hasattr(Config, study.name)
+}
+WHOLE = create_model("Config", __base__=Config, __doc__="One experiment.", **_BLOCKS)
+"""The model of a config with the blocks of all studies."""

@@ -16,14 +16,11 @@ from dpol.experts.registry import REGISTRY, make_members
 from dpol.noise import CAPACITY, CENTRAL_NOISES, ISOTROPIC, MEMORY, NOISES, find_noise
 from dpol.studies.games.names import BEST_LINEAR, REFERENCE_NAMES
 from dpol.studies.games.settings import Members
-from dpol.studies.games.study import n_blocks, runs_of
 
 Rule = Callable[[Config, Members], Iterator[Problem]]
 
 OF_GAINS = "because dataset.source.kind is gains"
 NOT_OF_GAINS = f"must not be given {OF_GAINS}"
-MOST_JOBS = 20_000
-"""Limit of the jobs of one config; Snakemake plans about 1,000 per second."""
 
 
 def dataset(config: Config, members: Members) -> Iterator[Problem]:
@@ -152,21 +149,6 @@ def correlated_noise(config: Config, members: Members) -> Iterator[Problem]:
         yield Problem(where, spec, allowed)
 
 
-def jobs(config: Config, members: Members) -> Iterator[Problem]:
-    """Refuse more jobs than Snakemake can plan."""
-    main, facts = config.games, config.facts
-    of_stream = len(runs_of(main, facts)) * n_blocks(main, facts)
-    count = len(facts.streams) * -(-of_stream // config.points_per_job)
-    if count > MOST_JOBS:
-        allowed = f"makes {count:,} jobs; at most {MOST_JOBS:,}: use a larger points_per_job"
-        if config.block_replicates is None:
-            yield Problem(("suites",), list(config.suites), allowed)
-        else:
-            yield Problem(
-                ("block_replicates",), config.block_replicates, f"{allowed}, or larger blocks"
-            )
-
-
 def suites(config: Config, members: Members) -> Iterator[Problem]:
     """Require one model in each suite, and noises that its algorithms can use."""
     for label, suite in config.suites.items():
@@ -271,5 +253,5 @@ OF_KEYS: tuple[Rule, ...] = (
     correlated_noise,
 )
 """Rules that do not need the algorithms."""
-OF_ALGORITHMS: tuple[Rule, ...] = (jobs, suites, labels, report, ours, readings)
+OF_ALGORITHMS: tuple[Rule, ...] = (suites, labels, report, ours, readings)
 """Rules that need every algorithm."""

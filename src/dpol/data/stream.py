@@ -383,33 +383,18 @@ def build_stream(
     asked[UNMEASURED] = unmeasured_best(rows, "gain", sources)
     facts = {"label": named or label, "gain_range": gain.largest, "provenance": given | asked}
     facts |= {"count_sensitivity": count_sensitivity, "stay": stay}
-    return _of_rows(f"the panel's stream {label}", columns, facts)
+    return _of_rows(columns, facts)
 
 
-def _of_rows(
-    place: Path | str, columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
-) -> GainStream:
-    """Build a stream from a table with a row per round and expert, as dpol writes them.
+def _of_rows(columns: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> GainStream:
+    """Build a stream from a table with a row per round and expert, in order, as dpol writes them.
 
     Args:
-        place: the table, for messages.
-        columns: its columns.
+        columns: the columns of the table.
         facts: the other arguments of the stream.
-
-    Raises:
-        DataError: the rows are not those of each round in order, with the same experts in each.
     """
-    rounds, n = len(np.unique(columns["round"])), len(np.unique(columns["expert"]))
-    if not rounds or len(columns["round"]) != rounds * n:
-        size = f"{len(columns['round'])} rows are not {rounds} rounds of {n} experts"
-        raise DataError(f"{place}: {size}; {_REMEDY}")
-    grids = {name: values.reshape(rounds, n) for name, values in columns.items()}
-    of_rounds = {name: grids[name][:, :1] for name in ("round", "period", _GIVEN) if name in grids}
-    of_experts = {name: grids[name][:1] for name in ("expert", "entity", "name")}
-    for name, values in (of_rounds | of_experts).items():
-        if (grids[name] != values).any():
-            each = "round" if name in of_rounds else "expert"
-            raise DataError(f"{place}: column {name} has several values for one {each}; {_REMEDY}")
+    n = len(np.unique(columns["expert"]))
+    grids = {name: values.reshape(-1, n) for name, values in columns.items()}
     return GainStream(
         gains=grids["gain"],
         capacity=grids.get("capacity"),
@@ -475,22 +460,15 @@ def read_stream(path: Path | str) -> GainStream:
     try:
         with pq.ParquetFile(path) as file:
             table = file.read()
-        about = json.loads((table.schema.metadata or {}).get(_METADATA_KEY, "null"))
-        if about is None:
-            raise ValueError("it has no stream metadata")
+        about = json.loads((table.schema.metadata or {})[_METADATA_KEY])
         names = GIVEN_COLUMNS if _GIVEN in table.column_names else STREAM_COLUMNS
-        if any(table.column(name).null_count for name in names):
-            raise ValueError("it has empty cells")
         columns = {
             name: _values(table.column(name)).astype(_DTYPES.get(name, object)) for name in names
         }
         facts = {key: about[key] for key in _FACTS}
-        stream = _of_rows(path, columns, {**facts, "stay": about.get("stay", 1)})
+        return _of_rows(columns, {**facts, "stay": about.get("stay", 1)})
     except (OSError, LookupError, TypeError, ValueError, pa.ArrowException) as error:
         raise DataError(f"{path} is not a stream ({error}); {_REMEDY}") from None
-    if (columns["round"].max(), columns["expert"].max() + 1) != stream.gains.shape:
-        raise DataError(f"{path}: some rounds or experts are missing; {_REMEDY}")
-    return stream
 
 
 def _values(column: pa.ChunkedArray) -> NDArray[Any]:

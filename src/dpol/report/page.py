@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import yaml
 
@@ -48,8 +46,7 @@ def write_report(
         params: facts from the workflow.
         sums: SHA-256 of the other files of the run, by their paths below its folder.
         logs: results/<run>/logs; with remote storage it is not next to the page.
-        checkout: folder whose commit the page shows. Links to its documentation are added unless
-            results are on remote storage.
+        checkout: folder whose commit the page shows.
         jobs: digest of what the plan asks each job, by its log.
 
     Raises:
@@ -61,10 +58,7 @@ def write_report(
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     facts = page_facts(config)
     provenance = provenance_of(params, made, checkout)
-    html = build_page(
-        folder, config, provenance, checkout / "docs" if logs.parent == folder else None
-    )
-    write_text(page, html)
+    write_text(page, build_page(folder, config, provenance))
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
     # With remote storage, a file that is no input of this job may leave before it ends.
@@ -95,16 +89,13 @@ def last_lines(folder: Path, config: Config) -> list[str]:
     return lines
 
 
-def build_page(
-    folder: Path, config: Config, provenance: Provenance, docs: Path | None = None
-) -> str:
+def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     """Build the page of a run; equal files, config and provenance give an equal page.
 
     Args:
         folder: results/<run>.
         config: config of the run, which determines its results.
         provenance: sources of the run that its files do not tell.
-        docs: folder of the documentation; the page links to the pages that exist.
 
     Raises:
         DataError: a file of the run is missing or invalid.
@@ -134,11 +125,9 @@ def build_page(
         leads=_json(leads),
         run=facts.run,
         chapters=[chapter for chapter in chapters.values() if chapter.parts],
-        example=config.report.algorithms[0],
         widgets=widgets,
         simulated=facts.simulated,
         warning=HOLDS_RAW_COUNTS if facts.private else "",
-        manual=_manual(folder, docs),
     )
 
 
@@ -240,24 +229,3 @@ def _with_widget(part: Part, widget: Widget) -> Part:
         intro=widget.intro or part.intro,
         widget=template.render(widget.values),
     )
-
-
-_MANUAL = {
-    "glossary": "reference/glossary.md",
-    "columns of the files": "reference/tables.md",
-    "privacy": "explanation/privacy.md",
-}
-
-
-def _manual(folder: Path, docs: Path | None) -> list[tuple[str, str]]:
-    if docs is None or docs.resolve().parent not in folder.resolve().parents:
-        return []  # such a link would show how folders lie, and lead nowhere elsewhere
-    home, docs = (folder / "report").resolve(), docs.resolve()
-    pages = []
-    for text, name in _MANUAL.items():
-        # A browser shows Markdown as raw text; `make docs` makes pages of it.
-        made = docs / "_build" / Path(name).with_suffix(".html")
-        path = made if made.is_file() else docs / name
-        if path.is_file():
-            pages.append((text, quote(os.path.relpath(path, home))))
-    return pages

@@ -1,16 +1,15 @@
-"""A finished run in Python: its config, streams, games and tables, read on demand."""
+"""A finished run in Python: its config, streams and tables, read on demand."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from pyarrow import parquet
 
 from dpol.config.experiment import parse_experiment
 from dpol.core.errors import DataError
@@ -20,7 +19,6 @@ from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.reruns.record import CONFIG, Record, disagreements, read_config, read_record
 from dpol.studies.drawing import drawn_in
-from dpol.studies.games.summary import ROUNDS, schema
 from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:
@@ -54,51 +52,6 @@ class Run:
         """Read a gain stream. Raises DataError if the run has no stream with this label."""
         there = self._files("streams", ".parquet")
         return read_stream(there[self._one_of("stream", label, there)])
-
-    def games(
-        self,
-        *,
-        stream: str | None = None,
-        algorithm: str | None = None,
-        noise: str | None = None,
-        mu: float | None = None,
-    ) -> pd.DataFrame:
-        """Read every action and its gain: one row per game, replicate and round.
-
-        Args:
-            stream: label of a stream; None for all.
-            algorithm: label of an algorithm; None for all.
-            noise: name of a noise; None for all.
-            mu: a privacy level, inf for no privacy; None for all.
-
-        Raises:
-            DataError: the run has no such game, or kept no rounds.
-        """
-        asked = {"stream": stream, "algorithm": algorithm, "noise": noise, "mu": mu}
-        asked = {name: value for name, value in asked.items() if value is not None}
-        cells = self.table("summary")
-        for name, value in asked.items():
-            self._one_of(name, value, cells[name].unique())
-            cells = cells[cells[name] == value]
-        games = self.folder / "points/games"
-        paths = [
-            self.folder / name
-            for name in sorted(self.record.files)
-            if name.startswith("points/games/") and name.endswith("/rounds.parquet")
-        ]
-        if not paths:
-            raise DataError(
-                f"{self.folder}: this run kept no rounds; set keep_rounds: true in its config and"
-                " run it again"
-            )
-        filters = [(name, "==", value) for name, value in asked.items()]
-        columns = list(schema(ROUNDS).columns)
-        with reading(games):
-            tables = [
-                parquet.read_table(path, columns=columns, filters=filters or None) for path in paths
-            ]
-            frames: list[pd.DataFrame] = [table.to_pandas() for table in tables if table.num_rows]
-            return pd.concat(frames, ignore_index=True)
 
     @property
     def tables(self) -> dict[str, Path]:
@@ -146,13 +99,11 @@ class Run:
             if file.parent == Path(below) and file.suffix == suffix
         }
 
-    def _one_of(self, what: str, value: Any, there: Iterable[Any]) -> Any:
-        """Return the value, or raise DataError if it is not among those there."""
-        there = list(there)
-        if value not in there:
-            known = nearest(value, map(str, there))
-            raise DataError(f"{self.folder}: no {what} {value}{known}")
-        return value
+    def _one_of(self, what: str, name: str, there: Collection[str]) -> str:
+        """Return the name, or raise DataError if it is not among those there."""
+        if name not in there:
+            raise DataError(f"{self.folder}: no {what} {name}{nearest(name, there)}")
+        return name
 
 
 def open_run(folder: Path | str) -> Run:

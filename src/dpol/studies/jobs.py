@@ -48,8 +48,7 @@ def settings_from(package: str, plain: Values) -> Any:
     >>> settings_from("dpol.studies.ledger.claims", {"paper": "labels"})
     ClaimsPoint(paper='labels')
     """
-    kind = getattr(import_module(f"{package}.compute"), "POINT", dict[str, Any])
-    return from_plain(kind, plain)
+    return from_plain(import_module(f"{package}.compute").POINT, plain)
 
 
 def join_tables(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:

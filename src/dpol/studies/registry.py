@@ -1,13 +1,9 @@
-"""All studies of dpol. To add one, add its folder, and a line here.
-
-A config names studies of other packages by entry point or as `package.study:STUDY`.
-"""
+"""All studies of dpol. To add one, add its folder, and a line here."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from dpol.core.plugins import load_named, registered
 from dpol.studies.study import Study
 
 PACKAGES = {
@@ -36,25 +32,6 @@ def load_study(name: str) -> Study:
 def study_in(package: str) -> Study:
     """Load the study of a package, given by its dotted name."""
     study: Study = import_module(f"{package}.study").STUDY
-    return study
-
-
-STUDY_GROUP = "dpol.studies"
-"""Entry-point group in which other packages register their studies."""
-
-
-def find_study(key: str) -> Study | None:
-    """Find the foreign study named by a config key; None if the key names no study.
-
-    Raises:
-        ValueError: two packages register it, it cannot be imported, or it is not a study.
-    """
-    theirs = registered(STUDY_GROUP)
-    if key not in theirs and ":" not in key:
-        return None
-    study = load_named(key, theirs.get(key, key))
-    if not isinstance(study, Study):
-        raise ValueError(f"{key} is not a dpol.Study, but {study!r}")
     return study
 
 

@@ -10,10 +10,10 @@ is in a file of its own, `collect.py`, so that its changes recompute no point. A
 `show.py` and `drawn.py`, so these import no algorithm: tables have all that they show.
 
 The settings of a point are a frozen dataclass, which `compute.py` names as `POINT`: a plan writes
-them as plain values, and a job reads them back. In dpol the class is in `points.py`, which both
-import, so that no other change of a plan recomputes a point.
+them as plain values, and a job reads them back. The class is in `points.py`, which both import, so
+that no other change of a plan recomputes a point.
 
-A study of dpol has one line in `dpol.studies.registry`, one of another package an entry point.
+A study has one line in `dpol.studies.registry`.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ class Point(Generic[PointSettings]):
 
     Args:
         settings: all that `run` gets: a frozen dataclass, `POINT` of `compute.py`, of text,
-            numbers, tuples of them, and blocks. Without `POINT`, a mapping of such values, with
-            lists for tuples.
+            numbers, tuples of them, and blocks.
         inputs: files that it reads, by name, as paths below results/<run>/.
         code: modules that the job imports by name: of its algorithms, learners and noises. Those of
             other packages make it run again; without them it runs again with dpol's alone.

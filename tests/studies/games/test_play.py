@@ -12,7 +12,7 @@ from dpol.experts.play import RawGains
 from dpol.experts.registry import make_members
 from dpol.noise import privatize
 from dpol.studies.games.scores import rounds_of
-from dpol.studies.games.summary import ROUNDS, schema
+from dpol.studies.games.summary import SCORES, schema
 from game_tables import suite
 
 LOCAL = (
@@ -108,7 +108,7 @@ def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path
     block = suite(stream, LOCAL, replicates=(5, 6))
     write_frame(rounds_of(block), tmp_path / "runs.parquet")
     rows = pq.read_table(tmp_path / "runs.parquet").to_pandas()
-    schema(ROUNDS).check(rows, "rounds")
+    schema(SCORES.replace("scores", "rounds")).check(rows, "rounds")
     assert len(rows) == len(block.played) * 2 * 9
     assert set(rows["round"]) == set(range(1, 10))
     assert set(rows["replicate"]) == {5, 6}

@@ -16,13 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from dpol.core.errors import DataError, UsageError
+from dpol.core.errors import UsageError
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import listed, shortened
 from dpol.data.second_look import commonest_gaps
@@ -47,8 +46,8 @@ LINES, START = 500, 1_000_000
 """Number of lines, and of bytes, at the start of a file that show its format."""
 LEAST_NUMBERS, MOST_MARKERS = 0.2, 5
 """The distinct cells of a column of numbers: the least share of numbers, and most other texts."""
-LEAST_DATES, LEAST_TITLED = 0.9, 0.5
-"""At least these shares of the cells of a column of dates are dates, without and with titles."""
+LEAST_DATES = 0.9
+"""At least this share of the cells of a column of dates are dates."""
 _NUMBER = re.compile(r"[+-]?(?=.*[0-9])[0-9.,'\u2019\u00a0\u202f\s]+(?:[eE][+-]?[0-9]+)?")
 _MARKED = re.compile(_NUMBER.pattern + r"([^\w\s.,'<≤-][^0-9]{0,11}|(?<=\s)[^0-9]{1,12})")
 """A number with a sign or a word after it: 45%, 53*, 105 beds."""
@@ -213,7 +212,7 @@ def _written(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     keys = dict[str, Any]()
     with suppress(EOFError, OSError, zlib.error):  # reading says what is wrong
         if path.suffix == ".xlsx":
-            keys = _given(answers, "sheet") or _dated_sheet(path)
+            keys = _given(answers, "sheet")
             sheet = sheet_cells(path, DEFAULT.model_copy(update=keys))
             first = [(number, texts) for number, *texts in sheet[:LINES].itertuples(name=None)]
         else:
@@ -234,22 +233,6 @@ def _written(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
         header = next((number for number, width in filled if width >= max(2, widest - 1)), 1)
         keys |= {"skip_rows": header - 1} if 1 < header <= MOST_TITLES else {}
     return keys
-
-
-def _dated_sheet(path: Path) -> dict[str, str]:
-    """Return the sheet, if one alone of several has a column or row of dates."""
-    import openpyxl
-
-    names, dated = list[str](), list[str]()
-    with suppress(KeyError, SyntaxError, ValueError, BadZipFile):  # reading says what is wrong
-        names = openpyxl.load_workbook(path, read_only=True).sheetnames
-    for name in names if len(names) > 1 else ():
-        with suppress(DataError):
-            cells = sheet_cells(path, DEFAULT.model_copy(update={"sheet": name}))[:LINES].to_numpy()
-            lines = (line for line in (*cells, *cells.T) if sum(map(bool, line)) > 2)
-            if any({*date_formats(line, LEAST_TITLED)} - {*NUMBERS} for line in lines):
-                dated.append(name)
-    return {"sheet": dated[0]} if len(dated) == 1 else {}
 
 
 def _encoding(start: bytes) -> str:

@@ -34,9 +34,8 @@ from dpol.studies.games.scores import KEY
 from dpol.studies.games.settings import Games
 from dpol.studies.study import Facts, schemas_in
 
-SCORES, CURVES, ROUNDS = (
-    f"points/games/STREAM/SUITE/NOISE/LEVEL/block-K/{name}"
-    for name in ("scores", "curves", "rounds")
+SCORES, CURVES = (
+    f"points/games/STREAM/SUITE/NOISE/LEVEL/block-K/{name}" for name in ("scores", "curves")
 )
 """Names in `results.yaml` of the tables that points write."""
 CELL = list(KEY)
