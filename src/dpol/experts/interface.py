@@ -28,7 +28,7 @@ from dpol.core.plugins import is_foreign
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.core.words import one_line
 from dpol.noise import ISOTROPIC, find_noise
-from dpol.privacy.chains import MemoryKind, NoiseMemory
+from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
 
 Actions = NDArray[np.int32]
@@ -62,7 +62,7 @@ class LocalSetup(Setup):
 
     initial: Floats
     noise_scale: Floats
-    memory: NoiseMemory | None = None
+    memory: Chains | None = None
     capacity: Floats | None = None
 
     __repr__ = one_line
