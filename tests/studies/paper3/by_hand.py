@@ -40,7 +40,6 @@ def of_runs(mean: float) -> list[float]:
 def row(setting: int, learner: int) -> dict[str, object]:
     mean, (algorithm, rule) = risk(setting, learner), VARIANTS[learner]
     sweep, hypotheses, K, M, T, epsilon, features = SETTINGS[setting]
-    swept = sweep == "rounds"
     return {
         "sweep": sweep,
         "hypotheses": hypotheses,
@@ -62,8 +61,6 @@ def row(setting: int, learner: int) -> dict[str, object]:
         "lower_bound": T / 1e5 if hypotheses == "hard" else None,
         "tv_average": mean / 1e5,
         "tv_average_runs": of_runs(mean / 1e5),
-        "tv_median": mean / 7e4 if swept else None,
-        "tv_median_runs": of_runs(mean / 7e4) if swept else None,
     }
 
 
@@ -83,8 +80,6 @@ def selected(setting: int, place: int, name: str) -> dict[str, object]:
         "lower_bound": of_learner["lower_bound"],
         "tv_average": tv,
         "tv_average_runs": of_runs(tv),
-        "tv_median": 1.5 * tv,
-        "tv_median_runs": of_runs(1.5 * tv),
     }
 
 
@@ -98,5 +93,4 @@ def table(*without: str) -> pd.DataFrame:
     rounds = [number for number, facts in enumerate(SETTINGS) if facts[0] == "rounds"]
     every += [selected(n, place, name) for n in rounds for place, name in enumerate(SELECTORS)]
     rows = [made for made in every if made["sweep"] not in without]
-    numbers = dict.fromkeys(("lower_bound", "tv_median"), float)
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"lower_bound": float})

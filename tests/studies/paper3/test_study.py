@@ -44,7 +44,7 @@ SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
 def rows_of(study, setting, seed, stream=None):
     """Return the rows of the point of a stream, or of a single setting."""
     if isinstance(setting, Setting):
-        shared = ("delta", "concentration", "groups", "replicates")
+        shared = ("delta", "concentration", "replicates")
         values = {name: getattr(study, name) for name in shared}
         point = ClassesPoint(classes=(setting,), **values)
     else:
@@ -58,7 +58,7 @@ def rows_of(study, setting, seed, stream=None):
 
 
 def config(**fields):
-    facts = {"n_hypotheses": 4, "n_labels": 6, "n_rounds": 60, "replicates": 5, "groups": 3}
+    facts = {"n_hypotheses": 4, "n_labels": 6, "n_rounds": 60, "replicates": 5}
     return Labels.model_validate({**facts, **fields})
 
 
@@ -174,18 +174,13 @@ def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
     again = pd.read_parquet(tmp_path / "rows.parquet")
     runs = [[list(each) for each in table["kl_runs"].dropna()] for table in (again, whole)]
     assert runs[0] == runs[1]
-    assert (again["tv_median_runs"].notna() == (again["sweep"] == "rounds")).all()
 
 
-def rows_and_runs(record, n_rounds):
-    """Yield each row with its runs: one for each random class, or one of all replicates.
-
-    Runs of the median selector have other lengths.
-    """
-    runs = [parts for parts in record.runs if parts[1].n_rounds == n_rounds]
+def rows_and_runs(record):
+    """Yield each row with its runs: one for each random class, or one of all replicates."""
     rows = record.frame[~record.frame["algorithm"].isin(SELECTORS)]
     for place, row in enumerate(rows.itertuples()):
-        yield row, runs[place :: len(rows)]
+        yield row, record.runs[place :: len(rows)]
 
 
 def entropies(game):
@@ -204,7 +199,7 @@ def truths_of(parts):
 def test_a_row_is_what_its_runs_give(setting):
     """The average of predictions is at least as near to the truth as the predictions on average."""
     T = setting.T
-    for row, parts in rows_and_runs(played(setting), T):
+    for row, parts in rows_and_runs(played(setting)):
         assert len(parts) == (1 if setting is HARD else 5)
         laws = [law for _, game, _ in parts for law in game.law]
         assert laws == [r % row.K for r in range(5)]
@@ -240,7 +235,7 @@ def test_a_row_is_what_its_runs_give(setting):
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_all_learners_play_on_the_classes_of_the_replicates(setting):
     every = 4 if setting.sweep == "features" else 1
-    for _, parts in rows_and_runs(played(setting), setting.T):
+    for _, parts in rows_and_runs(played(setting)):
         if setting is HARD:
             classes = [hard_class(2, hardness(2, 90, 1.0))]
         else:
@@ -256,7 +251,7 @@ def test_all_learners_play_on_the_classes_of_the_replicates(setting):
 def test_bounds_of_the_rows(setting):
     K, T, epsilon = setting.K, setting.T, setting.epsilon
     lowest = lower_bound(2, 90, 1.0) if setting is HARD else math.nan
-    for row, _ in rows_and_runs(played(setting), T):
+    for row, _ in rows_and_runs(played(setting)):
         bounds = {
             "wma": lambda T, rule=row.sensitivity_rule: wma_bound(K, T, epsilon, 1e-6, rule),
             "exp3": lambda T: exp3_bound(K, T, epsilon),
@@ -272,47 +267,22 @@ def test_bounds_of_the_rows(setting):
 
 
 @pytest.mark.parametrize("setting", [RANDOM, HARD])
-def test_the_median_selector_has_its_own_shorter_runs(setting):
-    """It has three learners of 30 rounds each, only in the sweep of rounds."""
-    assert "tv_median" not in played(LABELS).frame
-    for row, parts in rows_and_runs(played(setting), 30):
-        truths, distances = truths_of(parts)[::3], []
-        each = [law for it, _, run in parts for law in run.mean_weights @ it.masses[0]]
-        for r, truth in enumerate(truths):
-            own = each[3 * r : 3 * r + 3]
-            between = [sorted(np.abs(p - q).sum() for q in own)[1] for p in own]
-            distances.append(plain.tv(truth, own[int(np.argmin(between))]))
-        assert row.tv_median_runs == pytest.approx(distances, rel=1e-9)
-        assert row.tv_median == pytest.approx(np.mean(distances), rel=1e-9)
-        assert all(learner.terms.n_rounds == 30 for learner, *_ in parts)
-
-
-@pytest.mark.parametrize("setting", [RANDOM, HARD])
 def test_the_row_of_a_selector_is_its_selection(setting):
-    """Of all messages, and of three groups of 30 with the median selector."""
     rows = played(setting).frame.set_index("algorithm")
-    _, parts = next(rows_and_runs(played(setting), 90))
+    _, parts = next(rows_and_runs(played(setting)))
     for name, kind in SELECTORS.items():
-        row = rows.loc[name]
-        for column, size, T in (("tv_average", 1, 90), ("tv_median", 3, 30)):
-            distances = []
-            for place, (learner, game, _) in enumerate(parts):
-                own = range(5) if setting is HARD else [place]
-                part = dataclasses.replace(
-                    game, features=game.features[:T], law=np.repeat(game.law, size)
-                )
-                key = ("labels", setting.kind, 4, setting.M, T, 1.0)
-                numbers = [size * r + group for r in own for group in range(size)]
-                coins = label_generators(5, key, numbers, f"{name} {column}")
-                masses = game.hypotheses.masses[0]
-                chosen = masses[kind(game.hypotheses, learner.terms).play(part, coins)]
-                for r, laws in zip(own, chosen.reshape(len(own), size, -1), strict=True):
-                    between = np.round(
-                        [np.median([plain.tv(p, q) for q in laws]) for p in laws], 12
-                    )
-                    distances.append(plain.tv(masses[r % 4], laws[int(np.argmin(between))]))
-            assert row[f"{column}_runs"] == pytest.approx(distances, rel=1e-9)
-            assert row[column] == pytest.approx(np.mean(distances), rel=1e-9)
+        row, distances = rows.loc[name], []
+        for place, (learner, game, _) in enumerate(parts):
+            own = range(5) if setting is HARD else [place]
+            key = ("labels", setting.kind, 4, setting.M, 90, 1.0)
+            coins = label_generators(5, key, own, f"{name} tv_average")
+            masses = game.hypotheses.masses[0]
+            chosen = kind(game.hypotheses, learner.terms).play(game, coins)
+            distances += [
+                plain.tv(masses[r % 4], masses[c]) for r, c in zip(own, chosen, strict=True)
+            ]
+        assert row["tv_average_runs"] == pytest.approx(distances, rel=1e-9)
+        assert row["tv_average"] == pytest.approx(np.mean(distances), rel=1e-9)
         assert (row["model"], row["guaranteed_epsilon"], row["delta"]) == ("local", 1.0, 0.0)
 
 

@@ -29,14 +29,12 @@ class ClassesPoint:
         classes: the classes, in the order of the rows.
         delta: privacy delta of private WMA.
         concentration: Dirichlet parameter of random classes.
-        groups: independent learners of the median selector.
         replicates: runs of every setting.
     """
 
     classes: tuple[Setting, ...]
     delta: float
     concentration: float
-    groups: int
     replicates: int
 
 

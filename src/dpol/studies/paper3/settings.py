@@ -52,8 +52,6 @@ class Labels(Settings):
     """Dirichlet parameter; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels (hospitals of random patients) per week of the streams; default: no streams."""
-    groups: Annotated[int, Field(ge=3, le=99)] = 5
-    """Independent learners of the median selector, each with T / `groups` rounds."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 8
     """Runs of every setting."""
 

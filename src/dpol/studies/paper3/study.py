@@ -28,7 +28,6 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
                 classes=tuple(own),
                 delta=settings.delta,
                 concentration=settings.concentration,
-                groups=settings.groups,
                 replicates=settings.replicates,
             ),
             seconds=4.0,
