@@ -95,7 +95,7 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
         ("lazy", {"n_rounds": [100, 400]}, {"T300-d3", "T400-d3"}),
         ("lazy", {"largest_tree": 600}, {"T300-d3"}),
         ("labels", {"patients_per_week": 30}, {"hospitals-NM"}),
-        ("labels", {"groups": 7}, {"rounds-0", "labels", "hypotheses"}),
+        ("labels", {"n_labels": 50}, {"rounds-0", "hypotheses"}),
         (
             "claims",
             {"papers": ["labels", "lazy"]},

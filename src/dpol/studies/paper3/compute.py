@@ -24,7 +24,6 @@ from dpol.labels.game import (
     LabelRun,
     expected_log,
     label_generators,
-    play_adversary,
     play_labels,
     realisable,
     total_variation,
@@ -47,8 +46,6 @@ from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LabelsPoint
-FEATURES = 4
-"""Number of features in the sweep of features; otherwise one."""
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
 
@@ -88,12 +85,11 @@ class _Table:
     terms: Terms
     seed: int
 
-    def play(self, variant: Variant, *, adversary: bool = False) -> _Played:
+    def play(self, variant: Variant) -> _Played:
         """Play a variant of a learner."""
         name, rule = variant
         learner = make_learner(name, self.game.hypotheses, self.terms, rule)
-        play = play_adversary if adversary else play_labels
-        return learner, play(learner, self.game, self.generators(f"{name} {rule}"))
+        return learner, play_labels(learner, self.game, self.generators(f"{name} {rule}"))
 
     def generators(self, coins: str) -> LabelGenerators:
         """Return generators; labels are the same for all coins."""
@@ -105,14 +101,10 @@ class _Table:
 def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
     """Return the columns that all points share, for `joined_row`."""
     learner, run = played
-    # The entropy of the labels in nats, averaged over rounds.
-    used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
-    entropy = (-expected_log(game.laws, game.laws) @ used)[game.law]
     return {
         **_facts(sweep, name, game, learner),
         "kl_runs": run.kl,
         "mean_tv": run.tv / game.n_rounds,
-        "mean_log_loss": run.kl / game.n_rounds + entropy,
     }
 
 
@@ -157,7 +149,6 @@ def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[di
                 setting.M,
                 seed=seed,
                 concentration=point.concentration,
-                n_features=FEATURES if setting.sweep == "features" else 1,
                 replicate=replicate,
             )
             parts.append(list(_rows_of(point, setting, hypotheses, [replicate], seed)))
@@ -174,32 +165,23 @@ def _rows_of(
     """Yield the rows of one synthetic class, with results that need the truth in the class."""
     K, T = setting.K, setting.T
     lowest = lower_bound(K // 2, T, setting.epsilon) if setting.kind == "hard" else math.nan
-    in_turn = hypotheses.n_features if setting.features == "cyclic" else 1
-    game = realisable(hypotheses, np.arange(T) % in_turn, replicates)
-    adversary = setting.features == "adversarial"
+    game = realisable(hypotheses, np.zeros(T, dtype=np.int64), replicates)
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, point.delta)
     table = _Table(game=game, replicates=replicates, terms=terms, seed=seed)
     for variant in variants():
-        learner, outcome = table.play(variant, adversary=adversary)
-        row = {
+        learner, outcome = table.play(variant)
+        average = outcome.mean_weights @ learner.masses[0]  # the estimate of section 6
+        yield {
             **_row(setting.sweep, variant[0], game, (learner, outcome)),
             **_upper_bounds(variant, K, terms),
-            "features": setting.features,
-            "truth_weight": outcome.final_weights[range(len(truth)), game.law],
             "lower_bound": lowest,
+            "tv_average_runs": total_variation(average, truth),
         }
-        if adversary:
-            row["mean_log_loss"] = math.nan
-        if setting.sweep != "features":  # For a class of constants, the estimate of section 6.
-            average = outcome.mean_weights @ learner.masses[0]
-            row["tv_average_runs"] = total_variation(average, truth)
-        yield row
     for name, kind in SELECTORS.items() if setting.sweep == "rounds" else ():
         selector = kind(hypotheses, terms)
         chosen = selector.play(game, table.generators(f"{name} tv_average"))
         yield {
             **_facts(setting.sweep, name, game, selector),
-            "features": setting.features,
             "lower_bound": lowest,
             "tv_average_runs": total_variation(hypotheses.masses[0, chosen], truth),
         }
@@ -233,7 +215,7 @@ def _hospital_rows(
         table = _Table(game=game, replicates=range(point.replicates), terms=terms, seed=seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
             row = _row("hospitals", variant[0], game, table.play(variant))
-            yield joined_row([row | {"features": "weeks", "best_kl": best}], MEANS)
+            yield joined_row([row | {"best_kl": best}], MEANS)
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:

@@ -18,7 +18,7 @@ from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS, marked
 from dpol.show.words import SYMBOLS, power
-from dpol.studies.paper3.settings import COLUMN_OF, SIZES, Labels
+from dpol.studies.paper3.settings import COLUMN_OF, Labels
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
@@ -37,7 +37,7 @@ _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs"}
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw KL risk against T, M, K and epsilon beside Theorem 5, a panel per sweep that was run."""
-    sweeps = _sweeps(frames["labels"], _RISK, "KL risk (nats)", SIZES)
+    sweeps = _sweeps(frames["labels"], _RISK, "KL risk (nats)", COLUMN_OF)
     with _drawn_sweeps(sweeps, 2, facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from dpol.core.settings import Different, Settings
-
-Features = Literal["constant", "cyclic", "adversarial"]
 
 
 class LabelSweeps(Settings):
@@ -22,11 +20,6 @@ class LabelSweeps(Settings):
     """Numbers of hypotheses K."""
     epsilons: Different[Annotated[float, Field(gt=0, le=100)]] = []
     """Privacy epsilons of one message; also used for the streams."""
-    features: Different[Features] = []
-    """Ways to choose features.
-
-    `cyclic` takes them in turn. `adversarial` sees all messages, and shows the feature that costs
-    the learner most next."""
 
 
 class Labels(Settings):
@@ -56,13 +49,5 @@ class Labels(Settings):
     """Runs of every setting."""
 
 
-COLUMN_OF = {
-    "rounds": "T",
-    "labels": "M",
-    "hypotheses": "K",
-    "epsilons": "epsilon",
-    "features": "features",
-}
+COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
 """Column of the table of risks that each sweep changes, by the name of the sweep."""
-SIZES = "rounds", "labels", "hypotheses", "epsilons"
-"""Sweeps of numbers."""
