@@ -107,7 +107,6 @@ ELSEWHERE = [
     ({"suites.trusted": {"noises": ["isotropic", "capacity"], "algorithms": ["l2p"]}}, "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic] because l2p has its own noise"),
     ({"suites.more.algorithms": ["rw-ftpl"]}, "suites.more.algorithms = 'rw-ftpl': is already played by suite noisy; give it a label"),
     ({"suites.more.algorithms": [{"algorithm": "rw-meta", "label": "best-linear-model"}]}, "suites.more.algorithms = 'best-linear-model': is already the name of a reference; give it a label"),
-    ({"batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}}, "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at most n_rounds (10)"),
     ({"replicates": 1_000_000, "block_replicates": 1}, "block_replicates = 1: makes 10,000,000 jobs; at most 20,000: use a larger points_per_job, or larger blocks"),
     ({"suites.batched.algorithms": ["rw-adabatch"]}, "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]}, "dataset.columns: is missing: name the columns of entity, period, count and capacity"),

@@ -42,7 +42,7 @@ SETTINGS = (RANDOM, HARD, LABELS)
 def rows_of(study, setting, seed, stream=None):
     """Return the rows of the point of a stream, or of a single setting."""
     if isinstance(setting, Setting):
-        shared = ("delta", "concentration", "replicates")
+        shared = ("delta", "replicates")
         values = {name: getattr(study, name) for name in shared}
         point = ClassesPoint(classes=(setting,), **values)
     else:

@@ -148,7 +148,6 @@ def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[di
                 setting.K,
                 setting.M,
                 seed=seed,
-                concentration=point.concentration,
                 replicate=replicate,
             )
             parts.append(list(_rows_of(point, setting, hypotheses, [replicate], seed)))

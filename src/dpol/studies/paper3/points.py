@@ -25,13 +25,11 @@ class ClassesPoint:
     Args:
         classes: the classes, in the order of the rows.
         delta: privacy delta of private WMA.
-        concentration: Dirichlet parameter of random classes.
         replicates: runs of every setting.
     """
 
     classes: tuple[Setting, ...]
     delta: float
-    concentration: float
     replicates: int
 
 

@@ -26,7 +26,7 @@ class Labels(Settings):
     """Risk of learning a distribution from locally private labels.
 
     One setting is the base; each sweep changes one of its numbers. A `random` class has
-    hypotheses drawn from a Dirichlet distribution; the sweep of rounds adds the `hard` class of
+    hypotheses drawn uniformly from all distributions; the sweep of rounds adds the `hard` class of
     the lower bound.
     """
 
@@ -41,8 +41,6 @@ class Labels(Settings):
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()
-    concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
-    """Dirichlet parameter; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels (hospitals of random patients) per week of the streams; default: no streams."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 8

@@ -27,7 +27,6 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
             settings=ClassesPoint(
                 classes=tuple(own),
                 delta=settings.delta,
-                concentration=settings.concentration,
                 replicates=settings.replicates,
             ),
             seconds=4.0,
