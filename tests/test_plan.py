@@ -93,14 +93,8 @@ def test_a_new_parameter_replays_only_its_suite() -> None:
         ("batching", {"n_experts": [2, 8]}, {"n-4", "n-8"}),
         ("batching", {"replicates": 21}, {"n-2", "n-4"}),
         ("lazy", {"n_rounds": [100, 400]}, {"T300-d3", "T400-d3"}),
-        ("lazy", {"largest_tree": 600}, {"T300-d3"}),
         ("labels", {"patients_per_week": 30}, {"hospitals-NM"}),
-        ("labels", {"groups": 7}, {"rounds-0", "labels", "hypotheses"}),
-        (
-            "claims",
-            {"papers": ["labels", "lazy"]},
-            {"experts", "experts-in-this-run", "dartboard"},
-        ),
+        ("labels", {"n_labels": 50}, {"rounds-0", "hypotheses"}),
     ],
 )
 def test_a_change_of_a_study_reruns_only_the_points_that_it_changes(

@@ -38,7 +38,7 @@ SHARED = {
 
 # Every study at its smallest, at epsilons that are calibrated and sampled fast.
 SMALL = {
-    "batching": {"n_rounds": 5, "rounds": [2], "replicates": 2},
+    "batching": {"n_rounds": 5, "replicates": 2},
     "lazy": {"n_rounds": [5, 6], "n_experts": [2, 3], "epsilons": [10, 12], "replicates": 2},
     "convex": {
         **{"n_rounds": [2, 3], "epsilons": [10], "replicates": 2},

@@ -50,7 +50,7 @@ RECORDED = {
         *("difference", "difference_half_width", "verdict"),
     ],
     "memory": [
-        "stream", "weeks", "level", "times", "same", "noise", "algorithm", "best_guess",
+        "stream", "weeks", "level", "same", "noise", "algorithm", "best_guess",
         "mean_gain", "ci_half_width", "difference", "difference_half_width", "verdict",
         "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks",
     ],

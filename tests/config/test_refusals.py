@@ -107,7 +107,6 @@ ELSEWHERE = [
     ({"suites.trusted": {"noises": ["isotropic", "capacity"], "algorithms": ["l2p"]}}, "suites.trusted.noises = ['isotropic', 'capacity']: must be [isotropic] because l2p has its own noise"),
     ({"suites.more.algorithms": ["rw-ftpl"]}, "suites.more.algorithms = 'rw-ftpl': is already played by suite noisy; give it a label"),
     ({"suites.more.algorithms": [{"algorithm": "rw-meta", "label": "best-linear-model"}]}, "suites.more.algorithms = 'best-linear-model': is already the name of a reference; give it a label"),
-    ({"batching": {"n_experts": [2], "mus": [1], "n_rounds": 10, "rounds": [11]}}, "batching = {'n_experts': [2], 'mus': [1], 'n_rounds': 10, 'rounds': [11]}: rounds must be at most n_rounds (10)"),
     ({"suites.batched.algorithms": ["rw-adabatch"]}, "suites.batched: noises is not given, so it is ['isotropic']: must be [isotropic-constant] because rw-adabatch needs constant noise"),
     ({"dataset": {"source": LOCAL}, "streams": GAINS["streams"]}, "dataset.columns: is missing: name the columns of entity, period, count and capacity"),
     ({"dataset.source.kind": "simulatd"}, "dataset.source.kind = 'simulatd': must be 'web', 'local', 'simulated' or 'gains'; did you mean simulated?"),

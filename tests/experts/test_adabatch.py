@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 
 import adabatch_plain as plain
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import containing_batch
 from dpol.experts.batches import BatchRule
-from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.play import amplification_of, setup_of
 from dpol.experts.switching import BOUNDS
-from dpol.noise import privatize
 
 NAMES = pytest.mark.parametrize("name", BOUNDS)
 
@@ -108,27 +104,3 @@ def test_the_paper_is_told_from_ours():
     assert (RWAdaBatch().bound, RWAdaBatch().origin) == ("borell-tis", "paper")
     assert RWAdaBatch(bound="reflection").origin == "ours"
     assert RWAdaBatch.model == "local"
-
-
-@pytest.mark.parametrize(
-    ("name", "alpha", "size"),
-    [("borell-tis", 0.3, (30, 3)), ("reflection", 0.3, (30, 3)), ("reflection", 2.0, (5, 5))],
-)
-def test_the_amplification_of_a_game_holds_for_each_of_its_rounds(
-    name, alpha, size, make_stream, make_noisy
-):
-    """In the short game, the smallest batch is that of the last round."""
-    stream = make_stream(np.zeros(size), 2.0)
-    noisy = privatize(stream, "isotropic-constant", 0.1, seed=1, replicates=[0])
-    algorithm = RWAdaBatch(alpha, name)
-    mixture = amplification_of(algorithm, noisy)
-    assert mixture.mu == pytest.approx(0.1)
-    rule = algorithm.rule(setup_of(noisy))
-    each = [containing_batch(t, rule, mixture.mu) for t in range(1, size[0] + 1)]
-    at_least = np.array([one.weights[::-1].cumsum()[::-1] for one in each])
-    least = at_least.min(axis=0)
-    np.testing.assert_allclose(mixture.weights[::-1].cumsum()[::-1], least, atol=1e-12)
-    assert mixture.mean() > 1
-    assert (size == (5, 5)) == (at_least[-1] < at_least[:-1].min(axis=0) - 0.1).any()
-    assert amplification_of(RandomWalkFTPL(), noisy) is None
-    assert amplification_of(algorithm, make_noisy(np.zeros((1, 8, 3)))) is None

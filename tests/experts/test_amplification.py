@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from functools import cache
 from types import SimpleNamespace
@@ -21,7 +20,6 @@ from dpol.experts.amplification import (
     gap_survival,
     heuristic_batch,
     observed_batches,
-    weakest,
 )
 from dpol.experts.batches import BatchRule
 from dpol.experts.switching import BOUNDS
@@ -278,25 +276,6 @@ def test_epsilon_falls_with_delta_and_reaches_it(mixture):
         assert reached == pytest.approx(level, rel=1e-6) or (epsilon == 0 and reached < level)
 
 
-def test_the_weakest_is_stochastically_smaller_than_each_and_the_largest_such():
-    mixtures = [bound_of(t=t, n_rounds=300) for t in (20, 40, 300)]
-    mixtures.append(dataclasses.replace(mixtures[0], weights=np.eye(300)[5]))
-    least = weakest(mixtures)
-    sizes = range(301)
-    each = np.array([survival_at(mixture, sizes) for mixture in mixtures])
-    np.testing.assert_allclose(survival_at(least, sizes), each.min(axis=0), atol=1e-13)
-    epsilon = np.linspace(0, 3, 7)
-    assert all((least.delta(epsilon) >= one.delta(epsilon) - 1e-12).all() for one in mixtures)
-    assert (each.argmin(axis=0)[1:20] != each.argmin(axis=0)[1]).any()
-
-
-@pytest.mark.parametrize("change", [{"sizes": np.array([1, 99])}, {"mu": 2.5}], ids=str)
-def test_mixtures_of_different_mu_or_sizes_have_no_weakest(change):
-    first = MIXTURES["two sizes"]
-    with pytest.raises(ValueError, match="must share mu and sizes"):
-        weakest([first, dataclasses.replace(first, **change)])
-
-
 @pytest.mark.parametrize(
     ("t", "mu", "message"),
     [
@@ -323,14 +302,6 @@ def test_leaving_sizes_out_only_lowers_the_bound(name, t, monkeypatch):
     assert lost.min() > -1e-12
     assert lost.max() < 0.02
     assert t == 1 or lost.max() > 1e-6
-
-
-@EACH
-def test_sizes_of_weight_0_do_not_count(mixture):
-    short = mixture.without_empty()
-    assert short.weights.min() > 0
-    assert short.weights.sum() == mixture.weights.sum()
-    assert short.epsilon(1e-5) == pytest.approx(mixture.epsilon(1e-5), rel=1e-12)
 
 
 def test_observed_sizes_are_counted():

@@ -1,4 +1,4 @@
-"""The game compared with plain Python, exact risks, and selection of a hypothesis."""
+"""The game compared with plain Python, and exact risks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dpol.labels import game as module
 from dpol.labels.game import (
     LabelGame,
     label_generators,
-    median_estimate,
     play_labels,
     round_risks,
 )
@@ -139,23 +138,3 @@ def test_a_label_that_is_ruled_out_by_mistake_costs_infinitely_much():
     kl, tv = round_risks(np.ones((1, 1, 1)), np.array([[1.0, 0.0]]), np.array([[0.9, 0.1]]))
     assert kl.tolist() == [[math.inf]]
     assert tv[0, 0] == pytest.approx(0.1)
-
-
-# ---- selection ----------------------------------------------------------------------------------
-
-
-@given(st.integers(0, 10**6), st.integers(1, 9), st.integers(2, 5), st.sampled_from([0.2, 1.0]))
-def test_the_chosen_is_within_three_times_of_what_most_reach(seed, G, M, kind):
-    """Most estimates are near the truth; the others are anywhere, or all at one wrong place."""
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(M))
-    estimates = rng.dirichlet(np.full(M, kind), size=G)
-    most = G // 2 + 1
-    near = 0.1 * rng.random((most, 1))
-    estimates[:most] = (1 - near) * truth + near * estimates[:most]
-    if seed % 2:
-        estimates[most:] = np.eye(M)[0]
-    distances = sorted(plain.tv(truth, estimate) for estimate in estimates)
-    chosen = median_estimate(rng.permutation(estimates)[None])[0]
-    assert chosen.tolist() in estimates.tolist()
-    assert plain.tv(truth, chosen) <= 3 * distances[most - 1] + 1e-12

@@ -1,4 +1,4 @@
-"""Correlated noise on a stream: its distribution, its record, and sums without a curator."""
+"""Correlated noise on a stream: its distribution and its record."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from dpol.experts.ftpl import RandomWalkFTPL
-from dpol.experts.matrix_ftpl import MatrixFTPL
-from dpol.experts.play import RawGains, play_rounds, setup_of
 from dpol.noise import NOISES, privatize
 from dpol.noise.noises import memory_of
-from replicates import many
 
 MU = 0.25
 ROUNDS, RUNS = 4, 20_000
@@ -94,10 +90,9 @@ def test_no_memory_is_independent_noise_of_the_capacity_noise(stream):
 
 
 def test_without_noise_there_is_nothing_to_remember(stream):
-    for noise in ("capacity-memory", "capacity-prefix-sums"):
-        noisy = privatize(stream, noise, math.inf, seed=1, replicates=2)
-        assert (noisy.memory, noisy.guarantee.mu) == (None, math.inf)
-        np.testing.assert_array_equal(noisy.gains[1], stream.gains)
+    noisy = privatize(stream, "capacity-memory", math.inf, seed=1, replicates=2)
+    assert (noisy.memory, noisy.guarantee.mu) == (None, math.inf)
+    np.testing.assert_array_equal(noisy.gains[1], stream.gains)
 
 
 def test_the_scale_that_learners_see_is_that_of_the_noise(stream, checks):
@@ -118,23 +113,3 @@ def test_the_record_names_the_memory(stream):
     assert (
         "memory" not in privatize(stream, "capacity", MU, seed=1, replicates=1).guarantee.as_dict()
     )
-
-
-@pytest.mark.parametrize("stay", [1, 3])
-def test_hospitals_release_the_sums_of_a_curator_themselves(make_stream, stay):
-    """If capacities do not change, the leader of their noisy gains is the leader of B (C G + Z)."""
-    rng, beds = np.random.default_rng(5), np.array([40.0, 15.0, 90.0])
-    stream = make_stream(rng.uniform(0, 0.3, (30, 3)), beds)
-    stream = dataclasses.replace(stream, stay=stay)
-    noisy = privatize(stream, "capacity-prefix-sums", MU, seed=1, replicates=3)
-    setup = setup_of(RawGains(stream, MU, 3, noise="capacity"))
-    mechanism = MatrixFTPL().mechanism(setup)
-    np.testing.assert_allclose(noisy.fresh_scale[0], mechanism.scale)
-    assert noisy.guarantee.mu == pytest.approx(mechanism.achieved_mu)
-    draws = np.einsum("ts,rsn->rtn", mechanism.factorization.right, noisy.gains - stream.gains)
-    sums = np.einsum("ts,rsn->rtn", mechanism.factorization.left, draws)
-    sums += stream.gains.cumsum(axis=0)
-    np.testing.assert_allclose(noisy.gains.cumsum(axis=1), sums, atol=1e-12)
-    assert not noisy.initial.any(), "the sums have enough noise"
-    actions = play_rounds(RandomWalkFTPL(), noisy, many(3))
-    np.testing.assert_array_equal(actions[:, 1:], sums[:, :-1].argmax(axis=2))

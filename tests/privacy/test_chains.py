@@ -16,14 +16,12 @@ from dpol.privacy.account import account
 from dpol.privacy.chains import (
     REFERENCE,
     Chains,
-    SumsMemory,
     chain_norm,
     designed,
     deviation_of_mean,
     prediction_variance,
     squared_norm,
 )
-from dpol.privacy.factorizations import prefix_sums
 
 T = 7
 PAIRS = [(0.0, 0.0), (0.0, 0.6), (0.2, 0.6), (0.5, 0.9), (-0.3, 0.1)]
@@ -83,9 +81,6 @@ def test_deviations_are_those_of_the_noise():
     memory, eye = chains(*PAIRS), np.repeat(np.eye(T)[:, :, None], len(PAIRS), axis=2)
     rows = np.linalg.norm(memory.noise(eye), axis=1)
     np.testing.assert_allclose(memory.deviations(T, len(PAIRS)), rows)
-    sums = SumsMemory(prefix_sums(T))
-    rows = np.linalg.norm(sums.noise(np.eye(T)), axis=1)
-    np.testing.assert_allclose(sums.deviations(T, 3), np.repeat(rows[:, None], 3, axis=1))
 
 
 @every_pair

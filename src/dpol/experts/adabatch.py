@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -10,14 +9,13 @@ import numpy as np
 
 from dpol.core.arguments import check_choice, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.amplification import containing_batch, weakest
 from dpol.experts.batches import BatchRule
-from dpol.experts.interface import Actions, BatchedAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.play import rounds
 from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains
 from dpol.privacy.guarantee import Origin
-from dpol.privacy.mixtures import BatchMixture, BatchSizes
+from dpol.privacy.mixtures import BatchSizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +40,7 @@ class AdaBatchState:
 
 
 @dataclass(frozen=True)
-class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
+class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     """RW-FTPL that looks at its noisy gains only between batches.
 
     While the leader is far ahead, it is unlikely to change within the next B rounds, so these
@@ -124,13 +122,6 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
             gain_range=setup.gain_range,
             noise_scale=scale,
         )
-
-    def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
-        """Return a lower bound on the batch sizes of all rounds at once; None without noise."""
-        rule = self.rule(setup)
-        if not (rule.noise_scale > 0 and mu < math.inf):
-            return None
-        return weakest([containing_batch(t, rule, mu) for t in range(1, setup.n_rounds + 1)])
 
     def step(
         self, state: AdaBatchState, observation: Observation | None, generators: ReplicateGenerators

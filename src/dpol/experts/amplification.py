@@ -151,20 +151,6 @@ def _mixture(mu: float, b: BatchSizes, exceeding: Floats) -> BatchMixture:
     return BatchMixture(mu, np.concatenate([[1], b + 1]), np.abs(np.diff(exceeds)))
 
 
-def weakest(mixtures: list[BatchMixture]) -> BatchMixture:
-    """Return a mixture that holds for several rounds at once: stochastically smaller than each.
-
-    Raises:
-        ValueError: the mixtures differ in mu or sizes.
-    """
-    first = mixtures[0]
-    if any(other.mu != first.mu or (other.sizes != first.sizes).any() for other in mixtures):
-        raise ValueError("mixtures must share mu and sizes")
-    at_least = np.min([mixture.weights[::-1].cumsum()[::-1] for mixture in mixtures], axis=0)
-    at_least[0] = 1.0
-    return BatchMixture(first.mu, first.sizes, np.abs(np.diff(np.append(at_least, 0.0))))
-
-
 def observed_batches(sizes: BatchSizes, mu: float) -> BatchMixture:
     """Return the empirical mixture of observed sizes of containing batches, of any shape."""
     values, counts = np.unique(sizes, return_counts=True)

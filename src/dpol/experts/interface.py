@@ -28,9 +28,8 @@ from dpol.core.plugins import is_foreign
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.core.words import one_line
 from dpol.noise import ISOTROPIC, find_noise
-from dpol.privacy.chains import MemoryKind, NoiseMemory
+from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
-from dpol.privacy.mixtures import BatchMixture
 
 Actions = NDArray[np.int32]
 """Array of experts, counted from 0."""
@@ -63,7 +62,7 @@ class LocalSetup(Setup):
 
     initial: Floats
     noise_scale: Floats
-    memory: NoiseMemory | None = None
+    memory: Chains | None = None
     capacity: Floats | None = None
 
     __repr__ = one_line
@@ -272,16 +271,6 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
     def forecast(self, state: State) -> Forecast | None:
         """Return the forecast of the next round; None if the state holds no forecast."""
         return None
-
-
-class BatchedAlgorithm(LocalAlgorithm[State]):
-    """Local algorithm whose batches amplify the central guarantee of its actions."""
-
-    one_round = True
-
-    @abstractmethod
-    def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
-        """Return a distribution of batch sizes that holds for every round; None without noise."""
 
 
 class CentralAlgorithm(Algorithm[CuratorSetup, State]):

@@ -24,7 +24,6 @@ from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.experts.interface import (
     Actions,
     AnyAlgorithm,
-    BatchedAlgorithm,
     CentralAlgorithm,
     CuratorSetup,
     LocalAlgorithm,
@@ -36,7 +35,6 @@ from dpol.experts.interface import (
 from dpol.noise import CENTRAL_NOISES, ISOTROPIC, NoisyGains
 from dpol.noise.neighbours import neighbours_of
 from dpol.privacy.guarantee import NO_PRIVACY, Guarantee
-from dpol.privacy.mixtures import BatchMixture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -392,13 +390,6 @@ def _what_is_wrong(actions: object, setup: Setup) -> str:
         f" ({setup.n_replicates},) with an expert from 0 to {setup.n_experts - 1} for each"
         " replicate, such as scores.argmax(axis=1).astype(np.int32)"
     )
-
-
-def amplification_of(algorithm: AnyAlgorithm, source: Source) -> BatchMixture | None:
-    """Return the batch sizes behind the amplified central guarantee, or None if there is none."""
-    if isinstance(algorithm, BatchedAlgorithm) and isinstance(source, NoisyGains):
-        return algorithm.amplification(setup_of(source), source.guarantee.mu)
-    return None
 
 
 def guarantee_of(algorithm: AnyAlgorithm, source: Source) -> Guarantee:

@@ -2,7 +2,7 @@
 
 A curator releases sums of the gains by the matrix mechanism, and anyone can name the leader. No
 curator is needed: hospitals that keep their own past can release the same sums, with the same
-distribution and the same mu, as the noise `capacity-prefix-sums` does.
+distribution and the same mu.
 """
 
 from __future__ import annotations

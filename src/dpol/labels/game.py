@@ -362,14 +362,3 @@ def expected_log(laws: Floats, values: Floats) -> Floats:
 def total_variation(one: Floats, other: Floats) -> Floats:
     """Return the total variation between distributions along the last axis."""
     return np.asarray(np.abs(one - other).sum(axis=-1) / 2)
-
-
-def median_estimate(estimates: Floats) -> Floats:
-    """Return, of G independent estimates (R, G, M), the (R, M) with least median distance to all.
-
-    If more than half of them are within some distance of the truth, this one is within three times
-    that distance. So a bound in expectation becomes a bound with high probability.
-    """
-    distances = total_variation(estimates[:, :, None], estimates[:, None])
-    chosen = np.median(distances, axis=2).argmin(axis=1)
-    return np.asarray(estimates[np.arange(len(estimates)), chosen])

@@ -7,7 +7,6 @@ from dpol.noise.noises import EVENT_STREAMS as EVENT_STREAMS
 from dpol.noise.noises import ISOTROPIC as ISOTROPIC
 from dpol.noise.noises import MEMORY as MEMORY
 from dpol.noise.noises import NOISES as NOISES
-from dpol.noise.noises import SUMS as SUMS
 from dpol.noise.noises import MemoryChoice as MemoryChoice
 from dpol.noise.noises import Noise as Noise
 from dpol.noise.noises import find_noise as find_noise

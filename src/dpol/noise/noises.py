@@ -25,8 +25,7 @@ from dpol.core.randomness import Floats
 from dpol.core.words import short_repr
 from dpol.data.stream import GainStream
 from dpol.noise.event_streams import MECHANISMS, Mechanism
-from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory, designed
-from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.chains import Chains, MemoryKind, designed
 from dpol.privacy.guarantee import NO_NOISE, Origin
 from dpol.privacy.noise_laws import LAPLACE
 
@@ -69,7 +68,7 @@ class Noise:
         on_counts: whether every count has noise of the same scale; the record then counts people.
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
-        memory: dependence on earlier noise: `none`, or the kind of `Chains` or `SumsMemory`.
+        memory: dependence on earlier noise: `none`, `chains` or `releases`.
         mechanism: mechanism that releases counts with Laplace noise; then `scale` is that of a
             release in every round with an equal part of epsilon.
     """
@@ -125,18 +124,14 @@ def _laplace(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
     )
 
 
-def memory_of(
-    noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice
-) -> NoiseMemory | None:
+def memory_of(noise: Noise, stream: GainStream, mu: float, choice: MemoryChoice) -> Chains | None:
     """Return the memory of the noise of a stream; None for independent noise.
 
     Raises:
         ValueError: the chosen memory does not exist, or is out of range.
     """
-    if noise.memory in ("none", "releases") or mu == math.inf:
+    if noise.memory != "chains" or mu == math.inf:
         return None
-    if noise.memory == "sums":
-        return SumsMemory(prefix_sums(stream.n_rounds))
     level = noise.scale(stream, mu)[0] / stream.gain_range
     if choice == "designed":
         return designed(level, stream.stay)
@@ -183,13 +178,6 @@ MEMORY = replace(
     central=False,
     memory="chains",
 )
-SUMS = replace(
-    MEMORY,
-    name="capacity-prefix-sums",
-    title="as `capacity`, with a memory made for the sums of all noisy gains so far (for"
-    " `rw-ftpl`)",
-    memory="sums",
-)
 _TITLES = {
     "laplace-uniform": "√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε"
     " for which a unit of rounds has μ",
@@ -220,7 +208,7 @@ EVENT_STREAMS = tuple(
 
 NOISES: dict[str, Noise] = {
     noise.name: noise
-    for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, SUMS, *EVENT_STREAMS)
+    for noise in (ISOTROPIC, CONSTANT, WORST_CASE, CAPACITY, MEMORY, *EVENT_STREAMS)
 }
 """Noises of dpol by name."""
 NOISE_GROUP = "dpol.noises"

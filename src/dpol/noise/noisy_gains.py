@@ -21,7 +21,7 @@ from dpol.noise.event_streams import Mechanism
 from dpol.noise.neighbours import neighbours_of
 from dpol.noise.noises import MemoryChoice, find_noise, known_memory, memory_of
 from dpol.noise.seeds import Seeds
-from dpol.privacy.chains import Chains, MemoryKind, NoiseMemory, SumsMemory
+from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import AT_ONE_PLACE, Guarantee
 from dpol.privacy.stays import mu_of_rounds, mu_of_stays
 
@@ -53,7 +53,7 @@ class NoisyGains:
     guarantee: Guarantee
     seeds: Seeds | None = None
     stay: int = 1
-    memory: NoiseMemory | None = None
+    memory: Chains | None = None
     fresh_scale: Floats | None = None
     capacity: Floats | None = None
     mechanism: Mechanism | None = None
@@ -72,7 +72,7 @@ class NoisyGains:
         """Kind of dependence on earlier noise."""
         if self.mechanism is not None and self.mechanism.repeats:
             return "releases"
-        return "none" if self.memory is None else self.memory.kind
+        return "none" if self.memory is None else "chains"
 
     @property
     def n_replicates(self) -> int:
@@ -114,7 +114,7 @@ def _finite(scale: Floats, stream: GainStream, noise: str, mu: float) -> Floats:
     return scale
 
 
-def achieved_mu(stream: GainStream, scale: Floats, memory: NoiseMemory | None = None) -> float:
+def achieved_mu(stream: GainStream, scale: Floats, memory: Chains | None = None) -> float:
     """Return the exact Gaussian-DP parameter of noise whose fresh part has the (T, n) scale.
 
     Moving one person between hospitals i and j shifts round t's noisy vector by a Mahalanobis
@@ -131,9 +131,7 @@ def achieved_mu(stream: GainStream, scale: Floats, memory: NoiseMemory | None = 
     return mu_of_stays(shifts, None, stream.stay)
 
 
-def _mu_of_rounds(
-    stream: GainStream, scale: Floats, memory: NoiseMemory | None, rounds: int
-) -> float:
+def _mu_of_rounds(stream: GainStream, scale: Floats, memory: Chains | None, rounds: int) -> float:
     """Return an upper bound on the mu of a person counted in `rounds` rounds, in a row or not."""
     shifts = _shifts(stream, scale)
     if memory is not None:
@@ -223,7 +221,7 @@ def _frozen(array: Floats) -> Floats:
 
 def _law(
     stream: GainStream, noise: str, mu: float, choice: MemoryChoice
-) -> tuple[Floats, NoiseMemory | None]:
+) -> tuple[Floats, Chains | None]:
     """Return the (T, n) scale of the fresh noise, and its memory."""
     independent = np.array(noise_scale(stream, noise, mu))
     kept = memory_of(find_noise(noise), stream, mu, choice)
@@ -234,7 +232,7 @@ def _law(
 
 
 def _draw(
-    raw: Floats, fresh: Floats, memory: NoiseMemory | None, generators: ReplicateGenerators
+    raw: Floats, fresh: Floats, memory: Chains | None, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
     """Draw the (R, n) initial noise and the (T, R, n) noisy gains.
 
@@ -254,8 +252,6 @@ def _draw(
             np.add(np.multiply(noise[1:], fresh, out=noise[1:]), raw, out=gains[:, r])
         else:
             gains[:, r] = noise[1:]
-    if isinstance(memory, SumsMemory):
-        initial[:] = 0.0  # the sums have enough noise
     if memory is not None:
         gains = memory.noise(gains)
         gains *= fresh[:, None]
@@ -285,7 +281,7 @@ def _released(
 
 
 def _guarantee(
-    stream: GainStream, noise: str, mu: float, fresh: Floats, memory: NoiseMemory | None
+    stream: GainStream, noise: str, mu: float, fresh: Floats, memory: Chains | None
 ) -> Guarantee:
     """Return the record of noise made at level mu.
 
@@ -317,9 +313,9 @@ def _guarantee(
     )
 
 
-def _remembered(memory: NoiseMemory | None) -> str:
-    if not isinstance(memory, Chains):
-        return "" if memory is None else "made for prefix sums"
+def _remembered(memory: Chains | None) -> str:
+    if memory is None:
+        return ""
     ends = (f"{name} = {_span(values)}" for name, values in (("a", memory.a), ("b", memory.b)))
     return ", ".join(ends)
 

@@ -16,16 +16,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpol.core.arguments import real_array
 from dpol.core.randomness import Floats
-from dpol.privacy.factorizations import Factorization
 from dpol.privacy.gaussian_dp import mu_of_shifts
-from dpol.privacy.stays import mu_of_rounds, mu_of_stays, stay_norm
 
 REFERENCE = 2e-3, 0.85
 """Process variance and persistence of the shares that `designed` assumes.
@@ -38,9 +36,9 @@ _STEPS = 600  # Weeks until the variance of a prediction has settled to 8 digits
 
 Number = TypeVar("Number", Floats, Fraction)
 
-MemoryKind = Literal["none", "chains", "sums", "releases"]
-"""Kind of dependence on earlier noise: `none`, the `kind` of a class of this module, or `releases`
-of a mechanism that may repeat or combine them."""
+MemoryKind = Literal["none", "chains", "releases"]
+"""Kind of dependence on earlier noise: `none`, that of `Chains`, or `releases` of a mechanism that
+may repeat or combine them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,6 @@ class Chains:
         ValueError: a number is out of range.
     """
 
-    kind: ClassVar[MemoryKind] = "chains"
     a: Floats
     b: Floats
 
@@ -106,45 +103,6 @@ class Chains:
         """Return an upper bound on mu for a person counted in `count` rounds, in a row or not."""
         # Rounds farther apart have less in common; terms that cancel count by their size.
         return mu_of_shifts(shifts * np.sqrt(squared_norm(self.a, self.b, min(count, rounds))))
-
-
-@dataclass(frozen=True, eq=False)
-class SumsMemory:
-    """Memory of all earlier noise, the same for all holders, made for a factorisation's sums.
-
-    The sums of the noisy gains are then the sums that a curator would release: A (G + C^-1 Z) is
-    B (C G + Z). Methods are those of `Chains`.
-
-    Args:
-        factorization: factorisation A = B C.
-    """
-
-    kind: ClassVar[MemoryKind] = "sums"
-    factorization: Factorization
-
-    def norm(self, stay: int) -> float:
-        return stay_norm(self.factorization.right, stay)
-
-    def noise(self, fresh: Floats) -> Floats:
-        from scipy import linalg
-
-        if fresh.ndim > 2:  # one by one: a replicate's bits must not depend on their number
-            return np.stack([self.noise(draws) for draws in fresh.swapaxes(0, 1)], axis=1)
-        return np.asarray(linalg.solve_triangular(self.factorization.right, fresh, lower=True))
-
-    def deviations(self, rounds: int, n: int) -> Floats:
-        scale = np.linalg.norm(self.noise(np.eye(rounds)), axis=1)
-        return np.broadcast_to(scale[:, None], (rounds, n))
-
-    def mu(self, shifts: Floats, rounds: int, stay: int) -> float:
-        return mu_of_stays(np.tile(shifts, (rounds, 1)), self.factorization.gram, stay)
-
-    def mu_of_rounds(self, shifts: Floats, rounds: int, count: int) -> float:
-        return mu_of_rounds(np.tile(shifts, (rounds, 1)), self.factorization.gram, count)
-
-
-NoiseMemory = Chains | SumsMemory
-"""Dependence of a stream's noise on earlier noise, in units of fresh noise."""
 
 
 def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:

@@ -52,11 +52,6 @@ class BatchMixture:
         """Gaussian-DP parameter mu / sqrt(b) of each batch size, (k,)."""
         return np.asarray(self.mu / np.sqrt(self.sizes))
 
-    def without_empty(self) -> BatchMixture:
-        """Return the mixture without the sizes of weight 0."""
-        held = self.weights > 0
-        return BatchMixture(self.mu, self.sizes[held], self.weights[held])
-
     def mean(self) -> float:
         """Return the mean batch size."""
         return float(self.weights @ self.sizes)

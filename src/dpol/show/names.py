@@ -35,7 +35,6 @@ NAMES: Mapping[str, Name] = {
     # noises on gains
     "capacity": Name("capacity", "capacity noise", ours=True),
     "capacity-memory": Name("memory", "capacity correlated noise", ours=True),
-    "capacity-prefix-sums": Name("prefix sums", "capacity noise made for prefix sums", ours=True),
     "laplace-uniform": Name("Laplace", "Laplace noise in every round"),
     "staircase": Name("staircase", "staircase noise in every round"),
     "laplace-sample": Name("Laplace sample", "Laplace noise on one round in w"),

@@ -147,10 +147,10 @@ def compute(
         streams: labels of the gain streams.
         folder: folder with the input files of the points, laid out as results/<run>/.
 
-    >>> from dpol.studies.ledger.claims.study import STUDY
-    >>> ledger = compute(STUDY, STUDY.settings(papers=["labels"]), seed=1)["claims"]
-    >>> "holds" in set(ledger["verdict"])
-    True
+    >>> from dpol.studies.paper1.batching.study import STUDY
+    >>> asked = STUDY.settings(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
+    >>> list(compute(STUDY, asked, seed=1))
+    ['amplification', 'batching']
     """
     facts = Facts({label: label for label in streams}, True, confidence, delta=delta)
     with TemporaryDirectory() as made:

@@ -18,23 +18,22 @@ SUMMARY = pd.DataFrame(
     {"stream": ["a", "b"], "uniform_gain": [10.0, 0.0], "oracle_gain": [20.0, 50.0]}
 )
 GAMES = [
-    # noise, reader, same, times, gains in a and b
-    ("capacity-memory", "random-effects", "", 1.0, 17.0, 20.0),
-    ("capacity", "random-effects", "mu", 1.0, 15.0, 10.0),
-    ("capacity", "random-effects", "", 1.3, 19.0, 40.0),
-    ("capacity", "cautious-mean", "mu", 1.0, 14.0, 5.0),
-    *(("staircase", "random-effects", same, 1.5, 16.0, 15.0) for same in ("mu", "guess", "pure")),
-    ("fast", "persistence", "pure", 1.5, 12.0, 10.0),
+    # noise, reader, same, gains in a and b
+    ("capacity-memory", "random-effects", "", 17.0, 20.0),
+    ("capacity", "random-effects", "mu", 15.0, 10.0),
+    ("capacity", "cautious-mean", "mu", 14.0, 5.0),
+    *(("staircase", "random-effects", same, 16.0, 15.0) for same in ("mu", "guess", "pure")),
+    ("fast", "persistence", "pure", 12.0, 10.0),
 ]
 MEMORY = pd.DataFrame(
     [
         {
             **{"stream": stream, "level": 0.5, "weeks": 2, "noise": noise, "algorithm": reader},
-            **{"same": same, "times": times, "mean_gain": gain, "ci_half_width": half},
+            **{"same": same, "mean_gain": gain, "ci_half_width": half},
             **{"gaussian": noise.startswith("capacity"), "every_week": noise != "fast"},
             **{"replicates": 5, "confidence": 0.9, "ci_comparisons": 12},
         }
-        for noise, reader, same, times, *gains in GAMES
+        for noise, reader, same, *gains in GAMES
         for stream, gain, half in zip("ab", gains, (0.3, 2.0), strict=True)
     ]
 )

@@ -36,7 +36,7 @@ from dpol.studies.study import Facts, schemas_in
 from small_config import GAINS, problems
 
 FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
-ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2], times=2.0)
+ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2])
 SETTINGS = Comparison(memory=ASKED)
 
 
@@ -74,13 +74,12 @@ def one(frame: pd.DataFrame, **key: Any) -> pd.Series:
     return frame.iloc[place]
 
 
-def test_each_setting_has_a_correlated_and_two_independent_rows(frame: pd.DataFrame) -> None:
-    assert len(frame) == 2 * 2 * 3
+def test_each_setting_has_a_correlated_and_an_independent_row(frame: pd.DataFrame) -> None:
+    assert len(frame) == 2 * 2 * 2
     own = frame[(frame["weeks"] == 3) & (frame["level"] == 0.2)]
-    assert list(zip(own["noise"], own["times"], own["mu"], strict=True)) == [
-        (REMEMBERED, 1.0, 0.2),
-        (INDEPENDENT, 1.0, 0.2),
-        (INDEPENDENT, 2.0, 0.4),
+    assert list(zip(own["noise"], own["mu"], strict=True)) == [
+        (REMEMBERED, 0.2),
+        (INDEPENDENT, 0.2),
     ]
     assert set(own["unit"]) == {"one person in at most 3 rounds in a row"}
 
@@ -90,23 +89,23 @@ def test_gains_come_from_noise_made_for_the_unit(frame: pd.DataFrame, stream: Ga
     long = replace(stream, stay=3, label="nm, stays of 3")
     (member,) = make_members("random-effects")
     totals = {}
-    for noise, mu in ((REMEMBERED, 0.2), (INDEPENDENT, 0.4)):
-        noisy = privatize(long, noise, mu, seed=1, replicates=5)
+    for noise in (REMEMBERED, INDEPENDENT):
+        noisy = privatize(long, noise, 0.2, seed=1, replicates=5)
         totals[noise] = play(member.algorithm, noisy).gains(long).sum(axis=1)
-    row = one(frame, weeks=3, noise=INDEPENDENT, mu=0.4, level=0.2)
+    row = one(frame, weeks=3, noise=INDEPENDENT, level=0.2)
     assert row["mean_gain"] == pytest.approx(totals[INDEPENDENT].mean())
     ahead = totals[REMEMBERED] - totals[INDEPENDENT]
     assert row["difference"] == pytest.approx(ahead.mean())
-    # 12 rows have a mean, 8 have a difference.
-    assert row["ci_comparisons"] == 20
-    assert row["difference_half_width"] == pytest.approx(float(half_width(ahead, 0.9, 20)))
+    # 8 rows have a mean, 4 have a difference.
+    assert row["ci_comparisons"] == 12
+    assert row["difference_half_width"] == pytest.approx(float(half_width(ahead, 0.9, 12)))
 
 
 def test_the_mu_of_a_longer_stay_follows_from_its_norm(frame: pd.DataFrame) -> None:
     """The factor is N_v / N_w with b of the table, or sqrt(v / w) for independent noise."""
     for weeks in ASKED.weeks:
         memory = one(frame, weeks=weeks, noise=REMEMBERED, level=0.2)
-        same = one(frame, weeks=weeks, noise=INDEPENDENT, level=0.2, times=1.0)
+        same = one(frame, weeks=weeks, noise=INDEPENDENT, level=0.2)
         b = memory["smallest_b"]
         assert b == memory["largest_b"] > 0.1
         assert memory["guaranteed_mu"] == pytest.approx(0.2, rel=1e-5)
@@ -120,31 +119,30 @@ def test_the_mu_of_a_longer_stay_follows_from_its_norm(frame: pd.DataFrame) -> N
 
 def test_replicates_are_paired_by_number_and_epsilon_is_that_of_the_guarantee() -> None:
     """Each replicate of correlated noise is 1 ahead; the rows are in different orders."""
-    asked = NoiseMemories(weeks=[1], mus=[0.2], times=2.0)
+    asked = NoiseMemories(weeks=[1], mus=[0.2])
     gains, parts = np.array([3.0, 1.0, 4.0, 1.5, 9.0]), []
-    for noise, mu, order in ((REMEMBERED, 0.2, 1), (INDEPENDENT, 0.2, -1), (INDEPENDENT, 0.4, -1)):
+    for noise, order in ((REMEMBERED, 1), (INDEPENDENT, -1)):
         facts = {"stream": "nm", "weeks": 1, "unmeasured_share": 0.0, "algorithm": "a"}
         facts |= {"noise": noise, "gaussian": True, "every_week": True}
-        facts |= {"mu": mu, "guaranteed_mu": 0.9 * mu}
+        facts |= {"mu": 0.2, "guaranteed_mu": 0.18}
         runs = {"replicate": range(5), "total_gain": gains + (noise == REMEMBERED)}
         parts.append(pd.DataFrame({**facts, **runs})[::order])
     table = compare_memories(pd.concat(parts), asked, delta=1e-6, confidence=0.9)
     rows = table[table["noise"] == INDEPENDENT]
-    assert rows["difference"].tolist() == [1.0, 1.0]
-    assert rows["difference_half_width"].tolist() == [0.0, 0.0]
-    assert rows["verdict"].tolist() == ["above", "above"]
-    expected = [epsilon_of_delta(1e-6, 0.9 * mu) for mu in (0.2, 0.2, 0.4)]
-    assert table["epsilon"].tolist() == expected
+    assert rows["difference"].tolist() == [1.0]
+    assert rows["difference_half_width"].tolist() == [0.0]
+    assert rows["verdict"].tolist() == ["above"]
+    assert table["epsilon"].tolist() == [epsilon_of_delta(1e-6, 0.18)] * 2
 
 
 def test_the_table_has_the_confidence_and_delta_of_the_run(
     stream: GainStream, tmp_path: Path
 ) -> None:
-    games = [(REMEMBERED, 0.5), (INDEPENDENT, 0.5), (INDEPENDENT, 1.0)]
+    games = [(REMEMBERED, 0.5), (INDEPENDENT, 0.5)]
     readers = [("random-effects", games)]
     played = play_units(stream, 1, readers, seed=1, replicates=range(5))
     played.to_parquet(tmp_path / "memory.parquet")
-    asked = NoiseMemories(weeks=[1], mus=[0.5], times=2.0)
+    asked = NoiseMemories(weeks=[1], mus=[0.5])
     facts = replace(FACTS, confidence=0.8, delta=1e-4)
     files = {"memory": [str(tmp_path / "memory.parquet")]}
     made = collect(files, SETTINGS.model_copy(update={"memory": asked}), facts)["memory"]
@@ -169,7 +167,7 @@ def test_each_stream_and_unit_has_a_point() -> None:
     assert point.inputs == {"stream": "streams/pa.parquet"}
     ((algorithm, games),) = point.settings.readers
     assert algorithm == "random-effects"
-    assert games[3:] == ((REMEMBERED, 0.2), (INDEPENDENT, 0.2), (INDEPENDENT, 0.4))
+    assert games[2:] == ((REMEMBERED, 0.2), (INDEPENDENT, 0.2))
 
 
 def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: GainStream) -> None:
@@ -177,7 +175,7 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     rivals = [
         NoiseRead(noise=name) for name in ("budget-absorption", "laplace-uniform", "capacity")
     ]
-    asked = NoiseMemories(weeks=[3], mus=[0.5], times=2.0, rivals=rivals)
+    asked = NoiseMemories(weeks=[3], mus=[0.5], rivals=rivals)
     settings = SETTINGS.model_copy(update={"memory": asked})
     jobs = points(settings, FACTS)
     *_, point = jobs.values()
@@ -205,7 +203,6 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
     assert rows["mu"].tolist() == pytest.approx(list(levels.values()), rel=4e-6)
     levels = dict(zip(levels, rows["mu"], strict=True))
     assert rows["guaranteed_mu"].tolist() == pytest.approx(list(levels.values()))
-    assert rows["times"].tolist() == [level / 0.5 for level in levels.values()]
     same, *_, worst, curve, guess, small, pure, gaussian = rows["best_guess"]
     assert [same, guess, gaussian] == pytest.approx([best_guess(0.5)] * 3, rel=1e-5)
     assert worst == pytest.approx(1 / (1 + math.exp(-epsilon)))
@@ -241,7 +238,6 @@ def test_a_rival_plays_at_the_same_best_guess_and_at_the_same_epsilon(stream: Ga
          ]}, "rivals[1]: algorithm is not given, so it is 'persistence': is compared already with"),
         ({"weeks": [2, 2]}, "weeks = [2, 2]: must not hold 2 twice"),
         ({"weeks": [0]}, "weeks[0] = 0: must be greater than or equal to 1"),
-        ({"times": 1}, "times = 1: must be greater than 1"),
         ({"mus": [math.inf]}, "mus[0] = inf: must be less than or equal to 1000"),
     ],
 )  # fmt: skip

@@ -82,17 +82,6 @@ def test_results_do_not_depend_on_the_parts(wide, specs, at_a_time, tmp_path):
     assert files[0] == files[1]
 
 
-def test_batches_keep_their_amplification(random_stream):
-    stream = random_stream(30, 40)
-    settings = {"noise": "isotropic-constant", "mu": 0.5, "seed": 1, "replicates": range(4)}
-    whole, split = (
-        play_suite(stream, members_of(BATCHED), **settings, memory_mb=megabytes).played[0]
-        for megabytes in (math.inf, 1.0)
-    )
-    np.testing.assert_equal(vars(whole.amplification), vars(split.amplification))
-    np.testing.assert_array_equal(whole.actions, split.actions)
-
-
 MEASURE = """
 import pathlib
 import re

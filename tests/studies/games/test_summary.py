@@ -20,7 +20,7 @@ from dpol.studies.games.study import STUDY
 from dpol.studies.games.summary import cumulative_curves, schema, summarize
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
-from game_tables import block_of, joined, suite
+from game_tables import block_of, joined
 from runs_by_hand import runs
 
 LEVELS = {"none": math.inf, "high": 0.5}
@@ -159,18 +159,6 @@ def test_a_guarantee_that_is_not_gaussian_has_its_epsilon_from_its_delta_on(
     other = dataclasses.replace(played.guarantee, mu=math.nan, epsilon_delta=(0.9, least))
     rows = summary_of([dataclasses.replace(played, guarantee=other)], streams)
     assert rows["epsilon"].tolist() == [epsilon]
-
-
-def test_only_batches_amplify_the_privacy_of_actions(random_stream):
-    stream = random_stream(9, 4)
-    free, noisy = (
-        suite(stream, ["rw-adabatch"], noise="isotropic-constant", mu=mu) for mu in LEVELS.values()
-    )
-    scores, cells = joined([free, noisy, suite(stream, ["rw-ftpl"])])
-    found = summarize(cells, scores, {stream.label: stream}, MAIN, FACTS)["amplified_epsilon"]
-    (played,) = noisy.played
-    assert found.isna().tolist() == [True, False, True]
-    assert found[1] == pytest.approx(played.amplification.epsilon(1e-6), rel=1e-12)
 
 
 @pytest.mark.parametrize(

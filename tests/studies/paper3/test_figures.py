@@ -25,7 +25,7 @@ SWEEPS = [
 ]
 PANELS = {
     "risk": [(*sweep, "mean_kl_risk") for sweep in SWEEPS],
-    "selection": [(*sweep, y) for y in ("tv_average", "tv_median") for sweep in SWEEPS[:2]],
+    "selection": [(*sweep, "tv_average") for sweep in SWEEPS[:2]],
 }
 RISK = "mean_kl_risk"
 RISKS = table()

@@ -17,7 +17,7 @@ from dpol.core.intervals import half_width
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
 from dpol.labels.bounds import exp3_bound, lower_bound, wma_bound
-from dpol.labels.game import label_generators, play_adversary, play_labels
+from dpol.labels.game import label_generators, play_labels
 from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import hard_class, random_class
 from dpol.labels.registry import SELECTORS, variants
@@ -36,15 +36,13 @@ CHOSEN = tuple((name, "exact") for name in SELECTORS)
 RANDOM = Setting(sweep="rounds", kind="random", K=4, M=6, T=90, epsilon=1.0)
 HARD = Setting(sweep="rounds", kind="hard", K=4, M=4, T=90, epsilon=1.0)
 LABELS = Setting(sweep="labels", kind="random", K=3, M=9, T=60, epsilon=2.0)
-CYCLIC = Setting(sweep="features", kind="random", K=3, M=5, T=60, epsilon=2.0, features="cyclic")
-ADVERSARIAL = dataclasses.replace(CYCLIC, features="adversarial")
-SETTINGS = (RANDOM, HARD, LABELS, CYCLIC, ADVERSARIAL)
+SETTINGS = (RANDOM, HARD, LABELS)
 
 
 def rows_of(study, setting, seed, stream=None):
     """Return the rows of the point of a stream, or of a single setting."""
     if isinstance(setting, Setting):
-        shared = ("delta", "concentration", "groups", "replicates")
+        shared = ("delta", "replicates")
         values = {name: getattr(study, name) for name in shared}
         point = ClassesPoint(classes=(setting,), **values)
     else:
@@ -58,7 +56,7 @@ def rows_of(study, setting, seed, stream=None):
 
 
 def config(**fields):
-    facts = {"n_hypotheses": 4, "n_labels": 6, "n_rounds": 60, "replicates": 5, "groups": 3}
+    facts = {"n_hypotheses": 4, "n_labels": 6, "n_rounds": 60, "replicates": 5}
     return Labels.model_validate({**facts, **fields})
 
 
@@ -68,12 +66,11 @@ class Played:
     def __init__(self, *point):
         self.runs = []
         with pytest.MonkeyPatch.context() as patch:
-            for play in (play_labels, play_adversary):
-                patch.setattr(module, play.__name__, functools.partial(self.play, play))
+            patch.setattr(module, "play_labels", self.play)
             self.frame = rows_of(*point)
 
-    def play(self, play, learner, game, generators):
-        run = play(learner, game, generators)
+    def play(self, learner, game, generators):
+        run = play_labels(learner, game, generators)
         self.runs.append((learner, game, run))
         return run
 
@@ -106,7 +103,6 @@ def test_points_change_one_number_each():
             "labels": [7],
             "hypotheses": [8],
             "epsilons": [0.5, 4],
-            "features": ["cyclic"],
         },
     )
     by_label = points(study, FACTS)
@@ -118,14 +114,12 @@ def test_points_change_one_number_each():
         label: [dataclasses.astuple(each) for each in classes]
         for label, classes in points_of.items()
     }
-    one = "constant"
     assert values == {
-        "rounds-0": [("rounds", "random", 4, 6, 10, 2, one), ("rounds", "hard", 4, 4, 10, 2, one)],
-        "rounds-1": [("rounds", "random", 4, 6, 20, 2, one), ("rounds", "hard", 4, 4, 20, 2, one)],
-        "labels": [("labels", "random", 4, 7, 60, 2, one)],
-        "hypotheses": [("hypotheses", "random", 8, 6, 60, 2, one)],
-        "epsilons": [("epsilons", "random", 4, 6, 60, epsilon, one) for epsilon in (0.5, 4)],
-        "features": [("features", "random", 4, 6, 60, 2, "cyclic")],
+        "rounds-0": [("rounds", "random", 4, 6, 10, 2), ("rounds", "hard", 4, 4, 10, 2)],
+        "rounds-1": [("rounds", "random", 4, 6, 20, 2), ("rounds", "hard", 4, 4, 20, 2)],
+        "labels": [("labels", "random", 4, 7, 60, 2)],
+        "hypotheses": [("hypotheses", "random", 8, 6, 60, 2)],
+        "epsilons": [("epsilons", "random", 4, 6, 60, epsilon) for epsilon in (0.5, 4)],
     }
     assert not points(config(), FACTS)
 
@@ -150,7 +144,7 @@ def test_every_learner_has_its_row(setting):
     table = played(setting).frame
     members = [*MEMBERS, *(CHOSEN if setting.sweep == "rounds" else ())]
     assert list(zip(table["algorithm"], table["sensitivity_rule"], strict=True)) == members
-    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "features", "replicates"]]
+    facts = table[["sweep", "hypotheses", "K", "M", "T", "epsilon", "replicates"]]
     assert (facts == [*vars(setting).values(), 5]).all(axis=None)
     assert set(table["origin"]) == {"paper", "standard", "ours"}
 
@@ -174,25 +168,13 @@ def test_all_points_share_the_error_of_their_intervals(make_stream, tmp_path):
     again = pd.read_parquet(tmp_path / "rows.parquet")
     runs = [[list(each) for each in table["kl_runs"].dropna()] for table in (again, whole)]
     assert runs[0] == runs[1]
-    assert (again["tv_median_runs"].notna() == (again["sweep"] == "rounds")).all()
 
 
-def rows_and_runs(record, n_rounds):
-    """Yield each row with its runs: one for each random class, or one of all replicates.
-
-    Runs of the median selector have other lengths.
-    """
-    runs = [parts for parts in record.runs if parts[1].n_rounds == n_rounds]
+def rows_and_runs(record):
+    """Yield each row with its runs: one for each random class, or one of all replicates."""
     rows = record.frame[~record.frame["algorithm"].isin(SELECTORS)]
     for place, row in enumerate(rows.itertuples()):
-        yield row, runs[place :: len(rows)]
-
-
-def entropies(game):
-    """Return the mean entropy of a label, by replicate."""
-    laws = game.laws[game.law]
-    each = [[-sum(p * math.log(p) for p in law if p > 0) for law in by_x] for by_x in laws]
-    return np.array(each)[:, game.features].mean()
+        yield row, record.runs[place :: len(rows)]
 
 
 def truths_of(parts):
@@ -204,7 +186,7 @@ def truths_of(parts):
 def test_a_row_is_what_its_runs_give(setting):
     """The average of predictions is at least as near to the truth as the predictions on average."""
     T = setting.T
-    for row, parts in rows_and_runs(played(setting), T):
+    for row, parts in rows_and_runs(played(setting)):
         assert len(parts) == (1 if setting is HARD else 5)
         laws = [law for _, game, _ in parts for law in game.law]
         assert laws == [r % row.K for r in range(5)]
@@ -215,21 +197,13 @@ def test_a_row_is_what_its_runs_give(setting):
         tv = np.concatenate([outcome.tv for *_, outcome in parts])
         assert row.mean_tv == pytest.approx(tv.mean() / T, rel=1e-12)
         assert row.mean_tv <= math.sqrt(row.mean_kl_risk / T / 2)
-        entropy = np.mean([entropies(game) for _, game, _ in parts])
-        expected = math.nan if setting is ADVERSARIAL else row.mean_kl_risk / T + entropy
-        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9, nan_ok=True)
-        weights = np.concatenate([outcome.final_weights for *_, outcome in parts])
-        assert row.truth_weight == pytest.approx(np.mean(weights[range(5), laws]), rel=1e-12)
         pairs = [it.client.guarantee.epsilon_delta or (math.inf, 0.0) for it, *_ in parts]
         assert (row.guaranteed_epsilon, row.delta) == max(pairs)
         for learner, game, _ in parts:
-            assert set(game.features) == ({0, 1, 2, 3} if setting is CYCLIC else {0})
+            assert set(game.features) == {0}
             assert game.hypotheses.masses.shape[1:] == (row.K, row.M)
             assert row.origin == learner.origin
             assert row.sensitivity_rule == "exact" or learner.client.clipping.rule == "published"
-        if setting.sweep == "features":
-            assert row.features == setting.features
-            continue
         average = [law for it, _, run in parts for law in run.mean_weights @ it.masses[0]]
         distances = [plain.tv(p, q) for p, q in zip(truths_of(parts), average, strict=True)]
         assert row.tv_average == pytest.approx(np.mean(distances), rel=1e-9)
@@ -239,15 +213,11 @@ def test_a_row_is_what_its_runs_give(setting):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_all_learners_play_on_the_classes_of_the_replicates(setting):
-    every = 4 if setting.sweep == "features" else 1
-    for _, parts in rows_and_runs(played(setting), setting.T):
+    for _, parts in rows_and_runs(played(setting)):
         if setting is HARD:
             classes = [hard_class(2, hardness(2, 90, 1.0))]
         else:
-            classes = [
-                random_class(setting.K, setting.M, seed=5, n_features=every, replicate=r)
-                for r in range(5)
-            ]
+            classes = [random_class(setting.K, setting.M, seed=5, replicate=r) for r in range(5)]
         for (_, game, _), expected in zip(parts, classes, strict=True):
             np.testing.assert_array_equal(game.hypotheses.masses, expected.masses)
 
@@ -256,7 +226,7 @@ def test_all_learners_play_on_the_classes_of_the_replicates(setting):
 def test_bounds_of_the_rows(setting):
     K, T, epsilon = setting.K, setting.T, setting.epsilon
     lowest = lower_bound(2, 90, 1.0) if setting is HARD else math.nan
-    for row, _ in rows_and_runs(played(setting), T):
+    for row, _ in rows_and_runs(played(setting)):
         bounds = {
             "wma": lambda T, rule=row.sensitivity_rule: wma_bound(K, T, epsilon, 1e-6, rule),
             "exp3": lambda T: exp3_bound(K, T, epsilon),
@@ -272,47 +242,22 @@ def test_bounds_of_the_rows(setting):
 
 
 @pytest.mark.parametrize("setting", [RANDOM, HARD])
-def test_the_median_selector_has_its_own_shorter_runs(setting):
-    """It has three learners of 30 rounds each, only in the sweep of rounds."""
-    assert "tv_median" not in played(LABELS).frame
-    for row, parts in rows_and_runs(played(setting), 30):
-        truths, distances = truths_of(parts)[::3], []
-        each = [law for it, _, run in parts for law in run.mean_weights @ it.masses[0]]
-        for r, truth in enumerate(truths):
-            own = each[3 * r : 3 * r + 3]
-            between = [sorted(np.abs(p - q).sum() for q in own)[1] for p in own]
-            distances.append(plain.tv(truth, own[int(np.argmin(between))]))
-        assert row.tv_median_runs == pytest.approx(distances, rel=1e-9)
-        assert row.tv_median == pytest.approx(np.mean(distances), rel=1e-9)
-        assert all(learner.terms.n_rounds == 30 for learner, *_ in parts)
-
-
-@pytest.mark.parametrize("setting", [RANDOM, HARD])
 def test_the_row_of_a_selector_is_its_selection(setting):
-    """Of all messages, and of three groups of 30 with the median selector."""
     rows = played(setting).frame.set_index("algorithm")
-    _, parts = next(rows_and_runs(played(setting), 90))
+    _, parts = next(rows_and_runs(played(setting)))
     for name, kind in SELECTORS.items():
-        row = rows.loc[name]
-        for column, size, T in (("tv_average", 1, 90), ("tv_median", 3, 30)):
-            distances = []
-            for place, (learner, game, _) in enumerate(parts):
-                own = range(5) if setting is HARD else [place]
-                part = dataclasses.replace(
-                    game, features=game.features[:T], law=np.repeat(game.law, size)
-                )
-                key = ("labels", setting.kind, 4, setting.M, T, 1.0)
-                numbers = [size * r + group for r in own for group in range(size)]
-                coins = label_generators(5, key, numbers, f"{name} {column}")
-                masses = game.hypotheses.masses[0]
-                chosen = masses[kind(game.hypotheses, learner.terms).play(part, coins)]
-                for r, laws in zip(own, chosen.reshape(len(own), size, -1), strict=True):
-                    between = np.round(
-                        [np.median([plain.tv(p, q) for q in laws]) for p in laws], 12
-                    )
-                    distances.append(plain.tv(masses[r % 4], laws[int(np.argmin(between))]))
-            assert row[f"{column}_runs"] == pytest.approx(distances, rel=1e-9)
-            assert row[column] == pytest.approx(np.mean(distances), rel=1e-9)
+        row, distances = rows.loc[name], []
+        for place, (learner, game, _) in enumerate(parts):
+            own = range(5) if setting is HARD else [place]
+            key = ("labels", setting.kind, 4, setting.M, 90, 1.0)
+            coins = label_generators(5, key, own, f"{name} tv_average")
+            masses = game.hypotheses.masses[0]
+            chosen = kind(game.hypotheses, learner.terms).play(game, coins)
+            distances += [
+                plain.tv(masses[r % 4], masses[c]) for r, c in zip(own, chosen, strict=True)
+            ]
+        assert row["tv_average_runs"] == pytest.approx(distances, rel=1e-9)
+        assert row["tv_average"] == pytest.approx(np.mean(distances), rel=1e-9)
         assert (row["model"], row["guaranteed_epsilon"], row["delta"]) == ("local", 1.0, 0.0)
 
 
@@ -339,8 +284,6 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
         costs = 5 * np.sum(each, axis=0)
         assert row.best_kl == pytest.approx(min(costs), rel=1e-9)
         assert row.mean_kl_risk == pytest.approx(outcome.kl.mean(), rel=1e-12)
-        expected = row.mean_kl_risk / 35 + entropies(game)
-        assert row.mean_log_loss == pytest.approx(expected, rel=1e-9)
 
 
 def test_hospitals_need_patients(make_stream):

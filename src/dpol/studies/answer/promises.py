@@ -40,11 +40,10 @@ def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
         memory: the table `memory`.
         summary: the table `summary` of the same streams.
     """
-    rows = memory[memory["same"].ne("") | memory["times"].eq(1)]
-    gaussian = rows["gaussian"]
+    gaussian = memory["gaussian"]
     # Gaussian noise keeps all promises of its mu but the pure one.
     kept = [name for name in promises_of(1.0, 1e-6) if name != PURE]
-    copies = [rows[~gaussian], *(rows[gaussian].assign(same=name) for name in kept)]
+    copies = [memory[~gaussian], *(memory[gaussian].assign(same=name) for name in kept)]
     of_stream = summary.groupby("stream")[["uniform_gain", "oracle_gain"]].first()
     rows = pd.concat(copies, ignore_index=True).join(of_stream, on="stream")
     possible = rows["oracle_gain"] - rows["uniform_gain"]

@@ -119,7 +119,7 @@ def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
 def compare_memories(
     totals: pd.DataFrame, memories: NoiseMemories, *, delta: float, confidence: float
 ) -> pd.DataFrame:
-    """Return three rows per stream, unit of privacy and mu, with jointly valid intervals.
+    """Return the rows per stream, unit of privacy and mu, with jointly valid intervals.
 
     Args:
         totals: rows of `play_memories`, for all streams and units.
@@ -133,23 +133,21 @@ def compare_memories(
 
 
 def _rows(totals: pd.DataFrame, memories: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
-    """Yield rows for correlated noise, independent at mu and `times` mu, rivals; no half-widths."""
+    """Yield rows for correlated noise, independent noise and rivals, without half-widths."""
     reader = totals["algorithm"].iloc[0]
     games = dict(iter(totals.groupby(["algorithm", "noise", "mu"], sort=False)))
     for mu in memories.mus:
         remembered = games[reader, REMEMBERED, mu]
-        yield {"level": mu, "times": 1.0, "same": "", **_side(remembered, delta)}
-        others = [(1.0, SAME, (reader, INDEPENDENT, mu))]
-        others.append((memories.times, "", (reader, INDEPENDENT, memories.times * mu)))
+        yield {"level": mu, "same": "", **_side(remembered, delta)}
+        others = [(SAME, (reader, INDEPENDENT, mu))]
         for rival in memories.rivals:
             (member,) = make_members(rival.algorithm)
             for same, level in rival.levels(mu, totals["weeks"].iloc[0], delta).items():
-                others.append((level / mu, same, (member.label, rival.noise, level)))
-        for times, same, key in others:
+                others.append((same, (member.label, rival.noise, level)))
+        for same, key in others:
             ahead = _gains(remembered) - _gains(games[key])
             yield {
                 "level": mu,
-                "times": times,
                 "same": same,
                 **_side(games[key], delta),
                 "difference": float(ahead.mean()),

@@ -52,8 +52,6 @@ class NoiseMemories(Settings):
     """Longest stays that are protected, in consecutive weeks; both noises protect each."""
     mus: Several[FiniteMu]
     """Gaussian-DP parameters mu of these stays."""
-    times: Annotated[float, Field(gt=1, le=10)] = 1.3
-    """Factor on mu of a second game with independent noise, which has less noise."""
     algorithm: AlgorithmSpec = "random-effects"
     """One algorithm that can use correlated noise, as in a suite."""
     rivals: Different[NoiseRead] = []

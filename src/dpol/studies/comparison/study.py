@@ -79,13 +79,8 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoin
 
 
 def games_with_memory(memories: NoiseMemories) -> tuple[Game, ...]:
-    """Return the games: correlated noise at each mu, independent at it and the larger mu."""
-    games = [
-        game
-        for mu in memories.mus
-        for game in ((MEMORY.name, mu), (CAPACITY.name, mu), (CAPACITY.name, memories.times * mu))
-    ]
-    return tuple(dict.fromkeys(games))
+    """Return the games: correlated and independent noise at each mu."""
+    return tuple((noise.name, mu) for mu in memories.mus for noise in (MEMORY, CAPACITY))
 
 
 def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:

@@ -121,7 +121,7 @@ def replay_rows(
 def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[Setting]:
     """Return the noises and levels to replay, in the order of the noises and the config.
 
-    Leaves out noise for batches or sums, noise that is present at every level, and levels that the
+    Leaves out noise for batches, noise that is present at every level, and levels that the
     noise does not keep.
     """
     known = {
@@ -130,11 +130,7 @@ def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[Setting]:
         if cell["sees"] != "noisy" or not is_weaker(cell["guaranteed_mu"], cell["mu"])
     }
     noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
-    kept = [
-        noise.name
-        for noise in noises
-        if noise.none_at_infinity and not noise.constant and noise.memory != "sums"
-    ]
+    kept = [noise.name for noise in noises if noise.none_at_infinity and not noise.constant]
     replayed = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
     return replayed or [(NO_NOISE, mu) for mu in facts.labels][:1]
 

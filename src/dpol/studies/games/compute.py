@@ -16,7 +16,6 @@ from dpol.experts.interface import Member
 from dpol.experts.play import (
     RawGains,
     Source,
-    amplification_of,
     guarantee_of,
     play_rounds,
 )
@@ -107,7 +106,6 @@ def play_suite(
                         guarantee=guarantee_of(algorithm, source),
                         actions=actions,
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
-                        amplification=amplification_of(algorithm, source),
                         exhibit=exhibit,
                         simplicity=place_of(member.family),
                         count_noise=count_noise,

@@ -19,7 +19,6 @@ from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
-from dpol.privacy.mixtures import BatchMixture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +35,6 @@ class Played:
         guarantee: privacy of the actions.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
-        amplification: batch sizes behind an amplified central guarantee, if any.
         exhibit: exhibit of a paper that the runs belong to; empty for none.
         simplicity: place of the algorithm in the registry, the simplest first.
         count_noise: median standard deviation of independent local noise on a count; not a number
@@ -52,7 +50,6 @@ class Played:
     guarantee: Guarantee
     actions: Actions
     gains: Floats
-    amplification: BatchMixture | None = None
     exhibit: str = ""
     simplicity: int = 0
     count_noise: float = math.nan
@@ -129,20 +126,12 @@ def score_tables(block: RunBlock) -> dict[str, pa.Table]:
 
 def _curves(played: Played) -> dict[str, Any]:
     """Return the columns of `curves` about the gains of runs."""
-    gains, mixture = played.gains, played.amplification
-    sizes, weights = np.array([], dtype=np.int64), np.array([])
-    if mixture:
-        held = mixture.without_empty()
-        sizes, weights = held.sizes, held.weights
-    running = gains.cumsum(axis=1)
+    running = played.gains.cumsum(axis=1)
     # The mean of equal numbers may have a rounding error; their deviations must be exactly 0.
     same = (running == running[0]).all(axis=0)
     mean = np.where(same, running[0], running.mean(axis=0))
     return {
-        "replicates": len(gains),
-        "batch_mu": mixture.mu if mixture else math.nan,
-        "batch_sizes": sizes,
-        "batch_weights": weights,
+        "replicates": len(running),
         "mean_cumulative_gain": mean,
         "squared_deviations": np.where(same, 0.0, ((running - mean) ** 2).sum(axis=0)),
         "first_actions": np.asarray(played.actions[0], dtype=np.int32),
@@ -184,12 +173,12 @@ def column(values: NDArray[Any] | Sequence[Any]) -> pa.Array:
     Arrow's `pa.array` imports pandas, which takes longer than playing a small stream.
 
     Args:
-        values: all of one kind; an array of numbers may be empty.
+        values: all of one kind, at least one.
 
     >>> column(["a", "μ"]).to_pylist(), column([[0.5, 1.5], [2.5]]).to_pylist()
     (['a', 'μ'], [[0.5, 1.5], [2.5]])
     """
-    first = values[0] if len(values) else 0
+    first = values[0]
     if isinstance(first, str):
         texts = [text.encode() for text in values]
         buffers = pa.py_buffer(_ends(texts)), pa.py_buffer(b"".join(texts))

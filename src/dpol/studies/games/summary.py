@@ -22,7 +22,6 @@ from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame
 from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
-from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import (
     BEST_FIXED,
@@ -185,7 +184,6 @@ def summarize(
         named_right=[float(own.mean()) for own in right],
         named_right_half_width=[float(half(own)) for own in right],
         epsilon=[_epsilon(row, facts.delta) for row in records],
-        amplified_epsilon=[_amplified(row, facts.delta) for row in records],
         delta=facts.delta,
         confidence=facts.confidence,
         ci_comparisons=comparisons,
@@ -198,13 +196,6 @@ def _epsilon(row: Mapping[Any, Any], delta: float) -> float:
     """Return the epsilon at `delta` that the guarantee of a row implies."""
     pair = row["guaranteed_epsilon"], row["guaranteed_delta"]
     return implied_epsilon(delta, row["guaranteed_mu"], None if math.isnan(pair[0]) else pair)
-
-
-def _amplified(row: Mapping[Any, Any], delta: float) -> float:
-    """Return the epsilon of actions that batches amplify; not a number without batches."""
-    if math.isnan(row["batch_mu"]):
-        return math.nan
-    return BatchMixture(row["batch_mu"], row["batch_sizes"], row["batch_weights"]).epsilon(delta)
 
 
 def totals_of(summary: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

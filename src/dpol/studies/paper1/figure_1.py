@@ -24,13 +24,10 @@ _CURVES: Mapping[str, Look] = {
 
 
 def draw_figure_1(frames: Frames, settings: Shown, facts: Facts) -> Figure:
-    """Draw trade-off curves of the actions, a panel for each number of experts and mu.
-
-    The figure shows the first round and the first bound of the study.
-    """
+    """Draw trade-off curves by the paper's bound, a panel for each number of experts and mu."""
     curves = frames["amplification"]
     first = curves.iloc[0]
-    shown = curves[(curves["t"] == first["t"]) & (curves["bound"] == first["bound"])]
+    shown = curves[curves["bound"] == first["bound"]]
     cells = list(shown.groupby(["n", "mu"]))
     columns, rises = shown["mu"].nunique(), dict[str, float]()
     size = panels.WIDTH / max(columns, 2), 2.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import pandas as pd
 from dpol.core.errors import DataError
 from dpol.core.intervals import add_intervals
 from dpol.core.logs import progress
-from dpol.core.randomness import Floats
 from dpol.core.schemas import read_schemas
 from dpol.data.stream import GainStream, read_stream
 from dpol.labels.bounds import exp3_bound, informative_from, lower_bound, wma_bound
@@ -25,8 +24,6 @@ from dpol.labels.game import (
     LabelRun,
     expected_log,
     label_generators,
-    median_estimate,
-    play_adversary,
     play_labels,
     realisable,
     total_variation,
@@ -49,8 +46,6 @@ from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = LabelsPoint
-FEATURES = 4
-"""Number of features in the sweep of features; otherwise one."""
 COLUMNS = tuple(read_schemas(Path(__file__).with_name("results.yaml"))["labels"].columns)
 """Columns of the table of risks (docs/reference/tables.md)."""
 
@@ -76,11 +71,7 @@ def collect(files: FileLists, study: Labels, facts: Facts) -> dict[str, pd.DataF
     return {"labels": whole.reindex(columns=list(COLUMNS))}
 
 
-MEANS = {
-    "kl_runs": "mean_kl_risk",
-    "tv_average_runs": "tv_average",
-    "tv_median_runs": "tv_median",
-}
+MEANS = {"kl_runs": "mean_kl_risk", "tv_average_runs": "tv_average"}
 """Column of the mean of each kind of runs."""
 _Played = tuple[LabelLearner, LabelRun]
 
@@ -94,12 +85,11 @@ class _Table:
     terms: Terms
     seed: int
 
-    def play(self, variant: Variant, *, what: str = "", adversary: bool = False) -> _Played:
-        """Play a variant of a learner; its random generators depend on `what`."""
+    def play(self, variant: Variant) -> _Played:
+        """Play a variant of a learner."""
         name, rule = variant
         learner = make_learner(name, self.game.hypotheses, self.terms, rule)
-        play = play_adversary if adversary else play_labels
-        return learner, play(learner, self.game, self.generators(f"{name} {rule}{what}"))
+        return learner, play_labels(learner, self.game, self.generators(f"{name} {rule}"))
 
     def generators(self, coins: str) -> LabelGenerators:
         """Return generators; labels are the same for all coins."""
@@ -111,14 +101,10 @@ class _Table:
 def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
     """Return the columns that all points share, for `joined_row`."""
     learner, run = played
-    # The entropy of the labels in nats, averaged over rounds.
-    used = np.bincount(game.features, minlength=game.hypotheses.n_features) / game.n_rounds
-    entropy = (-expected_log(game.laws, game.laws) @ used)[game.law]
     return {
         **_facts(sweep, name, game, learner),
         "kl_runs": run.kl,
         "mean_tv": run.tv / game.n_rounds,
-        "mean_log_loss": run.kl / game.n_rounds + entropy,
     }
 
 
@@ -146,12 +132,6 @@ def _facts(
     }
 
 
-def _estimates(played: _Played) -> Floats:
-    """Return the (R, M) averages of all predictions, for a class of constants (section 6)."""
-    learner, run = played
-    return np.asarray(run.mean_weights @ learner.masses[0])
-
-
 def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of one kind of synthetic classes.
 
@@ -168,8 +148,6 @@ def _class_rows(point: ClassesPoint, setting: Setting, seed: int) -> Iterator[di
                 setting.K,
                 setting.M,
                 seed=seed,
-                concentration=point.concentration,
-                n_features=FEATURES if setting.sweep == "features" else 1,
                 replicate=replicate,
             )
             parts.append(list(_rows_of(point, setting, hypotheses, [replicate], seed)))
@@ -186,54 +164,26 @@ def _rows_of(
     """Yield the rows of one synthetic class, with results that need the truth in the class."""
     K, T = setting.K, setting.T
     lowest = lower_bound(K // 2, T, setting.epsilon) if setting.kind == "hard" else math.nan
-    in_turn = hypotheses.n_features if setting.features == "cyclic" else 1
-    game = realisable(hypotheses, np.arange(T) % in_turn, replicates)
-    adversary = setting.features == "adversarial"
+    game = realisable(hypotheses, np.zeros(T, dtype=np.int64), replicates)
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, point.delta)
-    whole = _Table(game=game, replicates=replicates, terms=terms, seed=seed)
-    # The median selector has n groups, each with T // n rounds if that is enough.
-    n, rounds = point.groups, T // point.groups
-    groups = _Table(
-        game=LabelGame(
-            hypotheses=hypotheses,
-            features=game.features[:rounds],
-            laws=game.laws,
-            law=np.repeat(game.law, n),
-        ),
-        replicates=[n * replicate + group for replicate in replicates for group in range(n)],
-        terms=replace(terms, n_rounds=rounds),
-        seed=seed,
-    )
+    table = _Table(game=game, replicates=replicates, terms=terms, seed=seed)
     for variant in variants():
-        played = whole.play(variant, adversary=adversary)
-        row = {
-            **_row(setting.sweep, variant[0], game, played),
+        learner, outcome = table.play(variant)
+        average = outcome.mean_weights @ learner.masses[0]  # the estimate of section 6
+        yield {
+            **_row(setting.sweep, variant[0], game, (learner, outcome)),
             **_upper_bounds(variant, K, terms),
-            "features": setting.features,
-            "truth_weight": played[1].final_weights[range(len(truth)), game.law],
             "lower_bound": lowest,
+            "tv_average_runs": total_variation(average, truth),
         }
-        if adversary:
-            row["mean_log_loss"] = math.nan
-        if setting.sweep != "features":
-            row["tv_average_runs"] = total_variation(_estimates(played), truth)
-        if setting.sweep == "rounds" and rounds >= 2:
-            estimates = _estimates(groups.play(variant, what=" median"))
-            of_run = estimates.reshape(len(truth), n, -1)
-            row["tv_median_runs"] = total_variation(median_estimate(of_run), truth)
-        yield row
     for name, kind in SELECTORS.items() if setting.sweep == "rounds" else ():
-        selector, parts = kind(hypotheses, terms), {"tv_average": whole}
-        if rounds >= 2:
-            parts["tv_median"] = groups
-        row = _facts(setting.sweep, name, game, selector)
-        row |= {"features": setting.features, "lower_bound": lowest}
-        for column, part in parts.items():
-            coins = part.generators(f"{name} {column}")
-            estimates = hypotheses.masses[0, selector.play(part.game, coins)]
-            of_run = estimates.reshape(len(truth), -1, hypotheses.n_labels)
-            row[f"{column}_runs"] = total_variation(median_estimate(of_run), truth)
-        yield row
+        selector = kind(hypotheses, terms)
+        chosen = selector.play(game, table.generators(f"{name} tv_average"))
+        yield {
+            **_facts(setting.sweep, name, game, selector),
+            "lower_bound": lowest,
+            "tv_average_runs": total_variation(hypotheses.masses[0, chosen], truth),
+        }
 
 
 def _hospital_rows(
@@ -264,7 +214,7 @@ def _hospital_rows(
         table = _Table(game=game, replicates=range(point.replicates), terms=terms, seed=seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
             row = _row("hospitals", variant[0], game, table.play(variant))
-            yield joined_row([row | {"features": "weeks", "best_kl": best}], MEANS)
+            yield joined_row([row | {"best_kl": best}], MEANS)
 
 
 def _upper_bounds(variant: Variant, K: int, terms: Terms) -> dict[str, float]:

@@ -18,7 +18,7 @@ from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS, marked
 from dpol.show.words import SYMBOLS, power
-from dpol.studies.paper3.settings import COLUMN_OF, SIZES, Labels
+from dpol.studies.paper3.settings import COLUMN_OF, Labels
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
@@ -29,17 +29,13 @@ _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins t
 _RISK = "mean_kl_risk"
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _RATE = Look(BLACK, SHORT, width=1.6)
-_RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs", "tv_median": "tv_median_runs"}
+_RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs"}
 """Columns with a list of the runs, by the column of their mean."""
-_SELECTORS = {
-    "tv_average": "TV of the average prediction",
-    "tv_median": "TV of the median of groups",
-}
 
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw KL risk against T, M, K and epsilon beside Theorem 5, a panel per sweep that was run."""
-    sweeps = _sweeps(frames["labels"], {_RISK: "KL risk (nats)"}, SIZES)
+    sweeps = _sweeps(frames["labels"], _RISK, "KL risk (nats)", COLUMN_OF)
     with _drawn_sweeps(sweeps, 2, facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
@@ -74,9 +70,10 @@ def _change(sweep: _Sweep) -> str:
 
 
 def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Draw the TV distance of the batch selector against T: average (above), median (below)."""
-    sweeps = _sweeps(frames["labels"], _SELECTORS, ("rounds",))
-    with _drawn_sweeps(sweeps, len({it.kind for it in sweeps}), facts.width) as drawn:
+    """Draw the TV distance between estimate and truth against T, a panel for each class."""
+    y_label = "TV between estimate and truth"
+    sweeps = _sweeps(frames["labels"], "tv_average", y_label, ("rounds",))
+    with _drawn_sweeps(sweeps, len(sweeps), facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
         what = "Selecting the true hypothesis from locally private labels: total variation (TV)"
@@ -137,10 +134,10 @@ class _Sweep:
         return rows[played & (rows[self.y] > 0)].sort_values(self.x)
 
 
-def _sweeps(risks: pd.DataFrame, columns: Mapping[str, str], names: Iterable[str]) -> list[_Sweep]:
+def _sweeps(risks: pd.DataFrame, y: str, y_label: str, names: Iterable[str]) -> list[_Sweep]:
     """Return the sweeps that have something to show."""
     sweeps = []
-    for (y, y_label), name, kind in itertools.product(columns.items(), names, ("random", "hard")):
+    for name, kind in itertools.product(names, ("random", "hard")):
         rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == kind)]
         rows = rows[rows[y].notna()]
         if len(rows):

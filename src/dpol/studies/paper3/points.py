@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dpol.studies.paper3.settings import Features
-
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A synthetic class: K, M, T, the privacy of a message and the features, one of them swept."""
+    """A synthetic class: K, M, T and the privacy of a message, one of them swept."""
 
     sweep: str
     kind: Literal["random", "hard"]
@@ -18,7 +16,6 @@ class Setting:
     M: int
     T: int
     epsilon: float
-    features: Features = "constant"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +25,11 @@ class ClassesPoint:
     Args:
         classes: the classes, in the order of the rows.
         delta: privacy delta of private WMA.
-        concentration: Dirichlet parameter of random classes.
-        groups: independent learners of the median selector.
         replicates: runs of every setting.
     """
 
     classes: tuple[Setting, ...]
     delta: float
-    concentration: float
-    groups: int
     replicates: int
 
 

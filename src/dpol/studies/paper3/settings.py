@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from dpol.core.settings import Different, Settings
-
-Features = Literal["constant", "cyclic", "adversarial"]
 
 
 class LabelSweeps(Settings):
@@ -22,18 +20,13 @@ class LabelSweeps(Settings):
     """Numbers of hypotheses K."""
     epsilons: Different[Annotated[float, Field(gt=0, le=100)]] = []
     """Privacy epsilons of one message; also used for the streams."""
-    features: Different[Features] = []
-    """Ways to choose features.
-
-    `cyclic` takes them in turn. `adversarial` sees all messages, and shows the feature that costs
-    the learner most next."""
 
 
 class Labels(Settings):
     """Risk of learning a distribution from locally private labels.
 
     One setting is the base; each sweep changes one of its numbers. A `random` class has
-    hypotheses drawn from a Dirichlet distribution; the sweep of rounds adds the `hard` class of
+    hypotheses drawn uniformly from all distributions; the sweep of rounds adds the `hard` class of
     the lower bound.
     """
 
@@ -48,23 +41,11 @@ class Labels(Settings):
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta of private WMA."""
     sweeps: LabelSweeps = LabelSweeps()
-    concentration: Annotated[float, Field(ge=1e-3, le=1e6)] = 1.0
-    """Dirichlet parameter; below 1, hypotheses put most mass on few labels."""
     patients_per_week: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Labels (hospitals of random patients) per week of the streams; default: no streams."""
-    groups: Annotated[int, Field(ge=3, le=99)] = 5
-    """Independent learners of the median selector, each with T / `groups` rounds."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 8
     """Runs of every setting."""
 
 
-COLUMN_OF = {
-    "rounds": "T",
-    "labels": "M",
-    "hypotheses": "K",
-    "epsilons": "epsilon",
-    "features": "features",
-}
+COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
 """Column of the table of risks that each sweep changes, by the name of the sweep."""
-SIZES = "rounds", "labels", "hypotheses", "epsilons"
-"""Sweeps of numbers."""

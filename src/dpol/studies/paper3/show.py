@@ -29,10 +29,9 @@ SECTIONS = (
                 title="Selecting the true hypothesis",
                 description="Total variation distance between estimate and truth against the"
                 " number of rounds T, both on logarithmic axes. There is a panel for each class of"
-                " hypotheses and selection rule. Each algorithm has a line for its mean and a dot"
-                " for each run; a Scheffé tournament selects one hypothesis, so that its distance"
-                " may be 0, which has no marker. Black lines show the slopes T^(−1/4) and"
-                " T^(−1/2).",
+                " hypotheses. Each algorithm has a line for its mean and a dot for each run; a"
+                " Scheffé tournament selects one hypothesis, so that its distance may be 0, which"
+                " has no marker. Black lines show the slopes T^(−1/4) and T^(−1/2).",
                 place="folded",
             ),
         ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpol.labels.hard_pairs import hardness
 from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
-from dpol.studies.paper3.settings import COLUMN_OF, SIZES, Labels
+from dpol.studies.paper3.settings import COLUMN_OF, Labels
 from dpol.studies.study import Facts, Point, Study
 
 
@@ -27,8 +27,6 @@ def points(settings: Labels, facts: Facts) -> dict[str, Point[LabelsPoint]]:
             settings=ClassesPoint(
                 classes=tuple(own),
                 delta=settings.delta,
-                concentration=settings.concentration,
-                groups=settings.groups,
                 replicates=settings.replicates,
             ),
             seconds=4.0,
@@ -73,7 +71,7 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
 
 def without_sweeps(settings: Labels, facts: Facts) -> frozenset[str]:
     """Return the names of the figures whose sweeps these settings do not ask for."""
-    sweeps = {"labels-risk": SIZES, "labels-selection": ("rounds",)}
+    sweeps = {"labels-risk": tuple(COLUMN_OF), "labels-selection": ("rounds",)}
     return frozenset(
         figure
         for figure, names in sweeps.items()

@@ -264,10 +264,6 @@ AUDITS = {
         *(noise_of("capacity-memory", stay=3), privatize),
         {"noise for one round": as_chains(OneWeek)},
     ),
-    "noise for prefix sums": (
-        *(noise_of("capacity-prefix-sums"), privatize),
-        {"x 0.9": NOISE_FAULTS["x 0.9"]},
-    ),
     "sums": (*(partial(experts.audit_released, SMALL), MatrixFTPL()), SUM_FAULTS),
     "sums, stays of 3 rounds": (
         *(partial(experts.audit_released, SMALL, stay=3), MatrixFTPL()),

@@ -22,7 +22,6 @@ from dpol.labels.design import DesignBayes
 from dpol.lazy.exact import dartboard_laws, output_laws, worst_epsilon
 from dpol.lazy.transform import LazyParameters
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.jobs import compute
 from dpol.studies.ledger.claims import compute as ledger
 from dpol.studies.ledger.claims import dartboard, experts, labels, lazy, limit
 from dpol.studies.ledger.claims.core import (
@@ -36,9 +35,9 @@ from dpol.studies.ledger.claims.core import (
     worst,
 )
 from dpol.studies.ledger.claims.experts import TurncoatBank
-from dpol.studies.ledger.claims.settings import Claims
+from dpol.studies.ledger.claims.points import ClaimsPoint
 from dpol.studies.ledger.claims.study import STUDY
-from dpol.studies.study import schemas_in
+from dpol.studies.study import Inputs, schemas_in
 from ledger import SEED
 
 FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = Verdict
@@ -310,10 +309,9 @@ def test_a_point_has_the_rows_of_its_paper(study, findings, monkeypatch):
     expected = study[study["paper"] == LABELS]
     found = [finding for name in reversed(expected.index) for finding in findings[name]]
     monkeypatch.setitem(ledger.CHECKS, "labels", [lambda _: found])
+    made = ledger.run(ClaimsPoint(paper="labels"), Inputs(seed=SEED, memory_mb=1000, files={}))
     expected = expected.reset_index(drop=True)
-    pd.testing.assert_frame_equal(
-        compute(STUDY, Claims(papers=["labels"]), seed=SEED)["claims"], expected
-    )
+    pd.testing.assert_frame_equal(made["claims"], expected, check_dtype=False)
 
 
 # ---- changes that turn a verdict -----------------------------------------------------------------

@@ -123,5 +123,5 @@ def test_other_noises_and_single_runs_have_no_rows() -> None:
 def test_a_run_without_the_papers_algorithms_has_no_rows() -> None:
     assert ledger.claims_of_run(summary().iloc[:0]) == []
     facts = Facts({}, simulated=True, confidence=0.95)
-    point = STUDY.points(Claims(papers=["experts"]), facts)["experts-in-this-run"]
+    point = STUDY.points(Claims(), facts)["experts-in-this-run"]
     assert point.inputs == {"summary": "summary.parquet"}

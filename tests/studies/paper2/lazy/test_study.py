@@ -218,10 +218,12 @@ def test_points_do_not_change_the_study(monkeypatch):
     assert whole["algorithm"].tolist()[:2] == ["l2p-sound", "l2p-published"]
 
 
-def test_what_is_too_large_or_cannot_be_reached_has_no_row():
-    table = study_lazy(config(epsilons=[4.0], largest_tree=40), seed=5)
+def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
+    monkeypatch.setattr(package, "LARGEST_TREE", 40)
+    table = study_lazy(config(epsilons=[4.0]), seed=5)
     assert set(table.loc[table["algorithm"] == LEADERS[0], "T"]) == {12}
-    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, largest_tree=1)
+    monkeypatch.setattr(package, "LARGEST_TREE", 1)
+    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12)
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
     assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, *ONLY_STOCHASTIC}
     reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}

@@ -34,7 +34,7 @@ AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "labels": audit_messages,
 }
 """Functions from settings and root seed to audits, by auditor."""
-SAMPLED = 58
+SAMPLED = 54
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 

@@ -23,7 +23,6 @@ from dpol.noise import (
     ISOTROPIC,
     MEMORY,
     NOISES,
-    SUMS,
     NoisyGains,
     privatize,
 )
@@ -69,14 +68,13 @@ def audit_noise(settings: Audits, seed: int, noise: str, stay: int = 1) -> Itera
         for stream, replicates in zip(streams, replicates_of(settings), strict=True)
     ]
     one, other = streams
-    made, first = noisy[0].guarantee, int(not noisy[0].initial.any())  # leave z_0 out if it is 0
-    no_change = (1 - first, 0)  # No change moves z_0.
-    code = "dpol.noise.privatize"
+    made, code = noisy[0].guarantee, "dpol.noise.privatize"
+    z_0 = (1, 0)  # No change moves it.
     yield from gaussian_audits(
         subject_of("Gaussian noise on gains", noise, code, one, made, settings),
-        [np.concatenate([each.initial[:, None], each.gains], axis=1)[:, first:] for each in noisy],
-        direction=np.pad(_matched(noisy[0], other.gains - one.gains), (no_change, (0, 0))),
-        changes=np.pad(changes_of(one), ((0, 0), no_change, (0, 0))),
+        [np.concatenate([each.initial[:, None], each.gains], axis=1) for each in noisy],
+        direction=np.pad(_matched(noisy[0], other.gains - one.gains), (z_0, (0, 0))),
+        changes=np.pad(changes_of(one), ((0, 0), z_0, (0, 0))),
         settings=settings,
     )
 
@@ -212,7 +210,7 @@ def audit_released(
 
 def audit_stays(settings: Audits, seed: int) -> Iterator[Audited]:
     """Audit stays of three rounds: local noise, a tree, and factorised prefix sums."""
-    for noise in (CAPACITY, MEMORY, SUMS):
+    for noise in (CAPACITY, MEMORY):
         yield from audit_noise(settings, seed, noise.name, stay=3)
     yield from audit_tree(settings, seed, TreeFTPL(), CAPACITY.name, stay=3)
     yield from audit_released(settings, seed, MatrixFTPL(), stay=3)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
-from dpol.core.settings import Settings, Several
+from dpol.core.settings import Settings
 
 Paper = Literal["experts", "lazy", "dartboard", "labels"]
 
 
 class Claims(Settings):
     """The claims ledger: statements of the papers, each with a computed result."""
-
-    papers: Several[Paper] = list(get_args(Paper))
-    """Papers to check."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from dpol.studies.ledger.claims.points import ClaimsPoint
-from dpol.studies.ledger.claims.settings import Claims
+from dpol.studies.ledger.claims.settings import Claims, Paper
 from dpol.studies.study import Facts, Point, Study
 
 
 def points(settings: Claims, facts: Facts) -> dict[str, Point[ClaimsPoint]]:
     """Return a point for each paper, and one for the first paper's claims about this run."""
     labelled: dict[str, Point[ClaimsPoint]] = {
-        paper: Point(settings=ClaimsPoint(paper=paper), seconds=14.0) for paper in settings.papers
+        paper: Point(settings=ClaimsPoint(paper=paper), seconds=14.0) for paper in get_args(Paper)
     }
-    if "experts" in labelled:
-        labelled["experts-in-this-run"] = Point(
-            settings=ClaimsPoint(paper="experts"),
-            inputs={"summary": "summary.parquet"},
-            seconds=3.0,
-        )
+    labelled["experts-in-this-run"] = Point(
+        settings=ClaimsPoint(paper="experts"),
+        inputs={"summary": "summary.parquet"},
+        seconds=3.0,
+    )
     return labelled
 
 

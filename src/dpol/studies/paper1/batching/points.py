@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpol.studies.paper1.batching.settings import Bound
-
 
 @dataclass(frozen=True, kw_only=True)
 class BatchingPoint:
@@ -15,9 +13,7 @@ class BatchingPoint:
         n_rounds: number of rounds T.
         n_experts: number of experts n.
         mus: Gaussian-DP parameters mu for a change of one round's gain vector.
-        rounds: rounds whose protection is computed.
         alpha: tolerance for batching.
-        bounds: switching bounds.
         replicates: number of Monte Carlo runs.
         delta: delta at which epsilon is reported.
     """
@@ -25,8 +21,6 @@ class BatchingPoint:
     n_rounds: int
     n_experts: int
     mus: tuple[float, ...]
-    rounds: tuple[int, ...]
     alpha: float
-    bounds: tuple[Bound, ...]
     replicates: int
     delta: float

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field
 
 from dpol.core.settings import Settings, Several
 from dpol.privacy.settings import FiniteMu
-
-Bound = Literal["borell-tis", "reflection"]
-"""Switching bounds of RW-AdaBatch."""
 
 
 class Batching(Settings):
@@ -23,25 +20,11 @@ class Batching(Settings):
     mus: Several[FiniteMu]
     """Gaussian-DP parameters mu for a change of one round's gain vector."""
     n_rounds: Annotated[int, Field(ge=1, le=20_000)] = 1000
-    """Number of rounds T."""
-    rounds: Several[PositiveInt] = [500]
-    """Rounds t whose protection is computed.
-
-    The figure shows the first."""
+    """Number of rounds T; the protection of the middle one is computed."""
     alpha: Annotated[float, Field(gt=0, le=1e6)] = 0.01
     """Tolerance for batching, by default that of the paper's experiments."""
-    bounds: Several[Bound] = ["borell-tis", "reflection"]
-    """Switching bounds.
-
-    The figure shows the first."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
     """Monte Carlo runs."""
-
-    @model_validator(mode="after")
-    def _inside(self) -> Batching:
-        if max(self.rounds) > self.n_rounds:
-            raise ValueError(f"rounds must be at most n_rounds ({self.n_rounds})")
-        return self
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,7 @@ def points(settings: Batching, facts: Facts) -> dict[str, Point[BatchingPoint]]:
                 n_rounds=settings.n_rounds,
                 n_experts=n,
                 mus=tuple(settings.mus),
-                rounds=tuple(settings.rounds),
                 alpha=settings.alpha,
-                bounds=tuple(settings.bounds),
                 replicates=settings.replicates,
                 delta=facts.delta,
             )

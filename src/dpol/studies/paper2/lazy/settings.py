@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from dpol.core.settings import Settings, Several
 
@@ -37,8 +37,6 @@ class Lazy(Settings):
     """Advantage of the best expert in the stochastic losses."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20
     """Runs of every setting."""
-    largest_tree: PositiveInt = 3_000_000
-    """Largest T times d at which leaders of noisy prefix sums play."""
 
 
 ALGORITHMS = (

@@ -10,6 +10,8 @@ from dpol.studies.study import Facts, Point, Study
 
 LONG = 200_000
 """Number of rounds from which each adversary is a separate point."""
+LARGEST_TREE = 3_000_000
+"""Largest T times d at which leaders of noisy prefix sums play."""
 
 
 def points(settings: Lazy, facts: Facts) -> dict[str, Point[LazyPoint]]:
@@ -22,7 +24,7 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point[LazyPoint]]:
     """
     by_label: dict[str, Point[LazyPoint]] = {}
     for T, d in itertools.product(settings.n_rounds, settings.n_experts):
-        led = LEADERS if T * d <= settings.largest_tree else ()
+        led = LEADERS if T * d <= LARGEST_TREE else ()
         alone = {f"-{name}": (name,) for name in ADVERSARIES}
         for suffix, adversaries in (alone if T >= LONG else {"": ADVERSARIES}).items():
             games = LazyPoint(
