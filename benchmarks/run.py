@@ -61,8 +61,8 @@ from dpol.experts.play import play_rounds
 from dpol.experts.switching import BOUNDS
 from dpol.lazy import transform
 from dpol.lazy.accounting import LazyGame
-from dpol.lazy.adversaries import GapLosses
 from dpol.lazy.parameters import choose_parameters
+from dpol.lazy.stochastic_losses import GapLosses
 from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import privatize
 from dpol.studies.jobs import compute

@@ -28,7 +28,6 @@ SHARED = {
     # Data without privacy: every algorithm of a study meets the same.
     "gap losses": {"lazy", "claims"},
     "best expert": {"lazy", "claims"},
-    "epoch losses": {"lazy"},
     "convex losses": {"convex"},
     "random class": {"labels", "claims"},
     "labels": {"labels", "claims"},

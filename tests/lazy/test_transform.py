@@ -9,7 +9,7 @@ import pytest
 import lazy_plain as plain
 import replicates
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
-from dpol.lazy.adversaries import GapLosses, PairedLosses
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.lazy.transform import LazyParameters, advance, play, start
 from dpol.lazy.weights import PairedWeights, WeightsMeasure
 

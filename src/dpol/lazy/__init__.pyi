@@ -3,10 +3,6 @@
 from .accounting import LazyGame as LazyGame
 from .accounting import published_epsilon as published_epsilon
 from .accounting import sound_epsilon as sound_epsilon
-from .adversaries import EpochLosses as EpochLosses
-from .adversaries import ExpertLosses as ExpertLosses
-from .adversaries import GapLosses as GapLosses
-from .adversaries import PairedLosses as PairedLosses
 from .algorithm import LazyWeights as LazyWeights
 from .dartboard import ShrinkingDartboard as ShrinkingDartboard
 from .dartboard import choose_dartboard as choose_dartboard
@@ -15,6 +11,8 @@ from .leaders import play_leaders as play_leaders
 from .parameters import AccountedParameters as AccountedParameters
 from .parameters import choose_parameters as choose_parameters
 from .parameters import theorem_3_10 as theorem_3_10
+from .stochastic_losses import GapLosses as GapLosses
+from .stochastic_losses import PairedLosses as PairedLosses
 from .transform import LazyParameters as LazyParameters
 from .transform import LazyState as LazyState
 from .transform import Measure as Measure

@@ -10,31 +10,32 @@ import numpy as np
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import CuratorSetup, Observation
 from dpol.experts.private_blocks import Prefix, PrivateBlocks
-from dpol.lazy.adversaries import PairedLosses
+from dpol.lazy.stochastic_losses import PairedLosses
 from dpol.privacy.factorizations import prefix_sums_times
 from dpol.privacy.gaussian_dp import implied_mu
 from dpol.privacy.tree_noise import TreeNoise, tree_levels
 
 
 def play_leaders(
-    algorithm: str, games: Sequence[tuple[PairedLosses, float]], generators: ReplicateGenerators
+    algorithm: str, losses: PairedLosses, mus: Sequence[float], generators: ReplicateGenerators
 ) -> list[tuple[Floats, Floats]]:
-    """Return the (R,) total losses and (R,) switches of each game; L2 sensitivity sqrt(d) a round.
+    """Return the (R,) total losses and (R,) switches at each mu; L2 sensitivity sqrt(d) a round.
 
-    Each replicate draws its noise once; every game adds it, scaled to the game's mu.
+    Each replicate draws its noise once; every game adds it, scaled to its mu.
 
     Args:
         algorithm: name in `LEADERS`.
-        games: losses and mu of each game; all have the same rounds and experts.
+        losses: losses of each replicate.
+        mus: mu of each game.
         generators: one for each replicate.
     """
-    T, d = games[0][0].sequences[0].n_rounds, games[0][0].sequences[0].n_experts
-    total, switches = np.empty((2, len(games), generators.n_replicates))
+    T, d = losses.sequences[0].n_rounds, losses.sequences[0].n_experts
+    total, switches = np.empty((2, len(mus), generators.n_replicates))
+    (sums,) = losses.parts(T)
     _, draw = LEADERS[algorithm]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
-        for g, (losses, mu) in enumerate(games):
-            (sums,) = losses.parts(T)
+        for g, mu in enumerate(mus):
             chosen = (sums[r, :-1] + math.sqrt(d) / mu * noise).argmin(axis=1)
             at = np.arange(T), chosen
             total[g, r] = (sums[r, 1:][at] - sums[r, :-1][at]).sum()

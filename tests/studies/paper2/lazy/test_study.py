@@ -13,10 +13,10 @@ from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
-from dpol.lazy.adversaries import EpochLosses, GapLosses, PairedLosses
 from dpol.lazy.dartboard import dartboard_epsilon, most_redraws, theorem_5_epsilon
 from dpol.lazy.leaders import play_blocks, play_leaders
 from dpol.lazy.parameters import theorem_3_10
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.jobs import compute
@@ -26,8 +26,8 @@ from dpol.studies.paper2.lazy.regrets import pairs_of
 from dpol.studies.paper2.lazy.settings import (
     BLOCKS,
     LEADERS,
+    LIMITED,
     ONE_ROUND,
-    ONLY_STOCHASTIC,
     WEIGHTS,
     Lazy,
 )
@@ -37,19 +37,15 @@ from dpol.studies.study import Facts
 DARTBOARDS = "dartboard-sound", "dartboard-published"
 PLAYED = "l2p", "dartboard"
 """Beginnings of the names of lazy algorithms."""
-ADVERSARIES = [
-    PairedLosses(tuple(GapLosses(57, 4, 0.2, 1, r) for r in range(3))),
-    PairedLosses(tuple(EpochLosses(57, 4, 0.3, 1, r) for r in range(3))),
-]
 
 
 # ---- multiplicative weights ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("losses", ADVERSARIES)
 @pytest.mark.parametrize("room", [100, 10**9])
-def test_expected_loss_of_weights_agrees_with_brute_force(losses, room, monkeypatch):
-    monkeypatch.setattr("dpol.lazy.adversaries.MOST_SUMS", room)
+def test_expected_loss_of_weights_agrees_with_brute_force(room, monkeypatch):
+    losses = PairedLosses(tuple(GapLosses(57, 4, 0.2, 1, r) for r in range(3)))
+    monkeypatch.setattr("dpol.lazy.stochastic_losses.MOST_SUMS", room)
     eta, found = math.sqrt(8 * math.log(4) / 57), weights_losses(PairedLosses(losses.sequences))
     for total, sequence in zip(found, losses.sequences, strict=True):
         expected, totals = 0.0, [0.0] * 4
@@ -80,23 +76,21 @@ def small() -> pd.DataFrame:
 def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
     lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *DARTBOARDS, WEIGHTS)
-    names = {"stochastic": (*lazy, *ONLY_STOCHASTIC, *LEADERS), "lower-bound": (*lazy, *LEADERS)}
-    games = itertools.product((12, 24), [3], (1.0, 4.0), ("stochastic", "lower-bound"))
+    names = (*lazy, BLOCKS, LIMITED, *LEADERS)
+    games = itertools.product((12, 24), [3], (1.0, 4.0), ["stochastic"])
     settings = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
-    assert list(settings) == [(name, *game) for game in games for name in names[game[3]]]
+    assert list(settings) == [(name, *game) for game in games for name in names]
     assert (table["model"] == np.where(table.index == WEIGHTS, "none", "central")).all()
     leaders = table.loc[list(LEADERS)]
     reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
     assert reached == pytest.approx(leaders["epsilon"].tolist())
     assert leaders["sensitivity"].tolist() == pytest.approx(np.sqrt(leaders["d"]).tolist())
-    others = table.index.isin(ONLY_STOCHASTIC) | table.index.str.startswith(PLAYED)
+    others = table.index.isin([BLOCKS, LIMITED]) | table.index.str.startswith(PLAYED)
     assert table.loc[others, "guaranteed_mu"].isna().all()
 
 
 def losses_of(row, replicate):
-    if row.adversary == "stochastic":
-        return GapLosses(row.T, row.d, 0.1, 5, replicate)
-    return EpochLosses(row.T, row.d, row.epsilon, 5, replicate)
+    return GapLosses(row.T, row.d, 0.1, 5, replicate)
 
 
 def by_hand(row, replicate):
@@ -119,8 +113,8 @@ def by_hand(row, replicate):
     paired = PairedLosses((losses,))
     if row.algorithm in LEADERS:
         coins = replicate_generators(5, (row.T, row.d), [replicate], name)
-        return play_leaders(row.algorithm, [(paired, mu_of_epsilon(row.epsilon, 1e-6))], coins)[0]
-    if row.algorithm in ONLY_STOCHASTIC:
+        return play_leaders(row.algorithm, paired, [mu_of_epsilon(row.epsilon, 1e-6)], coins)[0]
+    if row.algorithm in (BLOCKS, LIMITED):
         prefix = "random" if row.algorithm == BLOCKS else "whole"
         return play_blocks(paired, row.epsilon, coins, prefix)
     return weights_losses(paired), [math.nan]
@@ -153,8 +147,7 @@ def test_pairs_are_compared_on_the_same_losses():
     both = compute(package.STUDY, config(), seed=5)
     rows = both["lazy"].set_index(["adversary", "T", "epsilon", "algorithm"])
     pairs = both["lazy_pairs"]
-    # 10 private algorithms play stochastic losses, 8 the losses of the lower bound.
-    assert len(pairs) == 2 * 2 * (10 * 9 // 2 + 8 * 7 // 2)
+    assert len(pairs) == 2 * 2 * (10 * 9 // 2)  # of 10 private algorithms
     assert set(pairs["ci_comparisons"]) == {len(pairs)}
     assert WEIGHTS not in {*pairs["algorithm"], *pairs["other_algorithm"]}
     for pair in pairs.itertuples():
@@ -204,17 +197,15 @@ def test_accounted_epsilons_agree_with_the_parameters():
             assert row.limit == most_redraws(rule, game, *parameters)
 
 
-def test_points_do_not_change_the_study(monkeypatch):
+def test_points_do_not_change_the_study():
     """Rows keep the order of the settings."""
     settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
     assert len(package.points(settings, facts)) == 2
-    monkeypatch.setattr(package, "LONG", 20)
-    assert len(package.points(settings, facts)) == 2 + 1
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
     keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
-    assert list(keys) == [*itertools.product((24, 12), (4.0, 1.0), ("stochastic", "lower-bound"))]
+    assert list(keys) == [*itertools.product((24, 12), (4.0, 1.0), ["stochastic"])]
     assert whole["algorithm"].tolist()[:2] == ["l2p-sound", "l2p-published"]
 
 
@@ -225,7 +216,7 @@ def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
     monkeypatch.setattr(package, "LARGEST_TREE", 1)
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12)
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
-    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, *ONLY_STOCHASTIC}
+    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, BLOCKS, LIMITED}
     reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}
-    reached |= {*DARTBOARDS, *ONLY_STOCHASTIC}
+    reached |= {*DARTBOARDS, BLOCKS, LIMITED}
     assert set(table[1.0]) == reached

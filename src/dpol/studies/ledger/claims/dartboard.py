@@ -13,11 +13,11 @@ from scipy import special, stats
 
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame, composed_epsilon
-from dpol.lazy.adversaries import GapLosses, PairedLosses
 from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraws, theorem_5_epsilon
 from dpol.lazy.exact import worst_epsilon
 from dpol.lazy.leaders import play_blocks
 from dpol.lazy.parameters import choose_parameters
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator, of_mean
 from dpol.studies.ledger.claims.lazy import expected_loss, games_of_experts, mean_lead

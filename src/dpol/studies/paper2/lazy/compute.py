@@ -17,12 +17,6 @@ from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.experts.private_blocks import MECHANISMS, Prefix
 from dpol.lazy.accounting import Accountant, LazyGame
-from dpol.lazy.adversaries import (
-    MOST_SUMS,
-    EpochLosses,
-    GapLosses,
-    PairedLosses,
-)
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import LEADERS as NOISY_LEADERS
@@ -33,6 +27,7 @@ from dpol.lazy.parameters import (
     choose_parameters,
     theorem_3_10,
 )
+from dpol.lazy.stochastic_losses import MOST_SUMS, GapLosses, PairedLosses
 from dpol.lazy.transform import play
 from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
@@ -40,13 +35,12 @@ from dpol.studies.jobs import read_rows
 from dpol.studies.paper2.lazy.points import LazyPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
 from dpol.studies.paper2.lazy.settings import (
-    ADVERSARIES,
     ALGORITHMS,
     BLOCKS,
     DARTBOARD,
     LEADERS,
+    LIMITED,
     ONE_ROUND,
-    ONLY_STOCHASTIC,
     PRESET,
     STOCHASTIC,
     WEIGHTS,
@@ -59,7 +53,7 @@ POINT = LazyPoint
 
 
 def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
-    """Return a row per epsilon, adversary and algorithm, without intervals.
+    """Return a row per epsilon and algorithm, without intervals.
 
     There is no row of an algorithm if none of its parameters reach epsilon. Each replicate has
     losses of its own, on which all algorithms play.
@@ -78,7 +72,6 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
         "T": settings.n_rounds,
         "d": settings.n_experts,
         "epsilon": settings.epsilons,
-        "adversary": ADVERSARIES,
         "algorithm": ALGORITHMS,
     }
     whole = read_rows(files["lazy"]).sort_values(
@@ -107,11 +100,10 @@ def weights_losses(losses: PairedLosses) -> Floats:
 
 @dataclass(frozen=True)
 class _Game:
-    """Losses of an adversary for some replicates, and the epsilons of the games on them."""
+    """Losses for some replicates of a point."""
 
-    adversary: str
+    point: LazyPoint
     losses: PairedLosses
-    epsilons: list[float]
 
     @cached_property
     def weights(self) -> Floats:
@@ -123,17 +115,15 @@ class _Game:
         """(R,) total losses of the best fixed experts in hindsight."""
         return np.asarray(self.losses.totals.min(axis=1))
 
-    def row(
-        self, point: LazyPoint, epsilon: float, algorithm: str, result: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def row(self, epsilon: float, algorithm: str, result: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of an algorithm, with the expected regret of uniform random."""
         return {
-            "adversary": self.adversary,
-            "T": point.n_rounds,
-            "d": point.n_experts,
+            "adversary": STOCHASTIC,
+            "T": self.point.n_rounds,
+            "d": self.point.n_experts,
             "epsilon": epsilon,
             "uniform_regret": self.losses.totals.mean(axis=1) - self.least,
-            "delta": point.delta,
+            "delta": self.point.delta,
             "algorithm": algorithm,
             "limit": math.nan,
             **result,
@@ -142,75 +132,56 @@ class _Game:
 
 def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of some replicates."""
-    games = [game for each in point.adversaries for game in _games(point, each, replicates, seed)]
-    alone = [name for name in point.algorithms if name not in LEADERS]
-    for game in games:
-        yield from _alone(point, game, alone, replicates, seed)
+    T, d = point.n_rounds, point.n_experts
+    gaps = tuple(GapLosses(T, d, point.gap, seed, r) for r in replicates)
+    game = _Game(point, PairedLosses(gaps))
+    for epsilon, algorithm in itertools.product(point.epsilons, point.algorithms):
+        if algorithm not in LEADERS:
+            yield from _alone(game, epsilon, algorithm, replicates, seed)
     for algorithm in point.algorithms:
         if algorithm in LEADERS:
-            yield from _led(point, algorithm, games, replicates, seed)
-
-
-def _games(point: LazyPoint, adversary: str, replicates: Sequence[int], seed: int) -> list[_Game]:
-    """Return the different games of an adversary."""
-    T, d = point.n_rounds, point.n_experts
-    if adversary == STOCHASTIC:
-        gaps = tuple(GapLosses(T, d, point.gap, seed, r) for r in replicates)
-        return [_Game(adversary, PairedLosses(gaps), list(point.epsilons))]
-    by_epochs: dict[int, _Game] = {}
-    for epsilon in point.epsilons:
-        epochs = tuple(EpochLosses(T, d, epsilon, seed, r) for r in replicates)
-        game = _Game(adversary, PairedLosses(epochs), [])
-        by_epochs.setdefault(epochs[0].epochs, game).epsilons.append(epsilon)
-    return list(by_epochs.values())
+            yield from _led(game, algorithm, replicates, seed)
 
 
 def _alone(
-    point: LazyPoint, game: _Game, algorithms: Sequence[str], replicates: Sequence[int], seed: int
+    game: _Game, epsilon: float, algorithm: str, replicates: Sequence[int], seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of all algorithms but `LEADERS`, at every epsilon they reach."""
-    T, d, delta = point.n_rounds, point.n_experts, point.delta
-    for epsilon, algorithm in itertools.product(game.epsilons, algorithms):
-        key = (game.adversary, T, d, float(epsilon))
-        coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
-        chosen, reached = None, (epsilon, 0.0)
-        if algorithm == WEIGHTS:
-            yield game.row(point, epsilon, algorithm, regrets(game.weights))
-            continue
-        if algorithm in ONLY_STOCHASTIC:
-            if game.adversary != STOCHASTIC:
-                continue
-            prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
-            total, moved = play_blocks(game.losses, epsilon, coins, prefix)
-            mechanism = MECHANISMS[prefix]
-        else:
-            chosen = _parameters(T, d, algorithm, epsilon, delta)
-            if chosen is None:
-                continue
-            measure = PairedWeights(d, chosen.eta)
-            total, moved = play(measure, chosen, game.losses, coins)
-            mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
-            reached = chosen.epsilon, delta
-        guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
-        result = regrets(total - game.least, moved, guarantee, chosen)
-        yield game.row(point, epsilon, algorithm, result)
+    """Yield the row of an algorithm, none of `LEADERS`, if it reaches epsilon."""
+    T, d, delta = game.point.n_rounds, game.point.n_experts, game.point.delta
+    coins = replicate_generators(
+        seed, (STOCHASTIC, T, d, float(epsilon)), replicates, f"algorithm {algorithm}"
+    )
+    chosen, reached = None, (epsilon, 0.0)
+    if algorithm == WEIGHTS:
+        yield game.row(epsilon, algorithm, regrets(game.weights))
+        return
+    if algorithm in (BLOCKS, LIMITED):
+        prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
+        total, moved = play_blocks(game.losses, epsilon, coins, prefix)
+        mechanism = MECHANISMS[prefix]
+    else:
+        chosen = _parameters(T, d, algorithm, epsilon, delta)
+        if chosen is None:
+            return
+        total, moved = play(PairedWeights(d, chosen.eta), chosen, game.losses, coins)
+        mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
+        reached = chosen.epsilon, delta
+    guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)
+    yield game.row(epsilon, algorithm, regrets(total - game.least, moved, guarantee, chosen))
 
 
 def _led(
-    point: LazyPoint, algorithm: str, games: Sequence[_Game], replicates: Sequence[int], seed: int
+    game: _Game, algorithm: str, replicates: Sequence[int], seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a noisy leader in all games, at every epsilon."""
-    settings = [(game, epsilon) for game in games for epsilon in game.epsilons]
-    levels = [(game.losses, mu_of_epsilon(epsilon, point.delta)) for game, epsilon in settings]
-    key, d = (point.n_rounds, point.n_experts), point.n_experts
-    coins = replicate_generators(seed, key, replicates, f"algorithm {algorithm}")
-    for (game, epsilon), (_, mu), (total, switches) in zip(
-        settings, levels, play_leaders(algorithm, levels, coins), strict=True
-    ):
+    """Yield the rows of a noisy leader at every epsilon."""
+    epsilons, (T, d) = game.point.epsilons, (game.point.n_rounds, game.point.n_experts)
+    mus = [mu_of_epsilon(epsilon, game.point.delta) for epsilon in epsilons]
+    coins = replicate_generators(seed, (T, d), replicates, f"algorithm {algorithm}")
+    outcomes = play_leaders(algorithm, game.losses, mus, coins)
+    for epsilon, mu, (total, switches) in zip(epsilons, mus, outcomes, strict=True):
         mechanism, sensitivity = NOISY_LEADERS[algorithm][0], math.sqrt(d)
         guarantee = central_guarantee(mechanism, sensitivity, "L2, loss", mu=mu)
-        result = regrets(total - game.least, switches, guarantee)
-        yield game.row(point, epsilon, algorithm, result)
+        yield game.row(epsilon, algorithm, regrets(total - game.least, switches, guarantee))
 
 
 def _parameters(

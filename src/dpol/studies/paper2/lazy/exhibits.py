@@ -15,7 +15,7 @@ from dpol.core.settings import Settings
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
-from dpol.studies.paper2.lazy.settings import BLOCKS, LIMITED, LOWER_BOUND
+from dpol.studies.paper2.lazy.settings import BLOCKS, LIMITED
 from dpol.studies.study import Facts, Frames
 
 TITLES: Mapping[str, str] = {
@@ -104,13 +104,9 @@ def _is_level(best: Mapping[Any, Any], pairs: pd.DataFrame) -> bool:
 
 
 def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
-    """Return the private rows of the longest games, with share and half-width.
-
-    Without the losses of the lower bound, which leave nothing to learn.
-    """
+    """Return the private rows of the longest games, with share and half-width."""
     idle = "still_regret" if "still_regret" in regrets else "uniform_regret"
-    longest = regrets["T"] == regrets["T"].max()
-    rows = regrets[longest & (regrets["adversary"] != f"{LOWER_BOUND} losses")]
+    rows = regrets[regrets["T"] == regrets["T"].max()]
     free = rows["algorithm"].isin(["multiplicative-weights", "gradient-descent"])
     floors = rows.loc[free, [*_GAME, "algorithm", "mean_regret"]]
     private: pd.DataFrame = rows[~free].merge(floors, on=_GAME, suffixes=("", "_free"))

@@ -16,7 +16,6 @@ class LazyPoint:
         delta: privacy delta.
         gap: advantage of the best expert in the stochastic losses.
         replicates: runs of every setting.
-        adversaries: adversaries that generate the losses.
         algorithms: algorithms that play, in the order of the rows.
     """
 
@@ -26,5 +25,4 @@ class LazyPoint:
     delta: float
     gap: float
     replicates: int
-    adversaries: tuple[str, ...]
     algorithms: tuple[str, ...]

@@ -8,15 +8,12 @@ from pydantic import Field
 
 from dpol.core.settings import Settings, Several
 
-STOCHASTIC, LOWER_BOUND = "stochastic", "lower-bound"
-ADVERSARIES = (STOCHASTIC, LOWER_BOUND)
-"""Adversaries that generate the losses."""
+STOCHASTIC = "stochastic"
+"""Name of the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
 BLOCKS, LIMITED = "private-blocks", "limited-updates"
 DARTBOARD = "dartboard-"
 """Beginning of the names of the dartboards, before their accountant."""
-ONLY_STOCHASTIC = (BLOCKS, LIMITED)
-"""Algorithms without a guarantee on adversarial losses; not played there."""
 LEADERS = ("tree-ftpl-min-noise", "mf-ftpl")
 """Algorithms that store noise for every expert and round; long games leave them out."""
 Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
@@ -41,6 +38,6 @@ class Lazy(Settings):
 
 ALGORITHMS = (
     *("l2p-sound", "l2p-published", ONE_ROUND, PRESET),
-    *("dartboard-sound", "dartboard-published", WEIGHTS, *ONLY_STOCHASTIC, *LEADERS),
+    *("dartboard-sound", "dartboard-published", WEIGHTS, BLOCKS, LIMITED, *LEADERS),
 )
 """Algorithms in the order of the rows."""

@@ -1,9 +1,8 @@
-"""Loss sequences for judging lazy algorithms, generated batch by batch."""
+"""Stochastic losses for judging lazy algorithms, generated batch by batch."""
 
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,16 +20,22 @@ MOST_SUMS = 60_000_000
 
 
 @dataclass(frozen=True)
-class ExpertLosses(ABC):
-    """A sequence of losses.
+class GapLosses:
+    """Stochastic losses: Bernoulli(1/2 - gap) for expert 0, Bernoulli(1/2) for all others.
 
     Args:
         n_rounds: T, the number of rounds.
         n_experts: d, the number of experts.
+        gap: advantage of the best expert, in [0, 1/2].
+        seed: root seed; the losses are the same for every batch size.
+        replicate: number of the replicate; each has a sequence of its own.
     """
 
     n_rounds: int
     n_experts: int
+    gap: float
+    seed: int
+    replicate: int = 0
 
     def batches(self, size: int) -> Iterator[Floats]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
@@ -47,28 +52,8 @@ class ExpertLosses(ABC):
         if waiting:
             yield np.concatenate(waiting)
 
-    @abstractmethod
     def _blocks(self) -> Iterator[Floats]:
         """Yield the same (rounds, d) losses in the parts in which they are generated."""
-
-
-@dataclass(frozen=True)
-class GapLosses(ExpertLosses):
-    """Stochastic losses: Bernoulli(1/2 - gap) for expert 0, Bernoulli(1/2) for all others.
-
-    Args:
-        n_rounds: T, the number of rounds.
-        n_experts: d, the number of experts.
-        gap: advantage of the best expert, in [0, 1/2].
-        seed: root seed; the losses are the same for every batch size.
-        replicate: number of the replicate; each has a sequence of its own.
-    """
-
-    gap: float
-    seed: int
-    replicate: int = 0
-
-    def _blocks(self) -> Iterator[Floats]:
         key = ("gap losses", self.n_experts, self.replicate)
         rng = np.random.default_rng(seed_sequence(self.seed, key))
         best = np.random.default_rng(seed_sequence(self.seed, (*key, "best expert")))
@@ -79,47 +64,6 @@ class GapLosses(ExpertLosses):
             losses = rng.integers(0, 2, (rounds, self.n_experts), np.int8).astype(float)
             losses[:, 0] = best.random(rounds) < 0.5 - self.gap
             yield losses
-
-
-@dataclass(frozen=True)
-class EpochLosses(ExpertLosses):
-    """The adversary of the lower bound: one Bernoulli(1/2)^d loss per epoch.
-
-    There are E = (T eps)^(4/3) epochs, at least 1 and at most T. Source: "Private Online Learning
-    via Lazy Algorithms", proof of Theorem 4.2.
-
-    Args:
-        n_rounds: T, the number of rounds.
-        n_experts: d, the number of experts.
-        epsilon: eps, the privacy parameter of the lower bound.
-        seed: root seed.
-        replicate: number of the replicate; each has a sequence of its own.
-    """
-
-    epsilon: float
-    seed: int
-    replicate: int = 0
-
-    @property
-    def epochs(self) -> int:
-        """E, the number of epochs."""
-        wanted: float = (self.n_rounds * self.epsilon) ** (4 / 3)
-        return max(1, round(min(wanted, self.n_rounds)))
-
-    def _blocks(self) -> Iterator[Floats]:
-        key = ("epoch losses", self.n_experts, self.replicate)
-        rng = np.random.default_rng(seed_sequence(self.seed, key))
-        edges = np.round(np.linspace(0, self.n_rounds, self.epochs + 1)).astype(int)
-        loss, begun = np.empty((1, self.n_experts)), 0
-        chunk = max(1, 2_000_000 // self.n_experts)
-        for first in range(0, self.n_rounds, chunk):
-            rounds = np.arange(first, min(first + chunk, self.n_rounds))
-            epoch = edges.searchsorted(rounds, side="right")
-            # An epoch may continue into the next block, so its loss comes first there.
-            fresh = rng.integers(0, 2, (epoch[-1] - begun, self.n_experts))
-            loss = np.concatenate([loss[-1:], fresh])
-            yield loss[epoch - begun]
-            begun = epoch[-1]
 
 
 @dataclass(frozen=True)
@@ -150,7 +94,7 @@ class PairedLosses:
         sequences: the sequences, of losses 0 and 1, with the same rounds and experts.
     """
 
-    sequences: tuple[ExpertLosses, ...]
+    sequences: tuple[GapLosses, ...]
 
     def batches(self, size: int) -> Iterator[Stretch]:
         """Yield consecutive batches of `size` rounds; the last may be shorter."""

@@ -1,58 +1,35 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpol.core.randomness import seed_sequence
-from dpol.lazy import adversaries
-from dpol.lazy.adversaries import EpochLosses, ExpertLosses, GapLosses, PairedLosses
+from dpol.lazy import stochastic_losses
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
 
 
-def gap(T: int = 50, d: int = 4, seed: int = 0, advantage: float = 0.1) -> ExpertLosses:
+def gap(T: int = 50, d: int = 4, seed: int = 0, advantage: float = 0.1) -> GapLosses:
     return GapLosses(T, d, advantage, seed)
 
 
-def epochs(T: int = 50, d: int = 4, seed: int = 0) -> ExpertLosses:
-    return EpochLosses(T, d, max(0.1, 2 / T), seed)
-
-
-MAKERS = [gap, epochs]
-
-
-def matrix(losses: ExpertLosses, size: int = 1) -> np.ndarray:
+def matrix(losses: GapLosses, size: int = 1) -> np.ndarray:
     return np.concatenate(list(losses.batches(size)))
 
 
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("size", [1, 2, 7, 49, 50, 51, 1000])
-def test_losses_do_not_depend_on_the_batch_size(
-    make: Callable[..., ExpertLosses], size: int
-) -> None:
-    losses = make()  # Losses can be read again.
+def test_losses_do_not_depend_on_the_batch_size(size: int) -> None:
+    losses = gap()  # Losses can be read again.
     rounds, batches = matrix(losses), list(losses.batches(size))
     assert rounds.shape == (50, 4)
     assert set(np.unique(rounds)) == {0.0, 1.0}
     np.testing.assert_array_equal(np.concatenate(batches), rounds)
     whole, rest = divmod(50, size)
     assert [len(batch) for batch in batches] == [size] * whole + [rest] * (rest > 0)
-
-
-@pytest.mark.parametrize("epsilon", [1e-9, 0.4, 0.6, 9.0])  # 1, 3, 4 and 5 epochs
-def test_epochs_are_drawn_one_after_the_other(epsilon: float) -> None:
-    """Epochs may continue from one part of two rounds into the next."""
-    losses = EpochLosses(5, 900_000, epsilon, 3)
-    rng = np.random.default_rng(seed_sequence(3, ("epoch losses", 900_000, 0)))
-    lengths = np.diff(np.round(np.linspace(0, 5, losses.epochs + 1)).astype(int))
-    drawn = np.array([rng.integers(0, 2, 900_000) for _ in lengths])
-    np.testing.assert_array_equal(matrix(losses, 5), drawn.repeat(lengths, axis=0))
 
 
 def rate_is(ones: float, trials: int, rate: float) -> bool:
@@ -77,46 +54,17 @@ def test_rates_of_the_stochastic_losses(advantage: float) -> None:
         assert rate_is(both, T, rates[first] * rates[second])
 
 
-@pytest.mark.parametrize(
-    ("T", "epsilon", "expected"),
-    [
-        (1000, 0.008, 16),  # 8^(4/3)
-        (1000, 0.027, 81),
-        (1000, 0.064, 256),
-        (1000, 1e-9, 1),
-        (1000, 0.3, 1000),  # 300^(4/3) = 2008
-        (1000, math.inf, 1000),
-        (100, 0.1, 22),  # 21.54
-    ],
-)
-def test_epochs_of_the_lower_bound(T: int, epsilon: float, expected: int) -> None:
-    losses = EpochLosses(T, 40, epsilon, 3)
-    assert losses.epochs == expected
-    rounds = matrix(losses, 10)
-    assert len(rounds) == T
-    # The 40 fair coins of two epochs are equal with probability 2^-40.
-    starts = [0, *(1 + np.flatnonzero((rounds[1:] != rounds[:-1]).any(axis=1))).tolist(), T]
-    lengths = np.diff(starts)
-    assert len(lengths) == expected
-    assert lengths.max() - lengths.min() <= 1  # as equal as can be
-
-
 # ---- replicates with losses of their own ---------------------------------------------------------
 
-PAIRED = [
-    PairedLosses(tuple(GapLosses(300, 3, 0.1, 4, r) for r in range(5))),
-    PairedLosses(tuple(EpochLosses(300, 3, 0.01, 4, r) for r in range(5))),
-]
 
-
-@pytest.mark.parametrize("losses", PAIRED)
 @pytest.mark.parametrize("size", [1, 7, 300, 1000])
 @pytest.mark.parametrize("room", [1, 100, 10**9])
 def test_paired_losses_are_those_of_their_sequences(
-    losses: PairedLosses, size: int, room: int, monkeypatch: pytest.MonkeyPatch
+    size: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However much memory there is: totals above 255 need more than one byte."""
-    monkeypatch.setattr(adversaries, "MOST_SUMS", room)
+    monkeypatch.setattr(stochastic_losses, "MOST_SUMS", room)
+    losses = PairedLosses(tuple(GapLosses(300, 3, 0.1, 4, r) for r in range(5)))
     rounds = np.stack([matrix(each) for each in losses.sequences])
     read = list(PairedLosses(losses.sequences).batches(size))
     lengths = [min(size, 300 - first) for first in range(0, 300, size)]
@@ -130,11 +78,9 @@ def test_paired_losses_are_those_of_their_sequences(
     np.testing.assert_array_equal(PairedLosses(losses.sequences).totals, rounds.sum(axis=1))
 
 
-@pytest.mark.parametrize("make", [lambda r: GapLosses(400, 40, 0.1, 4, r),
-                                  lambda r: EpochLosses(400, 40, 9.0, 4, r)])  # fmt: skip
-def test_replicates_have_independent_losses(make: Callable[[int], ExpertLosses]) -> None:
+def test_replicates_have_independent_losses() -> None:
     """Two sequences agree in half of 15,600 fair coins; the best expert's coins are left out."""
-    first, second = (matrix(make(r))[:, 1:] for r in (0, 1))
+    first, second = (matrix(GapLosses(400, 40, 0.1, 4, r))[:, 1:] for r in (0, 1))
     assert rate_is((first == second).sum(), first.size, 0.5)
     assert not rate_is((first == first).sum(), first.size, 0.5)
 
