@@ -250,16 +250,13 @@ def _draw(
     for r, generator in enumerate(generators.generators):
         generator.standard_normal(out=noise)
         np.multiply(noise[0], fresh[0], out=initial[r])
-        if memory is None:
-            np.add(np.multiply(noise[1:], fresh, out=noise[1:]), raw, out=gains[:, r])
-        else:
-            gains[:, r] = noise[1:]
+        gains[:, r] = noise[1:]
     if isinstance(memory, SumsMemory):
         initial[:] = 0.0  # the sums have enough noise
     if memory is not None:
         gains = memory.noise(gains)
-        gains *= fresh[:, None]
-        gains += raw[:, None]
+    gains *= fresh[:, None]
+    gains += raw[:, None]
     return initial, gains
 
 
