@@ -12,7 +12,7 @@ from dpol.core.arguments import check_choice, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.amplification import containing_batch, weakest
 from dpol.experts.batches import BatchRule
-from dpol.experts.interface import Actions, BatchedAlgorithm, LocalSetup, Observation
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.play import rounds
 from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains
@@ -42,7 +42,7 @@ class AdaBatchState:
 
 
 @dataclass(frozen=True)
-class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
+class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     """RW-FTPL that looks at its noisy gains only between batches.
 
     While the leader is far ahead, it is unlikely to change within the next B rounds, so these
@@ -82,6 +82,7 @@ class RWAdaBatch(BatchedAlgorithm[AdaBatchState]):
     bound: Literal["borell-tis", "reflection"] = "borell-tis"
 
     constant_noise: ClassVar[bool] = True
+    one_round: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_choice("bound", self.bound, BOUNDS)

@@ -273,15 +273,12 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
         """Return the forecast of the next round; None if the state holds no forecast."""
         return None
 
-
-class BatchedAlgorithm(LocalAlgorithm[State]):
-    """Local algorithm whose batches amplify the central guarantee of its actions."""
-
-    one_round = True
-
-    @abstractmethod
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
-        """Return a distribution of batch sizes that holds for every round; None without noise."""
+        """Return the batch sizes that amplify the central guarantee of its actions, if any do.
+
+        Their distribution holds for every round; None without batches, or without noise.
+        """
+        return None
 
 
 class CentralAlgorithm(Algorithm[CuratorSetup, State]):

@@ -24,7 +24,6 @@ from dpol.data.stream import MAKE_STREAM, GainStream
 from dpol.experts.interface import (
     Actions,
     AnyAlgorithm,
-    BatchedAlgorithm,
     CentralAlgorithm,
     CuratorSetup,
     LocalAlgorithm,
@@ -396,7 +395,7 @@ def _what_is_wrong(actions: object, setup: Setup) -> str:
 
 def amplification_of(algorithm: AnyAlgorithm, source: Source) -> BatchMixture | None:
     """Return the batch sizes behind the amplified central guarantee, or None if there is none."""
-    if isinstance(algorithm, BatchedAlgorithm) and isinstance(source, NoisyGains):
+    if isinstance(algorithm, LocalAlgorithm) and isinstance(source, NoisyGains):
         return algorithm.amplification(setup_of(source), source.guarantee.mu)
     return None
 
