@@ -50,19 +50,11 @@ class Chains:
     Args:
         a: (n,) values above -1 and below 1.
         b: (n,) values above -1 and below 1; a = b is independent noise.
-
-    Raises:
-        ValueError: a number is out of range.
     """
 
     kind: ClassVar[MemoryKind] = "chains"
     a: Floats
     b: Floats
-
-    def __post_init__(self) -> None:
-        for name, values in (("a", self.a), ("b", self.b)):
-            if not (np.abs(values) < 1).all():
-                raise ValueError(f"memory: {name} must lie between -1 and 1, got {values}")
 
     def norm(self, stay: int) -> Floats:
         """Return N_w, the (n,) `chain_norm`: fresh noise for w rounds over noise for one."""
