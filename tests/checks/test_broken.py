@@ -134,7 +134,6 @@ def test_without_a_class_of_its_points_a_study_has_mappings(monkeypatch, setting
 
 BATCHING = load_study("batching")
 SECTION, *_ = BATCHING.sections
-FIGURE, *_ = SECTION.figures
 DRAWN = drawn_in(BATCHING.package)
 
 
@@ -143,8 +142,6 @@ DRAWN = drawn_in(BATCHING.package)
     [
         ({}, ""),
         ({"results": ("lazy",)}, r"shows ['lazy'], which are results of neither this study nor"),
-        ({"figures": (replace(FIGURE, description="Lines"),)}, "must end with a full stop"),
-        ({"about": "Lines"}, "section batching: about must end with a full stop"),
     ],
 )
 def test_a_section_that_its_job_cannot_show_is_told(monkeypatch, changes, told):

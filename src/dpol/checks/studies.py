@@ -43,8 +43,8 @@ def functions_fit(study: Study) -> None:
         _takes(collect, 3)
 
 
-def sections_are_described(study: Study) -> None:
-    """Check that sections show known results, and that their words are as the page needs them."""
+def sections_show_results(study: Study) -> None:
+    """Check that sections show known results."""
     known = {*study.results, *(result for it in EVERY_RUN for result in load_study(it).results)}
     for section in study.sections:
         if unknown := {*section.results} - known:
@@ -52,14 +52,6 @@ def sections_are_described(study: Study) -> None:
                 f"section {section.name} shows {sorted(unknown)}, which are results of"
                 f" neither this study nor {' nor '.join(EVERY_RUN)}"
             )
-        for figure in section.figures:
-            if not (figure.description.endswith(".") and figure.title[0].isupper()):
-                raise CheckError(
-                    f"figure {figure.name}: the description must end with a full stop, and the"
-                    " title must begin with a capital letter"
-                )
-        if not section.about.endswith("."):
-            raise CheckError(f"section {section.name}: about must end with a full stop")
 
 
 def sections_are_drawn(study: Study) -> None:
@@ -135,7 +127,7 @@ def _takes(function: Callable[..., object], count: int) -> None:
 CHECKS: Mapping[str, Callable[[Study], None]] = {
     "results have columns": results_have_columns,
     "functions take what jobs give": functions_fit,
-    "sections show its results": sections_are_described,
+    "sections show its results": sections_show_results,
     "every figure and table has its function": sections_are_drawn,
 }
 """Checks of studies, by printed title. `points_are_plain` also needs settings."""
