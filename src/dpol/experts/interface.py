@@ -18,7 +18,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
-from inspect import isabstract
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
 
 import numpy as np
@@ -362,7 +361,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def check_class(name: str, kind: Any) -> None:
-    """Refuse a registered class that is not a complete algorithm or bank of learners.
+    """Refuse a registered class that is not an algorithm or a bank of learners.
 
     Raises:
         ValueError: the class is unfit; the message has the remedy.
@@ -372,9 +371,6 @@ def check_class(name: str, kind: Any) -> None:
         _refuse(name, kind, wrong, f"class {getattr(kind, '__name__', 'Mine')}(LocalAlgorithm)")
     if not is_dataclass(kind) or not getattr(kind, "__dataclass_params__").frozen:  # noqa: B009
         _refuse(name, kind, "must be a frozen dataclass", "@dataclass(frozen=True)")
-    if isabstract(kind):
-        missing = sorted(kind.__abstractmethods__)
-        _refuse(name, kind, f"lacks {', '.join(missing)}", f"def {missing[0]}(self, ...)")
     for attribute in {"model", "origin"} & {field.name for field in fields(kind)}:
         wrong = f"{attribute} must not be a parameter, which a config could set"
         _refuse(name, kind, wrong, f'{attribute}: ClassVar[{attribute.title()}] = "..."')
