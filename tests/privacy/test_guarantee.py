@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 
 import numpy as np
@@ -16,12 +15,6 @@ from dpol.lazy.algorithm import LazyWeights
 from dpol.noise import NOISES, privatize
 from dpol.privacy.guarantee import MU_OF_STAYS, NO_PRIVACY, UNIT, Guarantee, in_words
 from dpol.privacy.stays import STAYS
-
-
-def test_a_guarantee_survives_json():
-    told = dataclasses.replace(NO_PRIVACY, epsilon_delta=(1.0, 1e-6), carried=(4, 2.0))
-    for record in (NO_PRIVACY, told):
-        assert Guarantee(**json.loads(json.dumps(record.as_dict()))) == record
 
 
 def test_a_guarantee_is_written_into_a_table_whole():

@@ -33,7 +33,7 @@ class Guarantee:
         mu: Gaussian-DP parameter that the noise achieves; 0 = nothing is revealed,
             inf = no guarantee.
         model: `local` (each site adds noise), `central` (a curator sees raw data), `none`.
-        sampler: source of the noise: `seeded` (experiments) or `secure` (releases).
+        sampler: source of the noise: `seeded`, or `none`.
         epsilon_delta: a guarantee that is not Gaussian DP, or None; with it, mu is not a number.
         taken_as_public: quantity computed from private data that the guarantee does not cover;
             empty if there is none.
@@ -67,7 +67,7 @@ class Guarantee:
     sensitivity_unit: str
     mu: float
     model: Model
-    sampler: Literal["seeded", "secure", "none"]
+    sampler: Literal["seeded", "none"]
     epsilon_delta: tuple[float, float] | None = None
     taken_as_public: str = ""
     stays: tuple[float, ...] | None = None
@@ -75,9 +75,6 @@ class Guarantee:
     memory: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("epsilon_delta", "stays", "carried"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("mu", "sensitivity"):  # may be of less precision
             object.__setattr__(self, name, float(getattr(self, name)))
         if self.epsilon_delta is None and not self.mu >= 0:
