@@ -162,32 +162,6 @@ class Observation:
         return self.reported is not None and not self.reported.any()
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """Forecast of the next round by a local algorithm.
-
-    Args:
-        scores: (R, n) scores; the action is their argmax.
-        level: (R, 1) level of the last round, if scores predict how far the next gains will lie
-            above it.
-        variance: (R, n) variance of the gains, without noise, around that prediction, if the level
-            stays; None if there is no level.
-    """
-
-    scores: Floats
-    level: Floats | None = None
-    variance: Floats | None = None
-
-    __repr__ = one_line
-
-    @property
-    def gains(self) -> tuple[Floats, Floats] | None:
-        """Means and variances of the next gains, (R, n) each, for a level that stays; or None."""
-        if self.level is None or self.variance is None:
-            return None
-        return self.level + self.scores, self.variance
-
-
 ReadsNoise = Literal["independent", "chains", "any"]
 """Noise that may be played: independent between rounds, also correlated by `Chains`, or any."""
 
@@ -268,10 +242,6 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
 
     model = "local"
 
-    def forecast(self, state: State) -> Forecast | None:
-        """Return the forecast of the next round; None if the state holds no forecast."""
-        return None
-
     def amplification(self, setup: LocalSetup, mu: float) -> BatchMixture | None:
         """Return the batch sizes that amplify the central guarantee of its actions, if any do.
 
@@ -324,10 +294,6 @@ class LearnerBank(ABC, Generic[State]):
     @abstractmethod
     def step(self, state: State, observation: Observation | None) -> tuple[State, Actions]:
         """Return the state and the (R, m) actions of the next round."""
-
-    def forecast(self, state: State, place: int) -> Forecast | None:
-        """Return one learner's forecast of the next round; None if the state holds no forecast."""
-        return None
 
     def single(self, place: int) -> tuple[LearnerBank[Any], int]:
         """Return a bank with one of the learners, and the learner's place in that bank.
