@@ -119,7 +119,6 @@ class CuratorSetup(Setup):
             sensitivity_unit="L2, gain over its largest change" if scaled else "L2, gain",
             mu=mu,
             model="central",
-            sampler="seeded",
         )
 
 

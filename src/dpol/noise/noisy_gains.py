@@ -309,7 +309,6 @@ def _guarantee(
         sensitivity_unit=unit,
         mu=achieved,
         model="local",
-        sampler="seeded",
         memory=remembered,
     )
 
