@@ -38,11 +38,6 @@ def register(monkeypatch):
     return registered
 
 
-@dataclass(frozen=True)
-class OriginAsParameter(Functions, LocalAlgorithm[Any]):
-    origin: str = "ours"
-
-
 @dataclass
 class Thawed(Functions, LocalAlgorithm[Any]):
     origin: ClassVar[str] = "ours"
@@ -66,11 +61,6 @@ class NoStep(LocalAlgorithm[Any]):
         ),
         (frozen(), "Mine (test_interface): must derive from an algorithm or from a bank"),
         (NoStep, "mine: cannot be made: Can't instantiate abstract class NoStep "),
-        (
-            frozen(LocalAlgorithm, origin="mine"),
-            "origin must be one of paper, standard, ours, other, got",
-        ),
-        (OriginAsParameter, "origin must not be a parameter, which a config could set; `origin: "),
         (frozen(CentralAlgorithm, origin="ours"), "Can't instantiate abstract class Mine "),
     ],
     ids=lambda x: x[:20] if isinstance(x, str) else getattr(x, "__name__", None),

@@ -17,8 +17,8 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
+from dataclasses import KW_ONLY, dataclass, is_dataclass
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -336,20 +336,14 @@ def check_class(name: str, kind: Any) -> None:
         _refuse(name, kind, wrong, f"class {getattr(kind, '__name__', 'Mine')}(LocalAlgorithm)")
     if not is_dataclass(kind) or not getattr(kind, "__dataclass_params__").frozen:  # noqa: B009
         _refuse(name, kind, "must be a frozen dataclass", "@dataclass(frozen=True)")
-    for attribute in {"model", "origin"} & {field.name for field in fields(kind)}:
-        wrong = f"{attribute} must not be a parameter, which a config could set"
-        _refuse(name, kind, wrong, f'{attribute}: ClassVar[{attribute.title()}] = "..."')
 
 
 def check_made(name: str, made: AnyAlgorithm | LearnerBank[Any]) -> None:
-    """Refuse an algorithm or bank of unknown origin, and learners without labels of their own.
+    """Refuse a bank of learners without labels of their own.
 
     Raises:
-        ValueError: the origin or the labels are unfit; the message has the remedy.
+        ValueError: the labels are unfit; the message has the remedy.
     """
-    if made.origin not in (allowed := get_args(Origin)):
-        wrong = f"origin must be one of {', '.join(allowed)}, got {made.origin!r}"
-        _refuse(name, type(made), wrong, f'origin: ClassVar[Origin] = "{allowed[0]}"')
     if isinstance(made, Algorithm):
         return
     labels: Any = made.labels

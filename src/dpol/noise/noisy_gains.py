@@ -94,13 +94,11 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
     """Return the (T, n) standard deviations of independent noise at privacy level mu.
 
     Raises:
-        ValueError: the noise is unknown, or mu is not above 0.
+        ValueError: the noise is unknown.
         DataError: the stream lacks the capacities that the noise needs, or the noise is not
             finite.
     """
     made = find_noise(noise)
-    check_mu(mu)
-    mu = float(mu)
     one_round = mu / math.sqrt(stream.stay) if made.mechanism is None else mu
     return _finite(made.scale(stream, one_round), stream, noise, mu)
 

@@ -15,8 +15,7 @@ use in the local model, where APP and CAPP (arXiv 2504.14993) are closest. For g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,8 +34,6 @@ shares would suggest more memory, which for stays of 2 rounds and more gains les
 """
 _STEPS = 600  # Weeks until the variance of a prediction has settled to 8 digits.
 
-
-Number = TypeVar("Number", Floats, Fraction)
 
 MemoryKind = Literal["none", "chains", "sums", "releases"]
 """Kind of dependence on earlier noise: `none`, the `kind` of a class of this module, or `releases`
@@ -170,8 +167,8 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
     return np.asarray(np.sqrt(squared_norm(a, b, stay)))
 
 
-def squared_norm(a: Number, b: Number, count: int) -> Number:
-    """Return N_w^2 of `chain_norm`, exact for fractions; also for w rounds that are not in a row.
+def squared_norm(a: Floats, b: Floats, count: int) -> Floats:
+    """Return N_w^2 of `chain_norm`; also for w rounds that are not in a row.
 
     Where weeks can cancel others, this is an upper bound that counts all of them as adding up.
 
@@ -179,16 +176,13 @@ def squared_norm(a: Number, b: Number, count: int) -> Number:
         a: a of the memory.
         b: b of the memory, of the same shape or one that broadcasts.
         count: w, the number of rounds.
-
-    >>> squared_norm(Fraction("0.2"), Fraction("0.6"), 1)
-    Fraction(5, 4)
     """
     # 1 - b^2 and 1 - a b, to all digits where a and b are near 1 or -1.
     own, common = (1 - b) * (1 + b), (1 - abs(b)) + abs(b) * (1 - abs(a)) + (abs(a * b) - a * b)
     return count * (1 + (b - a) ** 2 / own) + 2 * abs(b - a) * common / own * _lags(abs(b), count)
 
 
-def _lags(ratio: Number, count: int) -> Number:
+def _lags(ratio: Floats, count: int) -> Floats:
     """Return the sum of (w - k) ratio^(k - 1) over the lags k from 1 to w - 1, all of one sign."""
     total = powers = 0 * ratio
     for _ in range(count - 1):
