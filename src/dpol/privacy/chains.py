@@ -148,15 +148,13 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
         stay: w, the longest stay in rounds.
 
     Raises:
-        ValueError: w is below 1; a number is not between -1 and 1; or w is above 1 and b is below a
-            or 0, so that weeks of a stay can cancel others.
+        ValueError: a number is not between -1 and 1; or w is above 1 and b is below a or 0, so that
+            weeks of a stay can cancel others.
 
     >>> [round(float(chain_norm(0.2, 0.6, w) / chain_norm(0.2, 0.6, 1)), 2) for w in (1, 2, 4, 8)]
     [1.0, 1.7, 2.83, 4.49]
     """
     a, b = real_array("a", a), real_array("b", b)
-    if stay < 1:
-        raise ValueError(f"a stay must be at least 1 round, got {stay}")
     if not (np.maximum(abs(a), abs(b)) < 1).all():
         raise ValueError(f"memory: a and b must be between -1 and 1, got {a} and {b}")
     if stay > 1 and (b < np.maximum(a, 0)).any():
