@@ -13,7 +13,6 @@ from scipy import stats
 
 from dpol.privacy.account import noises_for
 from dpol.privacy.composition import places
-from dpol.privacy.gaussian_dp import pure_epsilon
 from dpol.privacy.noise_laws import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
@@ -195,15 +194,6 @@ def test_deltas_agree_with_dp_accounting(e, releases):
     # The bounds are so close that noise smaller by a hundredth is refused.
     more = np.array([LAPLACE.delta(epsilon, 1.01 * e, releases) for epsilon in epsilons])
     assert (more[0] > high[0] * (1 + SLACK)) or releases * e > 10
-
-
-@pytest.mark.parametrize("mu", [1e-3, 20.0, 1e3])
-@pytest.mark.parametrize("releases", [1, 2, 16])
-def test_at_the_ends_of_the_levels_the_releases_are_mu_gdp(mu, releases):
-    """Where digits run out, the bound of pure epsilon stands in."""
-    e = LAPLACE.largest(Promise(mu=mu), releases)
-    assert pure_epsilon(mu) / releases <= e < math.inf
-    assert LAPLACE.mu(e, releases) <= mu * (1 + 1e-9)
 
 
 def test_hundreds_of_releases_and_none_private():
