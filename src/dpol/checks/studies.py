@@ -1,4 +1,4 @@
-"""Conformance checks of studies, which a run makes before it computes anything."""
+"""Conformance checks of studies."""
 
 from __future__ import annotations
 
