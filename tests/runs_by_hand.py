@@ -28,7 +28,6 @@ def runs(gains: ArrayLike, *, guaranteed: float = 0.4, **about: Any) -> Played:
         mu=guaranteed,
         model="local",
         sensitivity=0.5,
-        sampler="seeded",
     )
     facts: dict[str, Any] = {"family": about["label"], "origin": "paper"} | about
     actions = made.astype(np.int32)

@@ -11,7 +11,6 @@ from dpol.labels import Terms
 from dpol.lazy import LazyGame
 from dpol.privacy.account import account, best_guess, best_guess_of_epsilon
 from dpol.privacy.auditing.bounds import audit_runs
-from dpol.privacy.auditing.laws import audit_covariance, audit_fit
 from dpol.privacy.chains import chain_norm
 from dpol.privacy.gaussian_dp import (
     compose,
@@ -85,9 +84,6 @@ WRONG = [
     (lambda: account(1.0, memory=(0, np.float32(1))), "a and b must be between -1 and 1"),
     (lambda: audit_runs(MASKED, GAINS, parameter="mu", claimed=1.0), "statistics must not have m"),
     (lambda: audit_runs(GAINS, GAINS + 0j, parameter="mu", claimed=1.0), "not complex ones"),
-    (lambda: audit_covariance([MASKED, GAINS], np.eye(3), claimed=1.0), "outputs must not have ma"),
-    (lambda: audit_covariance([GAINS, GAINS], 1j * np.eye(3), claimed=1.0), "changes must be real"),
-    (lambda: audit_fit(np.ma.masked_less([0, 1, 1, 0], 1), np.full(2, 0.5)), "outcomes must not"),
     (lambda: dpol.play("rw-ftpl", noisy(one_expert())).share(one_expert()),
      "all experts gain the same in every round"),
     (lambda: dpol.play("follow-the-leader", raw(stream=FLAT)).share(FLAT),

@@ -16,7 +16,6 @@ from .experts.ftpl import RandomWalkFTPL as RandomWalkFTPL
 from .experts.games import play as play
 from .experts.interface import CentralAlgorithm as CentralAlgorithm
 from .experts.interface import CuratorSetup as CuratorSetup
-from .experts.interface import Forecast as Forecast
 from .experts.interface import LearnerBank as LearnerBank
 from .experts.interface import LocalAlgorithm as LocalAlgorithm
 from .experts.interface import LocalSetup as LocalSetup

@@ -134,15 +134,6 @@ class SoundCurator(dpol.TreeFTPL):
 
 
 @dataclass(frozen=True)
-class ForgetsItsNoise(dpol.TreeFTPL):
-    """A tree that forgets most of its noise, but not its record."""
-
-    def init(self, setup: Any) -> Any:
-        state = super().init(setup)
-        return dataclasses.replace(state, total_scale=1e-9, node_scale=1e-9)
-
-
-@dataclass(frozen=True)
 class ClaimsMore(dpol.TreeFTPL):
     def guarantee(self, setup: Any) -> Any:
         record = super().guarantee(setup)
@@ -211,11 +202,6 @@ class TooSmallByRootTwo(SoundForgetful):
 class NoneInRoundTwo(SoundForgetful):
     def scale(self, t, noise, gains):
         return noise * (t != 2)  # the third step sees round 2
-
-
-class ShrinksByRounds(SoundForgetful):
-    def scale(self, t, noise, gains):
-        return noise / np.sqrt(1 + t)
 
 
 class NoneAtATie(SoundForgetful):

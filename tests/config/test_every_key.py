@@ -50,7 +50,7 @@ WRONG = (None, "x y", "", 5, -1.5, [], [None], ["x", 3], {"a": None}, True)
 THEIR_WORDS = (
     *("constrained", "literal[", "function-", "union", "input should", "valid ", "dictionary"),
     *("instance", "dict[", "list[", "nonetype", "tag ", "[key]", "[block]", "[column]", "pydantic"),
-    *("extra input", "field required", "parameters do not fit", "object is", "not supported"),
+    *("extra input", "field required", "cannot be made", "object is", "not supported"),
 )
 """Words of pydantic and of Python."""
 

@@ -69,8 +69,6 @@ def test_the_law_of_the_gap_is_right_to_nine_digits(n, x):
 def test_outside_its_support_the_gap_has_no_density():
     assert gap_survival([-3.0, 0.0, 12.1, np.inf], 4) == pytest.approx([1, 1, 0, 0], abs=1e-12)
     assert gap_density([-1e-9, 12.1], 4).tolist() == [0, 0]
-    with pytest.raises(ValueError, match="at least 2 experts are needed, got 1"):
-        gap_survival(1.0, 1)
 
 
 # The lower bound on the containing batch.
@@ -276,19 +274,6 @@ def test_epsilon_falls_with_delta_and_reaches_it(mixture):
         assert reached == pytest.approx(level, rel=1e-6) or (epsilon == 0 and reached < level)
 
 
-@pytest.mark.parametrize(
-    ("t", "mu", "message"),
-    [
-        *((t, 1.0, f"t must be a round between 1 and 50, got {t}") for t in (0, -1, 51)),
-        (5, math.inf, "without noise there is nothing to amplify"),
-    ],
-)
-def test_what_cannot_be_amplified_is_refused(t, mu, message):
-    for batch in (containing_batch, heuristic_batch):
-        with pytest.raises(ValueError, match=message):
-            batch(t, rule_of("reflection", 2, mu, n_rounds=50), mu)
-
-
 @NAMES
 @pytest.mark.parametrize("t", [1, 2_000, 3_000])
 def test_leaving_sizes_out_only_lowers_the_bound(name, t, monkeypatch):
@@ -311,19 +296,3 @@ def test_observed_sizes_are_counted():
     assert mixture.weights.tolist() == [0.25, 0.5, 0.25]
     assert mixture.mean() == 3.5
     assert mixture.mus == pytest.approx([0.5, 0.5 / math.sqrt(3), 0.5 / math.sqrt(7)])
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"mu": 0.0}, r"mu must be a number in \(0, inf\), got 0"),
-        ({"mu": math.nan}, r"mu must be a number in \(0, inf\), got nan"),
-        ({"weights": np.array([1.1, -0.1])}, "sum to 1"),
-        ({"sizes": np.array([0, 1])}, "at least 1 and increasing"),
-        ({"sizes": np.array([4, 2])}, "at least 1 and increasing"),
-    ],
-)
-def test_a_broken_mixture_is_refused(changes, message):
-    fields = {"mu": 1.0, "sizes": np.array([1, 2]), "weights": np.array([0.5, 0.5])}
-    with pytest.raises(ValueError, match=message):
-        BatchMixture(**{**fields, **changes})

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
 import experts_plain as plain
 from dpol.experts.cautious_mean import CautiousMean
@@ -75,9 +74,3 @@ def test_large_totals_do_not_overflow_and_an_expert_without_weight_is_never_draw
     for uniform in (0.0, 0.5, 1 - 2**-53):
         _, actions = MultiplicativeWeights().step(state, None, FixedUniform([uniform]))
         assert actions.tolist() == [1]
-
-
-@pytest.mark.parametrize("mu", [0.0, -1.0, math.nan])
-def test_a_game_needs_a_positive_mu(make_stream, mu):
-    with pytest.raises(ValueError, match="mu must be a number above 0"):
-        RawGains(make_stream(GAINS), mu, 1)

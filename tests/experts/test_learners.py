@@ -14,7 +14,7 @@ from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol.experts.learners.ridge import RidgeBank
 from dpol.experts.meta import RWMeta
 from dpol.experts.play import play_rounds
-from dpol.experts.registry import LEARNERS, make_bank, make_members, name_of
+from dpol.experts.registry import LEARNERS, make_bank, make_members
 from dpol.noise import privatize
 from grids import each_and_corners
 from steps import FixedBank, final_state
@@ -33,12 +33,6 @@ def source(random_stream):
 @pytest.mark.parametrize("check", CHECKS)
 def test_every_bank_passes_the_checks(name, check):
     CHECKS[check](BANKS[name])
-
-
-@every_bank
-def test_equal_parameters_make_equal_banks(name):
-    assert make_bank(name) == BANKS[name]
-    assert name_of(BANKS[name], LEARNERS) == name
 
 
 @every_bank

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from dpol.experts.interface import LocalSetup, Observation
-from dpol.experts.learners.joined import LearnerAlone
 from dpol.experts.learners.random_effects import RandomEffectsBank
 
 WEEKS, N = 12, 5
@@ -16,7 +15,7 @@ SILENT = 7, 2
 
 def forecast(*, made_up=None, reported=ALL):
     """Return the forecast after all rounds of a game of unknown length, with one replicate."""
-    algorithm = LearnerAlone(RandomEffectsBank())
+    bank = RandomEffectsBank()
     rng = np.random.default_rng(3)
     gains = 0.2 + rng.normal(0, 0.02, (WEEKS, N)).cumsum(axis=0)
     if made_up is not None:
@@ -26,13 +25,12 @@ def forecast(*, made_up=None, reported=ALL):
         n_replicates=1, n_rounds=0, n_experts=N, gain_range=1.0,
         initial=np.zeros((1, N)), noise_scale=noise[:1],
     )  # fmt: skip
-    state = algorithm.init(setup)
-    state, _ = algorithm.step(state, None, ())
+    state, _ = bank.step(bank.init(setup), None)
     for week in range(WEEKS):
         who = ALL if reported is not None and week != SILENT[0] else reported
         seen = Observation(gains[None, week], noise[week], reported=who)
-        state, _ = algorithm.step(state, seen, ())
-    return algorithm.forecast(state)
+        state, _ = bank.step(state, seen)
+    return bank.forecast(state)
 
 
 def test_what_an_expert_did_not_report_is_not_learned():

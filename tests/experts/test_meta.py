@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -19,7 +18,7 @@ from dpol.experts.meta import (
     largest_eigenvalues,
     shared_noise,
 )
-from dpol.experts.play import observations, play_rounds, setup_of
+from dpol.experts.play import play_rounds
 from dpol.noise import privatize
 from steps import FixedBank, final_state
 
@@ -105,22 +104,6 @@ def test_without_any_perturbation_ties_go_to_the_first_learner(make_noisy, crowd
     assert (played[:, 3] == 3).all()
     perturbed = play_rounds(RWMeta(2.0, learners=(bank,)), noisy, crowd(200))
     assert set(perturbed[:, 3]) == {0, 1, 2, 3}
-
-
-def test_normals_drawn_ahead_are_those_of_a_game_without_an_end(random_stream):
-    """A game without an end draws round by round; no normal is drawn beyond the last round."""
-    noisy = privatize(random_stream(41, 5), "isotropic", 0.2, seed=3, replicates=range(3))
-    ahead, one = (replicate_generators(3, (), range(3), "y") for _ in range(2))
-    algorithm, actions, observation = RWMeta(learners=BANKS), [], None
-    state = algorithm.init(dataclasses.replace(setup_of(noisy), n_rounds=0))
-    for revealed in observations(noisy):
-        state, chosen = algorithm.step(state, observation, one)
-        assert state.normals.shape[1] == 0
-        actions.append(chosen)
-        observation = revealed
-    np.testing.assert_array_equal(play_rounds(algorithm, noisy, ahead), np.transpose(actions))
-    for a, b in zip(ahead.generators, one.generators, strict=True):
-        assert a.bit_generator.state == b.bit_generator.state
 
 
 @pytest.mark.parametrize(

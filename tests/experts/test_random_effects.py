@@ -128,9 +128,10 @@ def test_it_equals_conditioning_on_the_whole_history(play_with, memory):
     unit = typical_levels(noisy)[-1].unit
     for r in range(noisy.n_replicates):
         predicted, spread, noise, shares, level, variance = by_loops(noisy, r)
-        mean, forecast = BANK.forecast(state, 0).gains
-        np.testing.assert_allclose(mean[r], unit[r] * (level + predicted), rtol=1e-8)
-        np.testing.assert_allclose(forecast[r], unit[r] ** 2 * variance, rtol=1e-8)
+        forecast = BANK.forecast(state)
+        np.testing.assert_allclose(forecast.level[r], unit[r] * level, rtol=1e-8)
+        np.testing.assert_allclose(forecast.scores[r], unit[r] * predicted, rtol=1e-8)
+        np.testing.assert_allclose(forecast.variance[r], unit[r] ** 2 * variance, rtol=1e-8)
         np.testing.assert_allclose(state.predicted[r], predicted, rtol=1e-8)
         np.testing.assert_allclose(state.spread[r], spread, rtol=1e-8)
         np.testing.assert_allclose(state.noise[r], noise, rtol=1e-8, atol=1e-12)

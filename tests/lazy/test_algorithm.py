@@ -56,7 +56,6 @@ def test_the_guarantee_is_the_accounted_epsilon_at_delta(random_stream, accounta
         sensitivity_unit="L-infinity, gain",
         mu=0.0,
         model="central",
-        sampler="seeded",
         epsilon_delta=(epsilon, 1e-5),
     )
     # A smaller delta is not covered.

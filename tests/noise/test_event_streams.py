@@ -262,17 +262,16 @@ def test_releases_are_the_mechanisms_on_counts(stream, name):
         np.testing.assert_allclose(noisy.noise_scale, expected)
 
 
-RUNS = 40_000
+RUNS = 10_000
 
 
-@pytest.mark.parametrize("mu", [0.25, 1.0])
 @pytest.mark.parametrize("name", EXACT)
-def test_a_best_guess_is_that_of_the_releases(random_stream, name, mu):
+def test_a_best_guess_is_that_of_the_releases(random_stream, name):
     """Simulated: a person stays at one of two holders, and the likelier of the two is guessed.
 
     A share of right guesses is within 5 standard deviations, but for a chance of 6e-7.
     """
-    mechanism, stay = NOISES[name].mechanism, 4
+    mechanism, stay, mu = NOISES[name].mechanism, 4, 1.0
     stream = dataclasses.replace(random_stream(stay, 2), stay=stay)
     shares, guess = [], Promise(delta=2 * best_guess(mu) - 1)
     for level in (mu, mechanism.level(guess, stay)):

@@ -168,7 +168,7 @@ def test_the_guarantee_says_what_the_noise_achieves(make_stream, noise, change):
     assert guarantee.unit == f"one {person} in one round"
     assert guarantee.adjacency == ONE_PERSON.replace("person", person)
     assert (guarantee.model, guarantee.sampler) == ("local", "seeded")
-    in_counts = NOISES[noise].on_counts
+    in_counts = NOISES[noise].needs_capacities
     assert guarantee.sensitivity == pytest.approx(change * ROOT2 / (1 if in_counts else 5))
     moved = "L2, persons" if change == 1 else "L2, counts"
     assert guarantee.sensitivity_unit == (moved if in_counts else "L2, gain")

@@ -175,18 +175,9 @@ def test_noise_that_is_too_small_missing_or_shared_is_flagged(spoil):
         assert audit_covariance(spoil(noise), changes, claimed=1.02).verdict == "violated"
 
 
-@pytest.mark.parametrize(
-    ("outputs", "confidence", "message"),
-    [
-        (np.zeros((2, 9, 2)), 0.95, "changes"),
-        (np.zeros((2, 2, 3)), 0.95, "2 runs are too few for 3 coordinates"),
-        (np.full((2, 9, 3), math.nan), 0.95, "not finite"),
-        (np.zeros((2, 9, 3)), 1.0, "confidence must be a number"),
-    ],
-)
-def test_outputs_that_cannot_be_audited_are_refused(outputs, confidence, message):
-    with pytest.raises(ValueError, match=message):
-        audit_covariance(outputs, np.eye(3), claimed=1.0, confidence=confidence)
+def test_too_few_outputs_are_refused():
+    with pytest.raises(ValueError, match="2 runs are too few for 3 coordinates"):
+        audit_covariance(np.zeros((2, 2, 3)), np.eye(3), claimed=1.0)
 
 
 # ---- fit -----------------------------------------------------------------------------------------
@@ -206,20 +197,6 @@ def test_the_law_itself_is_violated_in_at_most_five_percent():
     law = rng.dirichlet(np.ones(50))
     verdicts = [audit_fit(rng.choice(50, 400, p=law), law).verdict for _ in range(1000)]
     assert verdicts.count("violated") <= most_allowed(1000, 0.05)
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "law", "confidence", "message"),
-    [
-        ([0, 1, 0, 1], [0.5, 0.4], 0.95, "probabilities"),
-        ([0, 1, 0, 1], [0.5, math.nan], 0.95, "probabilities"),
-        ([0, 1, 0, 2], [0.5, 0.5], 0.95, "4 outcomes of 0..1"),
-        ([0, 1, 0, 1], [0.5, 0.5], 0.0, "confidence must be a number"),
-    ],
-)
-def test_laws_and_outcomes_that_do_not_fit_are_refused(outcomes, law, confidence, message):
-    with pytest.raises(ValueError, match=message):
-        audit_fit(np.array(outcomes), np.array(law), confidence=confidence)
 
 
 @pytest.mark.parametrize("change", [1e-100, 1e-9, 1.0])

@@ -64,8 +64,8 @@ def test_a_memory_in_which_weeks_cancel_is_refused_for_stays(a, b):
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 0.5), (0.0, 1.0), (-1.0, 0.0), (math.nan, 0.0)])
 def test_a_memory_that_does_not_fade_is_refused(a, b):
-    with pytest.raises(ValueError, match="must lie between -1 and 1"):
-        chains((a, b))
+    with pytest.raises(ValueError, match="must be between -1 and 1"):
+        chain_norm(a, b, 1)
 
 
 def test_noise_is_the_inverse_of_what_is_released():

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from dpol.core.rounding import rounded_up
 from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy import composition
-from dpol.privacy.account import guesses_of, noises_for
-from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, mu_of_epsilon
+from dpol.privacy.account import guesses_of
+from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.noise_laws import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
@@ -121,7 +120,7 @@ def check_strength(law, promise, releases):
         assert log_delta(law, promise.epsilon, more, releases) > goal
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     name=st.sampled_from(sorted(LATTICED)),
     log_mu=st.floats(-3, 3),
@@ -136,7 +135,7 @@ def test_the_strength_for_mu_is_right_at_all_levels(name, log_mu, releases):
     check_strength(law, Promise(mu=mu), releases)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     name=st.sampled_from(sorted(LATTICED)),
     epsilon=st.floats(0, 50),
@@ -170,21 +169,6 @@ def test_deltas_are_those_of_exact_fractions():
 
 
 @pytest.mark.parametrize(
-    ("law", "mu", "releases", "deviation"),
-    [
-        (DISCRETE_LAPLACE, 15, 16, 0.1325),
-        (DISCRETE_LAPLACE, 20, 16, 0.0354),
-        (DISCRETE_LAPLACE, 20, 52, 0.296),
-        (DISCRETE_LAPLACE, 30, 52, 0.084),
-        (DISCRETE_GAUSSIAN, 10, 104, 1.020),
-    ],
-)
-def test_noise_for_many_releases_and_large_mu(law, mu, releases, deviation):
-    found = law.deviation(law.largest(Promise(mu=mu), releases))
-    assert found == pytest.approx(deviation, rel=2e-3)
-
-
-@pytest.mark.parametrize(
     ("e", "releases", "mu"), [(0.8504, 104, 8.675), (1.0, 208, 14.425), (0.5098, 208, 7.353)]
 )
 def test_discrete_gaussian_noise_of_hundreds_of_releases(e, releases, mu):
@@ -200,20 +184,6 @@ def test_records_do_not_fall_as_weeks_are_added(name, mu):
     assert (
         mu * (1 - 1e-6) <= mechanism.mu_of(1 / mechanism.most(3), mu=mu, stay=3) <= mu * (1 + 1e-12)
     )
-
-
-@pytest.mark.parametrize("name", ["laplace-uniform", "staircase"])
-@pytest.mark.parametrize(("mu", "stay"), [(20.0, 1), (30.0, 26), (1e12, 3)])
-def test_a_record_has_the_level_asked(name, mu, stay):
-    mechanism = MECHANISMS[name]
-    dearest = mechanism.dearest(mu, stay)
-    record = mechanism.law.mu(dearest, 2 * stay)
-    assert mu * (1 - 1e-9) <= record <= mu
-
-
-def test_noises_of_many_releases_are_in_order():
-    order = [law for law, noise in noises_for(Promise(mu=10), 52).items() if noise < math.inf]
-    assert order[:2] == ["Gaussian", "discrete Gaussian"]
 
 
 @pytest.mark.parametrize("name", [law for law in LAWS if law != "uniform"])
@@ -252,37 +222,6 @@ def test_guesses_under_laplace_noise_of_the_same_epsilon(mu, guesses):
         assert 100 * found["Gaussian"] == pytest.approx(100 * special.ndtr(mu / 2), abs=1e-6)
 
 
-PROMISES = [
-    *(Promise(mu=mu) for mu in (0.25, 1.0)),
-    Promise(delta=0.2),
-    *(Promise(epsilon=1.0, delta=delta) for delta in (1e-6, 1e-20)),
-    Promise(epsilon=1.0),
-]
-
-
-@pytest.mark.parametrize("promise", PROMISES, ids=repr)
-@pytest.mark.parametrize("weeks", [1, 8])
-@pytest.mark.parametrize("digits", [3, 4])
-def test_printed_deviations_keep_the_promise(promise, weeks, digits):
-    noises = noises_for(promise, weeks)
-    del noises["correlated Gaussian"]
-    for name, noise in noises.items():
-        if math.isinf(noise):
-            continue
-        law, printed = LAWS[name], float(rounded_up(noise, digits))
-        high = law.largest(promise, 2 * weeks)
-        low = high / 2
-        for _ in range(50):  # strengths of this deviation; the noise falls with the strength
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if law.deviation(middle) >= printed else (low, middle)
-        if promise.mu is not None:
-            assert law.mu(low, 2 * weeks) <= promise.mu * (1 + 1e-9)
-        elif promise.delta:
-            assert law.delta(promise.epsilon, low, 2 * weeks) <= promise.delta * (1 + 1e-9)
-        else:
-            assert 2 * weeks * low <= promise.epsilon * (1 + 1e-9)
-
-
 def test_a_mass_that_no_tilt_shows_is_no_number(monkeypatch):
     monkeypatch.setattr(composition, "_BELIEVED", 0.9999)
     with pytest.raises(ArithmeticError, match="no tilt shows"):
@@ -316,9 +255,3 @@ def test_epsilon_keeps_mu_to_all_digits(mu, delta):
     missing = math.log(delta) - exact_log_delta(epsilon, mu)
     assert -1e-13 * abs(math.log(delta)) <= missing
     assert missing <= 1e-8 or epsilon == 0
-
-
-def test_delta_of_no_epsilon_in_the_review():
-    assert float(delta_of_epsilon(0.0, 1e-12)) == pytest.approx(
-        1e-12 / math.sqrt(2 * math.pi), rel=1e-12
-    )

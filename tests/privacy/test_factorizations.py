@@ -1,4 +1,4 @@
-"""Factorisations of sums: their products, their noise, and refused factors."""
+"""Factorisations of sums: their products and their noise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpol.privacy.factorizations import (
-    Factorization,
     decayed_sums,
     fresh_window_sums,
     prefix_sums,
@@ -94,20 +93,3 @@ def test_noise_on_decayed_sums_by_the_literature(decay, independent, factorised,
     fresh = np.linalg.norm(sums.workload, axis=1).max()
     given = fresh, sums.row_norms.max(), least_row_norm(sums.workload)
     np.testing.assert_allclose(given, (independent, factorised, bound), atol=5.1e-4)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: prefix_sums(0), "n_rounds must be a whole number of at least 1"),
-        (lambda: decayed_sums(3, 0.0), r"decay must be a number in \(0, 1\]"),
-        (lambda: decayed_sums(3, math.nan), r"decay must be a number in \(0, 1\]"),
-        (lambda: fresh_window_sums(3, 0), "window must be a whole number of at least 1"),
-        (lambda: Factorization("x", np.eye(2), np.eye(3)), r"both factors must be \(T, T\)"),
-        (lambda: Factorization("x", np.eye(2), np.ones((2, 2))), "lower triangular"),
-        (lambda: Factorization("x", np.eye(2), np.tril(np.ones((2, 2)), -1)), "diagonal"),
-    ],
-)
-def test_what_is_no_factorisation_is_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

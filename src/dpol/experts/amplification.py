@@ -30,9 +30,6 @@ def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
 
     The gap of the noisy gains before round t is stochastically smallest when all means are
     equal (Theorem 2); it then has this distribution, in units of eta sqrt(t).
-
-    Raises:
-        ValueError: n is below 2.
     """
     log_survival, _ = _gap_law(n_experts)
     gap = np.asarray(gap, dtype=float)
@@ -41,11 +38,7 @@ def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
 
 
 def gap_density(gap: ArrayLike, n_experts: int) -> Floats:
-    """Return the density of the distribution of `gap_survival`, at gaps of any shape.
-
-    Raises:
-        ValueError: n is below 2.
-    """
+    """Return the density of the distribution of `gap_survival`, at gaps of any shape."""
     _, log_density = _gap_law(n_experts)
     gap = np.asarray(gap, dtype=float)
     inside = np.clip(gap, 0.0, _REACH)
@@ -66,8 +59,6 @@ def _gap_law(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
     """
     from scipy.interpolate import CubicSpline
 
-    if n_experts < 2:
-        raise ValueError(f"at least 2 experts are needed, got {n_experts}")
     n = n_experts
     behind = _Z[None, :] - _GRID[:, None]
     log_phi = -(_Z**2) / 2 - math.log(2 * math.pi) / 2
@@ -100,11 +91,7 @@ def containing_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
         rule: rule for batch sizes, with noise above 0; its switching bound also limits the
             probability of the dip.
         mu: Gaussian-DP parameter of one round's noise.
-
-    Raises:
-        ValueError: t is not a round, or there is no noise.
     """
-    _check(t, rule)
     b = _sizes_to_check(rule.longest)
     return _mixture(mu, b, _exceeding(b, t, rule))
 
@@ -125,23 +112,12 @@ def heuristic_batch(t: int, rule: BatchRule, mu: float) -> BatchMixture:
         t: round, counted from 1.
         rule: rule for batch sizes, with noise above 0.
         mu: Gaussian-DP parameter of one round's noise.
-
-    Raises:
-        ValueError: t is not a round, or there is no noise.
     """
-    _check(t, rule)
     n, b = rule.n_experts, _sizes_to_check(rule.longest)
     failure = min(1.0, rule.alpha * math.sqrt(math.log(n) / t))
     needed = math.sqrt(math.log(2 * n - 2)) + math.sqrt(-2 * math.log(failure))
     smaller = n * (n - 1) / 2 * needed * np.sqrt(2 * (b + 1) / (math.pi * t))
     return _mixture(mu, b, np.maximum(1 - smaller, 0.0))
-
-
-def _check(t: int, rule: BatchRule) -> None:
-    if not 1 <= t <= rule.longest:
-        raise ValueError(f"t must be a round between 1 and {rule.longest}, got {t}")
-    if not rule.noise_scale > 0:
-        raise ValueError("without noise there is nothing to amplify")
 
 
 def _mixture(mu: float, b: BatchSizes, exceeding: Floats) -> BatchMixture:

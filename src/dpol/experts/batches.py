@@ -20,8 +20,7 @@ class BatchRule:
     bound(gap - r B, B) < alpha sqrt(log(n) / (t + B)), that is if
     gap > r B + eta sqrt(2 B) z, where z is the bound's threshold for the right-hand side. The
     required gap grows with B, so the largest B is found bit by bit. Thresholds are computed once:
-    `reach` is eta sqrt(2) z for every t + B up to 2 T, and -inf where any gap will do;
-    `free_until` is the largest t + B where any gap will do, -1 if there is none. Source:
+    `reach` is eta sqrt(2) z for every t + B up to 2 T, and -inf where any gap will do. Source:
     "Prediction with Expert Advice under Local Differential Privacy", Corollary 1 and section A.6.
 
     Args:
@@ -43,7 +42,6 @@ class BatchRule:
     gain_range: float
     noise_scale: float
     reach: Floats = field(init=False)
-    free_until: int = field(init=False)
 
     def __post_init__(self) -> None:
         if self.n_experts < 2:
@@ -56,7 +54,6 @@ class BatchRule:
         threshold = self.switching.threshold(target[small], self.n_experts)
         reach[small] = math.sqrt(2) * self.noise_scale * threshold
         object.__setattr__(self, "reach", reach)
-        object.__setattr__(self, "free_until", int((~small).sum()) - 1)
 
     @property
     def switching(self) -> SwitchingBound:
@@ -69,11 +66,8 @@ class BatchRule:
 
     def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
         """Return the (R,) sizes, at least 1, of batches that start before round t with `gap`."""
-        # A larger batch than gap / r never fits, unless its target is 1 or more.
-        free = self.free_until - t
-        most = min(self.longest, max(1, free, int(gap.max(initial=0.0) / self.gain_range)))
         sizes = np.zeros(gap.shape, dtype=np.int64)
-        for bit in reversed(range(most.bit_length())):
+        for bit in reversed(range(self.longest.bit_length())):
             longer = sizes + (1 << bit)
             fits = self.required_gap(np.minimum(longer, self.longest), t) < gap
             sizes = np.where(fits & (longer <= self.longest), longer, sizes)

@@ -11,7 +11,6 @@ from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import (
     Actions,
-    Forecast,
     LocalAlgorithm,
     LocalSetup,
     Observation,
@@ -75,6 +74,3 @@ class CautiousMean(LocalAlgorithm[RecentRounds]):
             scores = sum(gains) / len(gains) - self.caution * error
             state = RecentRounds(np.asarray(scores), gains, variances)
         return state, state.scores.argmax(axis=1).astype(np.int32)
-
-    def forecast(self, state: RecentRounds) -> Forecast:
-        return Forecast(state.scores)

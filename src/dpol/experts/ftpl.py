@@ -8,7 +8,6 @@ from typing import ClassVar
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import (
     Actions,
-    Forecast,
     LocalAlgorithm,
     LocalSetup,
     Observation,
@@ -56,6 +55,3 @@ class RandomWalkFTPL(LocalAlgorithm[Floats]):
     ) -> tuple[Floats, Actions]:
         cumulative, actions = LeaderBank().step(state, observation)
         return cumulative, actions[:, 0]
-
-    def forecast(self, state: Floats) -> Forecast:
-        return Forecast(state)

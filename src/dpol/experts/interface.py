@@ -17,9 +17,8 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
-from inspect import isabstract
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar, get_args
+from dataclasses import KW_ONLY, dataclass, is_dataclass
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +118,6 @@ class CuratorSetup(Setup):
             sensitivity_unit="L2, gain over its largest change" if scaled else "L2, gain",
             mu=mu,
             model="central",
-            sampler="seeded",
         )
 
 
@@ -160,32 +158,6 @@ class Observation:
     def silent(self) -> bool:
         """Whether no expert reported."""
         return self.reported is not None and not self.reported.any()
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """Forecast of the next round by a local algorithm.
-
-    Args:
-        scores: (R, n) scores; the action is their argmax.
-        level: (R, 1) level of the last round, if scores predict how far the next gains will lie
-            above it.
-        variance: (R, n) variance of the gains, without noise, around that prediction, if the level
-            stays; None if there is no level.
-    """
-
-    scores: Floats
-    level: Floats | None = None
-    variance: Floats | None = None
-
-    __repr__ = one_line
-
-    @property
-    def gains(self) -> tuple[Floats, Floats] | None:
-        """Means and variances of the next gains, (R, n) each, for a level that stays; or None."""
-        if self.level is None or self.variance is None:
-            return None
-        return self.level + self.scores, self.variance
 
 
 ReadsNoise = Literal["independent", "chains", "any"]
@@ -268,10 +240,6 @@ class LocalAlgorithm(Algorithm[LocalSetup, State]):
 
     model = "local"
 
-    def forecast(self, state: State) -> Forecast | None:
-        """Return the forecast of the next round; None if the state holds no forecast."""
-        return None
-
 
 class CentralAlgorithm(Algorithm[CuratorSetup, State]):
     """Algorithm of the central model: it sees raw gains and makes its own noise."""
@@ -318,10 +286,6 @@ class LearnerBank(ABC, Generic[State]):
     def step(self, state: State, observation: Observation | None) -> tuple[State, Actions]:
         """Return the state and the (R, m) actions of the next round."""
 
-    def forecast(self, state: State, place: int) -> Forecast | None:
-        """Return one learner's forecast of the next round; None if the state holds no forecast."""
-        return None
-
     def single(self, place: int) -> tuple[LearnerBank[Any], int]:
         """Return a bank with one of the learners, and the learner's place in that bank.
 
@@ -354,7 +318,7 @@ LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def check_class(name: str, kind: Any) -> None:
-    """Refuse a registered class that is not a complete algorithm or bank of learners.
+    """Refuse a registered class that is not an algorithm or a bank of learners.
 
     Raises:
         ValueError: the class is unfit; the message has the remedy.
@@ -364,23 +328,14 @@ def check_class(name: str, kind: Any) -> None:
         _refuse(name, kind, wrong, f"class {getattr(kind, '__name__', 'Mine')}(LocalAlgorithm)")
     if not is_dataclass(kind) or not getattr(kind, "__dataclass_params__").frozen:  # noqa: B009
         _refuse(name, kind, "must be a frozen dataclass", "@dataclass(frozen=True)")
-    if isabstract(kind):
-        missing = sorted(kind.__abstractmethods__)
-        _refuse(name, kind, f"lacks {', '.join(missing)}", f"def {missing[0]}(self, ...)")
-    for attribute in {"model", "origin"} & {field.name for field in fields(kind)}:
-        wrong = f"{attribute} must not be a parameter, which a config could set"
-        _refuse(name, kind, wrong, f'{attribute}: ClassVar[{attribute.title()}] = "..."')
 
 
 def check_made(name: str, made: AnyAlgorithm | LearnerBank[Any]) -> None:
-    """Refuse an algorithm or bank of unknown origin, and learners without labels of their own.
+    """Refuse a bank of learners without labels of their own.
 
     Raises:
-        ValueError: the origin or the labels are unfit; the message has the remedy.
+        ValueError: the labels are unfit; the message has the remedy.
     """
-    if made.origin not in (allowed := get_args(Origin)):
-        wrong = f"origin must be one of {', '.join(allowed)}, got {made.origin!r}"
-        _refuse(name, type(made), wrong, f'origin: ClassVar[Origin] = "{allowed[0]}"')
     if isinstance(made, Algorithm):
         return
     labels: Any = made.labels

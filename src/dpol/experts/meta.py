@@ -19,9 +19,6 @@ from dpol.privacy.guarantee import Origin
 # is rounding too.
 _ROUNDING = 1e-12
 
-# Rounds drawn at once: a call of a generator costs more than the normals of one round.
-_ROUNDS_AHEAD = 16
-
 
 @dataclass(frozen=True, kw_only=True)
 class MetaState:
@@ -33,8 +30,6 @@ class MetaState:
         actions: (R, m) actions of the learners in the current round.
         gains: (R, m) noisy cumulative gains of the learners.
         covariance: (R, m, m) covariance Sigma of the noise in `gains`, given the actions.
-        normals: (R, k, m) standard normals of the next k rounds, already drawn.
-        n_rounds: number of rounds of the game, which limits k; 0 if unknown.
         gain_range: r, upper end of the gains.
     """
 
@@ -43,8 +38,6 @@ class MetaState:
     actions: Actions
     gains: Floats
     covariance: Floats
-    normals: Floats
-    n_rounds: int
     gain_range: float
 
 
@@ -111,8 +104,6 @@ class RWMeta(LocalAlgorithm[MetaState]):
             actions=np.zeros((replicates, m), dtype=np.int32),
             gains=np.zeros((replicates, m)),
             covariance=np.zeros((replicates, m, m)),
-            normals=np.zeros((replicates, 0, m)),
-            n_rounds=setup.n_rounds,
             gain_range=setup.gain_range,
         )
 
@@ -120,7 +111,6 @@ class RWMeta(LocalAlgorithm[MetaState]):
         self, state: MetaState, observation: Observation | None, generators: ReplicateGenerators
     ) -> tuple[MetaState, Actions]:
         rounds, gains, covariance = state.rounds, state.gains, state.covariance
-        normals = state.normals
         if observation is not None:
             rounds += 1
             gains = gains + observation.gains[np.arange(len(gains))[:, None], state.actions]
@@ -129,12 +119,9 @@ class RWMeta(LocalAlgorithm[MetaState]):
         learners, actions = JoinedBank(self.learners).step(state.learners, observation)
         scores = gains
         if self.decorrelate:
-            if not normals.shape[1]:
-                ahead = max(1, min(_ROUNDS_AHEAD, state.n_rounds - rounds))
-                normals = generators.standard_normal(ahead, actions.shape[1])
-            now, normals = normals[:, 0], normals[:, 1:]
+            normals = generators.standard_normal(actions.shape[1])
             least = self.exploration_floor * (rounds + 1) * state.gain_range**2
-            scores = gains + decorrelating_noise(covariance, least, now)
+            scores = gains + decorrelating_noise(covariance, least, normals)
         chosen = actions[np.arange(len(actions)), scores.argmax(axis=1)]
         state = replace(
             state,
@@ -143,7 +130,6 @@ class RWMeta(LocalAlgorithm[MetaState]):
             actions=actions,
             gains=gains,
             covariance=covariance,
-            normals=normals,
         )
         return state, chosen
 

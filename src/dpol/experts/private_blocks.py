@@ -101,7 +101,6 @@ class PrivateBlocks(CentralAlgorithm[BlocksState]):
             sensitivity_unit="L-infinity, gain",
             mu=setup.mu,
             model="central",
-            sampler="seeded",
         )
 
 

@@ -55,7 +55,7 @@ class Registration:
         """Import and return the class that `name` is registered for.
 
         Raises:
-            ValueError: it cannot be imported, or is not a complete algorithm or bank.
+            ValueError: it cannot be imported, or is not an algorithm or a bank.
         """
         kind: type = load_named(name, self.target)
         check_class(name, kind)
@@ -74,7 +74,7 @@ class Registration:
         """Return an instance of the class.
 
         Raises:
-            ValueError: a parameter is unknown or out of range.
+            ValueError: a parameter is unknown or out of range, or the class lacks a function.
         """
         known = self.parameters(name)
         for key in parameters:
@@ -86,7 +86,7 @@ class Registration:
         try:
             made = self.load(name)(**values)
         except TypeError as error:
-            raise ValueError(f"{name}: parameters do not fit: {error}") from None
+            raise ValueError(f"{name}: cannot be made: {error}") from None
         check_made(name, made)
         return made
 

@@ -316,6 +316,5 @@ def _guarantee(
         sensitivity_unit=f"largest change, {quantity}",
         mu=math.nan if private else math.inf,
         model="local" if private else "none",
-        sampler="seeded" if private else "none",
         epsilon_delta=(epsilon, delta) if private else None,
     )

@@ -133,7 +133,6 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
             sensitivity_unit="L-infinity, gain",
             mu=math.nan if private else math.inf,
             model="central",
-            sampler="seeded",
             epsilon_delta=(parameters.epsilon, self.delta) if private else None,
         )
 

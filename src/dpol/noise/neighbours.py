@@ -21,11 +21,10 @@ from dpol.privacy.guarantee import (
     in_words,
 )
 
-_CHOSEN_BY = {
-    "counts": "the list of entities, computed from the counts of all periods, later ones included"
-    " (cleaning.min_total_cases)",
-}
-"""Data taken as public, by the origin of the list of entities; none for other origins."""
+_CHOSEN_BY_COUNTS = (
+    "the list of entities, computed from the counts of all periods, later ones included"
+    " (cleaning.min_total_cases)"
+)
 
 
 _SUPPRESSED = (
@@ -50,7 +49,7 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     if stream.stay > 1:
         adjacency, unit = STAY.format(stream.stay), STAY_UNIT.format(stream.stay)
     counted = str(stream.provenance.get(COUNTED, ""))
-    public = [_CHOSEN_BY.get(str(stream.provenance.get(SELECTION, "")), "")]
+    public = [_CHOSEN_BY_COUNTS] if stream.provenance.get(SELECTION) == "counts" else []
     if suppressed := stream.provenance.get(SUPPRESSED):
         if days := suppressed.get("days"):
             change = largest_change_of_average(1.0, days[1], read_as=suppressed["read_as"])
@@ -60,7 +59,7 @@ def neighbours_of(stream: GainStream) -> Neighbours:
     return Neighbours(
         adjacency=in_words(adjacency, stream.count_sensitivity, counted),
         unit=in_words(unit, stream.count_sensitivity, counted),
-        taken_as_public="; and ".join(filter(None, public)),
+        taken_as_public="; and ".join(public),
         stay=stream.stay,
         max_carry=int(stream.provenance.get(MAX_CARRY, 0)),
     )

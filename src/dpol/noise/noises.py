@@ -63,9 +63,9 @@ class Noise:
         title: standard deviation on expert i in round t, in words and symbols.
         origin: `paper`, `standard`, `ours`, or `other` (another package).
         scale: maps (stream, mu) to the (T, n) standard deviations.
-        needs_capacities: whether gains with a given sensitivity are refused.
+        needs_capacities: whether it is noise on counts, so that gains with a given sensitivity are
+            refused; the record then counts people.
         constant: whether all rounds and experts have the same scale.
-        on_counts: whether every count has noise of the same scale; the record then counts people.
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: dependence on earlier noise: `none`, `chains` or `releases`.
@@ -79,7 +79,6 @@ class Noise:
     scale: Callable[[GainStream, float], Floats]
     needs_capacities: bool = False
     constant: bool = False
-    on_counts: bool = False
     none_at_infinity: bool = True
     central: bool = False
     memory: MemoryKind = "none"
@@ -93,7 +92,7 @@ class Noise:
         moved = "persons" if stream.count_sensitivity == 1 else "counts"
         if self.mechanism is not None:
             return 2 * stream.count_sensitivity, f"L1, {moved}"
-        if self.on_counts:
+        if self.needs_capacities:
             return math.sqrt(2.0) * stream.count_sensitivity, f"L2, {moved}"
         return float(stream.sensitivity.max()), "L2, gain"
 
@@ -167,7 +166,6 @@ CAPACITY = Noise(
     origin="ours",
     scale=_capacity,
     needs_capacities=True,
-    on_counts=True,
     central=True,
 )
 MEMORY = replace(
@@ -198,7 +196,6 @@ EVENT_STREAMS = tuple(
         origin="standard",
         scale=partial(_laplace, mechanism),
         needs_capacities=True,
-        on_counts=True,
         memory="releases" if mechanism.repeats else "none",
         mechanism=mechanism,
     )

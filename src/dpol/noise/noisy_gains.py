@@ -94,13 +94,11 @@ def noise_scale(stream: GainStream, noise: str, mu: float) -> Floats:
     """Return the (T, n) standard deviations of independent noise at privacy level mu.
 
     Raises:
-        ValueError: the noise is unknown, or mu is not above 0.
+        ValueError: the noise is unknown.
         DataError: the stream lacks the capacities that the noise needs, or the noise is not
             finite.
     """
     made = find_noise(noise)
-    check_mu(mu)
-    mu = float(mu)
     one_round = mu / math.sqrt(stream.stay) if made.mechanism is None else mu
     return _finite(made.scale(stream, one_round), stream, noise, mu)
 
@@ -248,14 +246,11 @@ def _draw(
     for r, generator in enumerate(generators.generators):
         generator.standard_normal(out=noise)
         np.multiply(noise[0], fresh[0], out=initial[r])
-        if memory is None:
-            np.add(np.multiply(noise[1:], fresh, out=noise[1:]), raw, out=gains[:, r])
-        else:
-            gains[:, r] = noise[1:]
+        gains[:, r] = noise[1:]
     if memory is not None:
         gains = memory.noise(gains)
-        gains *= fresh[:, None]
-        gains += raw[:, None]
+    gains *= fresh[:, None]
+    gains += raw[:, None]
     return initial, gains
 
 
@@ -308,7 +303,6 @@ def _guarantee(
         sensitivity_unit=unit,
         mu=achieved,
         model="local",
-        sampler="seeded",
         memory=remembered,
     )
 

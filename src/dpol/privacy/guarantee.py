@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dpol.privacy.stays import STAYS
@@ -24,6 +24,8 @@ MU_OF_STAYS = tuple(f"mu_{v}_week{'s' * (v > 1)}" for v in STAYS)
 class Guarantee:
     """A privacy guarantee: its content, the people it protects, and its assumptions.
 
+    Its `sampler` is the source of the noise: `seeded` (for experiments), or `none` without privacy.
+
     Args:
         mechanism: mechanism that adds the noise.
         adjacency: the two inputs that must be hard to tell apart.
@@ -33,7 +35,6 @@ class Guarantee:
         mu: Gaussian-DP parameter that the noise achieves; 0 = nothing is revealed,
             inf = no guarantee.
         model: `local` (each site adds noise), `central` (a curator sees raw data), `none`.
-        sampler: source of the noise: `seeded` (experiments) or `secure` (releases).
         epsilon_delta: a guarantee that is not Gaussian DP, or None; with it, mu is not a number.
         taken_as_public: quantity computed from private data that the guarantee does not cover;
             empty if there is none.
@@ -54,7 +55,6 @@ class Guarantee:
     ...     sensitivity_unit="persons",
     ...     mu=0.5,
     ...     model="local",
-    ...     sampler="seeded",
     ... )
     >>> round(one_week.epsilon(1e-6), 3)
     2.254
@@ -67,7 +67,7 @@ class Guarantee:
     sensitivity_unit: str
     mu: float
     model: Model
-    sampler: Literal["seeded", "secure", "none"]
+    sampler: Literal["seeded", "none"] = field(init=False)
     epsilon_delta: tuple[float, float] | None = None
     taken_as_public: str = ""
     stays: tuple[float, ...] | None = None
@@ -75,11 +75,9 @@ class Guarantee:
     memory: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("epsilon_delta", "stays", "carried"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("mu", "sensitivity"):  # may be of less precision
             object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "sampler", "none" if self.model == "none" else "seeded")
         if self.epsilon_delta is None and not self.mu >= 0:
             raise ValueError(f"mu must not be negative, got {self.mu}")
 
@@ -191,7 +189,6 @@ NO_PRIVACY = Guarantee(
     sensitivity_unit="none",
     mu=float("inf"),
     model="none",
-    sampler="none",
     stays=(math.inf,) * len(STAYS),
 )
 """Record of an algorithm without privacy."""

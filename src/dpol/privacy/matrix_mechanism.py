@@ -32,9 +32,6 @@ class MatrixMechanism:
         scale: (n,) sigma_i, not negative; 0 for no noise.
         stay: longest stay of one person, in rounds in a row.
 
-    Raises:
-        ValueError: the changes do not have the shape (T, n) of the factorisation and the scale.
-
     >>> from dpol.privacy.factorizations import prefix_sums
     >>> changes = np.tile([0.05, 0.02, 0.025], (3, 1))  # one person of 20, 50 and 40 beds
     >>> mechanism = scaled_to(prefix_sums(3), changes, 3, 0.5, by_capacity=True)
@@ -46,11 +43,6 @@ class MatrixMechanism:
     changes: Floats | float
     scale: Floats
     stay: int = 1
-
-    def __post_init__(self) -> None:
-        expected = (self.factorization.n_rounds, len(self.scale))
-        if np.shape(self.changes) not in ((), expected):
-            raise ValueError(f"changes must be {expected}, got {np.shape(self.changes)}")
 
     @property
     def achieved_mu(self) -> float:
@@ -76,9 +68,7 @@ class MatrixMechanism:
     def noise(self, generators: ReplicateGenerators) -> Floats:
         """Draw the noise B Z on every released sum, (T, R, n); rounds are read one by one."""
         t, n = self.factorization.n_rounds, len(self.scale)
-        out = np.zeros((t, generators.n_replicates, n))
-        if not self.scale.any():
-            return out
+        out = np.empty((t, generators.n_replicates, n))
         draws = np.empty((t, n))
         for r, generator in enumerate(generators.generators):
             generator.standard_normal(out=draws)
@@ -104,17 +94,12 @@ def scaled_to(
         n_experts: n, number of experts.
         mu: privacy level, above 0; inf for no noise.
         by_capacity: whether sigma_i is sqrt(2) / mu times the largest ||c_t|| times the expert's
-            own change; otherwise all experts get the largest sigma_i.
+            own change; otherwise all experts get the largest sigma_i. Needs changes (T, n).
         stay: longest stay of one person, in rounds in a row. Above 1, the norm N_w of the worst
             stay replaces the norm of a column.
-
-    Raises:
-        ValueError: `by_capacity` is True, but the changes of single gains are unknown.
     """
     norms = factorization.column_norms
     if isinstance(changes, float):
-        if by_capacity:
-            raise ValueError("noise by capacity needs the changes of single gains")
         scale = np.full(n_experts, norms.max() * changes / mu)
         return MatrixMechanism(factorization=factorization, changes=changes, scale=scale)
     moved = (norms[:, None] * changes).max(axis=0)

@@ -11,7 +11,6 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
 
@@ -28,9 +27,6 @@ class BatchMixture:
         sizes: (k,) batch sizes, increasing.
         weights: (k,) probabilities of the sizes, summing to 1.
 
-    Raises:
-        ValueError: a number is out of range, or sizes do not increase.
-
     >>> mixture = BatchMixture(mu=1.0, sizes=np.array([1, 4]), weights=np.array([0.5, 0.5]))
     >>> mixture.mean(), mixture.mus.tolist(), round(mixture.epsilon(0.01), 2)
     (2.5, [1.0, 0.5], 2.02)
@@ -39,13 +35,6 @@ class BatchMixture:
     mu: float
     sizes: BatchSizes
     weights: Floats
-
-    def __post_init__(self) -> None:
-        check_number("mu", self.mu, "(0, inf)")
-        if (self.weights < 0).any() or abs(self.weights.sum() - 1) > 1e-9:
-            raise ValueError("weights must be probabilities that sum to 1")
-        if (self.sizes < 1).any() or (np.diff(self.sizes) <= 0).any():
-            raise ValueError("sizes must be at least 1 and increasing")
 
     @property
     def mus(self) -> Floats:

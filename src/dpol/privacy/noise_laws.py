@@ -93,7 +93,6 @@ class Law(ABC):
         """
 
 
-@dataclass(frozen=True)
 class Gaussian(Law):
     """Gaussian noise of standard deviation 1 / e."""
 
@@ -113,7 +112,6 @@ class Gaussian(Law):
         return mu / math.sqrt(releases)
 
 
-@dataclass(frozen=True)
 class Uniform(Law):
     """Uniform noise on an interval of length 1 / e.
 

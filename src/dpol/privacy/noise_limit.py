@@ -49,19 +49,12 @@ class Holder:
     Args:
         covariance: S, (T, T), covariance of the shares.
         level: sigma, standard deviation on a share of independent noise for one week.
-        stay: w, the longest stay in weeks.
-
-    Raises:
-        ValueError: the stay is not 1 to T weeks.
+        stay: w, the longest stay in weeks, at most T.
     """
 
     covariance: Floats
     level: float
     stay: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.stay <= self.rounds:
-            raise ValueError(f"a stay must be 1 to {self.rounds} rounds, got {self.stay}")
 
     @property
     def rounds(self) -> int:
@@ -235,12 +228,7 @@ def variance_bound(holder: Holder, directions: Floats, weights: Floats) -> float
         holder: holder of the shares.
         directions: v_t in column t, (T, T) upper triangular.
         weights: y_p, (N,) not negative, in the order of `Holder.stays`.
-
-    Raises:
-        ValueError: a weight is negative.
     """
-    if (weights < 0).any():
-        raise ValueError("weights of stays must not be negative")
     stays = holder.stays()
     try:
         root = np.linalg.cholesky(stays.T * weights @ stays)

@@ -25,7 +25,7 @@ def stay_norm(columns: Floats, stay: int) -> float:
         stay: w, the longest stay in rounds.
 
     Raises:
-        ValueError: w is below 1, or C'C has a negative entry and w is above 1.
+        ValueError: C'C has a negative entry and w is above 1.
 
     >>> stay_norm(np.eye(5), 4)  # independent noise: the root of w
     2.0
@@ -47,14 +47,12 @@ def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
         stay: w, the longest stay in rounds.
 
     Raises:
-        ValueError: w is below 1, or C'C has a negative entry and w is above 1.
+        ValueError: C'C has a negative entry and w is above 1.
 
     >>> two_weeks = np.array([[3.0, 4.0], [0.0, 12.0]])
     >>> [mu_of_stays(two_weeks, None, w) for w in (1, 2)]
     [12.0, 13.0]
     """
-    if stay < 1:
-        raise ValueError(f"a stay must be at least 1 round, got {stay}")
     if stay > 1 and gram is not None and (gram < -_ROUNDING * np.abs(gram).max()).any():
         raise ValueError(
             "some weeks of a stay cancel others: C'C has a negative entry, so a person who changes"

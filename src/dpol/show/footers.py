@@ -35,7 +35,6 @@ AS_HARD_AS = "Telling adjacent inputs apart is at least as hard as telling N(0, 
 SAMPLERS = {
     "seeded": "Noise: seeded, so that anyone can repeat the run. Anyone with the seed can remove"
     " the noise. The guarantee is the one that the mechanisms would give with secret noise.",
-    "secure": "Noise: secure, from the operating system. Nobody can reproduce it.",
 }
 """Sentences on each source of noise, and what it means for anyone who knows it."""
 

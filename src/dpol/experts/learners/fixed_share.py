@@ -10,7 +10,7 @@ import numpy as np
 
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, Forecast, LearnerBank, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.privacy.guarantee import Origin
 
@@ -83,6 +83,3 @@ class FixedShareBank(LearnerBank[FixedShareState]):
             logs = np.log(weights + shares / weights.shape[2])
             state = FixedShareState(logs=logs, typical=typical)
         return state, state.logs.argmax(axis=2).T.astype(np.int32, order="C")
-
-    def forecast(self, state: FixedShareState, place: int) -> Forecast:
-        return Forecast(state.logs[place])

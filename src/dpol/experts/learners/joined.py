@@ -12,7 +12,6 @@ from dpol.core.arguments import check_kind
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import (
     Actions,
-    Forecast,
     LearnerBank,
     LocalAlgorithm,
     LocalSetup,
@@ -101,6 +100,3 @@ class LearnerAlone(LocalAlgorithm[Any]):
     ) -> tuple[Any, Actions]:
         state, actions = self.bank.step(state, observation)
         return state, actions[:, self.place]
-
-    def forecast(self, state: Any) -> Forecast | None:
-        return self.bank.forecast(state, self.place)

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
-from dpol.experts.interface import Actions, Forecast, LearnerBank, LocalSetup, Observation
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.privacy.guarantee import Origin
 
 WINDOWS = (8, 16, 32, 64)
@@ -111,18 +111,11 @@ class RidgeBank(LearnerBank[RidgeState]):
         state = RidgeState(tuple(sums), recent, state.grid)
         return state, actions.T.astype(np.int32, order="C")
 
-    def forecast(self, state: RidgeState, place: int) -> Forecast:
-        window, penalty = divmod(place, len(self.penalties))
-        sums = state.sums[window]
-        spare = np.empty_like(sums[0])
-        scores = self._scores(sums, self.windows[window], len(state.recent), spare)
-        return Forecast(next(itertools.islice(scores, penalty, None)))
-
     def _scores(self, sums: Sums, window: int, rounds: int, out: Floats) -> Iterator[Floats]:
         """Yield (R, n) scores for each penalty, in `out`: proportional to its predictions."""
         total, aged = sums
         for penalty in self.penalties.values():
-            share = slope_share(min(rounds, window), window, penalty) if rounds else 0.0
+            share = slope_share(min(rounds, window), window, penalty)
             yield np.add(total, np.multiply(share, aged, out=out), out=out)
 
 

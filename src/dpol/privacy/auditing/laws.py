@@ -13,13 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 from dpol.privacy.auditing.bounds import AuditResult, directions
-
-# The probabilities of a distribution may miss a sum of 1 by rounding.
-_ROUNDING = 1e-9
 
 
 def audit_covariance(
@@ -40,7 +36,7 @@ def audit_covariance(
         confidence: confidence of the lower bound, in (0, 1).
 
     Raises:
-        ValueError: shapes do not fit, an output is not finite, or the runs are too few.
+        ValueError: the runs are too few.
 
     >>> noise = np.random.default_rng(2).standard_normal((2, 5000, 3))
     >>> changes = np.eye(3)
@@ -51,17 +47,13 @@ def audit_covariance(
     """
     from scipy import stats
 
-    outputs = [real_array("outputs", sample) for sample in outputs]
-    changes = real_array("changes", changes)
     size = changes.shape[1]
-    if any(sample.ndim != 2 or sample.shape[1] != size for sample in outputs):
-        raise ValueError(f"outputs {[sample.shape for sample in outputs]}, changes {changes.shape}")
-    check_number("confidence", confidence, "(0, 1)")
     runs = min(len(sample) for sample in outputs)
     freedom = sum(len(sample) - 1 for sample in outputs) - size + 1
     if freedom < 1:
         raise ValueError(f"{runs} runs are too few for {size} coordinates")
-    squares = sum(np.einsum("ni,nj->ij", x, x, optimize=True) for x in map(_centred, outputs))
+    centred = (sample - sample.mean(axis=0) for sample in outputs)
+    squares = sum(np.einsum("ni,nj->ij", x, x, optimize=True) for x in centred)
     ratios = np.einsum("kp,pk->k", changes, directions(squares, changes.T))
     quantile = float(stats.chi2.ppf((1 - confidence) / len(changes), freedom))
     lower = math.sqrt(float(ratios.max()) * quantile)
@@ -87,23 +79,12 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
         law: (k,) probabilities of the outcomes 0..k-1.
         confidence: confidence of the lower bound, in (0, 1).
 
-    Raises:
-        ValueError: `law` is not a distribution, an outcome is outside it, or there are fewer than
-            4 runs.
-
     >>> outcomes = np.random.default_rng(1).integers(0, 5, 4000)
     >>> audit_fit(outcomes, np.full(5, 0.2)).verdict
     'consistent'
     >>> audit_fit(outcomes, np.array([0.1, 0.3, 0.2, 0.2, 0.2])).verdict
     'violated'
     """
-    law = real_array("law", law)
-    real_array("outcomes", outcomes)  # refuses masked ones
-    if not ((law >= 0).all() and abs(law.sum() - 1) <= _ROUNDING):
-        raise ValueError("law must be probabilities that sum to 1")
-    if len(outcomes) < 4 or outcomes.min() < 0 or outcomes.max() >= len(law):
-        raise ValueError(f"at least 4 outcomes of 0..{len(law) - 1} are needed")
-    check_number("confidence", confidence, "(0, 1)")
     chosen = outcomes[: len(outcomes) // 2]
     frequent = np.bincount(chosen, minlength=len(law)) > len(chosen) * law
     counted = frequent[outcomes[len(chosen) :]]
@@ -117,9 +98,3 @@ def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0
         runs=len(outcomes),
         method="fit",
     )
-
-
-def _centred(outputs: Floats) -> Floats:
-    if not np.isfinite(outputs).all():
-        raise ValueError("an output is not finite")
-    return np.asarray(outputs - outputs.mean(axis=0))

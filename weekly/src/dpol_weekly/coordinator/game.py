@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.intervals import NORMAL_90
-from dpol.core.randomness import Floats, replicate_generators
+from dpol.core.randomness import Floats
 from dpol.experts.interface import LocalSetup, Observation
-from dpol.experts.registry import make_members
+from dpol.experts.learners.random_effects import RandomEffectsBank
 from dpol_weekly.coordinator.evidence import Reports
 from dpol_weekly.coordinator.settings import Coordination
 from dpol_weekly.deployment import Deployment
@@ -69,9 +69,7 @@ def play(reports: Reports) -> Iterator[Law]:
     >>> np.argsort(-last.scores).tolist()
     [1, 2, 0]
     """
-    (member,) = make_members("random-effects")
-    algorithm: Any = member.algorithm
-    unused = replicate_generators(0, ("live",), [0], "unused")  # it draws nothing
+    bank = RandomEffectsBank()
     state: Any = None
     level: float | None = None
     seen = changes = 0
@@ -85,14 +83,14 @@ def play(reports: Reports) -> Iterator[Law]:
                 continue
             first = np.where(reported, noise, mean[1])[None]
             setup = _setup(first, reports.known_capacity()[period:])
-            state, _ = algorithm.step(algorithm.init(setup), None, unused)
+            state, _ = bank.step(bank.init(setup), None)
         observation = Observation(
             gains=np.where(reported, shares, mean[0])[None],
             noise_scale=np.where(reported, noise, mean[1]),
             reported=None if reported.all() else reported.astype(float),
         )
-        state, _ = algorithm.step(state, observation, unused)
-        forecast = algorithm.forecast(state)
+        state, _ = bank.step(state, observation)
+        forecast = bank.forecast(state)
         if not observation.silent:
             before, level = level, float(forecast.level[0, 0])
             if before is not None:

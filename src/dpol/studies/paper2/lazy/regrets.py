@@ -40,7 +40,6 @@ def central_guarantee(
         sensitivity_unit=sensitivity_unit,
         mu=mu,
         model="central",
-        sampler="seeded",
         epsilon_delta=epsilon_delta,
     )
 
