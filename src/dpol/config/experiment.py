@@ -6,12 +6,12 @@ Only this module knows both the models of a config and the registry of algorithm
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from dpol.config.models import Config, Form, form_of
+from dpol.config.models import Config, model_of
 from dpol.config.rules import OF_ALGORITHMS, OF_KEYS
 from dpol.core.errors import ConfigError, Key
 from dpol.core.plugins import refuse_taken
@@ -94,11 +94,11 @@ def parse_experiment(raw: object, place: str) -> Experiment:
         refuse_taken(NOISES, NOISE_GROUP)
         refuse_taken(STUDIES, STUDY_GROUP)
         members, problems = _members(raw.get("suites"))
-        form = form_of(raw)
-        config = form.parse(raw)
+        model = model_of(raw)
+        config = model.model_validate(raw)
     except ValidationError as error:
-        problems = [*problems_of(error, form.model, form.named(raw)), *problems]
-        raise refusal(place, [_as_written(it, raw, form) for it in problems]) from None
+        problems = [*problems_of(error, model, raw), *problems]
+        raise refusal(place, [_as_written(it, raw) for it in problems]) from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
     if not problems:
@@ -107,17 +107,16 @@ def parse_experiment(raw: object, place: str) -> Experiment:
     rules = OF_KEYS if problems else (*OF_ALGORITHMS, *OF_KEYS)
     problems += [problem for rule in rules for problem in rule(config, members)]
     if problems:
-        raise refusal(place, [_as_written(it, raw, form) for it in problems])
+        raise refusal(place, [_as_written(it, raw) for it in problems])
     return Experiment(config, members)
 
 
-def _as_written(problem: Problem, raw: Mapping[str, object], form: Form) -> Problem:
+def _as_written(problem: Problem, raw: object) -> Problem:
     """Return the problem at a key that is in the file; the value of any other key is a default."""
-    first, *others = problem.location
-    location = (form.keys.get(str(first), first), *others)
+    location = problem.location
     depth = _depth(raw, location)
     if problem.value is MISSING or depth in (0, len(location)):
-        return replace(problem, location=location)
+        return problem
     unwritten = f"{Key(location[depth:])} is not given, so it is {problem.shown}: "
     return Problem(location[:depth], MISSING, (unwritten, problem.allowed))
 

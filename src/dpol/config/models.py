@@ -7,10 +7,10 @@ schema takes whole descriptions, the manual first paragraphs. Rules across keys 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt, create_model
 
@@ -112,11 +112,11 @@ class Config(Settings):
     A job plays as many replicates at a time as fit (at least one). Results do not depend on it."""
     report: Report = Report()
     comparison: Comparison = Comparison()
-    _others: tuple[Study, ...] = ()
+    others: ClassVar[tuple[Study, ...]] = ()
 
     def studies(self) -> list[tuple[Study, Any]]:
         """Return the requested studies, each with its block; studies of other packages are last."""
-        every = (*load_studies().values(), *self._others)
+        every = (*load_studies().values(), *self.others)
         blocks = ((study, self.block(study.name)) for study in every)
         return [(study, block) for study, block in blocks if block is not None]
 
@@ -226,53 +226,38 @@ class Config(Settings):
         )
 
 
-def with_blocks(studies: Iterable[Study]) -> type[Config]:
-    """Return the model of a config with a block for each study."""
+def with_blocks(model: type[Config], studies: Mapping[str, Study]) -> type[Config]:
+    """Return a model with a block for each study, which a config gives under the study's key."""
     blocks: dict[str, Any] = {
-        study.name: (study.settings | None, None)
-        for study in studies
-        if study.name not in Config.model_fields and not hasattr(Config, study.name)
+        study.name: (study.settings | None, Field(None, alias=key))
+        for key, study in studies.items()
     }
-    return create_model("Config", __base__=Config, __doc__="One experiment.", **blocks)
+    return create_model("Config", __base__=model, __doc__="One experiment.", **blocks)
 
 
-WHOLE = with_blocks(load_studies().values())
+WHOLE = with_blocks(
+    Config,
+    {
+        name: study
+        for name, study in load_studies().items()
+        if name not in Config.model_fields and not hasattr(Config, name)
+    },
+)
 """The model of a config with the blocks of all studies in dpol."""
 
 
-@dataclass(frozen=True)
-class Form:
-    """The model of one config, with blocks for the studies that it names.
+def model_of(raw: Mapping[str, Any]) -> type[Config]:
+    """Return the model of a config, with a block for each study of another package that it names.
 
-    Args:
-        model: model of the config.
-        keys: key in the config of each study of another package, by the study's name.
-        others: studies of other packages.
+    Raises:
+        ValueError: a study cannot be imported, or has the name of a key of dpol.
     """
-
-    model: type[Config]
-    keys: Mapping[str, str]
-    others: tuple[Study, ...]
-
-    def named(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the config with each study of another package under its name."""
-        names = {key: name for name, key in self.keys.items()}
-        return {names.get(key, key): raw[key] for key in raw}
-
-    def parse(self, raw: Mapping[str, Any]) -> Config:
-        """Return the checked config. Raises ValidationError if a key breaks its rule."""
-        config = self.model.model_validate(self.named(raw))
-        config._others = self.others
-        return config
-
-
-def form_of(raw: Mapping[str, Any]) -> Form:
-    """Return the form of a config. Raises ValueError if a study cannot be imported."""
     others = {key: study for key in raw if (study := _outside(str(key)))}
-    keys = {study.name: key for key, study in others.items()}
-    studies = tuple(others.values())
-    model = with_blocks([*load_studies().values(), *studies]) if studies else WHOLE
-    return Form(model, keys, studies)
+    if not others:
+        return WHOLE
+    model = with_blocks(WHOLE, others)
+    model.others = tuple(others.values())
+    return model
 
 
 def _outside(key: str) -> Study | None:
