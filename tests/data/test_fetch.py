@@ -37,7 +37,6 @@ from dpol.data.tables.table_format import Format
 COLUMNS = ("hospital", "week", "state", "beds")
 QUERY = Query(
     columns=COLUMNS,
-    needed=COLUMNS,
     where="state in ('NM','O''Brien')",
     order=("week", "hospital"),
 )
