@@ -18,17 +18,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import numpy as np
-import pandas as pd
 import pytest
 import requests
 
-from code_blocks import ROOT
 from data.drawn import dataset
-from dpol.config.experiment import load_experiment
 from dpol.core.errors import FetchError
 from dpol.data import fetch as module
-from dpol.data.cleaning import clean_table
 from dpol.data.fetch import fetch_table
 from dpol.data.query import Query, must_fetch, query_for
 from dpol.data.settings import WebSource
@@ -460,65 +455,3 @@ def test_a_dataset_asks_for_its_columns_groups_and_periods(
     state = ["state"] if "group" not in columns else []
     assert list(query.columns) == ["hospital", "week", *state, "title", "patients", "beds", "adult"]
     assert (query.where, query.soql["$order"]) == (where, "week,hospital,:id")
-
-
-# What the paper says of its table -----------------------------------------------------------------
-
-
-def papers_table(change: str) -> bytes:
-    """Return a table with the paper's hospitals, weeks and fewest beds, or with one thing changed.
-
-    The fewest beds are 4.3 to 14.6 by state, or by state and week.
-    """
-    sizes, weeks = (
-        {"NM": 24, "PA": 146, "CA": 293},
-        np.datetime64("2020-08-09") + 7 * np.arange(148),
-    )
-    least = {"NM": 4.3, "PA": 9.0, "CA": 14.6 if change != "beds" else 14.7}
-    if change == "by week":
-        least = {"NM": 14.6, "PA": 9.0, "CA": 9.0}
-    cells = [
-        (f"{state}{i:03}", week, state, 14.6 + i if i else least[state])
-        for state, size in sizes.items()
-        for i in range(size)
-        for week in weeks
-    ]
-    table = pd.DataFrame(cells, columns=["hospital_pk", "collection_week", "state", "beds"])
-    if change == "by week":
-        table.loc[0, "beds"] = 4.3
-    lost = {
-        "hospital": table["hospital_pk"] == "NM023",
-        "week": table["collection_week"] == weeks[9],
-    }
-    lost["week"] &= table["state"] == "PA"
-    table = table[~lost[change]] if change in lost else table
-    config = load_experiment(ROOT / "config/paper.yaml").config
-    for name in config.dataset.needed_columns.needed():
-        if name not in table:
-            table = table.assign(**{name: table["beds"] if "beds_7" in name else 1})
-    return table.to_csv(index=False).encode()
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("by state", []),
-        ("by week", []),
-        ("hospital", ["stream NM has 23 hospitals; the paper has 24"]),
-        ("week", ["stream PA has 147 periods; the paper has 148"]),
-        ("beds", ["the smallest capacity is 4.3 to 14.7 by stream and period, 4.3 to 14.7 by"
-                  " stream; in the paper it is 4.3 to 14.6"]),
-    ],
-)  # fmt: skip
-def test_a_run_says_what_the_paper_says_otherwise_of_a_fetched_table_and_goes_on(
-    server: Server, fetch: Fetch, change: str, said: list[str]
-) -> None:
-    config = load_experiment(ROOT / "config/paper.yaml").config
-    server.faults["file"] = [lambda answer: replace(answer, body=papers_table(change))]
-    web = {"kind": "web", "endpoints": [server.at("file")], "file": "raw/t.csv.gz"}
-    query = query_for(config.dataset, config.streams)
-    fetch_table(WebSource.model_validate(web), query, fetch.table, fetch.log.append)
-    local = config.dataset.as_local(str(fetch.table))
-    panel, report = clean_table(fetch.table, local, config.streams, reported=config.reported)
-    assert [text for text in report["warnings"] if "the paper" in text] == said
-    assert panel.table["stream"].nunique() == 3
