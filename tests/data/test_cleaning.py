@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.drawn import (
@@ -312,6 +312,7 @@ def by_hand(
     return cells
 
 
+@settings(max_examples=20)
 @given(drawn=drawings(), max_carry=st.integers(0, 4), data=st.data())
 def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
     drawn: Drawn, max_carry: int, data: st.DataObject
