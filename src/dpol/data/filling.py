@@ -48,7 +48,7 @@ def fill(
     rows = rows.assign(**{name: rows[rules_of].any(axis=1) for name, rules_of in flagged.items()})
     names = ["count", "capacity", "row", *flagged]
     wide = rows.pivot(index="period", columns="entity", values=names).astype(float)
-    count, capacity, row, *flags = (wide[name] for name in names)
+    count, capacity, row, *flags = (pd.DataFrame(wide[name]) for name in names)
     summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
     stays = count.notna().any(axis=1)
     absent = idle & (rules.capacity_zero == "absent")

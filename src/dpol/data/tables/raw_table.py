@@ -400,7 +400,7 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
     if merges:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
     if long:
-        refuse_columns(raw.file, dataset.read_columns, list(raw.cells))
+        refuse_columns(raw.file, dataset.read_columns, list(raw.cells.columns))
         return raw
     if form.layout == "wide":
         made, kept = columns.entity, columns_of(columns.period)
