@@ -16,7 +16,6 @@ from dpol.core.errors import ConfigError
 from dpol.core.settings import Settings
 from dpol.core.yaml_files import read_yaml
 from dpol.data.settings import Dataset
-from dpol.studies.games.study import points
 from small_config import DELETED, GAINS, LOCAL, SMALL, WEB, changed
 
 
@@ -61,11 +60,6 @@ def test_streams_without_a_group_column_have_the_one_group_all():
 )  # fmt: skip
 def test_a_made_up_table_may_be_declared(source, simulated):
     assert Dataset.model_validate({"source": source}).simulated is simulated
-
-
-def test_10_000_jobs_can_be_planned():
-    config = parse({"replicates": 1000, "block_replicates": 1}).config
-    assert len(points(config.games, config.facts)) == 10_000
 
 
 def test_parsing_leaves_the_raw_config_alone():
