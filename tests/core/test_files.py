@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import tempfile
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import OutputError
-from dpol.core.files import atomic_path, check_writable, locked, sha256, write_json, write_text
+from dpol.core.files import atomic_path, check_writable, locked, write_json, write_text
 
 REMEDIES = {
     errno.ENOSPC: "the disk is full; free some space and run again",
@@ -154,9 +153,3 @@ def test_json_is_utf8_sorted_indented_and_ends_with_a_newline(tmp_path):
     path = tmp_path / "x.json"
     write_json(path, {"b": [1, 0.1], "a": "Peña"})
     assert path.read_bytes() == '{\n  "a": "Peña",\n  "b": [\n    1,\n    0.1\n  ]\n}\n'.encode()
-
-
-@pytest.mark.parametrize("content", [b"", b"x" * 1_000_000], ids=len)
-def test_sha256_is_that_of_the_bytes(tmp_path, content):
-    (tmp_path / "x").write_bytes(content)
-    assert sha256(tmp_path / "x") == hashlib.sha256(content).hexdigest()

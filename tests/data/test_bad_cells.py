@@ -10,6 +10,7 @@ from data.drawn import (
     clean,
     counts,
     dataset,
+    of_period,
     refused,
     row,
     rows,
@@ -19,7 +20,6 @@ from data.drawn import (
 )
 from dpol.core.errors import DataError
 from dpol.data.tables.bad_cells import BadCells, refuse_cells
-from grids import each_and_corners
 
 COUNT_WANTED = "a number from 0 to 999,999,999"
 BEDS_WANTED = "0 or a number from 0.000001 to 999,999,999"
@@ -60,20 +60,19 @@ hospitals.csv: 7 cells cannot be used
         assert f"dataset.{remedy}" in refused(of)
 
 
-@pytest.mark.parametrize(
-    ("text", "column"),
-    each_and_corners(
-        [
-            "1 234",
-            *["nan", "True", "0x", "16,8", "12%", "1.2.3", "inf", "1e400", "1e-400", "1e12", "３"],
-        ],
-        ["patients", "beds", "cases"],
-    ),
-)
-def test_a_text_is_refused_in_every_column_of_numbers(text: str, column: str) -> None:
-    of = [{**row, "cases": "1"} for row in with_cells()]
-    of[2][column] = of[4][column] = text
-    assert f"{text!r}: 2 cells, first in row 4" in refused(of, dataset({"cases": ["cases"]}))
+NO_NUMBERS = [
+    *("1 234", "nan", "True", "0x", "16,8", "12%", "1.2.3", "inf", "1e400", "1e-400", "1e12", "３"),
+]
+
+
+@pytest.mark.parametrize("column", ["patients", "beds", "cases"])
+def test_what_is_no_number_is_refused_in_every_column_of_numbers(column: str) -> None:
+    of = [{**row, "cases": "1"} for row in of_period(week(0), "abcdefghijkl")]
+    for cells, text in zip(of, NO_NUMBERS, strict=True):
+        cells[column] = text
+    said = refused(of, dataset({"cases": ["cases"]}))
+    for place, text in enumerate(NO_NUMBERS, start=2):
+        assert f"{text!r}: 1 cell, first in row {place}" in said
 
 
 def test_a_capacity_so_small_that_its_noise_would_drown_all_is_refused() -> None:
@@ -97,29 +96,29 @@ def test_of_many_columns_20_are_named() -> None:
 # Dates -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("", "NA", "soon", "2021-02-30", "31/01/2021", "2021-13-01", "now", "today"),
-        *("2023-09-04Tgarbage", "2023-09-04 25:61", "2023-09-04 24:00", "2023-09-04T", "2023-09-04 "
-          "08", "2023-09-04T08:30:61", "2023-09-04T08:30:00+99:00"),
-        *("２０２１-02-05", "2021-01-0３", "٢٠٢١-02-05"),
-        *("0000-01-01", "0001-01-01", "1500-01-01", "1899-12-31", "2101-01-01", "2262-04-12"),
-        *("9999-12-31", "12021-01-03", "2021-1-3"),
-    ],
-)  # fmt: skip
-def test_what_is_no_date_from_1900_to_2100_is_refused_and_never_dropped(value: str) -> None:
-    held = repr(value) if value else "nothing"
-    assert f"\n    {held}: 1 cell, first in row 5\n" in refused(with_cells((3, "week", value)))
+NO_DATES = [
+    *("", "NA", "soon", "2021-02-30", "31/01/2021", "2021-13-01", "now", "today"),
+    *("2023-09-04Tgarbage", "2023-09-04 25:61", "2023-09-04 24:00", "2023-09-04T", "2023-09-04 08",
+      "2023-09-04T08:30:61", "2023-09-04T08:30:00+99:00"),
+    *("２０２１-02-05", "2021-01-0３", "٢٠٢١-02-05"),
+    *("0000-01-01", "0001-01-01", "1500-01-01", "1899-12-31", "2101-01-01", "2262-04-12"),
+    *("9999-12-31", "12021-01-03", "2021-1-3"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "time",
-    ["", "T00:00:00.000", " 00:00:00.000000000", "T08:30:00", " 23:59", "T00:00:00Z",
-     "T08:30:00.5+02:00"],
-)  # fmt: skip
-def test_dates_may_carry_a_time_of_day(time: str) -> None:
-    of = with_cells((0, "week", week(0) + time))
+@pytest.mark.parametrize("values", [NO_DATES[:13], NO_DATES[13:]])
+def test_what_is_no_date_from_1900_to_2100_is_refused_and_never_dropped(values: list[str]) -> None:
+    said = refused([*of_period(week(0), "ab"), *(row("A", "c", day, "1", "9") for day in values)])
+    for place, value in enumerate(values, start=4):
+        held = repr(value) if value else "nothing"
+        assert f"\n    {held}: 1 cell, first in row {place}\n" in said
+
+
+def test_dates_may_carry_a_time_of_day() -> None:
+    of = with_cells()
+    times = ["", "T00:00:00.000", " 00:00:00.000000000", "T08:30:00", " 23:59", "T00:00:00Z"]
+    for cells, time in zip(of, [*times, "T08:30:00.5+02:00"], strict=False):
+        cells["week"] += time
     assert clean(of).reports[0].periods == 5
 
 

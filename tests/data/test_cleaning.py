@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.drawn import (
@@ -25,7 +26,7 @@ from data.drawn import (
     table,
     week,
 )
-from dpol.data.cleaning import clean_panel
+from dpol.data.cleaning import clean_panel, clean_table
 from dpol.data.panel import PANEL, RULES, SELECTIONS, StreamReport
 
 
@@ -310,6 +311,7 @@ def by_hand(
     return cells
 
 
+@settings(max_examples=20)
 @given(drawn=drawings(), max_carry=st.integers(0, 4), data=st.data())
 def test_any_table_is_cleaned_as_by_hand_in_any_order_of_rows(
     drawn: Drawn, max_carry: int, data: st.DataObject
@@ -404,3 +406,28 @@ def test_a_listed_entity_that_cannot_play_is_refused() -> None:
     drawn = {**FOUR, "e": ("9", "0")}
     said = refused(drawn, dataset(entities=["a", "b", "e"], min_total_cases=100))
     assert said.endswith("or a capacity above 0, in the chosen groups and periods:\n  'e'")
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "said"),
+    [
+        ({}, []),
+        ({"least": [5, 9]}, []),
+        ({"entities": {"S": 3}, "least": None}, ["stream S has 2 hospitals; the paper has 3"]),
+        ({"periods": 1_000},
+         [f"stream {label} has 2 periods; the paper has 1,000" for label in ("S", "T")]),
+        ({"least": [5, 14]}, ["the smallest capacity is 5 to 20 by stream and period, 5 to 9 by"
+                              " stream; in the paper it is 5 to 14"]),
+    ],
+)  # fmt: skip
+def test_a_table_unlike_the_papers_is_cleaned_with_a_warning(
+    tmp_path: Path, otherwise: dict[str, Any], said: list[str]
+) -> None:
+    """The fewest beds are 5 to 9 by stream, and 5 to 20 by stream and week."""
+    here = rows({"a": ("1 1", "5 20"), "h": ("1 1", "30 30")}, "A")
+    there = rows({"b": ("1 1", "9 14"), "k": ("1 1", "30 30")}, "B")
+    pd.DataFrame([*here, *there]).to_csv(tmp_path / "t.csv", index=False)
+    reported = {"entities": {"S": 2, "T": 2}, "periods": 2, "least": [5, 20], **otherwise}
+    both = streams(S=["A"], T=["B"])
+    panel, report = clean_table(tmp_path / "t.csv", dataset(), both, reported=reported)
+    assert report["warnings"] == panel.warnings == (*said,)

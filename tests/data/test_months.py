@@ -37,7 +37,7 @@ def without_dates(panel: CleanPanel) -> tuple[pd.DataFrame, list[Any]]:
     return panel.table.assign(period=places), [report.cells, report.dropped, lost]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8)
 @given(
     lines=st.lists(st.lists(cells, min_size=8, max_size=8), min_size=1, max_size=3),
     max_carry=st.integers(0, 3), months=st.sampled_from([1, 3, 12]),
@@ -90,7 +90,7 @@ def test_months_that_overlap_or_begin_later_are_refused() -> None:
     assert "dataset.format.date: YYYY-M" in message
 
 
-@given(months=st.sampled_from([1, 3, 12]), first=st.integers(0, 40))
+@pytest.mark.parametrize(("months", "first"), [(1, 2), (1, 38), (3, 0), (12, 1)])
 def test_last_days_of_months_end_the_periods_that_first_days_begin(months: int, first: int) -> None:
     starts = pd.to_datetime([month(first + t, months) for t in range(4)])
     ends = starts + pd.DateOffset(months=months) - pd.Timedelta(days=1)

@@ -397,14 +397,13 @@ def renamed(t: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("change", [large, averages, rising, opening, renamed])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_table_that_means_what_it_shows_is_not_asked_about(change, seed, here, capsys) -> None:
-    change(wards(12, 12 if change is rising else 40, seed)).to_csv("t.csv", index=False)
+def test_a_table_that_means_what_it_shows_is_not_asked_about(change, here, capsys) -> None:
+    change(wards(12, 12 if change is rising else 40)).to_csv("t.csv", index=False)
     assert main(["new", "dataset", "t.csv", *BEDS]) == 0, capsys.readouterr().err
     assert "left out" not in capsys.readouterr().out
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(3, 30))
 def test_random_panels_are_not_asked_about(seed: int, n: int, periods: int) -> None:
     rng = np.random.default_rng(seed)

@@ -1,11 +1,9 @@
-"""Names of entities: which are allowed, and which look too alike to be two entities."""
+"""Names of entities that look too alike to be two entities."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-
-from dpol.core.spreadsheets import spreadsheet_text
 
 # Letters of other scripts that look like Latin ones, in lower case; some look alike only as
 # capitals.
@@ -14,22 +12,6 @@ _LOOK_ALIKES = str.maketrans(
     | dict(zip("αβεζηικμνορτυχϲ", "abezhikmnoptyxc", strict=True))
     | dict(zip("ıɑɡʼ−", "iag--", strict=True))
 )
-# Printable according to Unicode, but invisible.
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-
-
-def fault_of(name: str) -> str:
-    """Return the rule that a name breaks, and the remedy; empty if the name is allowed."""
-    if not name or not name.isprintable() or _INVISIBLE.search(name):
-        return "must be plain text, without line breaks and invisible characters"
-    plain = unicodedata.normalize("NFKC", name)
-    if spreadsheet_text(plain) != plain:
-        return (
-            "begins with = + - or @, which a spreadsheet takes for a formula; write it differently"
-        )
-    return ""
 
 
 def folded(name: str) -> str:

@@ -102,8 +102,6 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
     >>> replicate_numbers(3), replicate_numbers([7, 8])
     ((0, 1, 2), (7, 8))
     """
-    if isinstance(replicates, range) and replicates and min(replicates[0], replicates[-1]) >= 0:
-        return tuple(replicates)  # as below, in no time
     listed = isinstance(replicates, Sequence | np.ndarray) and not isinstance(replicates, str)
     numbers: Any = replicates
     if not listed:

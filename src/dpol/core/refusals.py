@@ -92,7 +92,8 @@ def _place(detail: Any, models: list[Any], raw: object) -> tuple[tuple[str | int
         if len(models) > 1 and (tagged := [each for each in models if part in _kinds(each)]):
             models = tagged
             continue
-        fields = [each.model_fields[part] for each in models if part in each.model_fields]
+        known = (it for each in models for it in each.model_fields.items())
+        fields = [field for name, field in known if part in (name, field.alias)]
         models = [each for field in fields for each in _models(field.annotation)] or models
         items = inside(raw)
         if fields or str(part) in items:

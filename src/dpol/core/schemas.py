@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as arrow
 
-KINDS: Mapping[str, tuple[str, str]] = {
-    "text": ("text", "OSTU"),
-    "whole": ("whole number", "iu"),
-    "number": ("number", "fiu"),
-    "numbers": ("list of numbers", "Of"),
-    "truth": ("true or false", "b"),
-    "date": ("date", "M"),
+KINDS: Mapping[str, tuple[str, str, str]] = {
+    "text": ("text", "OSTU", "object"),
+    "whole": ("whole number", "iu", "int64"),
+    "number": ("number", "fiu", "float64"),
+    "numbers": ("list of numbers", "Of", "object"),
+    "truth": ("true or false", "b", "bool"),
+    "date": ("date", "M", "datetime64[ms]"),
 }
-"""The manual's word for each kind of column, and NumPy's letters for its types."""
+"""The manual's word for each kind of column, NumPy's letters for its types, and the usual type."""
 
 
 @dataclass(frozen=True)
@@ -78,19 +78,10 @@ class Schema:
                 required cell is empty.
         """
         if frame.empty and self.may_be_empty:
-            return self._without_rows()
+            return _without_rows(self.columns)
         if wrong := next(self._problems(frame), ""):
             raise DataError(f"{place}: {wrong}; delete it and run snakemake again")
         return frame[list(self.columns)]
-
-    def _without_rows(self) -> pd.DataFrame:
-        import pandas as pd
-
-        kinds = {name: KINDS[column.kind][1][0] for name, column in self.columns.items()}
-        types = {"M": "datetime64[ms]", "i": "int64", "f": "float64", "b": "bool"}
-        return pd.DataFrame(
-            {name: pd.Series(dtype=types.get(kind, "object")) for name, kind in kinds.items()}
-        )
 
     def _problems(self, frame: pd.DataFrame) -> Iterator[str]:
         if frame.empty:
@@ -98,12 +89,19 @@ class Schema:
         yield from (f"lacks column {name}" for name in self.columns if name not in frame)
         yield from (f"has an unknown column {name}" for name in frame if name not in self.columns)
         for name, column in self.columns.items():
-            word, letters = KINDS[column.kind]
+            word, letters, _ = KINDS[column.kind]
             cells = frame[name]
-            if (cells.dtype.kind if hasattr(cells.dtype, "kind") else "O") not in letters:
+            if cells.dtype.kind not in letters:
                 yield f"column {name} must be {word}, got {cells.dtype}"
             if not column.optional and (empty := cells.isna().to_numpy()).any():
                 yield f"column {name}, row {int(empty.argmax())}, is empty"
+
+
+def _without_rows(columns: Mapping[str, Column]) -> pd.DataFrame:
+    import pandas as pd
+
+    types = {name: KINDS[column.kind][2] for name, column in columns.items()}
+    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
 
 
 @cache

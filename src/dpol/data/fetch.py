@@ -7,10 +7,8 @@ import hashlib
 import importlib.metadata
 import itertools
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -122,7 +120,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
     with _get(session, url, asked) as answer:
         _download(answer, endpoint.sha256, table)
     try:
-        rows = len(read_table(table, query.needed, query.form).cells)
+        rows = len(read_table(table, query.columns or query.order, query.form).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):
@@ -139,22 +137,12 @@ def _get(session: requests.Session, url: str, asked: Mapping[str, str]) -> reque
     """Return an answer with status 200, its body not yet read.
 
     Raises:
-        _BrokenError: a status that may pass, or no whole head of an answer within `SILENCE`.
+        _BrokenError: a status that may pass, or a silence of `SILENCE`.
         FetchError: no answer, another status, or a redirect to an address without encryption.
     """
-    head: Future[requests.Response] = Future()
-
-    def ask() -> None:
-        try:
-            head.set_result(session.get(url, params=asked, timeout=SILENCE, stream=True))
-        except Exception as error:  # told by `head`
-            head.set_exception(error)
-
-    # The timeout of requests is for each byte. A thread that waits longer ends with the process.
-    threading.Thread(target=ask, daemon=True).start()
     try:
-        answer = head.result(SILENCE)
-    except (requests.Timeout, TimeoutError):
+        answer = session.get(url, params=asked, timeout=SILENCE, stream=True)
+    except requests.Timeout:
         raise _BrokenError(f"no answer within {SILENCE:g} s") from None
     except (requests.RequestException, ValueError) as error:  # a redirect may be no address
         raise FetchError(f"no answer: {_innermost(error)}") from error

@@ -46,10 +46,9 @@ def fill(
     flagged = {"summed": ["summed_counts"], "hidden": HIDDEN, "idle": ["idle_counts"],
                "summed_beds": ["summed_capacities"]}  # fmt: skip
     rows = rows.assign(**{name: rows[rules_of].any(axis=1) for name, rules_of in flagged.items()})
-    count, capacity, row, *flags = (
-        rows.pivot(index="period", columns="entity", values=name).astype(float)
-        for name in ("count", "capacity", "row", *flagged)
-    )
+    names = ["count", "capacity", "row", *flagged]
+    wide = rows.pivot(index="period", columns="entity", values=names).astype(float)
+    count, capacity, row, *flags = (pd.DataFrame(wide[name]) for name in names)
     summed, hidden, idle, summed_beds = (flag == 1 for flag in flags)
     stays = count.notna().any(axis=1)
     absent = idle & (rules.capacity_zero == "absent")

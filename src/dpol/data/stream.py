@@ -64,10 +64,10 @@ _ROUNDING = 1e-12
 _GIVEN = "sensitivity"
 _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("round", "expert"), np.int64),
-    **dict.fromkeys(("gain", "gains", "capacity", _GIVEN, "given_sensitivity"), np.float64),
-    **dict.fromkeys(("period", "periods"), "datetime64[D]"),
+    **dict.fromkeys(("gain", "capacity", _GIVEN), np.float64),
+    "period": "datetime64[D]",
 }
-"""Types of columns and of a stream's arrays; all other columns hold text."""
+"""Types of columns; all other columns hold text."""
 STREAM_COLUMNS = ("round", "period", "expert", "entity", "name", "gain", "capacity")
 """Columns of the file of a stream with capacities."""
 GIVEN_COLUMNS = (*STREAM_COLUMNS[:-1], _GIVEN)
@@ -122,7 +122,7 @@ class GainStream:
     def __post_init__(self) -> None:
         for name in ("gains", "capacity", "given_sensitivity", "periods"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _frozen(name, getattr(self, name), _DTYPES[name]))
+                object.__setattr__(self, name, _frozen(name, getattr(self, name)))
         object.__setattr__(self, "names", self.names or self.entities)
         if not isinstance(self.label, str):
             raise DataError(f"the label of a stream must be text, got {self.label!r}")
@@ -188,9 +188,10 @@ class GainStream:
         return pd.DataFrame(_columns(self))
 
 
-def _frozen(name: str, values: Any, dtype: Any) -> NDArray[Any]:
+def _frozen(name: str, values: Any) -> NDArray[Any]:
     try:
-        array = np.array(values, dtype) if name == "periods" else real_array(name, values)
+        days = name == "periods"
+        array = np.array(values, "datetime64[D]") if days else real_array(name, values)
     except (TypeError, ValueError) as error:
         raise DataError(f"a stream's arrays must be rectangular, of numbers: {error}") from None
     array.flags.writeable = False
@@ -435,10 +436,8 @@ def write_stream(stream: GainStream, path: Path | str) -> None:
 
     check_kind("stream", stream, GainStream, MAKE_STREAM)
     columns: dict[str, Any] = _columns(stream)
-    for name, texts in (("entity", stream.entities), ("name", stream.names)):
-        # Experts may share a name; a dictionary with duplicates would be written in random bytes.
-        coded = pa.array(list(texts), pa.string()).dictionary_encode()
-        columns[name] = coded.take(pa.array(columns["expert"]))
+    for name in ("entity", "name"):
+        columns[name] = pa.array(columns[name], pa.string()).dictionary_encode()
     table = pa.table(columns)
     about = {key: getattr(stream, key) for key in _FACTS}
     if stream.stay > 1:  # keep the bytes of files with the papers' unit

@@ -12,7 +12,6 @@ from typing import Annotated
 from pydantic import Field
 
 from dpol.core.errors import ConfigError
-from dpol.core.names import fault_of
 from dpol.core.settings import Problem, Settings
 from dpol.core.suggestions import nearest
 from dpol.core.yaml_files import read_yaml
@@ -48,9 +47,6 @@ class Coordination(Settings):
                 if name not in deployment.entities:
                     told = nearest(name, deployment.entities)
                     yield Problem((key,), name, f"is not an entity of {deployment.name}{told}")
-        for name, title in self.titles.items():
-            if fault := fault_of(title):
-                yield Problem(("titles", name), title, fault)
 
 
 def read_coordination(folder: Path, deployment: Deployment) -> Coordination:
