@@ -166,6 +166,9 @@ def test_a_file_without_keys_is_refused(refused, content):
     assert refused(content) == "has no keys; config/config.yaml is an example"
 
 
+BOMB = b"a: &a [%s]\nb: &b [%s]\nc: [%s]\n" % (b"x," * 99, b"*a," * 99, b"*b," * 99)
+
+
 @pytest.mark.parametrize(
     ("content", "start"),
     [
@@ -182,8 +185,10 @@ def test_a_file_without_keys_is_refused(refused, content):
                 b"run: !!int x\n",
                 b"? [run]\n: x\n",
                 b"seed: " + b"9" * 5000 + b"\n",
+                BOMB,
             )
         ),
+        (b"run: &a [*a]\n", "is not YAML: line 1: aliases make this block endless or far"),
     ],
 )
 def test_what_is_not_plain_yaml_is_refused(refused, content, start):
@@ -217,6 +222,9 @@ def test_cleaning_does_not_depend_on_where_a_table_comes_from_nor_on_titles():
     ]
     assert len({*texts[:4]}) == 1
     assert texts[4] != texts[0]
+
+
+# ---- junk ----------------------------------------------------------------------------------------
 
 
 # ---- the report that follows from what is played -------------------------------------------------

@@ -1,4 +1,4 @@
-"""Reading YAML files with plain values only, without repeated keys."""
+"""Reading YAML files with plain values only, without repeated keys or endless aliases."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def parse_yaml(text: str, place: str) -> object:
         ConfigError: the text is not such YAML.
     """
     try:
-        return yaml.load(text, _UniqueKeys)
+        loader = _UniqueKeys(text)
+        root = loader.get_single_node()
+        _size(root, {})
+        return None if root is None else loader.construct_document(root)
     except _OtherNumber as error:
         raise ConfigError(f"{place}: {_in_words(error)}") from None
     except yaml.MarkedYAMLError as error:
@@ -49,6 +52,28 @@ def parse_yaml(text: str, place: str) -> object:
         raise ConfigError(
             f"{place}: is nested too deeply; a config has only a few levels"
         ) from None
+
+
+_MOST_NODES = 100_000
+
+
+def _size(node: yaml.Node | None, sizes: dict[yaml.Node, int]) -> int:
+    """Count the nodes of YAML with its aliases expanded; `sizes` is 0 for nodes being counted.
+
+    Raises:
+        ValueError: the YAML is huge, or contains itself.
+    """
+    if node is None:
+        return 0
+    if node not in sizes:
+        sizes[node] = 0
+        parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+        inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+        sizes[node] = 1 + sum(_size(one, sizes) for one in inner)
+    if not 0 < sizes[node] <= _MOST_NODES:
+        line = node.start_mark.line + 1
+        raise ValueError(f"line {line}: aliases make this block endless or far too large")
+    return sizes[node]
 
 
 def _in_words(error: yaml.MarkedYAMLError) -> str:
