@@ -55,6 +55,7 @@ def test_a_clean_table_becomes_the_panel_cell_by_cell() -> None:
             missing_periods=(),
             smallest_capacity=4.0,
             largest_density=0.5,
+            unknown=None,
             sums=None,
             unmeasured={"periods": 0, "share": 0.0},
             checks=panel.reports[0].checks,
