@@ -39,10 +39,9 @@ def cleaned(request: pytest.FixtureRequest) -> tuple[CleanPanel, DirtyTable]:
 def clean(dirty: DirtyTable, *, sums: bool = True, **cleaning: Any) -> CleanPanel:
     keys = yaml.safe_load(CONFIG.read_text())["dataset"]
     keys["cleaning"] |= {"max_zeroed": 0.1, **cleaning}
-    if not sums:
-        keys["columns"] |= {"count_days": None, "capacity_days": None}
     dataset = Dataset.model_validate(keys)
-    raw = raw_table("table.csv.gz", dirty.frame()[dataset.needed_columns.needed()])
+    columns = dataset.needed_columns.needed() + dataset.needed_columns.of_days() * sums
+    raw = raw_table("table.csv.gz", dirty.frame()[columns])
     streams = {label: Stream(groups=groups) for label, groups in STREAMS.items()}
     return clean_panel(raw, dataset, streams)
 

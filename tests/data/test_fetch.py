@@ -32,6 +32,7 @@ from dpol.data.tables.table_format import Format
 COLUMNS = ("hospital", "week", "state", "beds")
 QUERY = Query(
     columns=COLUMNS,
+    needed=COLUMNS,
     where="state in ('NM','O''Brien')",
     order=("week", "hospital"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,10 @@ from data.drawn import (
     row,
     rows,
     sources,
+    streams,
 )
-from dpol.core.errors import DataError
+from dpol.data.cleaning import clean_panel
+from dpol.data.panel import CleanPanel, write_panel
 from dpol.data.query import query_for
 from dpol.data.settings import Cleaning, Dataset
 from dpol.data.stream import (
@@ -185,27 +187,82 @@ DRAWN: Drawn = {
 }
 
 
-def test_only_counts_may_have_sums() -> None:
-    panel = clean(told(rows(DRAWN)), dataset(OF_COUNTS))
+def cleaned(file: Path, cells: pd.DataFrame, rules: Dataset) -> tuple[CleanPanel, bytes]:
+    """Write a table, and return its panel and the bytes of it."""
+    write: Mapping[str, Any] = {
+        ".csv": cells.to_csv,
+        ".parquet": cells.to_parquet,
+        ".xlsx": cells.to_excel,
+    }
+    write[file.suffix](file, index=False)
+    panel = clean_panel(read_counts(file, rules), rules, streams(S=["A"]))
+    write_panel(panel.table, file.with_name("panel.parquet"))
+    return panel, file.with_name("panel.parquet").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("named", "lost"),
+    [
+        (SUMS, [*COUNT_SUMS, *BED_SUMS]),
+        (SUMS, [COUNT_SUMS[0], BED_SUMS[1]]),
+        (OF_COUNTS, COUNT_SUMS[1:]),
+        (OF_COUNTS, []),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+def test_a_table_that_lacks_a_column_is_read_as_if_the_config_named_none(
+    tmp_path: Path, suffix: str, named: dict[str, Any], lost: list[str]
+) -> None:
+    cells = pd.DataFrame(told(rows(DRAWN))).drop(columns=lost)
+    plain, before = cleaned(tmp_path / f"t{suffix}", cells, dataset(suppressed_value=1.5))
+    panel, after = cleaned(tmp_path / f"t{suffix}", cells, dataset(named, suppressed_value=1.5))
+    assert line(plain, "a", "count") == [1.5, 1.5, 4, 5]
+    more = [text for text in panel.warnings if text not in plain.warnings]
+    if lost:
+        assert before == after
+        (said,) = more
+        of_counts = [name for name in lost if name in COUNT_SUMS]
+        assert said.startswith(f"no column {', '.join(of_counts)}: suppressed counts, whose sums")
+        assert "would tell most of them, are read as 1.5 (cleaning.suppressed_value)" in said
+        assert ("suppressed capacities, whose sums would" in said) == (lost != of_counts)
+    else:
+        assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
+        assert counts(panel)["suppressed_capacities"] == 2, "only counts have sums"
+        assert more == []
+
+
+def test_the_sums_of_a_large_table_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = pd.DataFrame(told(rows(DRAWN)))
+    small, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
+    monkeypatch.setattr("dpol.data.tables.raw_table._SMALL", 1)
+    large, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
+    pd.testing.assert_frame_equal(large.table, small.table)
+    assert large.warnings == small.warnings
+
+
+def test_counts_are_not_said_to_lack_the_sums_of_capacities(tmp_path: Path) -> None:
+    cells = pd.DataFrame(told(rows(DRAWN))).drop(columns=BED_SUMS)
+    panel, _ = cleaned(tmp_path / "t.csv", cells, with_sums())
     assert line(panel, "a", "count") == [15 / 7, 2 / 7, 4, 5]
-    assert counts(panel)["suppressed_capacities"] == 2
+    assert not any("suppressed counts" in text for text in panel.warnings)
 
 
-def test_columns_that_the_config_names_are_fetched_and_must_be_there(tmp_path: Path) -> None:
+def test_only_columns_that_the_config_names_are_fetched(tmp_path: Path) -> None:
     """A table at hand is read with all columns, since any may tell what a second row is."""
-    file, cells = tmp_path / "t.csv", pd.DataFrame(told(rows(DRAWN)))
-    cells.to_csv(file, index=False)
+    file = tmp_path / "t.csv"
+    pd.DataFrame(told(rows(DRAWN))).to_csv(file, index=False)
     needed, sums = ["hospital", "week", "state", "patients", "beds"], [*COUNT_SUMS, *BED_SUMS]
     for named, wanted in ({}, []), (OF_COUNTS, COUNT_SUMS), (SUMS, sums):
         rules = dataset(named)
         assert {*read_counts(file, rules).cells} == {*needed, *sums}
-        assert [*query_for(rules, ["A"]).columns] == needed + wanted
+        query = query_for(rules, ["A"])
+        assert [*query.columns] == needed + wanted
+        assert [*query.needed] == needed
     twice = query_for(dataset({**SUMS, "cases": ["patients_sum"]}), ["A"])
     assert [*twice.columns] == [*needed, *sums]
-    cells.drop(columns="beds_days").to_csv(file, index=False)
-    for rule in "last", "sum":
-        with pytest.raises(DataError, match=r"t\.csv: no column named beds_days; it has "):
-            read_counts(file, with_sums(several_rows=rule))
+    assert [*twice.needed] == [*needed, sums[0]]
 
 
 # Counts without a capacity -----------------------------------------------------------------------

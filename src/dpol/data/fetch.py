@@ -120,7 +120,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
     with _get(session, url, asked) as answer:
         _download(answer, endpoint.sha256, table)
     try:
-        rows = len(read_table(table, query.columns or query.order, query.form).cells)
+        rows = len(read_table(table, query.needed, query.form).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):

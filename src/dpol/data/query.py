@@ -20,12 +20,14 @@ class Query:
 
     Args:
         columns: names of the columns, each once; empty for all columns, as in a wide table.
+        needed: columns that any answer must have; a whole file may lack the others.
         where: the condition on rows in SoQL, the language of Socrata servers; empty for all rows.
         order: columns that order the rows.
         form: the format of the table.
     """
 
     columns: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
     where: str = ""
     order: tuple[str, ...] = ()
     form: Format = DEFAULT
@@ -59,9 +61,11 @@ def query_for(dataset: Dataset, groups: Iterable[str]) -> Query:
         start, end = f"'{first}T00:00:00'", f"'{last}T00:00:00'"
         bounds = f"between {start} and {end}" if last else f">= {start}"
         conditions.append(f"{period[0]} {bounds if first else f'<= {end}'}")
-    every = layout != "long" or dataset.rules.merges_rows
+    read = dataset.read_columns or []
+    more = columns.of_days() if read else []
     return Query(
-        columns=() if every else tuple(dataset.read_columns),
+        columns=tuple(dict.fromkeys([*read, *more])),
+        needed=tuple(read) or named,
         where=" and ".join(conditions),
         order=named,
         form=dataset.format,

@@ -145,7 +145,7 @@ Capacity = Annotated[Name | Annotated[CapacityTable, Tag("[block]")], NAME_OR_BL
 
 
 class DayColumns(Settings):
-    """Columns that tell what a suppressed average hides."""
+    """Columns that tell what a suppressed average hides; a table may lack them."""
 
     sum: str
     """Sum over the days reported."""
@@ -178,7 +178,8 @@ class Columns(Settings):
     """`{sum: COLUMN, coverage: COLUMN}` of a count that is an average: a suppressed count becomes
     sum / coverage.
 
-    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage."""
+    Where the sum is suppressed too, the count becomes `cleaning.suppressed_sum` / coverage. A table
+    without these columns is read as if they were not named, and a warning says so."""
     capacity_days: DayColumns | None = None
     """The same for a column of capacities; a capacity whose sum is suppressed too is missing."""
     capacity_per: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
@@ -211,9 +212,12 @@ class Columns(Settings):
         named = [self.entity, *columns_of(self.period), self.group, self.name]
         capacity = [self.capacity] if isinstance(self.capacity, str) else []
         numbers = [self.count, *capacity, *(self.cases or ())]
-        for days in (self.count_days, self.capacity_days):
-            numbers += [days.sum, days.coverage] if days else []
         return list(dict.fromkeys(name for name in [*named, *numbers] if name))
+
+    def of_days(self) -> list[str]:
+        """Return the columns of `count_days` and `capacity_days`, which the table may lack."""
+        both = [days for days in (self.count_days, self.capacity_days) if days]
+        return list(dict.fromkeys(name for days in both for name in (days.sum, days.coverage)))
 
 
 class Periods(Settings):
@@ -410,9 +414,11 @@ class Dataset(Settings):
         return self.cleaning.model_copy(update={"several_rows": of}) if of else self.cleaning
 
     @property
-    def read_columns(self) -> list[str]:
-        """The columns that a long table must have, each once."""
-        rules = self.cleaning
+    def read_columns(self) -> list[str] | None:
+        """The columns that the table must have, each once; None for all."""
+        rules = self.rules
+        if self.format.layout != "long" or rules.merges_rows:
+            return None
         named = [*self.needed_columns.needed(), *rules.drop_where, *rules.keep]
         named += [rules.latest_by] if rules.latest_by else []
         return list(dict.fromkeys(named))

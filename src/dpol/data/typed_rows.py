@@ -91,9 +91,8 @@ def read_rows(
     if isinstance(columns.capacity, str):
         of_counts[columns.capacity] = False
     # A negative sum of beds, or number of days, is missing, whatever the rule for counts.
-    for days_of in (columns.capacity_days, columns.count_days):
-        if days_of:
-            of_counts |= {days_of.coverage: False, days_of.sum: days_of is columns.count_days}
+    sums = columns.count_days and columns.count_days.sum
+    of_counts |= {name: name == sums for name in columns.of_days() if name in cells}
     numbers = {
         name: parse_cells(cells[name], rules, raw.formats[name], counts=counts)
         for name, counts in of_counts.items()
@@ -299,9 +298,10 @@ def _with_sums(
     dataset: Dataset,
     hidden_sum: float,
 ) -> tuple[Numbers, Floats]:
-    """Return averages with what their sums tell, if the config names these, and the days."""
-    if of is None:
-        return averages, np.full(len(averages.values), np.nan)
+    """Return averages with what their sums tell, if the table has these, and the days reported."""
+    days = np.full(len(averages.values), np.nan)
+    if of is None or not {of.sum, of.coverage} <= {*numbers}:
+        return averages, days
     length, unit = dataset.periods.length
     days = numbers[of.coverage].values
     days = np.where((days > 0) & (days <= (length if unit == "day" else 31 * length)), days, np.nan)

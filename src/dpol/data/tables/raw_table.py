@@ -109,13 +109,14 @@ def read_table(
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
     *,
-    others: bool = False,
+    others: Sequence[str] | None = (),
 ) -> RawTable:
     """Read some columns, or all, of a CSV, `.csv.gz`, `.parquet` or `.xlsx` table as text.
 
-    With `others`, all further ones that have a name of their own are read too. Missing cells of a
-    Parquet table or sheet become empty text; blank lines of a CSV table and blank rows of a sheet
-    are left out. A formula yields the value that was saved with it, or empty text.
+    Those of `others`, None for all further ones, are read too where they are there and have a name
+    of their own. Missing cells of a Parquet table or sheet become empty text;
+    blank lines of a CSV table and blank rows of a sheet are left out. A formula yields the value
+    that was saved with it, or empty text.
 
     Raises:
         DataError: the file is missing, empty, damaged, no table, or as CSV larger than `MOST_MB`
@@ -341,16 +342,17 @@ def refuse_columns(
     present: Sequence[str],
     key: Key = COLUMNS,
     *,
-    others: bool = False,
+    others: Sequence[str] | None = (),
 ) -> list[str]:
     """Return the wanted columns, by default all, of a table that has each once.
 
-    With `others`, the result also has all further ones that have a name of their own.
+    The result also has those of `others`, None for all further ones, that have a name of their own.
 
     Raises:
         DataError: a column is missing or ambiguous; the text names it and the key to change.
     """
-    more = [name for name in present if others and name.strip() and present.count(name) == 1]
+    named = [name for name in present if name.strip() and present.count(name) == 1]
+    more = [name for name in named if others is None or name in others]
     wanted = present if wanted is None else [*dict.fromkeys([*wanted, *more])]
     if not any(present):
         raise DataError(f"{path}: holds no table; {_AGAIN}")
@@ -393,14 +395,22 @@ def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
             keyed("{dataset.source.sha256}"),
         )
     large = Path(file).exists() and Path(file).stat().st_size >= _SMALL
-    long, merges = form.layout == "long", dataset.rules.merges_rows
-    wanted = dataset.read_columns if long and not merges else None
-    # Any other column may tell the rows of an entity and period apart.
-    raw = without_notes(read_table(file, wanted, form, others=not large), form)
-    if merges:
+    others = columns.of_days() if large else None  # any column may tell rows apart
+    raw = without_notes(read_table(file, dataset.read_columns, form, others=others), form)
+    read = {
+        "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
+        "capacities": "taken as missing",
+    }
+    costs = [
+        f"no column {', '.join(lacks)}: suppressed {what}, whose sums would tell most of them, are"
+        f" {read[what]}"
+        for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
+        if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
+    ]
+    raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
+    if dataset.rules.merges_rows:
         raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
-    if long:
-        refuse_columns(raw.file, dataset.read_columns, list(raw.cells.columns))
+    if form.layout == "long":
         return raw
     if form.layout == "wide":
         made, kept = columns.entity, columns_of(columns.period)
