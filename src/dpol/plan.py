@@ -220,14 +220,19 @@ class Plan:
         return release if runs_jobs else None
 
     def asked_anew(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
-        """Return what a job is asked otherwise than it answered; None if it left no note.
+        """Return what a job is asked otherwise than it answered, and which of its files are gone.
+
+        None if it left no note. Snakemake alone does not make a file again that no job needs.
 
         Args:
             log: path of its log.
             asked: what it is asked, from `dpol.reruns.record.asked`.
         """
         note = self._notes.get(note_of(Path(log)))
-        return None if note is None else asked_anew(note, asked, self._noted)
+        if note is None:
+            return None
+        gone = (it for it in note.wrote if not Path(self.folder, it).exists())
+        return [*(f"a missing file: {it}" for it in gone), *asked_anew(note, asked, self._noted)]
 
 
 def make_plan(

@@ -1,7 +1,8 @@
 """Random changes between and during calls: a page equals that of a fresh run, or there is none.
 
-Snakemake is imitated without its records: a job runs where an output is missing, an input is newer,
-or an input is made again. Each job plans anew when it starts, as its own process does.
+Snakemake is imitated without its records: a job runs where an input is newer or is made again, or
+where its output is missing and a job that runs needs it. Each job plans anew when it starts, as its
+own process does.
 """
 
 from __future__ import annotations
@@ -134,15 +135,8 @@ def call(during: Callable[[str, str], None], only: list[str], *, dry: bool = Fal
     plan = Plan(config=cast(Any, SimpleNamespace(run="r")), place="", name="here", text="")
     release, ran = plan.begin(ASKED, runs_jobs=not dry), set[str]()
     try:
-        for name, read in INPUTS.items():
-            before, output = [RUN / it for it in read], RUN / name
-            if plan.asked_anew(str(log(name)), asked(params(name))) != []:
-                before.append(ASKED)
-            newer = (
-                it for it in before if it.exists() and output.exists() and is_newer(it, output)
-            )
-            runs = not output.exists() or any(newer) or ran & {*read}
-            if runs and name in only and not dry:
+        for name in planned(plan):
+            if name in only and not dry:
                 work(name, partial(during, name))
                 ran.add(name)
     finally:
@@ -151,8 +145,23 @@ def call(during: Callable[[str, str], None], only: list[str], *, dry: bool = Fal
     return ran
 
 
-def is_newer(one: Path, other: Path) -> bool:
-    return one.stat().st_mtime > other.stat().st_mtime
+def planned(plan: Plan) -> list[str]:
+    """Return the jobs that Snakemake would run; a missing output has the time of the page."""
+    page = PAGE.stat().st_mtime if PAGE.exists() else 0.0
+    runs = set() if page else {"page"}
+    for name, read in INPUTS.items():
+        before, output = [RUN / it for it in read], RUN / name
+        if plan.asked_anew(str(log(name)), asked(params(name))) != []:
+            before.append(ASKED)
+        made = output.stat().st_mtime if output.exists() else page
+        if any(it.exists() and it.stat().st_mtime > made for it in before):
+            runs.add(name)
+    while True:
+        needed = {it for name in runs for it in INPUTS[name] if not (RUN / it).exists()}
+        after = {name for name, read in INPUTS.items() if runs & {*read}}
+        if needed | after <= runs:
+            return [name for name in INPUTS if name in runs]
+        runs |= needed | after
 
 
 class Sequence:
@@ -254,6 +263,7 @@ class Sequence:
         if "page" in only:
             assert PAGE.read_text() == fresh()
             assert not [*RUN.glob(".*")]
+            assert len(only) < len(INPUTS) or all((RUN / it).exists() for it in INPUTS)
             assert not (ran and self.finished), "a needless rerun"
             self.finished |= len(only) == len(INPUTS)
         elif ran:
