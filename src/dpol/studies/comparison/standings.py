@@ -29,8 +29,6 @@ _MOST = [
     *("epsilon", "unmeasured_share"),
 ]
 """Columns of a mean over streams that have the largest value of any stream."""
-REFERENCES = {"strongest": "strongest", BASELINE: "baseline", OURS: "ours"}
-"""Prefix of the columns of the difference to each of the three systems."""
 
 
 def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint) -> pd.DataFrame:
@@ -163,23 +161,19 @@ def _compared(
         confidence=confidence,
         ci_comparisons=comparisons,
     )
-    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OURS)
-    largest = np.where(rival & ~np.isnan(means), means, -math.inf)
-    strongest = int(largest.argmax()) if largest.max() > -math.inf else None
-    places: dict[str, int | None] = {"strongest": strongest}
+    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OURS) & ~np.isnan(means)
+    largest = np.where(rival, means, -math.inf)
+    strongest = rival & (np.arange(len(rows)) == largest.argmax())
     # The paper's method may be ours, too.
-    named = {BASELINE: _is_the_papers(rows), OURS: rows["role"] == OURS}
-    for role, rows_of in named.items():
-        at = np.flatnonzero(rows_of)
-        places[role] = int(at[0]) if len(at) else None
+    others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OURS}
     depends = rows["unmeasured_share"] > MANY_UNMEASURED
-    for name, prefix in REFERENCES.items():
-        place = places[name]
-        nowhere = np.full(len(rows), math.nan)
-        gap, half = (nowhere,) * 2 if place is None else (gaps[:, place], factor * errors[:, place])
-        rows[f"to_{prefix}"], rows[f"to_{prefix}_half_width"] = gap, half
-        rows[f"to_{prefix}_verdict"] = verdicts_on(gap, half, depends)
-    return rows.assign(strongest=np.arange(len(rows)) == (-1 if strongest is None else strongest))
+    for name, other in {"strongest": strongest, **others}.items():
+        gap = half = np.full(len(rows), math.nan)
+        for place in np.flatnonzero(other)[:1]:
+            gap, half = gaps[:, place], factor * errors[:, place]
+        rows[f"to_{name}"], rows[f"to_{name}_half_width"] = gap, half
+        rows[f"to_{name}_verdict"] = verdicts_on(gap, half, depends)
+    return rows.assign(strongest=strongest)
 
 
 def _differences(shares: Floats, own: Floats) -> Floats:
