@@ -38,14 +38,6 @@ def draw(number: int = 3, named: int = 3, width: float = math.inf) -> Figure:
     return drawn.figure
 
 
-def test_spread_by_hand() -> None:
-    assert panels.spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
-    # 0.5 and 0.52 would overlap, so they form a block of height 0.2 around their mean 0.51.
-    assert panels.spread([0.52, 0.5], [0.1, 0.1]) == pytest.approx([0.56, 0.46])
-    assert panels.spread([1.0, 0.0], [0.1, 0.2]) == pytest.approx([0.95, 0.1])
-    assert panels.spread([], []) == []
-
-
 @given(LABELS)
 def test_spread_keeps_order_and_room(labels: list[tuple[float, float]]) -> None:
     wanted, sizes = zip(*labels, strict=True)
