@@ -261,11 +261,11 @@ def data_title(simulated: bool) -> str:
     return "Simulated data, not measurements" if simulated else "Real data"
 
 
-def describe_runs(row: pd.Series, simulated: bool, intervals: str) -> tuple[str, str]:
-    """Describe the data, runs and intervals of a figure; `intervals` says how they are drawn."""
+def describe_runs(row: pd.Series, simulated: bool) -> tuple[str, str]:
+    """Describe the data and runs of a figure, and the intervals of its bars."""
     return (
         f"{data_title(simulated)}, means over {row['replicates']} runs",
-        f"{intervals}: joint {100 * row['confidence']:g}% intervals for the noise",
+        f"bars: joint {100 * row['confidence']:g}% intervals for the noise",
     )
 
 

@@ -82,7 +82,7 @@ def draw_privacy_utility(frames: Frames, compared: Compared, facts: Facts) -> Fi
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.name_x(panels.GUESSES)
         row = next(iter(groups.values())).iloc[0]
-        data, bars = panels.describe_runs(row, facts.simulated, "bars")
+        data, bars = panels.describe_runs(row, facts.simulated)
         who = [line.explained for line in lines] if named else ["each with its best noise"]
         drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
         if told := [line for line in lines if line.name == OUR_ROLE] or lines:
