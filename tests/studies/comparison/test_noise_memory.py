@@ -160,12 +160,6 @@ def test_the_table_has_the_confidence_and_delta_of_the_run(
     pd.testing.assert_frame_equal(made, expected)
 
 
-def test_each_unit_draws_its_own_noise(frame: pd.DataFrame) -> None:
-    """Shared noise at another scale would reveal the counts."""
-    totals = frame[frame["noise"] == INDEPENDENT].groupby("mu")["mean_gain"]
-    assert (totals.nunique() == totals.size()).all()
-
-
 def test_each_stream_and_unit_has_a_point() -> None:
     facts = replace(FACTS, streams={"nm": "nm", "pa": "pa"})
     systems, *labels = jobs = points(SETTINGS, facts)
