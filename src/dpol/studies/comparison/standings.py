@@ -7,11 +7,11 @@ of systems, so a system may be named after one has seen which is the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpol.core.intervals import standard_error, student_factor, verdicts_on
 from dpol.core.randomness import Floats
@@ -52,7 +52,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows["role"] = np.where(_is_the_papers(rows), BASELINE, "")
     rows.loc[is_system(rows, point.ours), "role"] = OURS
     rows["right_guesses"] = rows["mu"].map(best_guess)
-    rows["promise"] = [*_promises_of(rows)]
+    rows["promise"] = _promises_of(rows)
     level = list(rows.groupby(_LEVEL, sort=False).indices.values())
     # Every share, and the difference of every pair.
     intervals = {True: 0, False: 0}
@@ -96,19 +96,14 @@ def _samples(rows: pd.DataFrame, totals: pd.DataFrame) -> list[Floats]:
     ]
 
 
-def _promises_of(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield what each row promises: only rows of one promise have ranks beside each other."""
+def _promises_of(rows: pd.DataFrame) -> NDArray[np.str_]:
+    """Return what each row promises: only rows of one promise have ranks beside each other."""
     longest = rows["mu"] * math.sqrt(STAYS[-1]) * (1 + 1e-9)  # of independent noise
     more = rows[f"mu_{STAYS[-1]}_weeks"] > longest
     # The noise is of one kind at all levels, also without any.
     stays = more.groupby([rows[name] for name in SYSTEM]).transform("any")
-    for keeps, sees, longer in zip(rows["keeps_level"], rows["sees"], stays, strict=True):
-        if not keeps:
-            yield LESS
-        elif sees != "noisy":
-            yield RAW
-        else:
-            yield ONE_WEEK if longer else THE_LEVEL
+    weaker, raw = ~rows["keeps_level"], rows["sees"] != "noisy"
+    return np.select([weaker, raw, stays], [LESS, RAW, ONE_WEEK], THE_LEVEL)
 
 
 def _with_means(rows: pd.DataFrame, samples: list[Floats]) -> tuple[pd.DataFrame, list[Floats]]:
