@@ -150,15 +150,14 @@ def add_intervals(
 ) -> pd.DataFrame:
     """Add to a table the half-widths of all its means, which hold together.
 
-    The result also gets the columns `confidence` and `ci_comparisons`. A row without an error has
-    no interval.
+    The result also gets the columns `confidence` and `ci_comparisons`.
 
     Args:
         frame: one row per setting, with the column `replicates`.
         errors: the name of the column to add for each column of standard errors.
         confidence: confidence of all intervals together.
     """
-    comparisons = int(frame[list(errors)].count().sum())
+    comparisons = len(errors) * len(frame)
     factors = [student_factor(confidence, comparisons, int(n)) for n in frame["replicates"]]
     # With one replicate, both are infinite.
     added = {column: factors * frame[error] for error, column in errors.items()}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import add_intervals, standard_error, verdicts_on
+from dpol.core.intervals import standard_error, student_factor, verdicts_on
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
@@ -100,7 +100,12 @@ def compare_memories(
     """
     of_units = totals.groupby(["stream", "weeks"], sort=False)
     rows = [row for _, own in of_units for row in _rows(own, memories, delta)]
-    frame = add_intervals(pd.DataFrame(rows), _ERRORS, confidence)
+    frame = pd.DataFrame(rows)
+    # Correlated noise has a mean, and no difference.
+    count = int(frame[list(_ERRORS)].count().sum())
+    factor = student_factor(confidence, count, int(frame["replicates"].iloc[0]))
+    halves = {half: factor * frame[error] for error, half in _ERRORS.items()}
+    frame = frame.assign(**halves, confidence=confidence, ci_comparisons=count)
     depends = frame["unmeasured_share"] > MANY_UNMEASURED
     pairs = frame["difference"], frame["difference_half_width"]
     return frame.assign(verdict=verdicts_on(*pairs, depends))
