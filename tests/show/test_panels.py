@@ -103,5 +103,5 @@ def test_equal_figures_give_equal_files_whatever_the_user_s_settings(tmp_path: P
         assert first.read_bytes() == second.read_bytes()
         # Both may have been written in the same second.
         assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
-    style.save_figure(draw(named=2), two)
+    style.save_figure(draw(named=2), two[:1])
     assert one[0].read_bytes() != two[0].read_bytes()
