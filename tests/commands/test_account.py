@@ -37,6 +37,9 @@ def table(out):
 def test_mu_becomes_epsilon(run):
     code, out, err = run("--mu", "0.5", "--delta", "1e-6", "--weeks", "1", "4", "8")
     assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "One person in one week has Gaussian differential privacy with mu = 0.5."
+    assert lines[3] == "weeks     mu  epsilon at delta 1e-06  right guesses, at most"
     assert table(out) == [(1, 0.5, 2.255, 59.9), (4, 1.0, 4.887, 69.2), (8, 1.415, 7.287, 76.1)]
 
 

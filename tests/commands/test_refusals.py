@@ -79,10 +79,10 @@ def test_a_file_that_may_not_become_so_large_is_named() -> None:
 def test_an_error_of_the_system_that_no_command_foresees_is_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(5, "Input/output error", "disk/summary.parquet")
 
-    monkeypatch.setattr("dpol.cli.account.describe_account", fail)
+    monkeypatch.setattr("dpol.privacy.account.account", fail)
     said = "error: disk/summary.parquet: Input/output error\n"
     assert command("account", "--mu", "1") == (1, "", said)
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpol.cli.account import describe_account
 from dpol.core.rounding import rounded_down, rounded_up
 from dpol.privacy.account import account, best_guess, best_guess_of_epsilon
 
@@ -50,19 +49,6 @@ def test_the_best_guess_of_epsilon_is_the_best_test_that_it_allows(epsilon, delt
     least = np.maximum(1 - delta - np.exp(epsilon) * a, np.exp(-epsilon) * (1 - delta - a))
     right = (1 - (a + np.maximum(least, 0)) / 2).max()
     assert best_guess_of_epsilon(epsilon, delta) == pytest.approx(right, abs=2e-4)
-
-
-def test_the_text_by_hand():
-    lines = describe_account(0.5, 1e-6, [1, 4]).splitlines()
-    assert lines[0] == "One person in one week has Gaussian differential privacy with mu = 0.5."
-    assert lines[3:7] == [
-        "weeks   mu  epsilon at delta 1e-06  right guesses, at most",
-        "-----  ---  ----------------------  ----------------------",
-        "    1  0.5                   2.255                   59.9%",
-        "    4    1                   4.887                   69.2%",
-    ]
-    with pytest.raises(ValueError, match="weeks must be a whole number of at least 1, got 0"):
-        describe_account(0.5, 1e-6, [1, 0])
 
 
 def test_the_table_of_the_documentation_is_right():

@@ -215,6 +215,7 @@ def write_run(folder: Path) -> None:
             headers=("gain",),
             sections=(section,),
             footers=(ODD,),
+            numbers=pd.DataFrame(),
         )
         for table in (it for section, _ in shown for it in section.tables)
     }

@@ -38,14 +38,6 @@ def draw(number: int = 3, named: int = 3, width: float = math.inf) -> Figure:
     return drawn.figure
 
 
-def test_spread_by_hand() -> None:
-    assert panels.spread([0.9, 0.2], [0.1, 0.1]) == pytest.approx([0.9, 0.2])
-    # 0.5 and 0.52 would overlap, so they form a block of height 0.2 around their mean 0.51.
-    assert panels.spread([0.52, 0.5], [0.1, 0.1]) == pytest.approx([0.56, 0.46])
-    assert panels.spread([1.0, 0.0], [0.1, 0.2]) == pytest.approx([0.95, 0.1])
-    assert panels.spread([], []) == []
-
-
 @given(LABELS)
 def test_spread_keeps_order_and_room(labels: list[tuple[float, float]]) -> None:
     wanted, sizes = zip(*labels, strict=True)
@@ -111,5 +103,5 @@ def test_equal_figures_give_equal_files_whatever_the_user_s_settings(tmp_path: P
         assert first.read_bytes() == second.read_bytes()
         # Both may have been written in the same second.
         assert not any(date in first.read_bytes() for date in (b"CreationDate", b"dc:date"))
-    style.save_figure(draw(named=2), two)
+    style.save_figure(draw(named=2), two[:1])
     assert one[0].read_bytes() != two[0].read_bytes()

@@ -22,10 +22,9 @@ import verify
 import yaml
 
 from dpol.config.experiment import parse_experiment
-from dpol.data.stream import read_stream
 from dpol.plan import make_plan
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
-from dpol.studies.games.summary import join_blocks, read_scores
+from dpol.studies.games.summary import join_blocks
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
@@ -124,10 +123,10 @@ def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Pa
     write_config(tmp_path, WHOLE, block_replicates=2, points_per_job=2)
     succeed(snakemake(tmp_path, *targets([together, "labels.parquet"]), "--cores", "1"))
     assert contents(tmp_path, ["labels.parquet"]) == contents(whole, ["labels.parquet"])
-    streams = {"NM": read_stream(whole / BASE / "streams/NM.parquet")}
     files = tmp_path / BASE / together, whole / BASE / GAME
     (joined, cells), (at_once, others) = (
-        join_blocks([read_scores(file, file.with_name(CURVES), streams)]) for file in files
+        join_blocks([(pd.read_parquet(file), pd.read_parquet(file.with_name(CURVES)))])
+        for file in files
     )
     pd.testing.assert_frame_equal(joined, at_once)
     for name, close in (("mean_cumulative_gain", {"rtol": 1e-13}),

@@ -12,7 +12,6 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer,
 from dpol.core.rounding import rounded_down, rounded_up
 
 if TYPE_CHECKING:
-    from dpol.privacy.account import Memory
     from dpol.privacy.noise_laws import Promise
 
 _ACCOUNT = (
@@ -65,21 +64,67 @@ def _account(options: argparse.Namespace) -> None:
 
 
 def _noises(options: argparse.Namespace) -> None:
+    """Print the noises that keep a promise, the least noise first, as `noises_for`."""
     from dpol.privacy.account import USUAL_MEMORY, guesses_of, noises_for
+    from dpol.privacy.noise_laws import LAWS
 
     promise, weeks = _promise(*options.promise), options.unit_weeks
     if weeks > _MOST_WEEKS:  # composing the releases of 2,000 weeks takes minutes
         raise UsageError(f"--unit-weeks {weeks}: must be at most {_MOST_WEEKS} with --promise")
     memory = tuple(options.memory or USUAL_MEMORY)
-    noises = noises_for(promise, weeks, memory)
-    kept = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
-    guesses = {law: guess for law, guess in guesses_of(promise, weeks).items() if kept.get(law)}
-    facts = {**vars(promise), "unit_weeks": weeks, "memory": memory, "deviations": kept}
-    facts["right_guesses"] = guesses
-    answer(options, describe_noises(promise, weeks, memory).splitlines(), facts)
+    noises, guesses = noises_for(promise, weeks, memory), guesses_of(promise, weeks)
+    means = noises_for(promise, weeks, memory, over=_SEVERAL)
+    deviations = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
+    cells = []
+    for law, noise in deviations.items():
+        if noise is None:
+            cells.append((law, "cannot", "cannot", "-"))
+            continue
+        guess = f"{rounded_up(100 * guesses[law], 3)}%"
+        cells.append((law, rounded_up(noise, 4), rounded_up(means[law], 4), guess))
+    cells += [(law, "not computed", "not computed", "-") for law in LAWS if law not in noises]
+    chosen = ", ".join(f"{number:g}" for number in memory)
+    head = "noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"
+    lines = (
+        f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
+        *f"{_in_words(promise)}.".splitlines(),
+        "",
+        *_table(head, cells),
+        "",
+        "Deviations are standard deviations. Right guesses: how often, at most, someone who",
+        "knows everybody else's data is right about the person. Without the release: 50%.",
+        "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
+        f"times as much. Correlated noise has the memory ({chosen}); --memory takes others.",
+        "With it, people who stay longer than promised lose more. Which promise to give:",
+        "docs/explanation/privacy.md.",
+    )
+    facts = {**vars(promise), "unit_weeks": weeks, "memory": memory, "deviations": deviations}
+    facts["right_guesses"] = {law: it for law, it in guesses.items() if deviations.get(law)}
+    answer(options, lines, facts)
+
+
+def _in_words(promise: Promise) -> str:
+    """Say what a promise limits, in one line or two."""
+    if promise.mu is not None:
+        said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal laws {promise.mu:g}"
+        return f"{said} standard deviations apart from each other"
+    if promise.epsilon == 0:
+        return f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
+    odds = f"{math.exp(promise.epsilon):.4g}"
+    if promise.delta == 0:
+        said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
+        return f"{said} factor of {odds}"
+    return (
+        f"epsilon = {promise.epsilon:g}, delta = {promise.delta:g}: the probability of every set of"
+        f" outputs\nwith the person is at most {odds} times that without, plus {promise.delta:g}"
+    )
 
 
 def _weeks(options: argparse.Namespace) -> None:
+    """Print what mu-GDP for the unit guarantees over several numbers of weeks.
+
+    Numbers are rounded to the safe side.
+    """
     from dpol.privacy.account import account
     from dpol.privacy.gaussian_dp import compose, mu_of_epsilon
 
@@ -90,10 +135,35 @@ def _weeks(options: argparse.Namespace) -> None:
         # Users continue with the printed mu, so all numbers follow from it.
         mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
     memory = options.memory and tuple(options.memory)
-    text = describe_account(mu, delta, options.weeks, unit, memory)
     rows = [account(mu, weeks, delta=delta, unit=unit, memory=memory) for weeks in options.weeks]
+    head = "weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most"
+    cells = [
+        (
+            f"{row.weeks:d}",
+            rounded_up(row.mu, 4),
+            rounded_up(row.epsilon, 4),
+            f"{rounded_up(100 * row.best_guess, 3)}%",
+        )
+        for row in rows
+    ]
+    growth = "For someone counted in w weeks, mu grows by the square root of w:"
+    if unit > 1:
+        growth = f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
+    if memory is not None:
+        a, b = memory
+        growth = f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
+    lines = (
+        f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
+        f" {rounded_up(mu, 4)}.",
+        growth,
+        "",
+        *_table(head, cells),
+        "",
+        "Right guesses: how often, at most, someone who knows everybody else's data guesses",
+        "correctly whether the person was counted. Without the release: 50%.",
+    )
     facts = {"mu": mu, "unit_weeks": unit, "delta": delta, "memory": memory}
-    answer(options, text.splitlines(), {**facts, "weeks": list(map(vars, rows))})
+    answer(options, lines, {**facts, "weeks": list(map(vars, rows))})
 
 
 def _promise(kind: str, *numbers: str) -> Promise:
@@ -118,49 +188,6 @@ def _promise(kind: str, *numbers: str) -> Promise:
     )
 
 
-def describe_account(
-    mu: float, delta: float, weeks: Sequence[int], unit: int = 1, memory: Memory | None = None
-) -> str:
-    """Return a text table of what mu-GDP for the unit guarantees over several numbers of weeks.
-
-    Numbers are rounded to the safe side.
-
-    Raises:
-        ValueError: `account` refuses an argument.
-    """
-    from dpol.privacy.account import account
-
-    head = ("weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most")
-    rows = [account(mu, week, delta=delta, unit=unit, memory=memory) for week in weeks]
-    cells = [
-        (
-            f"{row.weeks:d}",
-            rounded_up(row.mu, 4),
-            rounded_up(row.epsilon, 4),
-            f"{rounded_up(100 * row.best_guess, 3)}%",
-        )
-        for row in rows
-    ]
-    growth = "For someone counted in w weeks, mu grows by the square root of w:"
-    if unit > 1:
-        growth = f"For someone counted in w weeks, mu is multiplied by the square root of w/{unit}:"
-    if memory is not None:
-        a, b = memory
-        growth = f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
-    return "\n".join(
-        (
-            f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
-            f" {rounded_up(mu, 4)}.",
-            growth,
-            "",
-            *_table(head, cells),
-            "",
-            "Right guesses: how often, at most, someone who knows everybody else's data guesses",
-            "correctly whether the person was counted. Without the release: 50%.",
-        )
-    )
-
-
 def _period(unit: int) -> str:
     return "one week" if unit == 1 else f"up to {unit} weeks in a row"
 
@@ -169,51 +196,3 @@ def _table(head: tuple[str, ...], cells: Sequence[tuple[str, ...]]) -> Iterator[
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     for line in (head, tuple("-" * width for width in widths), *cells):
         yield "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-
-
-def describe_noises(promise: Promise, weeks: int, memory: Memory) -> str:
-    """Return a text on the noises that keep a promise, the least noise first, as `noises_for`."""
-    from dpol.privacy.account import guesses_of, noises_for
-    from dpol.privacy.noise_laws import LAWS
-
-    if promise.mu is not None:
-        said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal laws {promise.mu:g}"
-        said += " standard deviations apart from each other"
-    elif promise.epsilon == 0:
-        said = f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
-    elif promise.delta == 0:
-        said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
-        said += f" factor of {math.exp(promise.epsilon):.4g}"
-    else:
-        said = f"epsilon = {promise.epsilon:g}, delta = {promise.delta:g}: the probability of every"
-        said += f" set of outputs\nwith the person is at most {math.exp(promise.epsilon):.4g} times"
-        said += f" that without, plus {promise.delta:g}"
-    guesses = guesses_of(promise, weeks)
-    means = noises_for(promise, weeks, memory, over=_SEVERAL)
-    cells = [
-        (law, rounded_up(noise, 4), rounded_up(means[law], 4), f"{rounded_up(100 * guess, 3)}%")
-        if math.isfinite(noise)
-        else (law, "cannot", "cannot", "-")
-        for law, noise in noises_for(promise, weeks, memory).items()
-        for guess in [guesses[law]]
-    ]
-    cells += [(law, "not computed", "not computed", "-") for law in LAWS if law not in guesses]
-    chosen = ", ".join(f"{number:g}" for number in memory)
-    return "\n".join(
-        (
-            f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
-            f"{said}.",
-            "",
-            *_table(
-                ("noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"),
-                cells,
-            ),
-            "",
-            "Deviations are standard deviations. Right guesses: how often, at most, someone who",
-            "knows everybody else's data is right about the person. Without the release: 50%.",
-            "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
-            f"times as much. Correlated noise has the memory ({chosen}); --memory takes others.",
-            "With it, people who stay longer than promised lose more. Which promise to give:",
-            "docs/explanation/privacy.md.",
-        )
-    )

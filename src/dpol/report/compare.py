@@ -11,9 +11,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError
@@ -40,11 +39,6 @@ _VERDICTS = {
 """Result tables with verdicts, and the columns that name a row."""
 _ROUNDING = 1e-9
 """Relative rounding error of a mean."""
-
-Played = tuple[str, str, float, str]
-"""Stream, noise, requested mu, and label of the algorithm."""
-Totals = Mapping[Played, Mapping[int, float]]
-"""Total gain of each replicate of each cell."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,7 +116,7 @@ class _Run:
         summary: its numbers.
         verdicts: verdict of each row of the ledger and the audits, by name.
         data: checksum of what is played, by label of the stream.
-        totals: total gain of each replicate of each cell.
+        totals: its total gains, of each replicate of each cell.
     """
 
     settings: Mapping[str, Any]
@@ -130,7 +124,7 @@ class _Run:
     summary: pd.DataFrame
     verdicts: Mapping[str, str]
     data: Mapping[str, str]
-    totals: Totals
+    totals: pd.DataFrame
 
 
 def _read_run(folder: Path) -> _Run:
@@ -168,7 +162,7 @@ def _read_run(folder: Path) -> _Run:
             label: _checksum(record.file(f"streams/{label}.parquet"))
             for label in frame["stream"].unique()
         },
-        totals=_totals(record.file("totals.parquet")),
+        totals=read_frame(record.file("totals.parquet"), schema("totals")),
     )
 
 
@@ -237,20 +231,9 @@ def _checksum(path: Path) -> str:
     return parts.hexdigest()
 
 
-def _pairs(old: Totals, new: Totals) -> dict[Played, Floats]:
-    """Return the (R,) differences of cells with the same replicates in both runs."""
-    return {
-        cell: np.array([new[cell][replicate] - total for replicate, total in old[cell].items()])
-        for cell in old.keys() & new.keys()
-        if old[cell].keys() == new[cell].keys()
-    }
-
-
-def _totals(path: Path) -> Totals:
-    """Read the total gain of each replicate of each cell."""
-    rows = read_frame(path, schema("totals"))
-    cells = rows.groupby(list(_PLAYED), sort=False, observed=True)
-    return {
-        cast(Played, cell): dict(zip(own["replicate"], own["total_gain"], strict=True))
-        for cell, own in cells
-    }
+def _pairs(old: pd.DataFrame, new: pd.DataFrame) -> dict[tuple[Any, ...], Floats]:
+    """Return the (R,) differences of cells with the same replicates in both runs, by `_PLAYED`."""
+    both = old.merge(new, "outer", [*_PLAYED, "replicate"], suffixes=("_old", "_new"))
+    gaps = both.assign(gap=both["total_gain_new"] - both["total_gain_old"])
+    by_cell = gaps.groupby(list(_PLAYED), observed=True)["gap"]
+    return {cell: own.to_numpy() for cell, own in by_cell if own.notna().all()}

@@ -69,15 +69,6 @@ def describe_interval(
     )
 
 
-def describe_intervals_behind(numbers: pd.DataFrame) -> str:
-    """Define the half-widths of the numbers behind a table."""
-    return describe_interval(
-        numbers["confidence"].iloc[0],
-        numbers["ci_comparisons"].iloc[0],
-        "intervals of the numbers behind this table (.csv)",
-    )
-
-
 def describe_public(runs: pd.DataFrame) -> list[str]:
     """List what was computed from private data without a guarantee; empty if nothing was."""
     texts = dict.fromkeys(runs["taken_as_public"])

@@ -107,14 +107,15 @@ class Panels:
         """Number of characters of a line across the figure."""
         return int(self.figure.get_figwidth() * _CHARACTERS_PER_INCH)
 
-    def legend(self, handles: Sequence[Artist], **options: Any) -> None:
+    def legend(self, handles: Sequence[Artist]) -> None:
         """Add a legend below the panels, in as many columns as fit; the figure grows."""
         names = [str(handle.get_label()) for handle in handles]
         columns = _legend_columns(names, self.figure.get_figwidth())
         rows = math.ceil(len(names) / columns)
         self.figure.set_figheight(self.figure.get_figheight() + _LEGEND_LINE * rows)
-        options |= {"loc": "outside lower center", "ncols": columns, "handlelength": 3.6}
-        self.figure.legend(handles=handles, **options)
+        self.figure.legend(
+            handles=handles, loc="outside lower center", ncols=columns, handlelength=3.6
+        )
 
 
 @contextmanager
@@ -261,11 +262,11 @@ def data_title(simulated: bool) -> str:
     return "Simulated data, not measurements" if simulated else "Real data"
 
 
-def describe_runs(row: pd.Series, simulated: bool, intervals: str) -> tuple[str, str]:
-    """Describe the data, runs and intervals of a figure; `intervals` says how they are drawn."""
+def describe_runs(row: pd.Series, simulated: bool) -> tuple[str, str]:
+    """Describe the data and runs of a figure, and the intervals of its bars."""
     return (
         f"{data_title(simulated)}, means over {row['replicates']} runs",
-        f"{intervals}: joint {100 * row['confidence']:g}% intervals for the noise",
+        f"bars: joint {100 * row['confidence']:g}% intervals for the noise",
     )
 
 

@@ -30,16 +30,11 @@ def render(table: Table, suffix: str) -> str:
     Args:
         table: the table.
         suffix: `.html`, `.fragment.html`, `.md`, `.tex` or `.csv`.
-
-    Raises:
-        ValueError: the suffix is unknown, or there are no numbers for a CSV.
     """
-    if suffix == ".csv" and table.numbers is not None:
+    if suffix == ".csv":
         return to_csv(table.numbers)
     if suffix == ".tex":
         return to_latex(table)
-    if suffix not in _TEMPLATES:
-        raise ValueError(f"cannot write this table as {suffix}")
     name, escape = _TEMPLATES[suffix]
     return load_template(name, escape=escape).render(table=table)
 
@@ -58,9 +53,7 @@ def write_table(table: Table, *paths: Path | str) -> None:
     """Write a table in the formats of `render`, by the suffixes of the paths.
 
     Raises:
-        ValueError: a suffix is unknown, or there are no numbers for a CSV; nothing is written.
         OutputError: a file cannot be written.
     """
-    texts = {path: render(table, "".join(path.suffixes)) for path in map(Path, paths)}
-    for path, text in texts.items():
-        write_text(path, text)
+    for path in map(Path, paths):
+        write_text(path, render(table, "".join(path.suffixes)))

@@ -114,14 +114,9 @@ def save_figure(figure: Figure, paths: Iterable[Path]) -> None:
     The title of a file is the finding of the figure (its label).
 
     Raises:
-        ValueError: a path has another suffix; nothing is written.
         OutputError: a file cannot be written.
     """
-    targets = [Path(path) for path in paths]
-    for path in targets:
-        if path.suffix not in _METADATA:
-            raise ValueError(f"{path}: cannot save a figure as this; use {', '.join(_METADATA)}")
-    for path in targets:
+    for path in paths:
         with figure_style(), atomic_path(path) as temporary:
             metadata = _METADATA[path.suffix] | {"Title": figure.get_label()}
             figure.savefig(temporary, format=path.suffix[1:], dpi=200, metadata=metadata)

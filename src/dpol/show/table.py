@@ -49,10 +49,6 @@ class TableCell:
     order: float | None = None
     mark: Mark | None = None
 
-    def with_notes(self, divider: str) -> str:
-        """Return the text with its notes behind it."""
-        return divider.join((self.text, *self.notes))
-
 
 Line = tuple[str, tuple[TableCell, ...]]
 """Label of a line, and its cells."""
@@ -107,7 +103,7 @@ class Table:
     headers: tuple[Column | str, ...]
     sections: tuple[Section, ...]
     footers: tuple[str, ...] = ()
-    numbers: pd.DataFrame | None = field(default=None, compare=False, repr=False)
+    numbers: pd.DataFrame = field(compare=False, repr=False)
     filtered: str = ""
 
     @property

@@ -95,14 +95,14 @@ def privacy_title(mu: float) -> str:
     return f"no privacy ({mu_title(mu)})" if mu == float("inf") else mu_title(mu)
 
 
-def proved(audit: Mapping[Hashable, Any], digits: int = 3) -> str:
+def proved(audit: Mapping[Hashable, Any]) -> str:
     """Write the bound that an audit, a row of its table, proves on a privacy parameter.
 
     >>> proved({"parameter": "epsilon", "method": "sampled", "lower_bound": 0.98765})
     'ε ≥ 0.988'
     """
     sign = "=" if audit["method"] == "exact" else "≥"
-    return f"{SYMBOLS[audit['parameter']]} {sign} {audit['lower_bound']:.{digits}g}"
+    return f"{SYMBOLS[audit['parameter']]} {sign} {audit['lower_bound']:.3g}"
 
 
 def joint_confidence(confidences: Iterable[float]) -> str:

@@ -41,12 +41,12 @@ def write_shown(
     drawn = drawn_in(package)
     block = from_plain(drawn.settings, settings)
     (section,) = (section for section in sections_in(package) if section.name == name)
-    frames = frames_of(package, results)
+    frames, targets = frames_of(package, results), list(map(Path, files))
     for figure in section.figures:
-        if paths := _files_of("figures", figure.name, files):
+        if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
             save_figure(drawn.figures[figure.name](frames, block, facts), paths)
     for table in section.tables:
-        if paths := _files_of("tables", table.name, files):
+        if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:
             write_table(drawn.tables[table.name](frames, block, facts), *paths)
 
 
@@ -63,12 +63,3 @@ def frames_of(package: str, results: Mapping[str, str | Path]) -> Frames:
     packages = *(PACKAGES[it] for it in EVERY_RUN), package
     schemas = {name: schema for it in packages for name, schema in schemas_in(it).items()}
     return {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}
-
-
-def _files_of(folder: str, name: str, files: Sequence[str]) -> list[Path]:
-    """Return the files of a figure or table: its name is theirs up to the first dot."""
-    return [
-        path
-        for path in map(Path, files)
-        if path.parent.name == folder and path.name.partition(".")[0] == name
-    ]

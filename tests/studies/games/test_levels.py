@@ -116,7 +116,9 @@ def _texts_in(figure: Any) -> list[str]:
     return [text.get_text() for text in figure.findobj(lambda it: hasattr(it, "get_text"))]
 
 
-@pytest.mark.parametrize("levels", list(subsets(list(LEVELS))), ids="-".join)
+@pytest.mark.parametrize(
+    "levels", [("no",), ("strict",), ("no", "strict"), ("weak", "strict")], ids="-".join
+)
 def test_no_sentence_is_about_a_level_that_was_not_played(levels: tuple[str, ...]) -> None:
     every = [*itertools.product([NOISES], subsets(list(SUITES))), (NOISES[1:], ("local",))]
     for noises, kinds in every:

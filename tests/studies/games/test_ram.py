@@ -70,11 +70,10 @@ def test_parts_by_hand(make_stream):
 
 
 @pytest.mark.parametrize("specs", [LOCAL, CENTRAL])
-@pytest.mark.parametrize("at_a_time", [1, 2, 3])
-def test_results_do_not_depend_on_the_parts(wide, specs, at_a_time, tmp_path):
-    """5 replicates at once or in parts give equal bytes."""
+def test_results_do_not_depend_on_the_parts(wide, specs, tmp_path):
+    """5 replicates at once, or in parts of 1, 2 and 2, give equal bytes."""
     members, files = members_of(specs), []
-    for megabytes in (math.inf, memory_for(wide, members, range(5), at_a_time)):
+    for megabytes in (math.inf, memory_for(wide, members, range(5), at_a_time=2)):
         settings = {"noise": "isotropic", "mu": 0.5, "seed": 1, "memory_mb": megabytes}
         block = play_suite(wide, members, replicates=range(5), **settings)
         write_frame(rounds_of(block), tmp_path / "runs.parquet")
@@ -99,7 +98,7 @@ stream = GainStream(
     periods=np.arange(rounds) * np.timedelta64(7, "D") + np.datetime64("2020-08-07"),
 )
 members = [m for spec in {specs} for m in make_members(spec)]
-settings = {{"noise": {noise!r}, "mu": 0.5, "seed": 1, "memory_mb": {megabytes}}}
+settings = {{"noise": {noise!r}, "mu": 0.5, "seed": 1, "memory_mb": 450}}
 play_suite(stream, members, **settings, replicates=range({replicates}))
 # Not ru_maxrss, which starts from the peak of the parent process.
 status = pathlib.Path("/proc/self/status").read_text()
@@ -117,17 +116,8 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
     ids=["large", "central", "batched"],
 )
 def test_a_process_stays_below_its_memory(specs, noise, rounds, replicates):
-    """The peak of a process stays below 450 MB when the replicates are split into two parts.
-
-    180 replicates of the largest suite at once exceed it: the estimate is not far too large.
-    """
-
-    def peak(megabytes, replicates):
-        facts = {"rounds": rounds, "specs": specs, "noise": noise}
-        code = MEASURE.format(**facts, megabytes=megabytes, replicates=replicates)
-        run = [sys.executable, "-c", code]
-        return float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
-
-    assert peak(450, replicates) < 450
-    if specs is LARGE:
-        assert peak("float('inf')", 180) > 450
+    """The peak of a process stays below 450 MB when the replicates are split into two parts."""
+    code = MEASURE.format(rounds=rounds, specs=specs, noise=noise, replicates=replicates)
+    run = [sys.executable, "-c", code]
+    peak = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    assert float(peak) < 450

@@ -90,7 +90,7 @@ def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
                 ax.errorbar(row["gain_share"], -place, marker="o", markersize=3, **bar)
             ax.set_yticks(range(0, -len(shown), -1), _systems(shown))
             panels.set_percent(ax.xaxis)
-        bars = panels.describe_runs(standings.iloc[0], facts.simulated, "bars")
+        bars = panels.describe_runs(standings.iloc[0], facts.simulated)
         drawn.caption(*bars, f"the best {_DRAWN}", OURS)
         if most:
             drawn.name_x(f"share of the possible gain, {mu_title(mu)}")

@@ -82,7 +82,7 @@ def draw_privacy_utility(frames: Frames, compared: Compared, facts: Facts) -> Fi
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.name_x(panels.GUESSES)
         row = next(iter(groups.values())).iloc[0]
-        data, bars = panels.describe_runs(row, facts.simulated, "bars")
+        data, bars = panels.describe_runs(row, facts.simulated)
         who = [line.explained for line in lines] if named else ["each with its best noise"]
         drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
         if told := [line for line in lines if line.name == OUR_ROLE] or lines:
@@ -173,14 +173,13 @@ def answer_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
         one_section(_lines(rows, lines, mus), title if len(groups) > 1 else "")
         for title, rows in groups.items()
     ]
-    empty = one_section([("—", tuple(TableCell("—") for _ in [*mus, ""]))])
     kind = "question" if facts.asks_several else "stream"
     numbers = [line.rows.assign(system=line.explained) for line in lines]
     return Table(
         caption="Share of the possible gain kept",
         corner=(kind, "system") if len(groups) > 1 else ("system",),
         headers=(*map(level_title, mus), f"how often it names the best, {mu_title(mus[-1])}"),
-        sections=tuple(sections) or (empty,),
+        sections=tuple(sections),
         footers=tuple(_footers(standings, facts)),
         numbers=pd.concat(numbers).reindex(columns=COLUMNS)
         if numbers

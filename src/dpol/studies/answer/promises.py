@@ -133,17 +133,19 @@ def _cell(cells: Mapping[Any, Any], key: tuple[Any, ...], promise: Promise, no: 
 
 
 def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
+    row = frame.iloc[0]
+    behind = "intervals of the numbers behind this table (.csv)"
     yield (
         "Each promise is to one person in the counts of at most two holders, in as many weeks in a"
         " row as the column says. Every noise is the least that keeps it (Laplace noise a little"
         " more). Means over the streams of"
-        f" {frame['replicates'].iloc[0]} runs each. Cannot: no scale of this noise keeps the"
+        f" {row['replicates']} runs each. Cannot: no scale of this noise keeps the"
         " promise. —: this reader takes noise as independent between weeks. Guess: how often, at"
         " most, an attacker is right about the person. (ε, δ): for every set of outputs, its"
         " probability with the person is at most e^ε times that without, plus δ; noises that keep"
         " it can differ much in the guess."
     )
-    yield footers.describe_intervals_behind(frame)
+    yield footers.describe_interval(row["confidence"], row["ci_comparisons"], behind)
     yield footers.describe_data(facts.simulated)
     yield f"{OURS}."
 

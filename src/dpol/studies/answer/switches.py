@@ -50,7 +50,7 @@ def draw_switches(frames: Frames, main: Shown, facts: Facts) -> Figure:
             panels.set_ticks(ax.xaxis, range(len(places)), lambda place: str(places[int(place)]))
         panels.set_percent(drawn.axes[0].yaxis)
         drawn.name_x("most switches S of the best sequence in hindsight")
-        data, bars = panels.describe_runs(standings.iloc[0], facts.simulated, "bars")
+        data, bars = panels.describe_runs(standings.iloc[0], facts.simulated)
         drawn.caption(data, mu_title(mu), bars)
         stream, title = next(iter(facts.streams.items()))
         for line in [line for line in lines if line.name == OURS] or lines:

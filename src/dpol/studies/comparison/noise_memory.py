@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from dpol.noise.noises import memory_of
 from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.comparison.points import Game, MemoryPoint
+from dpol.studies.comparison.points import MemoryPoint
 from dpol.studies.comparison.promises import SAME
 from dpol.studies.comparison.settings import NoiseMemories
 from dpol.studies.games.compute import play_suite
@@ -36,47 +35,19 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
 
     Columns: `replicate`, `total_gain`, and columns of the table `memory` that one game determines.
     """
-    return play_units(
-        read_stream(inputs.files["stream"]),
-        point.weeks,
-        point.readers,
-        seed=inputs.seed,
-        replicates=range(point.replicates),
-        memory_mb=inputs.memory_mb,
-    )
-
-
-def play_units(
-    stream: GainStream,
-    weeks: int,
-    readers: Sequence[tuple[Any, Sequence[Game]]],
-    *,
-    seed: int,
-    replicates: Sequence[int],
-    memory_mb: float = math.inf,
-) -> pd.DataFrame:
-    """Play a stream for a unit of privacy of several weeks, as `play_memories`.
-
-    Args:
-        stream: the gains.
-        weeks: number of consecutive weeks in which a person may be counted.
-        readers: algorithms that can use the noise, with noise and mu of each of their games.
-        seed: root of all randomness.
-        replicates: numbers of the repetitions.
-        memory_mb: RAM limit in MB; results do not depend on it.
-    """
-    staying = stream_of_stays(stream, weeks)
+    stream, replicates = read_stream(inputs.files["stream"]), range(point.replicates)
+    staying = stream_of_stays(stream, point.weeks)
     frames = []
-    for spec, games in readers:
+    for spec, games in point.readers:
         for noise, mu in games:
             (played,) = play_suite(
                 staying,
                 make_members(spec),
                 noise=noise,
                 mu=mu,
-                seed=seed,
+                seed=inputs.seed,
                 replicates=replicates,
-                memory_mb=memory_mb,
+                memory_mb=inputs.memory_mb,
             ).played
             facts = {"stream": stream.label, **_facts(played, staying)}
             runs = {"replicate": replicates, "total_gain": played.totals}
@@ -129,7 +100,15 @@ def compare_memories(
     """
     of_units = totals.groupby(["stream", "weeks"], sort=False)
     rows = [row for _, own in of_units for row in _rows(own, memories, delta)]
-    return _with_verdicts(pd.DataFrame(rows), confidence)
+    frame = pd.DataFrame(rows)
+    # Correlated noise has a mean, and no difference.
+    count = int(frame[list(_ERRORS)].count().sum())
+    factor = student_factor(confidence, count, int(frame["replicates"].iloc[0]))
+    halves = {half: factor * frame[error] for error, half in _ERRORS.items()}
+    frame = frame.assign(**halves, confidence=confidence, ci_comparisons=count)
+    depends = frame["unmeasured_share"] > MANY_UNMEASURED
+    pairs = frame["difference"], frame["difference_half_width"]
+    return frame.assign(verdict=verdicts_on(*pairs, depends))
 
 
 def _rows(totals: pd.DataFrame, memories: NoiseMemories, delta: float) -> Iterator[dict[str, Any]]:
@@ -171,17 +150,3 @@ def _side(game: pd.DataFrame, delta: float) -> dict[str, Any]:
         "mean_gain": float(gains.mean()),
         "standard_error": float(standard_error(gains)),
     }
-
-
-def _with_verdicts(frame: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Add jointly valid half-widths, and the verdicts on differences."""
-    count = int(frame[list(_ERRORS)].count().sum())
-    factor = student_factor(confidence, count, int(frame["replicates"].iloc[0]))
-    frame = frame.assign(
-        **{half: factor * frame[error] for error, half in _ERRORS.items()},
-        confidence=confidence,
-        ci_comparisons=count,
-    )
-    depends = frame["unmeasured_share"] > MANY_UNMEASURED
-    pairs = frame["difference"], frame["difference_half_width"]
-    return frame.assign(verdict=verdicts_on(*pairs, depends))

@@ -21,7 +21,7 @@ from dpol.core.intervals import (
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.points import ReadingsPoint
-from dpol.studies.comparison.standings import SYSTEM
+from dpol.studies.comparison.standings import SYSTEM, is_system
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import BASELINE, OURS
 from dpol.studies.games.scores import Played
@@ -112,16 +112,19 @@ def agreed(standings: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
     frame = standings.copy()
     if readings.empty:
         return frame
-    found = readings.groupby(["stream", "mu", "other_algorithm", "other_noise"])["verdict"].agg(set)
-    sure = {key: next(iter(verdicts)) for key, verdicts in found.items() if len(verdicts) == 1}
-    for (stream, mu), at in standings[standings["stream"] != ""].groupby(["stream", "mu"]):
+    key = ["stream", "mu", "other_algorithm", "other_noise"]
+    found = readings.groupby(key)["verdict"].agg(set).reset_index()
+    for stream, mu, algorithm, noise, verdicts in found.itertuples(index=False, name=None):
+        if len(verdicts) > 1:
+            continue
+        (verdict,) = verdicts
+        at = frame[(frame["stream"] == stream) & (frame["mu"] == mu)]
         (ours,) = at.index[at["role"] == OURS]
-        for place, row in at.iterrows():
-            verdict = sure.get((stream, mu, row["algorithm"], row["noise"]), "")
-            verdicts = [(place, "to_ours_verdict", _OPPOSITE.get(verdict, verdict))]
-            verdicts += [(ours, "to_baseline_verdict", verdict)] * (row["role"] == BASELINE)
-            verdicts += [(ours, "to_strongest_verdict", verdict)] * row["strongest"]
-            for index, column, its in verdicts:
+        for place, row in at[is_system(at, (algorithm, noise))].iterrows():
+            cells = [(place, "to_ours_verdict", _OPPOSITE.get(verdict, verdict))]
+            cells += [(ours, "to_baseline_verdict", verdict)] * (row["role"] == BASELINE)
+            cells += [(ours, "to_strongest_verdict", verdict)] * row["strongest"]
+            for index, column, its in cells:
                 if frame.at[index, column] == at_this_reading(its):
                     frame.at[index, column] = its
     return frame

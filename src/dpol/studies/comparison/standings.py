@@ -7,11 +7,11 @@ of systems, so a system may be named after one has seen which is the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from dpol.core.intervals import standard_error, student_factor, verdicts_on
 from dpol.core.randomness import Floats
@@ -29,8 +29,6 @@ _MOST = [
     *("epsilon", "unmeasured_share"),
 ]
 """Columns of a mean over streams that have the largest value of any stream."""
-REFERENCES = {"strongest": "strongest", BASELINE: "baseline", OURS: "ours"}
-"""Prefix of the columns of the difference to each of the three systems."""
 
 
 def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint) -> pd.DataFrame:
@@ -54,7 +52,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows["role"] = np.where(_is_the_papers(rows), BASELINE, "")
     rows.loc[is_system(rows, point.ours), "role"] = OURS
     rows["right_guesses"] = rows["mu"].map(best_guess)
-    rows["promise"] = [*_promises_of(rows)]
+    rows["promise"] = _promises_of(rows)
     level = list(rows.groupby(_LEVEL, sort=False).indices.values())
     # Every share, and the difference of every pair.
     intervals = {True: 0, False: 0}
@@ -98,19 +96,14 @@ def _samples(rows: pd.DataFrame, totals: pd.DataFrame) -> list[Floats]:
     ]
 
 
-def _promises_of(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield what each row promises: only rows of one promise have ranks beside each other."""
+def _promises_of(rows: pd.DataFrame) -> NDArray[np.str_]:
+    """Return what each row promises: only rows of one promise have ranks beside each other."""
     longest = rows["mu"] * math.sqrt(STAYS[-1]) * (1 + 1e-9)  # of independent noise
     more = rows[f"mu_{STAYS[-1]}_weeks"] > longest
     # The noise is of one kind at all levels, also without any.
     stays = more.groupby([rows[name] for name in SYSTEM]).transform("any")
-    for keeps, sees, longer in zip(rows["keeps_level"], rows["sees"], stays, strict=True):
-        if not keeps:
-            yield LESS
-        elif sees != "noisy":
-            yield RAW
-        else:
-            yield ONE_WEEK if longer else THE_LEVEL
+    weaker, raw = ~rows["keeps_level"], rows["sees"] != "noisy"
+    return np.select([weaker, raw, stays], [LESS, RAW, ONE_WEEK], THE_LEVEL)
 
 
 def _with_means(rows: pd.DataFrame, samples: list[Floats]) -> tuple[pd.DataFrame, list[Floats]]:
@@ -163,23 +156,19 @@ def _compared(
         confidence=confidence,
         ci_comparisons=comparisons,
     )
-    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OURS)
-    largest = np.where(rival & ~np.isnan(means), means, -math.inf)
-    strongest = int(largest.argmax()) if largest.max() > -math.inf else None
-    places: dict[str, int | None] = {"strongest": strongest}
+    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OURS) & ~np.isnan(means)
+    largest = np.where(rival, means, -math.inf)
+    strongest = rival & (np.arange(len(rows)) == largest.argmax())
     # The paper's method may be ours, too.
-    named = {BASELINE: _is_the_papers(rows), OURS: rows["role"] == OURS}
-    for role, rows_of in named.items():
-        at = np.flatnonzero(rows_of)
-        places[role] = int(at[0]) if len(at) else None
+    others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OURS}
     depends = rows["unmeasured_share"] > MANY_UNMEASURED
-    for name, prefix in REFERENCES.items():
-        place = places[name]
-        nowhere = np.full(len(rows), math.nan)
-        gap, half = (nowhere,) * 2 if place is None else (gaps[:, place], factor * errors[:, place])
-        rows[f"to_{prefix}"], rows[f"to_{prefix}_half_width"] = gap, half
-        rows[f"to_{prefix}_verdict"] = verdicts_on(gap, half, depends)
-    return rows.assign(strongest=np.arange(len(rows)) == (-1 if strongest is None else strongest))
+    for name, other in {"strongest": strongest, **others}.items():
+        gap = half = np.full(len(rows), math.nan)
+        for place in np.flatnonzero(other)[:1]:
+            gap, half = gaps[:, place], factor * errors[:, place]
+        rows[f"to_{name}"], rows[f"to_{name}_half_width"] = gap, half
+        rows[f"to_{name}_verdict"] = verdicts_on(gap, half, depends)
+    return rows.assign(strongest=strongest)
 
 
 def _differences(shares: Floats, own: Floats) -> Floats:

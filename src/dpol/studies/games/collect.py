@@ -12,16 +12,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats
+from dpol.core.schemas import read_frame
 from dpol.data.stream import GainStream, read_stream
 from dpol.noise import NO_NOISE, find_noise, in_order, privatize
 from dpol.studies.games.levels import is_weaker
 from dpol.studies.games.settings import Games
 from dpol.studies.games.summary import (
+    CURVES,
+    SCORES,
     conclude,
     cumulative_curves,
     dates,
     join_blocks,
-    read_scores,
     schema,
     summarize,
     totals_of,
@@ -34,12 +36,16 @@ def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.Dat
     """Build the result tables that the settings ask for, from the scores of all games.
 
     Raises:
-        DataError: a file is incomplete, or has a total gain that no choices have.
+        DataError: a file is incomplete.
         ValueError: a replicate is missing or occurs twice.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["stream"])}
-    pairs = zip(map(Path, files["scores"]), map(Path, files["curves"]), strict=True)
-    scores, cells = join_blocks(read_scores(*pair, streams) for pair in pairs)
+    totals, curves = schema(SCORES), schema(CURVES)
+    jobs = (
+        (read_frame(Path(one), totals), read_frame(Path(two), curves))
+        for one, two in zip(files["scores"], files["curves"], strict=True)
+    )
+    scores, cells = join_blocks(jobs)
     return results_from(scores, cells, streams, settings, facts)
 
 

@@ -146,18 +146,16 @@ def rounds_of(block: RunBlock) -> pa.Table:
     replicates, n_rounds = block.played[0].actions.shape
     size, count = replicates * n_rounds, len(block.played)
 
-    def label(names: Sequence[str]) -> pa.Array:
-        distinct = list(dict.fromkeys(names))
-        indices = np.array([distinct.index(name) for name in names], dtype=np.int32)
-        return pa.DictionaryArray.from_arrays(column(np.repeat(indices, size)), column(distinct))
-
+    of_runs = column(np.repeat(np.arange(count), size))
+    labels = {
+        name: column([played.facts[name] for played in block.played]).dictionary_encode()
+        for name in ("stream", "algorithm", "noise")
+    }
     replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
     round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
     return pa.table(
         {
-            "stream": label([played.stream for played in block.played]),
-            "algorithm": label([played.label for played in block.played]),
-            "noise": label([played.noise for played in block.played]),
+            **{name: values.take(of_runs) for name, values in labels.items()},
             "mu": column(np.repeat([played.mu for played in block.played], size)),
             "replicate": column(np.tile(replicate, count)),
             "round": column(np.tile(round_numbers, count * replicates)),

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, half_width_of
 from dpol.core.randomness import Floats
-from dpol.core.schemas import Schema, read_frame
+from dpol.core.schemas import Schema
 from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
 from dpol.studies.games.levels import keeps_level
@@ -48,39 +46,6 @@ def schema(name: str) -> Schema:
 
 
 # ---- from the rows of jobs to cells --------------------------------------------------------------
-
-
-def read_scores(
-    scores: Path, curves: Path, streams: Mapping[str, GainStream]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read the two tables of a job.
-
-    Args:
-        scores: file of its table `scores`.
-        curves: file of its table `curves`.
-        streams: streams that were played, by label.
-
-    Raises:
-        DataError: a file is damaged, they are not of the same job, or a total gain is one that no
-            choices have.
-    """
-    every, rows = read_frame(scores, schema(SCORES)), read_frame(curves, schema(CURVES))
-    expected = np.repeat(rows[CELL].to_numpy(), rows["replicates"], axis=0)
-    if not np.array_equal(expected, every[CELL].to_numpy()):
-        raise DataError(f"{scores} and {curves} differ; delete both and run snakemake again")
-    for label, own in every.groupby("stream"):
-        gains = streams[str(label)].gains
-        least, most = float(gains.min(axis=1).sum()), float(gains.max(axis=1).sum())
-        rounding = 1e-9 * max(abs(least), abs(most))
-        # A total that is no number fits nowhere.
-        fits = own["total_gain"].between(least - rounding, most + rounding)
-        for wrong in own[~fits].head(1).to_dict("records"):
-            raise DataError(
-                f"{scores}: {wrong['algorithm']} has a total gain of {wrong['total_gain']:.10g},"
-                f" but choices on {label} have {least:.10g} to {most:.10g}; delete the file and run"
-                " snakemake again"
-            )
-    return every, rows
 
 
 def join_blocks(
