@@ -23,7 +23,10 @@ from pipeline import ROOT, Done, run, succeed, write_config
 CONFIG = yaml.safe_load((ROOT / ".test/config/config.yaml").read_text())
 SEQUENCES = int(os.environ.get("DPOL_SEQUENCES", "5"))
 CODE = "src/dpol/noise/noises.py", "math.sqrt(2.0) * stream", "math.sqrt(3.0) * stream"
-PARTS = "*.parquet", "points/**/*.parquet", "streams/*", "data/*", "tables/*", "figures/*.svg", "report/*"
+PARTS = (
+    *("*.parquet", "points/**/*.parquet", "streams/*", "data/*"),
+    *("tables/*", "figures/*.svg", "report/*"),
+)
 State = tuple[int, bool]
 """Seed of the config, and whether the code is edited."""
 
