@@ -80,7 +80,6 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     bound: Literal["borell-tis", "reflection"] = "borell-tis"
 
     constant_noise: ClassVar[bool] = True
-    one_round: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_choice("bound", self.bound, BOUNDS)
