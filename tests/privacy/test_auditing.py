@@ -1,4 +1,4 @@
-"""Audits by runs, by known distributions and by computation: coverage, power, and by hand."""
+"""Audits by runs and by the covariance of noise: coverage, power, and by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpol.privacy.auditing.bounds import (
     selection_half,
     with_fitted_direction,
 )
-from dpol.privacy.auditing.laws import audit_covariance, audit_fit
+from dpol.privacy.auditing.covariance import audit_covariance
 
 # Largest probability that a sound audit fails a statistical test here.
 ERROR = 1e-6
@@ -178,25 +178,6 @@ def test_noise_that_is_too_small_missing_or_shared_is_flagged(spoil):
 def test_too_few_outputs_are_refused():
     with pytest.raises(ValueError, match="2 runs are too few for 3 coordinates"):
         audit_covariance(np.zeros((2, 2, 3)), np.eye(3), claimed=1.0)
-
-
-# ---- fit -----------------------------------------------------------------------------------------
-
-
-def test_fit_by_hand():
-    """Outcome 1, of probability 0.5, is too frequent on the first half; on the other it is 8/10."""
-    outcomes = np.array([1] * 6 + [0] * 4 + [0] * 2 + [1] * 8)
-    result = audit_fit(outcomes, np.array([0.5, 0.5]), confidence=0.9)
-    least = stats.beta.ppf(0.1, 8, 3)
-    assert result.lower_bound == pytest.approx(least - 0.5)
-    assert (result.claimed, result.parameter, result.method) == (0.0, "distance", "fit")
-
-
-def test_the_law_itself_is_violated_in_at_most_five_percent():
-    rng = np.random.default_rng(3)
-    law = rng.dirichlet(np.ones(50))
-    verdicts = [audit_fit(rng.choice(50, 400, p=law), law).verdict for _ in range(1000)]
-    assert verdicts.count("violated") <= most_allowed(1000, 0.05)
 
 
 @pytest.mark.parametrize("change", [1e-100, 1e-9, 1.0])

@@ -52,7 +52,6 @@ NAMES: Mapping[str, Name] = {
     # methods and verdicts of audits
     "event": Name("event", "event, counted in runs"),
     "covariance": Name("covariance", "covariance of Gaussian noise"),
-    "fit": Name("fit", "distance from the computed distribution"),
     "exact": Name("computed", "computed exactly"),
     "consistent": Name("stands"),
     "violated": Name("refuted"),

@@ -7,8 +7,8 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-SYMBOLS = {"mu": "μ", "epsilon": "ε", "distance": "TV"}
-"""Symbols of privacy parameters, and of the distance between runs and a computed distribution."""
+SYMBOLS = {"mu": "μ", "epsilon": "ε"}
+"""Symbols of privacy parameters."""
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
@@ -115,14 +115,9 @@ def joint_confidence(confidences: Iterable[float]) -> str:
 
 
 def share_of_claim(audit: Mapping[Hashable, Any]) -> float:
-    """Return the ratio of an audit's bound to its claim; 0 or inf if the claim is 0.
+    """Return the ratio of an audit's bound to its claim.
 
     >>> share_of_claim({"lower_bound": 0.5, "claimed": 2.0})
     0.25
-    >>> share_of_claim({"lower_bound": 0.5, "claimed": 0.0})
-    inf
     """
-    lower, claimed = float(audit["lower_bound"]), float(audit["claimed"])
-    if claimed == 0:
-        return float("inf") if lower > 0 else 0.0
-    return lower / claimed
+    return float(audit["lower_bound"]) / float(audit["claimed"])

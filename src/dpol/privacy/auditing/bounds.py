@@ -22,10 +22,10 @@ from dpol.core.arguments import check_choice, check_number, real_array
 from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 
-Parameter = Literal["mu", "epsilon", "distance"]
-"""Parameter of a claim: mu, epsilon, or total variation distance from a computed distribution."""
-Method = Literal["event", "covariance", "fit", "exact"]
-"""Method of a bound: `audit_runs`, `audit_covariance`, `audit_fit`, or a computed loss."""
+Parameter = Literal["mu", "epsilon"]
+"""Parameter of a claim: `mu` of Gaussian DP, or `epsilon`."""
+Method = Literal["event", "covariance", "exact"]
+"""Method of a bound: `audit_runs`, `audit_covariance`, or a computed loss."""
 Counts = NDArray[np.int64]
 # False positives, false negatives, and the number of runs of each.
 _Errors = tuple[Counts, Counts, int, int]
@@ -47,14 +47,14 @@ class AuditResult:
     """Result of an audit.
 
     Args:
-        parameter: `mu` of Gaussian DP, `epsilon`, or `distance` from a computed distribution.
+        parameter: `mu` of Gaussian DP, or `epsilon`.
         claimed: claim that was audited.
         lower_bound: lower bound on the parameter; 0 if the audit shows nothing.
         confidence: probability that a sound mechanism's bound is below its parameter; 1 if the
             loss was computed.
         runs: number of runs on each input; 0 if the loss was computed.
         method: method that gave the bound.
-        delta: delta of `epsilon`; 0 for every other parameter.
+        delta: delta of `epsilon`; 0 for `mu`.
 
     >>> AuditResult(parameter="epsilon", claimed=1.0, lower_bound=1.05).verdict
     'violated'

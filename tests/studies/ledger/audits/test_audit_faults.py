@@ -21,14 +21,12 @@ from dpol.labels.clients import (
 )
 from dpol.labels.clipping import Clipping
 from dpol.labels.scheffe import ScheffeClient
-from dpol.lazy.transform import LazyParameters, advance
-from dpol.lazy.weights import WeightsMeasure
 from dpol.noise import noisy_gains, privatize
 from dpol.noise.noises import memory_of
 from dpol.privacy.chains import Chains
 from dpol.privacy.factorizations import Factorization
 from dpol.privacy.stays import stay_norm
-from dpol.studies.ledger.audits import adabatch, experts, labels, lazy
+from dpol.studies.ledger.audits import adabatch, experts, labels
 from dpol.studies.ledger.audits.compute import SAMPLED
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.paper1.batching import compute as batching
@@ -112,24 +110,6 @@ class RecordsLonger(RWAdaBatch):
         return dataclasses.replace(
             following, planned=following.planned + (state.left == 0)
         ), actions
-
-
-def no_fake_switch(measure, parameters, state, batch, generators):
-    parameters = dataclasses.replace(parameters, fake_switch=0.0)
-    return advance(measure, parameters, state, batch, generators)
-
-
-def frozen_shadow(measure, parameters, state, batch, generators):
-    following = advance(measure, parameters, state, batch, generators)
-    return dataclasses.replace(following, shadow=state.shadow)
-
-
-def old_measure(measure, parameters, state, batch, generators):
-    class Old(WeightsMeasure):
-        def sample(self, current, generators):
-            return super().sample(current - batch, generators)
-
-    return advance(Old(measure.n_experts, measure.eta), parameters, state, batch, generators)
 
 
 CLASS = labels.counterexample()
@@ -245,11 +225,6 @@ def releases_of(noise):
 audit_batches = partial(adabatch.audit_adabatch, SMALL)
 
 
-def audit_l2p(seed):
-    parameters = LazyParameters(2, 0.7, 0.5, normaliser=1.0)
-    return [lazy.audit_law(LARGER, seed, "tight", parameters)]
-
-
 NOISE_FAULTS = {
     "x 0.9": on_noise(lambda noise: 0.9 * noise),
     "z_0 twice": on_noise(lambda noise: noise[:, [0, 0, *range(2, noise.shape[1])]]),
@@ -292,26 +267,17 @@ AUDITS = {
         *(with_another(batching, "privatize", audit_batches), privatize),
         {"x 0.9": NOISE_FAULTS["x 0.9"]},
     ),
-    "L2P": (
-        *(with_another(lazy, "advance", audit_l2p), advance),
-        {
-            "without fake switches": no_fake_switch,
-            "with a frozen shadow": frozen_shadow,
-            "redraws from the old measure": old_measure,
-        },
-    ),
     "EXP3": (
         *(partial(labels.audit_sampled, SMALL), EXP3),
         {
             "unclipped": Unclipped(CLIPPING, 1.0),
             "noise halved": altered(EXP3, "scales", 0.5 * EXP3.scales),
-            "noise x 0.9": altered(EXP3, "scales", 0.9 * EXP3.scales),
         },
     ),
     "WMA": (
         *(partial(labels.audit_vector, SMALL), WMA),
         {
-            "noise x 0.9": altered(WMA, "factor", 0.9 * WMA.factor),
+            "noise halved": altered(WMA, "factor", 0.5 * WMA.factor),
             "one noise": OneNoise(CLIPPING, 1.0),
         },
     ),
@@ -353,9 +319,9 @@ def test_a_sound_mechanism_is_not_violated(name):
 def test_a_broken_mechanism_is_violated(name, fault):
     """The power is above 0.99: on 25 further seeds the bound was always beyond the claim.
 
-    Its mean was at least 4.8 of its standard deviations beyond (EXP3 noise x 0.9; releases
-    5.3 or more, all others 7.8 or more), with 3,000 runs (10,000 for L2P and releases). The study
-    has 20,000.
+    Its mean was at least 5.3 of its standard deviations beyond (releases; WMA noise halved 6.9, all
+    others 7.8 or more), with 3,000 runs (10,000 for releases). The study has 20,000. Noise for
+    labels that is 10% too small is left to tests/labels/test_clients.py.
     """
     audit, _, faults = AUDITS[name]
     assert refuted(audit(SEED, faults[fault]))

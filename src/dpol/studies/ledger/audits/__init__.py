@@ -1,1 +1,1 @@
-"""Audits: attacks on every mechanism, which compare its outputs with its privacy claim."""
+"""Audits: attacks on mechanisms, which compare their outputs with their privacy claims."""

@@ -16,7 +16,6 @@ from dpol.studies.ledger.audits.experts import (
     audit_trees,
 )
 from dpol.studies.ledger.audits.labels import audit_messages
-from dpol.studies.ledger.audits.lazy import audit_laws
 from dpol.studies.ledger.audits.points import AuditPoint
 from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.study import Inputs
@@ -30,11 +29,10 @@ AUDITS: Mapping[str, Callable[[Audits, int], Iterator[Audited]]] = {
     "streams": audit_streams,
     "rw-adabatch": audit_adabatch,
     "reactions": audit_reactions,
-    "l2p": audit_laws,
     "labels": audit_messages,
 }
 """Functions from settings and root seed to audits, by auditor."""
-SAMPLED = 54
+SAMPLED = 49
 """Number of sampled bounds of the study, which share the error that the settings allow."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from dpol.privacy.auditing.bounds import (
     exceeds,
     with_fitted_direction,
 )
-from dpol.privacy.auditing.laws import audit_covariance, audit_fit
+from dpol.privacy.auditing.covariance import audit_covariance
 from dpol.studies.ledger.audits.settings import Audits
 
 OUTSIDE = "outside the promise"
@@ -124,20 +123,6 @@ def by_covariance(
         outputs, changes, claimed=subject.claimed, confidence=settings.confidence
     )
     return Audited(subject, f"covariance of {of}, {len(changes)} changes", result)
-
-
-def by_fit(
-    subject: Subject, outcomes: Sequence[np.ndarray], law: Floats, settings: Audits
-) -> Audited:
-    """Audit the distance of outcomes, (R,) for each axis of `law`, from that distribution.
-
-    A distance of 0 is claimed.
-    """
-    subject = dataclasses.replace(subject, requested=0.0, recorded=0.0)
-    numbers = np.ravel_multi_index(tuple(outcomes), law.shape)
-    result = audit_fit(numbers, law.ravel(), confidence=settings.confidence)
-    event = "share of an event of all outcomes, against its probability by the law"
-    return Audited(subject, event, result)
 
 
 def gaussian_audits(

@@ -76,8 +76,7 @@ def _table(
             f" All bounds hold together with {joint_confidence(audits['confidence'])} confidence."
             " A claim that stands is not proved: an audit sees only its statistic, on its inputs.",
             "Event: chosen on one half of the runs, counted on the other; nothing is assumed."
-            " Covariance: assumes Gaussian noise. Fit: the total variation distance (TV) between"
-            " the running code and the distribution whose loss is computed.",
+            " Covariance: assumes Gaussian noise.",
             *footers,
         ),
         numbers=shown,
@@ -97,7 +96,7 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
         TableCell(row["unit"]),
         number(row["claimed"], claim),
         number(row["lower_bound"], proved(row)),
-        number(share, f"{100 * share:.0f}%" if row["claimed"] else "–"),
+        number(share, f"{100 * share:.0f}%"),
         TableCell(f"{name_of(row['method']).short}{runs}"),
         TableCell(name_of(row["verdict"]).short, mark=_VERDICTS[row["verdict"]]),
     )

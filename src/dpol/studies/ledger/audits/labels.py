@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.stats import laplace
 
-from dpol.core.randomness import Floats, replicate_generators
-from dpol.labels.accounting import scale_factor
+from dpol.core.randomness import replicate_generators
 from dpol.labels.clients import (
     LABEL_UNIT,
     ONE_LABEL,
@@ -22,10 +19,10 @@ from dpol.labels.clients import (
     VectorClient,
 )
 from dpol.labels.clipping import Clipping
-from dpol.labels.hypotheses import HypothesisClass, Ints
+from dpol.labels.hypotheses import HypothesisClass
 from dpol.labels.scheffe import ScheffeClient
 from dpol.privacy.auditing.bounds import with_fitted_direction
-from dpol.studies.ledger.audits.core import Audited, Subject, by_computation, by_event, by_fit
+from dpol.studies.ledger.audits.core import Audited, Subject, by_computation, by_event
 from dpol.studies.ledger.audits.settings import Audits
 
 _EPSILON = 1.0
@@ -34,8 +31,6 @@ _N_LABELS = 4
 _MESSAGES_PER_RUN = 10
 # Larger values are cut, because infinite ones have no covariance.
 _LARGEST = 1e6
-# Bins of one coordinate, for the fit.
-_BINS = 12
 _APART = "labels 0 and 2 of 3, which the two hypotheses tell apart"
 
 
@@ -71,7 +66,7 @@ def audit_sampled_loss(client: SampledClient) -> Audited:
 
 
 def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterator[Audited]:
-    """Audit EXP3 messages about two labels, and their fit to the distribution of the exact loss."""
+    """Audit EXP3 messages about two labels."""
     clipping, variant = client.clipping, f"{client.clipping.rule} sensitivity"
     subject = _subject(client, "private EXP3, message", variant)
     messages = _messages(settings, seed, client, (0, 2))
@@ -84,18 +79,12 @@ def audit_sampled(settings: Audits, seed: int, client: SampledClient) -> Iterato
         columns.append(np.concatenate(sides, axis=1))
     yield by_event(subject, "an event of the index and the value", [columns], settings, "epsilon")
 
-    edges, bins = _bin_laws(clipping, clipping.sensitivity[0] / _EPSILON)
-    law = np.einsum("z,jzb->jb", _blocks_of_label_0(clipping), bins) / len(bins)
-    index, value = messages[0].index[0], messages[0].values[0]
-    subject = _subject(client, "private EXP3, law of a message", variant, "messages about label 0")
-    yield by_fit(subject, (index, _bins_of(edges[index], value)), law, settings)
-
 
 # ---- private WMA ---------------------------------------------------------------------------------
 
 
 def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[Audited]:
-    """Audit WMA messages about two labels, and their fit to the distribution they should have."""
+    """Audit WMA messages about two labels."""
     clipping = client.clipping
     variant = f"{clipping.rule} sensitivity, {clipping.rule} composition"
     subject = _subject(client, "private WMA, message", variant)
@@ -103,34 +92,6 @@ def audit_vector(settings: Audits, seed: int, client: VectorClient) -> Iterator[
     fitted = with_fitted_direction(*(np.clip(value, -_LARGEST, _LARGEST) for value in values))
     event = "an event of a linear combination of all values"
     yield by_event(subject, event, [fitted], settings, "epsilon", client.delta)
-
-    n = clipping.sensitivity.shape[1]
-    factor = scale_factor(n, _EPSILON, client.delta, clipping.rule)
-    edges, bins = _bin_laws(clipping, factor * clipping.sensitivity[0])
-    # The values are independent, given the block.
-    given = [np.prod(factors, axis=0) for factors in itertools.product(*bins.transpose(0, 2, 1))]
-    law = np.array([_blocks_of_label_0(clipping) @ cell for cell in given]).reshape((_BINS,) * n)
-    subject = _subject(client, "private WMA, law of a message", variant, "messages about label 0")
-    yield by_fit(subject, list(_bins_of(edges, values[0]).T), law, settings)
-
-
-def _blocks_of_label_0(clipping: Clipping) -> Floats:
-    """Return the probabilities (M,) of the blocks for label 0."""
-    return clipping.masses_of_blocks(np.eye(clipping.hypotheses.n_labels)[0], 0)
-
-
-def _bin_laws(clipping: Clipping, scales: Floats) -> tuple[Floats, Floats]:
-    """Return edges (K, bins - 1), and probabilities (K, M, bins) of a value's bin by block."""
-    centres = clipping.log_cells[0]
-    low, high = centres.min(axis=1) - 2 * scales, centres.max(axis=1) + 2 * scales
-    edges = np.linspace(low, high, _BINS - 1, axis=1)
-    below = laplace.cdf(edges[:, None], centres[..., None], scales[:, None, None])
-    return edges, np.diff(below, axis=2, prepend=0.0, append=1.0)
-
-
-def _bins_of(edges: Floats, values: Floats) -> Ints:
-    """Return the bin numbers of values (...), with edges (..., bins - 1) for each."""
-    return np.asarray((values[..., None] >= edges).sum(axis=-1))
 
 
 # ---- responses -----------------------------------------------------------------------------------

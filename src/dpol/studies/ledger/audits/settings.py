@@ -11,7 +11,7 @@ from dpol.privacy.settings import FiniteMu
 
 
 class Audits(Settings):
-    """Audits of every mechanism."""
+    """Audits of mechanisms."""
 
     runs: Annotated[int, Field(ge=100, le=100_000)] = 20_000
     """Runs of a mechanism on each of two adjacent inputs.

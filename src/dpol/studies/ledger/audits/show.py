@@ -7,9 +7,9 @@ SECTIONS = (
         name="audits",
         chapter="privacy",
         title="Attacks on the mechanisms",
-        about="Every mechanism is attacked. The success of the attack gives a lower bound on"
-        " the true privacy parameter. A claim below that bound is refuted. The notes below the"
-        " table say what ran.",
+        about="Mechanisms are attacked. The success of an attack gives a lower bound on the true"
+        " privacy parameter. A claim below that bound is refuted. The notes below the table say"
+        " what ran.",
         results=("audits",),
         tables=(
             TableSpec(name="audits-closest", title="What the outputs prove", place="seen"),

@@ -1,4 +1,4 @@
-"""Audits: attacks on every mechanism, which compare its outputs with its privacy claim."""
+"""Audits: attacks on mechanisms, which compare their outputs with their privacy claims."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dpol.studies.study import Facts, Point, Study
 
 _AUDITORS = (
     *("noisy-gains", "tree", "sums", "stays", "streams"),
-    *("rw-adabatch", "reactions", "l2p", "labels"),
+    *("rw-adabatch", "reactions", "labels"),
 )
 
 

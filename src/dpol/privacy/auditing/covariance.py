@@ -1,8 +1,9 @@
-"""Audits with a known distribution: Gaussian noise by its covariance, other outputs by their fit.
+"""Audits of Gaussian noise by its covariance.
 
 An audit by events (`dpol.privacy.auditing.bounds.audit_runs`) assumes nothing about a mechanism,
-but needs many runs and sees only the given statistics. A known distribution makes an audit sharper:
-it sees every coordinate, and few runs show a small fault. This assumption is not audited.
+but needs many runs and sees only the given statistics. If noise is known to be Gaussian, an audit
+is sharper: it sees every coordinate, and few runs show a small fault. This assumption is not
+audited.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpol.core.intervals import clopper_pearson_upper
 from dpol.core.randomness import Floats
 from dpol.privacy.auditing.bounds import AuditResult, directions
 
@@ -64,37 +63,4 @@ def audit_covariance(
         confidence=confidence,
         runs=runs,
         method="covariance",
-    )
-
-
-def audit_fit(outcomes: NDArray[np.int64], law: Floats, *, confidence: float = 0.95) -> AuditResult:
-    """Audit whether outcomes follow a computed distribution, by a bound on their distance from it.
-
-    The event is the set of outcomes that are too frequent on one half of the runs. Its
-    Clopper-Pearson bound on the other half, minus its computed probability, is a lower bound on the
-    total variation distance; the claim is 0.
-
-    Args:
-        outcomes: (n,) numbers of the outcomes of independent runs.
-        law: (k,) probabilities of the outcomes 0..k-1.
-        confidence: confidence of the lower bound, in (0, 1).
-
-    >>> outcomes = np.random.default_rng(1).integers(0, 5, 4000)
-    >>> audit_fit(outcomes, np.full(5, 0.2)).verdict
-    'consistent'
-    >>> audit_fit(outcomes, np.array([0.1, 0.3, 0.2, 0.2, 0.2])).verdict
-    'violated'
-    """
-    chosen = outcomes[: len(outcomes) // 2]
-    frequent = np.bincount(chosen, minlength=len(law)) > len(chosen) * law
-    counted = frequent[outcomes[len(chosen) :]]
-    missed = clopper_pearson_upper((~counted).sum(), len(counted), 1 - confidence)
-    lower = max(0.0, 1 - float(missed) - float(law[frequent].sum()))
-    return AuditResult(
-        parameter="distance",
-        claimed=0.0,
-        lower_bound=lower,
-        confidence=confidence,
-        runs=len(outcomes),
-        method="fit",
     )
