@@ -23,7 +23,7 @@ from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
 from dpol.plan import Plan
 from dpol.privacy.guarantee import NO_PRIVACY
-from dpol.studies.games.scores import Played, RunBlock, score_tables
+from dpol.studies.games.scores import Played, PlayedSuite, score_tables
 from dpol.studies.games.study import STUDY
 from dpol.studies.jobs import write_results
 from labels import peak_mb
@@ -74,9 +74,9 @@ def write_games(folder: Path, replicates: int) -> None:
                 )
                 for member in members
             )
-            numbers = game.replicates
-            block = RunBlock(replicates=numbers, played=played, best=np.ones(WEEKS))
-            tables.append(score_tables(block))
+            numbers = tuple(range(game.replicates))
+            suite = PlayedSuite(replicates=numbers, played=played, best=np.ones(WEEKS))
+            tables.append(score_tables(suite))
         for name in tables[0]:
             whole = pa.concat_tables([each[name] for each in tables])
             write_frame(whole, folder / f"points/games/{job}/{name}.parquet")
@@ -121,10 +121,8 @@ def time_planning() -> list[dict[str, Any]]:
     found = []
     for points, together in itertools.product(POINTS, (1, 10)):
         config = SMALL | {
-            "privacy": {"levels": {f"mu-{mu}": mu for mu in range(1, 11)}},
+            "privacy": {"levels": {f"level-{i}": i / 10 for i in range(1, points // 2 + 1)}},
             "suites": {"local": {"noises": ["isotropic", "capacity"], "algorithms": ["rw-meta"]}},
-            "replicates": points // 20,
-            "block_replicates": 1,
             "points_per_job": together,
         }
         asked = {"what": f"{points:,} points, {together} a job"}

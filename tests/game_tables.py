@@ -11,8 +11,8 @@ import pandas as pd
 from dpol.data.stream import GainStream
 from dpol.experts.registry import make_members
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.scores import Played, RunBlock, score_tables
-from dpol.studies.games.summary import join_blocks
+from dpol.studies.games.scores import Played, PlayedSuite, score_tables
+from dpol.studies.games.summary import join_jobs
 
 
 def suite(
@@ -23,20 +23,21 @@ def suite(
     mu: float = 0.5,
     seed: int = 1,
     replicates: Sequence[int] = range(3),
-) -> RunBlock:
+) -> PlayedSuite:
     """Play algorithms, given as in a suite."""
     members = [member for spec in specs for member in make_members(spec)]
     return play_suite(stream, members, noise=noise, mu=mu, seed=seed, replicates=replicates)
 
 
-def block_of(played: Played, first: int = 0, best: float = 1.0) -> RunBlock:
-    """Return runs as a block; `best` is the largest gain of every round."""
+def suite_of(played: Played, best: float = 1.0) -> PlayedSuite:
+    """Return runs as a suite of one algorithm; `best` is the largest gain of every round."""
     size, n_rounds = played.gains.shape
-    replicates = tuple(range(first, first + size))
-    return RunBlock(replicates=replicates, played=(played,), best=np.full(n_rounds, best))
+    return PlayedSuite(
+        replicates=tuple(range(size)), played=(played,), best=np.full(n_rounds, best)
+    )
 
 
-def joined(blocks: Iterable[RunBlock]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the scores and the cells of blocks."""
-    jobs = map(score_tables, blocks)
-    return join_blocks((job["scores"].to_pandas(), job["curves"].to_pandas()) for job in jobs)
+def joined(suites: Iterable[PlayedSuite]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the scores and the cells of suites."""
+    jobs = map(score_tables, suites)
+    return join_jobs((job["scores"].to_pandas(), job["curves"].to_pandas()) for job in jobs)

@@ -48,12 +48,12 @@ def frames(*, varied: bool = False) -> dict[str, pd.DataFrame]:
     """Return the result tables of the run, and its standings, for reading only."""
     main = VARIED if varied else MAIN
     facts: dict[str, Any] = {"seed": FACTS.seed, "replicates": range(REPLICATES)}
-    blocks = [
+    played = [
         suite(stream, main.suites[name].algorithms, noise=noise, mu=FACTS.levels[level], **facts)
         for stream in streams().values()
         for name, noise, level in runs_of(main, FACTS)
     ]
-    made = results_from(*joined(blocks), streams(), main, FACTS)
+    made = results_from(*joined(played), streams(), main, FACTS)
     point = StandingsPoint(
         ours=None, questions={"a": "", "b": ""}, apart=False, confidence=FACTS.confidence
     )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpol.data.stream import GainStream
 from dpol.studies.games.collect import replay_rows
-from dpol.studies.games.scores import Played, RunBlock
+from dpol.studies.games.scores import Played, PlayedSuite
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.study import Facts
 from game_tables import joined, suite
@@ -38,7 +38,7 @@ def games(
     noises: Sequence[str] = ("isotropic", "capacity"),
     replicates: int = 2,
     levels: Mapping[str, float] = LEVELS,
-) -> list[RunBlock]:
+) -> list[PlayedSuite]:
     """Play local algorithms, and one without privacy."""
     return [
         suite(stream, specs, noise=noise, mu=mu, seed=SEED, replicates=range(replicates))
@@ -48,8 +48,8 @@ def games(
     ]
 
 
-def played_in(blocks: Sequence[RunBlock]) -> list[Played]:
-    return [played for block in blocks for played in block.played]
+def played_in(suites: Sequence[PlayedSuite]) -> list[Played]:
+    return [played for suite in suites for played in suite.played]
 
 
 MAIN = Games(report=Report(algorithms=[*LOCAL, *FREE]))
@@ -68,9 +68,9 @@ def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
 
 def replay_of(
     stream: GainStream,
-    blocks: Sequence[RunBlock] | None = None,
+    suites: Sequence[PlayedSuite] | None = None,
     levels: Mapping[str, float] = LEVELS,
 ) -> pd.DataFrame:
     """Return the table of a game."""
-    _, cells = joined(games(stream) if blocks is None else blocks)
+    _, cells = joined(games(stream) if suites is None else suites)
     return replay_rows(cells, {stream.label: stream}, MAIN, facts_of(stream, levels))

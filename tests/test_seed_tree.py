@@ -81,9 +81,9 @@ MEMORY = {"weeks": [1, 2], "mus": [0.5, 1]}
 
 @pytest.fixture(scope="module")
 def experiment():
-    """Simulated hospitals with two blocks of replicates, and a comparison of correlated noise."""
+    """Simulated hospitals, and a comparison of correlated noise."""
     loaded = load_experiment(CONFIG)
-    more = {"seed": SEED, "replicates": 4, "block_replicates": 2}
+    more = {"seed": SEED, "replicates": 4}
     more |= {"comparison": {"ours": SYSTEM, "memory": MEMORY}}
     return Experiment(changed(loaded.config, more), loaded.members)
 

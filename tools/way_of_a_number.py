@@ -36,7 +36,7 @@ CELL = GamePoint(
     suite=("rw-meta",),
     noise="isotropic",
     mu=0.25,
-    replicates=(0, 1, 2),
+    replicates=3,
     memory="designed",
     keep_rounds=False,
 )

@@ -35,11 +35,11 @@ def lesson_rows() -> pd.DataFrame:
     raw = read_table(file, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
-    blocks = (
+    played = (
         suite(stream, ["rw-meta"], mu=mu, seed=config.seed, replicates=range(1))
         for mu in MUS.values()
     )
-    _, cells = joined(blocks)
+    _, cells = joined(played)
     main = Games(report=Report(algorithms=["rw-meta"]))
     facts = dataclasses.replace(config.facts, levels=MUS, memory="designed")
     return replay_rows(cells, {label: stream}, main, facts)

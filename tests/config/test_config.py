@@ -28,7 +28,6 @@ def test_a_good_config_is_accepted_with_its_values():
     assert config.privacy.levels == {"none": math.inf, "high": 0.25}
     assert config.raw_file == "results/small/data/simulated.csv.gz"
     assert config.replicates == 100
-    assert config.block_replicates is None
     assert config.job_memory_mb == 1500
     assert config.privacy.count_sensitivity == 1
     assert config.dataset.cleaning.suppressed_value == 2
@@ -260,6 +259,6 @@ def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithm
 
 
 def test_null_stands_for_a_key_that_is_not_given():
-    nulls = dict.fromkeys(["block_replicates", "questions", "lazy", "dataset.columns.cases"])
+    nulls = dict.fromkeys(["questions", "lazy", "dataset.columns.cases"])
     assert parse(nulls).config == parse().config
     assert "cases" not in parse(nulls).config.dataset.columns.model_fields_set

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from dpol.config.experiment import load_experiment, parse_experiment
 from dpol.config.models import Unit
@@ -43,7 +40,7 @@ def tiny(**changes):
 
 
 def jobs(made):
-    """The jobs that play suites: stream, suite, noise, level and block, each with its point."""
+    """The jobs that play suites: stream, suite, noise and level, each with its point."""
     found = points(made.config.games, made.config.facts)
     return {tuple(label.split("/")): point for label, point in found.items()}
 
@@ -61,28 +58,28 @@ def test_ours_has_the_same_privacy_as_the_baseline_for_every_stay(path):
 
 def test_jobs_come_in_the_order_of_the_config():
     assert list(jobs(tiny())) == [
-        ("NM", "noisy", "isotropic", "none", "block-0"),
-        ("NM", "noisy", "isotropic", "high", "block-0"),
-        ("NM", "noisy", "capacity", "none", "block-0"),
-        ("NM", "noisy", "capacity", "high", "block-0"),
-        ("NM", "open", "none", "none", "block-0"),
+        ("NM", "noisy", "isotropic", "none"),
+        ("NM", "noisy", "isotropic", "high"),
+        ("NM", "noisy", "capacity", "none"),
+        ("NM", "noisy", "capacity", "high"),
+        ("NM", "open", "none", "none"),
     ]
 
 
 def test_a_job_holds_just_what_it_depends_on():
-    made = tiny(replicates=10, block_replicates=4)
-    point = jobs(made)["NM", "noisy", "capacity", "high", "block-2"]
+    made = tiny(replicates=10)
+    point = jobs(made)["NM", "noisy", "capacity", "high"]
     assert point.settings == GamePoint(
         suite=("rw-ftpl", "ridge"),
         noise="capacity",
         mu=0.25,
-        replicates=(8, 9),
+        replicates=10,
         memory="designed",
         keep_rounds=False,
     )
     assert point.inputs == {"stream": "streams/NM.parquet"}
     assert {"dpol.experts.ftpl", "dpol.experts.learners.ridge"} <= {*point.code}
-    assert point.seconds == pytest.approx(0.3 + 0.002 * 2 * 2)
+    assert point.seconds == pytest.approx(0.3 + 0.002 * 2 * 10)
 
 
 def test_each_stream_is_played_under_each_question():
@@ -147,15 +144,4 @@ def test_a_suite_without_privacy_runs_once_at_the_level_without_noise():
     suites["open"]["noises"] = ["isotropic", "capacity"]
     levels = {"low": 2, "off": math.inf, "high": 0.5}
     played = jobs(tiny(privacy={"levels": levels}, suites=suites))
-    assert [level for _, suite, _, level, _ in played if suite == "open"] == ["off"]
-
-
-@given(replicates=st.integers(1, 300), block=st.none() | st.integers(1, 400))
-@example(replicates=10, block=3)
-@example(replicates=10, block=1_000)
-def test_blocks_hold_every_replicate_once_and_none_is_empty(replicates, block):
-    made = jobs(tiny(replicates=replicates, block_replicates=block))
-    held = [point.settings.replicates for (_, suite, *_), point in made.items() if suite == "open"]
-    assert list(itertools.chain(*held)) == list(range(replicates))
-    assert all(0 < len(numbers) <= (block or replicates) for numbers in held)
-    assert len(held) == math.ceil(replicates / (block or replicates))
+    assert [level for _, suite, _, level in played if suite == "open"] == ["off"]

@@ -40,8 +40,8 @@ def totals():
     for state in config.streams:
         stream = build_stream(table, state, 1.0, {})
         for mu in FOUND:
-            block = suite(stream, FORMS, mu=mu, seed=40, replicates=range(40))
-            found |= {(state, mu, played.label): played.totals for played in block.played}
+            made = suite(stream, FORMS, mu=mu, seed=40, replicates=range(40))
+            found |= {(state, mu, played.label): played.totals for played in made.played}
     return found
 
 

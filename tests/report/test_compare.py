@@ -24,7 +24,7 @@ from dpol.report.compare import RunComparison, compare_runs
 from dpol.reruns.record import CONFIG, CRATE
 from dpol.studies.games import summary as summaries
 from dpol.studies.games.scores import Played
-from game_tables import block_of, joined
+from game_tables import joined, suite_of
 from in_process import command
 from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
 from runs_by_hand import played as played_by_hand
@@ -88,7 +88,7 @@ def write(
 def totals_of(played: Sequence[Played]) -> pd.DataFrame:
     """Return the total gains of runs, with numbers as labels of levels."""
     labels = {runs.mu: str(runs.mu) for runs in played}
-    scores, cells = joined(map(block_of, played))
+    scores, cells = joined(map(suite_of, played))
     return summaries.totals_of(cells.assign(level=cells["mu"].map(labels)), scores)
 
 

@@ -18,7 +18,7 @@ from dpol.reruns.record import CONFIG, CRATE, disagreements, read_config, read_r
 from report.run_by_hand import record
 from streams_by_hand import stream
 
-GAME = "points/games/nm/local/isotropic/mu-1/block-0"
+GAME = "points/games/nm/local/isotropic/mu-1"
 
 
 @pytest.fixture(scope="module")

@@ -83,5 +83,5 @@ def test_a_run_believes_what_it_wrote_and_what_it_was_asked_and_nothing_else(
     shutil.rmtree(tmp_path / ".snakemake")
     (run / CRATE).unlink()
     assert planned(tmp_path) == {"render_report"}
-    (run / "logs/games_point/A/local/isotropic/mu-1/block-0.json").unlink()
+    (run / "logs/games_point/A/local/isotropic/mu-1.json").unlink()
     assert {"games_point", "games_results", "render_report"} <= planned(tmp_path)

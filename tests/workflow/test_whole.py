@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 import verify
@@ -24,7 +23,6 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.plan import make_plan
 from dpol.reruns.code_hashes import files_by_reader, hash_by_room, parts_of_job
-from dpol.studies.games.summary import join_blocks
 from dpol.studies.registry import EVERY_RUN, STUDIES, load_study
 from pipeline import ROOT, Done, run, snakemake, succeed, write_config
 from report.crates import checked_crate
@@ -34,8 +32,7 @@ IN_EVERY_RUN = [load_study(name).showing for name in EVERY_RUN]
 BASE = f"results/{WHOLE['run']}"
 OTHERS = [name for name in STUDIES if name != "games"]
 PLAIN = {key: value for key, value in WHOLE.items() if key not in OTHERS}
-GAME = "points/games/NM/local/isotropic/mu-0.5/block-0/scores.parquet"
-CURVES = "curves.parquet"
+GAME = "points/games/NM/local/isotropic/mu-0.5/scores.parquet"
 NOTED = Path(__file__).with_name("noted")
 """Folder of the code that writes down what a job imports and opens."""
 pytestmark = pytest.mark.workflow
@@ -117,22 +114,17 @@ def targets(names: Iterable[str]) -> list[str]:
     return [f"{BASE}/{name}" for name in names]
 
 
-def test_results_depend_neither_on_cores_nor_on_blocks(whole: Path, tmp_path: Path) -> None:
-    """The run uses one core, and a job plays two points: two replicates and one."""
-    together = GAME.replace("block-0", "block-0+1")
-    write_config(tmp_path, WHOLE, block_replicates=2, points_per_job=2)
+def test_results_depend_neither_on_cores_nor_on_points_per_job(whole: Path, tmp_path: Path) -> None:
+    """The run uses one core, and a job plays two points."""
+    together = GAME.replace("mu-0.5", "mu-inf+1")
+    write_config(tmp_path, WHOLE, points_per_job=2)
     succeed(snakemake(tmp_path, *targets([together, "labels.parquet"]), "--cores", "1"))
     assert contents(tmp_path, ["labels.parquet"]) == contents(whole, ["labels.parquet"])
-    files = tmp_path / BASE / together, whole / BASE / GAME
-    (joined, cells), (at_once, others) = (
-        join_blocks([(pd.read_parquet(file), pd.read_parquet(file.with_name(CURVES)))])
-        for file in files
-    )
-    pd.testing.assert_frame_equal(joined, at_once)
-    for name, close in (("mean_cumulative_gain", {"rtol": 1e-13}),
-                        ("squared_deviations", {"atol": 1e-12})):  # fmt: skip
-        one, other = (np.array(own[name].tolist()) for own in (cells, others))
-        np.testing.assert_allclose(one, other, **close)
+    for name in ("scores.parquet", "curves.parquet"):
+        both = pd.read_parquet((tmp_path / BASE / together).with_name(name))
+        alone = pd.read_parquet((whole / BASE / GAME).with_name(name))
+        second = both[both["mu"] == 0.5].reset_index(drop=True)
+        pd.testing.assert_frame_equal(second, alone, check_exact=True)
 
 
 # --- Reruns ---

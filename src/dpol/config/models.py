@@ -92,10 +92,6 @@ class Config(Settings):
     """Suites of algorithms."""
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """Independent repetitions of every randomised run."""
-    block_replicates: PositiveInt | None = None
-    """Replicates in one job; default: all.
-
-    Results do not depend on it, except the last digits of cumulative gains."""
     points_per_job: PositiveInt = 1
     """Most points of one job; a larger number saves time if games are short.
 
@@ -213,7 +209,6 @@ class Config(Settings):
         """Settings of the main experiment, taken from the top level of the config."""
         return Games(
             suites=self.suites,
-            block_replicates=self.block_replicates,
             keep_rounds=self.keep_rounds,
             report=self.report,
             no_table_2=why_no_table_2(

@@ -25,7 +25,7 @@ from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import Compared
 from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import Games, Report
-from dpol.studies.games.summary import join_blocks
+from dpol.studies.games.summary import join_jobs
 from dpol.studies.study import Facts, schemas_in
 
 _NOBODY = Compared(chosen_on="")
@@ -82,14 +82,14 @@ def league(
     labels = [member.label for member in members]
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
         raise ValueError(f"{twice[0]} plays twice; name one in a block with another label")
-    blocks = [
+    games = [
         play_suite(stream, [it], noise=noise, mu=mu, seed=seed, replicates=range(replicates))
         for it in members
         for noise, mu in _games_of(it, levels)
     ]
-    tables = map(score_tables, blocks)
+    tables = map(score_tables, games)
     jobs = ((it["scores"].to_pandas(), it["curves"].to_pandas()) for it in tables)
-    scores, cells = join_blocks(jobs)
+    scores, cells = join_jobs(jobs)
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels={f"mu-{mu:g}": mu for mu in levels})
     settings = Games(report=Report(algorithms=labels, envelope="", confidence=confidence))

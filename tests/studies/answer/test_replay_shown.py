@@ -55,8 +55,8 @@ def test_the_data_of_the_page_equal_the_table() -> None:
 def test_noise_and_its_whiskers_equal_the_table() -> None:
     levels = {"none": math.inf, "low": 1.0, "high": 0.25}
     stream = stream_of(6, 3)
-    blocks = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
-    frame = replay_of(stream, blocks, levels=levels)
+    played = games(stream, ("isotropic", "capacity", "capacity-memory"), levels=levels)
+    frame = replay_of(stream, played, levels=levels)
     data = data_of(frame, privacy={"levels": levels})
     groups = frame.groupby(["noise", "mu"], sort=False)
     for setting, ((_, mu), own) in zip(data["settings"], groups, strict=True):

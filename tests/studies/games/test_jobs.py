@@ -22,7 +22,7 @@ class Params(dict):
     __getattr__ = dict.__getitem__
 
 point = {"suite": ["rw-ftpl", "rw-meta", "random-effects"], "noise": "capacity", "mu": 0.5,
-         "replicates": [0, 1], "memory": "designed", "keep_rounds": True}
+         "replicates": 2, "memory": "designed", "keep_rounds": True}
 snakemake = Facts(
     log=["results/run/logs/job.log"],
     input=Files(stream="stream.parquet"),

@@ -23,7 +23,7 @@ from dpol.studies.comparison.study import STUDY as STANDINGS
 from dpol.studies.drawing import drawn_in
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.names import Compared
-from dpol.studies.games.scores import RunBlock
+from dpol.studies.games.scores import PlayedSuite
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.study import STUDY as GAMES
 from game_tables import joined, suite
@@ -47,7 +47,7 @@ def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 @cache
-def blocks() -> list[tuple[str, RunBlock]]:
+def all_games() -> list[tuple[str, PlayedSuite]]:
     """Return all games, each with the kind of its algorithms."""
     played = []
     for stream, (kind, specs), level in itertools.product(STREAMS.values(), SUITES.items(), LEVELS):
@@ -65,11 +65,11 @@ def texts_of(
     """Return the lead, the findings and the tables of a run; None if it plays nothing."""
     specs = {kind: SUITES[kind] for kind in kinds}
     own = [
-        block
-        for kind, block in blocks()
+        played
+        for kind, played in all_games()
         if kind in kinds
-        and any(block.played[0].mu == LEVELS[level] for level in levels)
-        and (kind != "local" or block.played[0].noise in noises)
+        and any(played.played[0].mu == LEVELS[level] for level in levels)
+        and (kind != "local" or played.played[0].noise in noises)
     ]
     if not own:
         return None

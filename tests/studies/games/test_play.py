@@ -62,7 +62,7 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
 
 
 @pytest.mark.parametrize("name", ["rw-meta", "mf-ftpl", "private-blocks", "multiplicative-weights"])
-def test_replicates_play_as_in_the_library_whatever_block_they_are_in(stream, name):
+def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, name):
     (member,) = make_members(name)
     free = member.algorithm.model == "none"
     noise = "none" if free else "capacity"
@@ -71,21 +71,21 @@ def test_replicates_play_as_in_the_library_whatever_block_they_are_in(stream, na
     else:
         source = RawGains(stream, 0.5, 6, seed=1, **({} if free else {"noise": noise}))
     games = play(name, source)
-    for block in (range(2), range(2, 6)):
-        (played,) = suite(stream, (name,), replicates=block, noise=noise).played
-        np.testing.assert_array_equal(played.actions, games.actions[block])
+    for part in (range(2), range(2, 6)):
+        (played,) = suite(stream, (name,), replicates=part, noise=noise).played
+        np.testing.assert_array_equal(played.actions, games.actions[part])
         assert played.guarantee == games.guarantee
     assert (games.actions[:4] != games.actions[2:]).any()
 
 
-def test_the_block_describes_its_runs(stream):
-    block = suite(stream, LOCAL, replicates=range(3, 5), noise="capacity")
-    assert block.best.tolist() == [max(gains) for gains in stream.gains.tolist()]
-    assert {(own.stream, own.noise, own.mu) for own in block.played} == {("test", "capacity", 0.5)}
-    assert block.replicates == (3, 4)
-    assert [played.label for played in block.played][:3] == ["one", "two", "ridge-w8-weak"]
-    assert [played.family for played in block.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]
-    assert {played.origin for played in block.played} == {"paper"}
+def test_a_played_suite_describes_its_runs(stream):
+    made = suite(stream, LOCAL, replicates=range(3, 5), noise="capacity")
+    assert made.best.tolist() == [max(gains) for gains in stream.gains.tolist()]
+    assert {(own.stream, own.noise, own.mu) for own in made.played} == {("test", "capacity", 0.5)}
+    assert made.replicates == (3, 4)
+    assert [played.label for played in made.played][:3] == ["one", "two", "ridge-w8-weak"]
+    assert [played.family for played in made.played][:3] == ["rw-ftpl", "rw-ftpl", "ridge"]
+    assert {played.origin for played in made.played} == {"paper"}
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_the_noise_on_a_count_is_the_median_of_all_entities(make_stream, noise, 
 
 
 def test_the_file_has_one_row_per_algorithm_replicate_and_round(stream, tmp_path):
-    block = suite(stream, LOCAL, replicates=(5, 6))
-    write_frame(rounds_of(block), tmp_path / "runs.parquet")
+    made = suite(stream, LOCAL, replicates=(5, 6))
+    write_frame(rounds_of(made), tmp_path / "runs.parquet")
     rows = pq.read_table(tmp_path / "runs.parquet").to_pandas()
     schema(SCORES.replace("scores", "rounds")).check(rows, "rounds")
-    assert len(rows) == len(block.played) * 2 * 9
+    assert len(rows) == len(made.played) * 2 * 9
     assert set(rows["round"]) == set(range(1, 10))
     assert set(rows["replicate"]) == {5, 6}
     one = rows[(rows["algorithm"] == "two") & (rows["replicate"] == 6)].sort_values("round")
-    assert one["action"].tolist() == block.played[1].actions[1].tolist()
-    assert one["gain"].tolist() == block.played[1].gains[1].tolist()
+    assert one["action"].tolist() == made.played[1].actions[1].tolist()
+    assert one["gain"].tolist() == made.played[1].gains[1].tolist()
     setting = rows[["stream", "noise", "mu"]].drop_duplicates().to_numpy().tolist()
     assert setting == [["test", "isotropic", 0.5]]

@@ -75,8 +75,8 @@ def test_results_do_not_depend_on_the_parts(wide, specs, tmp_path):
     members, files = members_of(specs), []
     for megabytes in (math.inf, memory_for(wide, members, range(5), at_a_time=2)):
         settings = {"noise": "isotropic", "mu": 0.5, "seed": 1, "memory_mb": megabytes}
-        block = play_suite(wide, members, replicates=range(5), **settings)
-        write_frame(rounds_of(block), tmp_path / "runs.parquet")
+        played = play_suite(wide, members, replicates=range(5), **settings)
+        write_frame(rounds_of(played), tmp_path / "runs.parquet")
         files.append((tmp_path / "runs.parquet").read_bytes())
     assert files[0] == files[1]
 

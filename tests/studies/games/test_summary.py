@@ -20,7 +20,7 @@ from dpol.studies.games.study import STUDY
 from dpol.studies.games.summary import cumulative_curves, schema, summarize
 from dpol.studies.jobs import write_results
 from dpol.studies.study import Facts
-from game_tables import block_of, joined
+from game_tables import joined, suite_of
 from runs_by_hand import runs
 
 LEVELS = {"none": math.inf, "high": 0.5}
@@ -44,7 +44,7 @@ def streams(make_stream):
 
 
 def summary_of(played, streams, main=MAIN, **facts):
-    scores, cells = joined(map(block_of, played))
+    scores, cells = joined(map(suite_of, played))
     return summarize(cells, scores, streams, main, dataclasses.replace(FACTS, **facts))
 
 
@@ -219,9 +219,9 @@ def test_curves_of_the_references(curves, label, gains):
 
 def test_a_table_is_written_only_if_it_matches_its_schema(streams, tmp_path, monkeypatch):
     stream = tmp_path / "stream.parquet"
-    block = block_of(runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]))
+    played = suite_of(runs([[1.0, 0.0, 1.0], [0.0, 0.0, 1.0]]))
     inputs = {"stream": [str(stream)]}
-    for name, table in score_tables(block).items():
+    for name, table in score_tables(played).items():
         inputs[name] = [str(tmp_path / f"scores/{name}.parquet")]
         write_frame(table, *inputs[name])
     write_stream(streams["nm"], stream)

@@ -23,7 +23,7 @@ from dpol.studies.games.summary import (
     conclude,
     cumulative_curves,
     dates,
-    join_blocks,
+    join_jobs,
     schema,
     summarize,
     totals_of,
@@ -37,7 +37,6 @@ def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.Dat
 
     Raises:
         DataError: a file is incomplete.
-        ValueError: a replicate is missing or occurs twice.
     """
     streams = {stream.label: stream for stream in map(read_stream, files["stream"])}
     totals, curves = schema(SCORES), schema(CURVES)
@@ -45,7 +44,7 @@ def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.Dat
         (read_frame(Path(one), totals), read_frame(Path(two), curves))
         for one, two in zip(files["scores"], files["curves"], strict=True)
     )
-    scores, cells = join_blocks(jobs)
+    scores, cells = join_jobs(jobs)
     return results_from(scores, cells, streams, settings, facts)
 
 
@@ -56,7 +55,7 @@ def results_from(
     settings: Games,
     facts: Facts,
 ) -> dict[str, pd.DataFrame]:
-    """Build the result tables of games on some streams, from what `join_blocks` returns."""
+    """Build the result tables of games on some streams, from what `join_jobs` returns."""
     summary = summarize(cells, scores, streams, settings, facts)
     tables = {
         "summary": conclude(summary).filter(list(schema("summary").columns)),

@@ -24,7 +24,7 @@ from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games.exhibits import exhibits_of
 from dpol.studies.games.points import GamePoint
-from dpol.studies.games.scores import Played, RunBlock, rounds_of, score_tables
+from dpol.studies.games.scores import Played, PlayedSuite, rounds_of, score_tables
 from dpol.studies.study import Inputs
 
 POINT = GamePoint
@@ -34,19 +34,19 @@ def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
     """Play the games of a suite; return its scores, and every round if rounds are kept."""
     stream = read_stream(inputs.files["stream"])
     members = [member for entry in game.suite for member in make_members(entry)]
-    block = play_suite(
+    played = play_suite(
         stream,
         members,
         noise=game.noise,
         mu=game.mu,
         seed=inputs.seed,
-        replicates=game.replicates,
+        replicates=range(game.replicates),
         memory_mb=inputs.memory_mb,
         noise_memory=game.memory,
     )
-    tables = score_tables(block)
+    tables = score_tables(played)
     if game.keep_rounds:
-        tables["rounds"] = rounds_of(block)
+        tables["rounds"] = rounds_of(played)
     return tables
 
 
@@ -60,7 +60,7 @@ def play_suite(
     replicates: Sequence[int],
     memory_mb: float = math.inf,
     noise_memory: MemoryChoice = "designed",
-) -> RunBlock:
+) -> PlayedSuite:
     """Play all algorithms of a suite on the same data and score them on the raw gains.
 
     Local algorithms share one draw of noisy gains; other algorithms get the raw stream.
@@ -114,7 +114,7 @@ def play_suite(
         return played
 
     played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
-    return RunBlock(
+    return PlayedSuite(
         replicates=tuple(replicates),
         played=tuple(join_played(own) for own in zip(*played, strict=True)),
         best=stream.gains.max(axis=1),
@@ -143,7 +143,7 @@ def _named_if_it_fails(member: Member) -> Iterator[None]:
 
 
 def join_played(parts: Sequence[Played]) -> Played:
-    """Join one algorithm's runs of several blocks, which differ in their replicates only."""
+    """Join one algorithm's runs of several parts of a job, which differ in their replicates."""
     return replace(
         parts[0],
         actions=np.concatenate([part.actions for part in parts]),

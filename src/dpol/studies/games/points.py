@@ -16,7 +16,7 @@ class GamePoint:
         suite: its algorithms, as in the config.
         noise: name of the noise.
         mu: Gaussian-DP parameter; infinity without noise.
-        replicates: numbers of the replicates.
+        replicates: number of replicates.
         memory: memory of the noise `capacity-memory`.
         keep_rounds: whether every round is kept.
     """
@@ -24,6 +24,6 @@ class GamePoint:
     suite: tuple[Any, ...]
     noise: str
     mu: float
-    replicates: tuple[int, ...]
+    replicates: int
     memory: MemoryChoice
     keep_rounds: bool

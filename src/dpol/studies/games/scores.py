@@ -79,8 +79,8 @@ class Played:
 
 
 @dataclass(frozen=True)
-class RunBlock:
-    """Games of one job: algorithms on a stream, for consecutive replicates.
+class PlayedSuite:
+    """Games of the algorithms of a suite on a stream, with one noise at one privacy level.
 
     Args:
         replicates: numbers of the replicates.
@@ -100,23 +100,23 @@ KEY = ("stream", "algorithm", "noise", "mu")
 """Columns of both tables by which a row of `curves` has its rows of `scores`."""
 
 
-def score_tables(block: RunBlock) -> dict[str, pa.Table]:
-    """Tabulate the scores of a block (docs/reference/tables.md).
+def score_tables(suite: PlayedSuite) -> dict[str, pa.Table]:
+    """Tabulate the scores of a suite (docs/reference/tables.md).
 
     Returns:
         `scores`, one row per algorithm and replicate, and `curves`, one row per algorithm.
     """
-    curves = [{**played.facts, **_curves(played)} for played in block.played]
-    size = len(block.replicates)
+    curves = [{**played.facts, **_curves(played)} for played in suite.played]
+    size = len(suite.replicates)
     scores = {name: column([row[name] for row in curves for _ in range(size)]) for name in KEY}
-    hits = [(it.gains == block.best).sum(axis=1, dtype=np.int32) for it in block.played]
-    replicates = np.tile(np.asarray(block.replicates, dtype=np.int32), len(block.played))
+    hits = [(it.gains == suite.best).sum(axis=1, dtype=np.int32) for it in suite.played]
+    replicates = np.tile(np.asarray(suite.replicates, dtype=np.int32), len(suite.played))
     return {
         "scores": pa.table(
             {
                 **scores,
                 "replicate": column(replicates),
-                "total_gain": column(np.concatenate([it.totals for it in block.played])),
+                "total_gain": column(np.concatenate([it.totals for it in suite.played])),
                 "hits": column(np.concatenate(hits)),
             }
         ),
@@ -138,29 +138,29 @@ def _curves(played: Played) -> dict[str, Any]:
     }
 
 
-def rounds_of(block: RunBlock) -> pa.Table:
-    """Tabulate every round of a block: one row per algorithm, replicate and round.
+def rounds_of(suite: PlayedSuite) -> pa.Table:
+    """Tabulate every round of a suite: one row per algorithm, replicate and round.
 
     Columns: docs/reference/tables.md.
     """
-    replicates, n_rounds = block.played[0].actions.shape
-    size, count = replicates * n_rounds, len(block.played)
+    replicates, n_rounds = suite.played[0].actions.shape
+    size, count = replicates * n_rounds, len(suite.played)
 
     of_runs = column(np.repeat(np.arange(count), size))
     labels = {
-        name: column([played.facts[name] for played in block.played]).dictionary_encode()
+        name: column([played.facts[name] for played in suite.played]).dictionary_encode()
         for name in ("stream", "algorithm", "noise")
     }
-    replicate = np.repeat(np.asarray(block.replicates, dtype=np.int32), n_rounds)
+    replicate = np.repeat(np.asarray(suite.replicates, dtype=np.int32), n_rounds)
     round_numbers = np.arange(1, n_rounds + 1, dtype=np.int32)
     return pa.table(
         {
             **{name: values.take(of_runs) for name, values in labels.items()},
-            "mu": column(np.repeat([played.mu for played in block.played], size)),
+            "mu": column(np.repeat([played.mu for played in suite.played], size)),
             "replicate": column(np.tile(replicate, count)),
             "round": column(np.tile(round_numbers, count * replicates)),
-            "action": column(np.concatenate([runs.actions.ravel() for runs in block.played])),
-            "gain": column(np.concatenate([runs.gains.ravel() for runs in block.played])),
+            "action": column(np.concatenate([runs.actions.ravel() for runs in suite.played])),
+            "gain": column(np.concatenate([runs.gains.ravel() for runs in suite.played])),
         }
     )
 

@@ -102,8 +102,6 @@ class Games(Settings):
 
     suites: dict[Label, Suite] = {}
     """The suites by label."""
-    block_replicates: int | None = None
-    """Replicates in one job; default: all."""
     keep_rounds: bool = False
     """Whether every round of every run is kept."""
     report: Report

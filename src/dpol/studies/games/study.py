@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from itertools import product
 
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
@@ -16,28 +16,26 @@ times as long (benchmarks/README.md)."""
 
 
 def points(settings: Games, facts: Facts) -> dict[str, Point[GamePoint]]:
-    """Return a point for each stream, suite, noise, level and block of replicates."""
+    """Return a point for each stream, suite, noise and level."""
     by_label: dict[str, Point[GamePoint]] = {}
     modules = {
         name: [module for entry in suite.algorithms for module in modules_of(entry)]
         for name, suite in settings.suites.items()
     }
-    blocks = range(n_blocks(settings, facts))
-    for stream, run, block in itertools.product(facts.streams, runs_of(settings, facts), blocks):
-        suite, noise, level = run
-        algorithms, numbers = settings.suites[suite].algorithms, replicates(settings, facts, block)
-        by_label[f"{stream}/{suite}/{noise}/{level}/block-{block}"] = Point(
+    for stream, (suite, noise, level) in product(facts.streams, runs_of(settings, facts)):
+        algorithms = settings.suites[suite].algorithms
+        by_label[f"{stream}/{suite}/{noise}/{level}"] = Point(
             settings=GamePoint(
                 suite=tuple(algorithms),
                 noise=noise,
                 mu=facts.levels[level],
-                replicates=tuple(numbers),
+                replicates=facts.replicates,
                 memory=facts.memory,
                 keep_rounds=settings.keep_rounds,
             ),
             inputs={"stream": f"streams/{stream}.parquet"},
             code=(*modules[suite], module_of_noise(noise)),
-            seconds=0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * len(numbers),
+            seconds=0.3 + _SECONDS_OF_REPLICATE * len(algorithms) * facts.replicates,
         )
     return by_label
 
@@ -57,17 +55,6 @@ def noises_of(suite: Suite) -> list[str]:
     """Return the noises of a suite; its algorithms share one privacy model."""
     first, *_ = make_members(suite.algorithms[0])
     return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
-
-
-def n_blocks(settings: Games, facts: Facts) -> int:
-    """Return the number of jobs into which the replicates of a run are split."""
-    return -(-facts.replicates // (settings.block_replicates or facts.replicates))
-
-
-def replicates(settings: Games, facts: Facts, block: int) -> list[int]:
-    """Return the numbers of the replicates in a block."""
-    size = settings.block_replicates or facts.replicates
-    return list(range(block * size, min((block + 1) * size, facts.replicates)))
 
 
 def not_asked(settings: Games, facts: Facts) -> frozenset[str]:

@@ -1,7 +1,6 @@
 """Summary and curves: a row per cell, which is an algorithm on a stream with a noise at a level.
 
-The rows of all games are joined over blocks of replicates. Also what follows from the summary:
-shares of the possible gain.
+Also what follows from the summary: shares of the possible gain.
 """
 
 from __future__ import annotations
@@ -27,16 +26,11 @@ from dpol.studies.games.names import (
     REFERENCE_TOTALS,
     UNIFORM,
 )
-from dpol.studies.games.scores import KEY
 from dpol.studies.games.settings import Games
 from dpol.studies.study import Facts, schemas_in
 
-SCORES, CURVES = (
-    f"points/games/STREAM/SUITE/NOISE/LEVEL/block-K/{name}" for name in ("scores", "curves")
-)
+SCORES, CURVES = (f"points/games/STREAM/SUITE/NOISE/LEVEL/{name}" for name in ("scores", "curves"))
 """Names in `results.yaml` of the tables that points write."""
-CELL = list(KEY)
-"""Columns that tell a cell."""
 _SETTING = ["algorithm", "family", "exhibit", "noise", "level", "mu"]
 
 
@@ -48,61 +42,21 @@ def schema(name: str) -> Schema:
 # ---- from the rows of jobs to cells --------------------------------------------------------------
 
 
-def join_blocks(
+def join_jobs(
     jobs: Iterable[tuple[pd.DataFrame, pd.DataFrame]],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Join the blocks of replicates of each cell.
+    """Join the tables of all jobs.
 
     Args:
         jobs: tables `scores` and `curves` of each job.
 
     Returns:
-        `scores` with a row per cell and replicate, without the columns `CELL`; and a row per cell,
-        in the order of the jobs: `curves` of all its replicates.
-
-    Raises:
-        ValueError: the replicates of a cell are not 0, 1, 2, ...
+        `scores`, with the number of the cell instead of its stream, algorithm, noise and mu; and
+        `curves`, a row per cell. Both are in the order of the jobs.
     """
     taken = [(own[["replicate", "total_gain", "hits"]], rows) for own, rows in jobs]
-    scores, curves = (pd.concat(parts, ignore_index=True) for parts in zip(*taken, strict=True))
-    sizes, cell = curves["replicates"], curves.groupby(CELL, sort=False).ngroup()
-    begins = scores["replicate"].to_numpy()[sizes.cumsum() - sizes]
-    scores = scores.assign(cell=np.repeat(cell.to_numpy(), sizes))
-    scores = scores.sort_values(["cell", "replicate"], ignore_index=True)
-    curves = curves.assign(cell=cell, begins=begins).sort_values(["cell", "begins"])
-    cells = curves.drop_duplicates("cell").set_index("cell")
-    wrong = scores["replicate"] != scores.groupby("cell").cumcount()
-    for number in scores.loc[wrong, "cell"].head(1):
-        own, numbers = cells.loc[number], scores.loc[scores["cell"] == number, "replicate"]
-        raise ValueError(
-            f"{own['stream']}, {own['algorithm']}, mu {own['mu']}: replicates {numbers.tolist()}"
-            " are not 0, 1, 2, ..."
-        )
-    several = curves[curves.duplicated("cell", keep=False)]
-    joined = {number: _joined(blocks) for number, blocks in several.groupby("cell")}
-    for name in next(iter(joined.values()), ()):
-        own = cells[name].items()
-        cells[name] = [joined.get(number, {}).get(name, value) for number, value in own]
-    return scores, cells
-
-
-def _joined(blocks: pd.DataFrame) -> dict[str, Any]:
-    """Return the columns of a cell that several blocks of replicates change.
-
-    Source: Chan, Golub and LeVeque, Algorithms for computing the sample variance (1983), for any
-    number of blocks at once.
-    """
-    n = blocks["replicates"].to_numpy()[:, None]
-    means, squares = (
-        np.array(blocks[name].tolist()) for name in ("mean_cumulative_gain", "squared_deviations")
-    )
-    # From the first block on: if all means are equal, so is theirs, without a rounding error.
-    mean = means[0] + (n * (means - means[0])).sum(axis=0) / n.sum()
-    return {
-        "replicates": int(n.sum()),
-        "mean_cumulative_gain": mean,
-        "squared_deviations": (squares + n * (means - mean) ** 2).sum(axis=0),
-    }
+    scores, cells = (pd.concat(parts, ignore_index=True) for parts in zip(*taken, strict=True))
+    return scores.assign(cell=cells.index.repeat(cells["replicates"])), cells
 
 
 # ---- summary, totals and curves ------------------------------------------------------------------
@@ -122,7 +76,7 @@ def summarize(
     paper's algorithms, the cells of its Table 2 count too.
 
     Args:
-        cells: a row per cell, of `join_blocks`.
+        cells: a row per cell, of `join_jobs`.
         scores: its rows per cell and replicate.
         streams: streams they were played on, by label.
         main: the report, whose intervals hold jointly.
@@ -168,7 +122,7 @@ def totals_of(summary: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         summary: a row per cell, in the order of the cells.
-        scores: rows per cell and replicate, of `join_blocks`.
+        scores: rows per cell and replicate, of `join_jobs`.
     """
     # Categories, since there are many rows: texts would take ten times the memory.
     texts = summary[["stream", "algorithm", "noise", "level"]].astype("category")
