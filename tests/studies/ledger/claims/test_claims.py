@@ -523,7 +523,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("updates-half", "limited_updates", times(1.02), {FAILS}),
         ("updates-regret", "mean_lead", times(0), {FAILS}),  # against the best in the mean
         ("updates-rate", "play_blocks", argument(1, lambda epsilon: epsilon / 1000), {FAILS}),
-        ("blocks-horizon", "excess", times(200), {NOT_PROVED}),
         ("once-a-stay-slow", "SLOW", lambda _: limit.FAST, {FAILS}),
         ("once-a-stay-fast", "FAST", lambda _: limit.SLOW, {FAILS}),
     ],

@@ -152,38 +152,11 @@ def updates(seed: int) -> Findings:
         least = losses.totals.min(axis=1)
         for epsilon in (0.1, 1.0):
             coins = replicate_generators(seed, ("claims", d, epsilon), runs, "limited updates")
-            lost, _ = play_blocks(losses, epsilon, coins, "whole")
+            lost, _ = play_blocks(losses, epsilon, coins)
             rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
             random = float((losses.totals.mean(axis=1) - least).mean())
             case = f"d = {d}, ε = {epsilon:g}"
             yield of_mean("updates-rate", rate, lost - least, 4, case=case, trivial=random)
-
-
-def private_blocks(_: int) -> Findings:
-    """Check 1000 (log K / gap + log K / eps) for `private-blocks` at every T.
-
-    After block 1, a guess, a block of 2^(i + 1) rounds follows a prefix of one of 2^(i - 1)
-    lengths, so it loses 4 times the sum of `excess` over them; the block of 2 rounds has one
-    length.
-    """
-    for chances, epsilon in itertools.product(((0.0, 1.0), (0.3, 0.7)), (0.1, 1.0, 4.0)):
-        unit = math.log(2) * (1 / (chances[1] - chances[0]) + 1 / epsilon)
-        lost = [excess(n, chances, epsilon) for n in range(2**8 + 1)]
-        most = lost[0] + 2 * lost[1] + 4 * (sum(lost[2:]) + excess_beyond(2**8, chances, epsilon))
-        case = f"two experts, P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
-        yield Finding("blocks-horizon", 1000.0, most / unit, case)
-
-
-def excess_beyond(n: int, chances: Chances, epsilon: float) -> float:
-    """Bound the sum of `excess` over all numbers of rounds above n.
-
-    The probability of a mistake is at most exp(s X) for s up to epsilon / 2 and the lead X of the
-    worse expert, whose mean is a power of n.
-    """
-    s = epsilon / 2 * np.linspace(0.001, 1, 1000)
-    ratio = np.prod([1 - p + p * np.exp(x) for p, x in zip(chances, (s, -s), strict=True)], axis=0)
-    shrinking = ratio[ratio < 1]
-    return (chances[1] - chances[0]) * float((shrinking ** (n + 1) / (1 - shrinking)).min())
 
 
 PHASES, RUNS = 6, 100_000
@@ -225,4 +198,4 @@ def successor(_: int) -> Findings:
         yield Finding("dartboard-over-l2p", 1.0, one / other, case)
 
 
-CHECKS = (regret, corollaries, privacy, pure, updates, private_blocks, successor)
+CHECKS = (regret, corollaries, privacy, pure, updates, successor)
