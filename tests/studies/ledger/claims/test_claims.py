@@ -373,11 +373,6 @@ def ahead(means: Any) -> Any:
     return means if means.any() else 0.3 * np.eye(means.shape[1])[:1]
 
 
-def lone(mixture: BatchMixture) -> BatchMixture:
-    """Replace a mixture by one batch of the mean size."""
-    return BatchMixture(mixture.mu, np.ones(1) * round(mixture.mean()), np.ones(1))
-
-
 def log_of_product(K: int, T: int) -> float:
     """The paper's sensitivity."""
     return math.log(K * T)
@@ -447,7 +442,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
             {FAILS},
         ),
         ("dips-borell-tis", "_ahead", times(1 / 2), {FAILS}),  # start at k, not k + l
-        ("longest-batch", "BatchRule", keyword(alpha=0.2), {FAILS}),
         ("two-cliques", "centred", to(lambda shared: (shared, shared)), {FAILS}),
         ("ftpl-in-law ftpl-by-path", "RWMeta", floor(2.4), {FAILS}),
         ("ftpl-by-path", "ConstantBank", to(lambda _: TurncoatBank()), {FAILS}),
@@ -460,7 +454,6 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("alpha-privacy", "ALPHAS", to((0.01, 30.0)), {FAILS}),
         ("containing-batch", "analytic_mixture", argument(0, to(RWAdaBatch(4.0))), {FAILS}),
         ("smaller-batch", "np.tril", to(np.triu), {FAILS}),
-        ("trade-off-curve", "BatchMixture.trade_off_at", argument(0, lone), {FAILS}),
         ("one-more-loss another-loss", "WeightsMeasure.absorb", third(1.1), {FAILS}),
         ("later-batches", "WeightsMeasure.absorb", third(0.25), HELD),
         ("marginal", "LazyParameters", keyword(normaliser=0.9), {FAILS}),
