@@ -62,7 +62,7 @@ def regret(seed: int) -> Findings:
 
 
 def corollaries(_: int) -> Findings:
-    """Check the privacy of Corollaries 3, 4 and 6 by the theorems and by our accounting."""
+    """Check the privacy of Corollaries 3 and 6 by the theorems and by our accounting."""
     for T, d, epsilon in itertools.product(*GRID):
         case, least = f"T = {T:,}, d = {d}, ε = {epsilon:g}", LOG_TERM ** (1 / 3) / T ** (1 / 6)
         p = (T * LOG_TERM) ** (-1 / 3)
@@ -77,8 +77,6 @@ def corollaries(_: int) -> Findings:
             if number == "3" or B > 1:
                 yield Finding(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
             yield Finding("dartboard-corollaries", 1.0, ours / epsilon, case)
-        own = exact_pure_epsilon(T, T**-0.5, T**-0.5 * epsilon / 20)
-        yield Finding("dartboard-corollary-4", 1.0, own / epsilon, case)
 
 
 def both_epsilons(T: int, B: int, p: float, eta: float) -> tuple[float, float]:
@@ -107,26 +105,6 @@ def privacy(_: int) -> Findings:
         exact = worst_epsilon(d, 5 - d, law, range(B + 1), delta=DELTA, limit=limit)
         case = f"d = {d}, B = {B}, η = {eta:g}, p = {p:g}"
         yield Finding("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
-
-
-def pure(_: int) -> Findings:
-    """Check epsilon of Theorem 2 at delta = 0."""
-    for T, p, eta in itertools.product((10, 1000), (0.03, 0.1, 0.3), (0.001, 0.01, 0.1, 0.4)):
-        case = f"T = {T:,}, p = {p:g}, η = {eta:g}"
-        claimed, exact = eta / p + 16 * T * p * eta, exact_pure_epsilon(T, p, eta)
-        yield Finding("dartboard-pure", claimed, exact, case)
-
-
-def exact_pure_epsilon(T: int, p: float, eta: float) -> float:
-    """Return the exact epsilon at delta = 0 and K = 4 T p > 1: its limit for many experts.
-
-    In one world two experts lose round 1, in the other all others do; then nobody loses. Another
-    expert is drawn first, and then these two in turn: each draw costs nearly -2 log(1 - eta), and
-    no draw costs more. The first redraw costs the first term too, nothing more if p is at most
-    (1 - p)(1 - eta).
-    """
-    redraws = min(T, math.ceil(4 * T * p)) - 1
-    return math.log1p((1 - p) * eta / p) - 2 * redraws * math.log1p(-eta)
 
 
 def updates(seed: int) -> Findings:
@@ -198,4 +176,4 @@ def successor(_: int) -> Findings:
         yield Finding("dartboard-over-l2p", 1.0, one / other, case)
 
 
-CHECKS = (regret, corollaries, privacy, pure, updates, successor)
+CHECKS = (regret, corollaries, privacy, updates, successor)
