@@ -195,10 +195,7 @@ def time_rivals() -> list[dict[str, Any]]:
     stream, replicates = replace(simulated(300, 100), stay=4), range(50)
     draw = partial(privatize, stream, mu=0.25, seed=1, replicates=replicates)
     raw = RawGains(replace(stream, stay=1), 0.25, replicates, seed=1)
-    works = {
-        name: partial(play, name, raw)
-        for name in ("l2p", "dartboard", "private-blocks", "limited-updates")
-    }
+    works = {name: partial(play, name, raw) for name in ("l2p", "dartboard", "limited-updates")}
     works |= {noise.name: partial(draw, noise.name) for noise in EVENT_STREAMS}
     noise = cpu_seconds(partial(draw, "capacity"))
     times = {name: cpu_seconds(work) for name, work in works.items()}

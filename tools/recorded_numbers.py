@@ -302,7 +302,6 @@ LAZY = {
     "l2p-published": "L2P, published",
     "l2p-theorem-3.10": "Theorem 3.10",
     "dartboard-sound": "dartboard, our accounting",
-    "private-blocks": "private blocks, our reading",
     "limited-updates": "limited updates",
     "tree-ftpl-min-noise": "tree, least noise",
     "mf-ftpl": "factorised sums",
@@ -339,7 +338,7 @@ def lazy_pairs() -> str:
     """Differences of regret on the same losses: the two best, and L2P from three rivals."""
     rivals, rows = ("dartboard-sound", "tree-ftpl-min-noise", "mf-ftpl"), []
     for d, epsilon in LAZY_GAMES:
-        means = of_lazy("lazy", d, epsilon).set_index("algorithm")["mean_regret"]
+        means = of_lazy("lazy", d, epsilon).set_index("algorithm")["mean_regret"].loc[list(LAZY)]
         best, after = means.drop("multiplicative-weights").sort_values().index[:2]
         least = f"{LAZY[best]}; {compared(d, epsilon, best, after)} {LAZY[after]}"
         cells = (compared(d, epsilon, "l2p-sound", rival) for rival in rivals)

@@ -12,11 +12,12 @@ import pytest
 import lazy_plain as plain
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
+from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, play_rounds
-from dpol.experts.private_blocks import MECHANISMS, PrivateBlocks, implied_mu
 from dpol.lazy.leaders import LEADERS, play_blocks, play_leaders
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.privacy.factorizations import prefix_sums
+from dpol.privacy.gaussian_dp import implied_mu
 from experts_plain import tree_ftpl
 
 
@@ -68,10 +69,9 @@ def test_games_together_are_those_alone(algorithm):
 
 
 @pytest.mark.parametrize("T", [1, 17])
-@pytest.mark.parametrize("prefix", MECHANISMS)
-def test_private_blocks_play_gains_that_are_one_less_the_loss(T, prefix):
+def test_limited_updates_play_gains_that_are_one_less_the_loss(T):
     losses, epsilon = gaps(T), 5.0
-    totals, switched = play_blocks(losses, epsilon, generators(10), prefix)
+    totals, switched = play_blocks(losses, epsilon, generators(10))
     for r, sequence in enumerate(losses.sequences):
         rounds = plain.matrix(sequence)
         stream = GainStream(
@@ -83,6 +83,6 @@ def test_private_blocks_play_gains_that_are_one_less_the_loss(T, prefix):
             given_sensitivity=np.ones(T),
         )
         source = RawGains(stream, implied_mu(epsilon), 10)
-        actions = play_rounds(PrivateBlocks(prefix), source, generators(10))[r]
+        actions = play_rounds(LimitedUpdates(), source, generators(10))[r]
         assert totals[r] == pytest.approx(rounds[np.arange(T), actions].sum())
         assert switched[r] == (np.diff(actions) != 0).sum()

@@ -3,8 +3,7 @@
 A round in a batch of size B has the central guarantee mu / sqrt(B). If B is random and
 independent of the round's own data, the round has the guarantee of a mixture of Gaussian
 pairs; a stochastically smaller B gives a valid lower bound. Source: "Prediction with
-Expert Advice under Local Differential Privacy", section 3.1.2, Theorem 2, Lemmas 1 and 2,
-Corollary 3.
+Expert Advice under Local Differential Privacy", section 3.1.2, Theorem 2, Lemmas 1 and 2.
 """
 
 from __future__ import annotations
@@ -160,16 +159,3 @@ def _exceeding(b: BatchSizes, t: int, rule: BatchRule) -> Floats:
     inside = (weights * gap_density(gap, n) * stays).sum(axis=1)
     beyond = gap_survival(high, n) * (1 - _NO_DIP)
     return np.where(low < _REACH, inside + beyond, 0.0)
-
-
-def delta_of_trade_off(
-    false_positive: Floats, false_negative: Floats, epsilon: ArrayLike
-) -> Floats:
-    """Return delta(eps) of a trade-off curve given by points: its convex conjugate (Corollary 3).
-
-    This is the largest 1 - fnr - e^eps fpr over the points: exact at the tangent points, and
-    never above the true delta.
-    """
-    epsilon = np.asarray(epsilon, dtype=float)[..., None]
-    gains = 1 - false_negative - np.exp(epsilon) * false_positive
-    return np.asarray(np.maximum(gains.max(axis=-1), 0.0))

@@ -1,4 +1,4 @@
-"""Rivals of L2P on synthetic losses: followers of the noisy leader, and private blocks."""
+"""Rivals of L2P on synthetic losses: followers of the noisy leader, and limited updates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import CuratorSetup, Observation
-from dpol.experts.private_blocks import Prefix, PrivateBlocks
+from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.stochastic_losses import PairedLosses
 from dpol.privacy.factorizations import prefix_sums_times
 from dpol.privacy.gaussian_dp import implied_mu
@@ -73,15 +73,14 @@ LEADERS: Mapping[str, tuple[str, Callable[[int, int, np.random.Generator], Float
 
 
 def play_blocks(
-    losses: PairedLosses, epsilon: float, generators: ReplicateGenerators, prefix: Prefix
+    losses: PairedLosses, epsilon: float, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
-    """Return the (R,) total losses and (R,) switches of private blocks on gains 1 - loss.
+    """Return the (R,) total losses and (R,) switches of limited updates on gains 1 - loss.
 
     Args:
         losses: losses of each replicate.
         epsilon: pure epsilon of the actions, for a change of all losses of one round.
         generators: one for each replicate.
-        prefix: how much of a block a draw sees.
     """
     R, (first, *_) = generators.n_replicates, losses.sequences
     setup = CuratorSetup(
@@ -93,7 +92,7 @@ def play_blocks(
         largest_change=1.0,
         mu=implied_mu(epsilon),
     )
-    algorithm = PrivateBlocks(prefix)
+    algorithm = LimitedUpdates()
     state, played = algorithm.step(algorithm.init(setup), None, generators)
     total, switches = np.zeros(R), np.zeros(R)
     seen: Observation | None = None

@@ -61,7 +61,9 @@ def test_a_whole_mu_is_the_same_number_as_a_float(stream):
     np.testing.assert_array_equal(one.actions, other.actions)
 
 
-@pytest.mark.parametrize("name", ["rw-meta", "mf-ftpl", "private-blocks", "multiplicative-weights"])
+@pytest.mark.parametrize(
+    "name", ["rw-meta", "mf-ftpl", "limited-updates", "multiplicative-weights"]
+)
 def test_replicates_play_as_in_the_library_whatever_part_they_are_in(stream, name):
     (member,) = make_members(name)
     free = member.algorithm.model == "none"

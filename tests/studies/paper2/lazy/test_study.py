@@ -24,7 +24,6 @@ from dpol.studies.paper2.lazy import study as package
 from dpol.studies.paper2.lazy.compute import weights_losses
 from dpol.studies.paper2.lazy.regrets import pairs_of
 from dpol.studies.paper2.lazy.settings import (
-    BLOCKS,
     LEADERS,
     LIMITED,
     ONE_ROUND,
@@ -76,7 +75,7 @@ def small() -> pd.DataFrame:
 def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
     lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *DARTBOARDS, WEIGHTS)
-    names = (*lazy, BLOCKS, LIMITED, *LEADERS)
+    names = (*lazy, LIMITED, *LEADERS)
     games = itertools.product((12, 24), [3], (1.0, 4.0), ["stochastic"])
     settings = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
     assert list(settings) == [(name, *game) for game in games for name in names]
@@ -85,7 +84,7 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
     reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
     assert reached == pytest.approx(leaders["epsilon"].tolist())
     assert leaders["sensitivity"].tolist() == pytest.approx(np.sqrt(leaders["d"]).tolist())
-    others = table.index.isin([BLOCKS, LIMITED]) | table.index.str.startswith(PLAYED)
+    others = (table.index == LIMITED) | table.index.str.startswith(PLAYED)
     assert table.loc[others, "guaranteed_mu"].isna().all()
 
 
@@ -114,9 +113,8 @@ def by_hand(row, replicate):
     if row.algorithm in LEADERS:
         coins = replicate_generators(5, (row.T, row.d), [replicate], name)
         return play_leaders(row.algorithm, paired, [mu_of_epsilon(row.epsilon, 1e-6)], coins)[0]
-    if row.algorithm in (BLOCKS, LIMITED):
-        prefix = "random" if row.algorithm == BLOCKS else "whole"
-        return play_blocks(paired, row.epsilon, coins, prefix)
+    if row.algorithm == LIMITED:
+        return play_blocks(paired, row.epsilon, coins)
     return weights_losses(paired), [math.nan]
 
 
@@ -147,7 +145,7 @@ def test_pairs_are_compared_on_the_same_losses():
     both = compute(package.STUDY, config(), seed=5)
     rows = both["lazy"].set_index(["adversary", "T", "epsilon", "algorithm"])
     pairs = both["lazy_pairs"]
-    assert len(pairs) == 2 * 2 * (10 * 9 // 2)  # of 10 private algorithms
+    assert len(pairs) == 2 * 2 * (9 * 8 // 2)  # of 9 private algorithms
     assert set(pairs["ci_comparisons"]) == {len(pairs)}
     assert WEIGHTS not in {*pairs["algorithm"], *pairs["other_algorithm"]}
     for pair in pairs.itertuples():
@@ -216,7 +214,7 @@ def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
     monkeypatch.setattr(package, "LARGEST_TREE", 1)
     study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12)
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
-    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, BLOCKS, LIMITED}
+    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, LIMITED}
     reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}
-    reached |= {*DARTBOARDS, BLOCKS, LIMITED}
+    reached |= {*DARTBOARDS, LIMITED}
     assert set(table[1.0]) == reached

@@ -62,7 +62,7 @@ def regret(seed: int) -> Findings:
 
 
 def corollaries(_: int) -> Findings:
-    """Check the privacy of Corollaries 3, 4 and 6 by the theorems and by our accounting."""
+    """Check the privacy of Corollaries 3 and 6 by the theorems and by our accounting."""
     for T, d, epsilon in itertools.product(*GRID):
         case, least = f"T = {T:,}, d = {d}, ε = {epsilon:g}", LOG_TERM ** (1 / 3) / T ** (1 / 6)
         p = (T * LOG_TERM) ** (-1 / 3)
@@ -77,8 +77,6 @@ def corollaries(_: int) -> Findings:
             if number == "3" or B > 1:
                 yield Finding(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
             yield Finding("dartboard-corollaries", 1.0, ours / epsilon, case)
-        own = exact_pure_epsilon(T, T**-0.5, T**-0.5 * epsilon / 20)
-        yield Finding("dartboard-corollary-4", 1.0, own / epsilon, case)
 
 
 def both_epsilons(T: int, B: int, p: float, eta: float) -> tuple[float, float]:
@@ -109,26 +107,6 @@ def privacy(_: int) -> Findings:
         yield Finding("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
 
 
-def pure(_: int) -> Findings:
-    """Check epsilon of Theorem 2 at delta = 0."""
-    for T, p, eta in itertools.product((10, 1000), (0.03, 0.1, 0.3), (0.001, 0.01, 0.1, 0.4)):
-        case = f"T = {T:,}, p = {p:g}, η = {eta:g}"
-        claimed, exact = eta / p + 16 * T * p * eta, exact_pure_epsilon(T, p, eta)
-        yield Finding("dartboard-pure", claimed, exact, case)
-
-
-def exact_pure_epsilon(T: int, p: float, eta: float) -> float:
-    """Return the exact epsilon at delta = 0 and K = 4 T p > 1: its limit for many experts.
-
-    In one world two experts lose round 1, in the other all others do; then nobody loses. Another
-    expert is drawn first, and then these two in turn: each draw costs nearly -2 log(1 - eta), and
-    no draw costs more. The first redraw costs the first term too, nothing more if p is at most
-    (1 - p)(1 - eta).
-    """
-    redraws = min(T, math.ceil(4 * T * p)) - 1
-    return math.log1p((1 - p) * eta / p) - 2 * redraws * math.log1p(-eta)
-
-
 def updates(seed: int) -> Findings:
     """Check Theorem 7, its mend and Corollary 8 for the exponential mechanism."""
     for k in (2, 6, 12, 16):
@@ -152,38 +130,11 @@ def updates(seed: int) -> Findings:
         least = losses.totals.min(axis=1)
         for epsilon in (0.1, 1.0):
             coins = replicate_generators(seed, ("claims", d, epsilon), runs, "limited updates")
-            lost, _ = play_blocks(losses, epsilon, coins, "whole")
+            lost, _ = play_blocks(losses, epsilon, coins)
             rate = math.sqrt(T * math.log(d)) + math.log(d) * math.log(T) / epsilon
             random = float((losses.totals.mean(axis=1) - least).mean())
             case = f"d = {d}, ε = {epsilon:g}"
             yield of_mean("updates-rate", rate, lost - least, 4, case=case, trivial=random)
-
-
-def private_blocks(_: int) -> Findings:
-    """Check 1000 (log K / gap + log K / eps) for `private-blocks` at every T.
-
-    After block 1, a guess, a block of 2^(i + 1) rounds follows a prefix of one of 2^(i - 1)
-    lengths, so it loses 4 times the sum of `excess` over them; the block of 2 rounds has one
-    length.
-    """
-    for chances, epsilon in itertools.product(((0.0, 1.0), (0.3, 0.7)), (0.1, 1.0, 4.0)):
-        unit = math.log(2) * (1 / (chances[1] - chances[0]) + 1 / epsilon)
-        lost = [excess(n, chances, epsilon) for n in range(2**8 + 1)]
-        most = lost[0] + 2 * lost[1] + 4 * (sum(lost[2:]) + excess_beyond(2**8, chances, epsilon))
-        case = f"two experts, P(loss) = {chances[0]:g}, {chances[1]:g}, ε = {epsilon:g}"
-        yield Finding("blocks-horizon", 1000.0, most / unit, case)
-
-
-def excess_beyond(n: int, chances: Chances, epsilon: float) -> float:
-    """Bound the sum of `excess` over all numbers of rounds above n.
-
-    The probability of a mistake is at most exp(s X) for s up to epsilon / 2 and the lead X of the
-    worse expert, whose mean is a power of n.
-    """
-    s = epsilon / 2 * np.linspace(0.001, 1, 1000)
-    ratio = np.prod([1 - p + p * np.exp(x) for p, x in zip(chances, (s, -s), strict=True)], axis=0)
-    shrinking = ratio[ratio < 1]
-    return (chances[1] - chances[0]) * float((shrinking ** (n + 1) / (1 - shrinking)).min())
 
 
 PHASES, RUNS = 6, 100_000
@@ -225,4 +176,4 @@ def successor(_: int) -> Findings:
         yield Finding("dartboard-over-l2p", 1.0, one / other, case)
 
 
-CHECKS = (regret, corollaries, privacy, pure, updates, private_blocks, successor)
+CHECKS = (regret, corollaries, privacy, updates, successor)

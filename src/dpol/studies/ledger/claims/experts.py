@@ -20,8 +20,7 @@ from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
-from dpol.experts.amplification import delta_of_trade_off, gap_survival
-from dpol.experts.batches import BatchRule
+from dpol.experts.amplification import gap_survival
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.leader import LeaderBank
@@ -389,29 +388,6 @@ def _ahead(lead: float, n: int) -> Floats:
     return np.where(np.arange(n) == 0, lead, 0.0)
 
 
-def longest_batches(_: int) -> Findings:
-    """Check batch sizes by bit search against trying every size, under the bound of Theorem 1."""
-    gaps, longest, alpha = np.linspace(0.0, 150.0, 151), 400, 0.1
-    size = np.arange(1, longest + 1)
-    for n, eta, t in itertools.product((2, 10, 300), (0.5, 2.0, 8.0), (1, 20, 300)):
-        rule = BatchRule(
-            bound="borell-tis",
-            alpha=alpha,
-            n_experts=n,
-            longest=longest,
-            gain_range=1.0,
-            noise_scale=eta,
-        )
-        searched = rule.batch_sizes(gaps, t)
-        z = (gaps[:, None] - size) / (eta * np.sqrt(2.0 * size))
-        fits = BOUNDS["borell-tis"].tail(z, n) <= alpha * np.sqrt(math.log(n) / (t + size))
-        expected = np.maximum((fits * size).max(axis=1), 1)
-        at = int(np.abs(searched / expected - 1).argmax())
-        case = f"n = {n}, η = {eta:g}, t = {t}, gap {gaps[at]:g}"
-        here, there = float(expected[at]), float(searched[at])
-        yield Finding("longest-batch", here, there, case, settings=len(gaps))
-
-
 # ---- gaps ------------------------------------------------------------------------------------
 
 
@@ -516,19 +492,8 @@ def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Flo
     return np.append(0.0, false_positive), np.append(1.0, 1 - rejected)
 
 
-def conversion(_: int) -> Findings:
-    """Check the (eps, delta) of a mixture from its curve against the formula."""
-    mixture = BatchMixture(1.0, np.array([1, 3, 10, 40]), np.array([0.3, 0.3, 0.2, 0.2]))
-    epsilon = np.linspace(0.0, 4.0, 41)
-    # An even number of points leaves none at a tangent point, where only rounding would differ.
-    curve = mixture.trade_off_at(np.linspace(-8, 8, 40_000))
-    both = np.stack([epsilon, mixture.delta(epsilon), delta_of_trade_off(*curve, epsilon)], axis=1)
-    for level, formula, by_curve in both.tolist():
-        yield Finding("trade-off-curve", formula, by_curve, f"ε = {level:.1f}")
-
-
 CHECKS = (
     local_noise, regrets, tree, meta_of_two, meta_of_thirteen, special_case,
-    cliques, switching, longest_batches, gaps, gap_law, containing_batches, smaller_batches,
-    joint_concavity, conversion,
+    cliques, switching, gaps, gap_law, containing_batches, smaller_batches,
+    joint_concavity,
 )  # fmt: skip

@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
-from dpol.experts.private_blocks import MECHANISMS, Prefix
+from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
@@ -36,7 +36,6 @@ from dpol.studies.paper2.lazy.points import LazyPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
 from dpol.studies.paper2.lazy.settings import (
     ALGORITHMS,
-    BLOCKS,
     DARTBOARD,
     LEADERS,
     LIMITED,
@@ -155,10 +154,9 @@ def _alone(
     if algorithm == WEIGHTS:
         yield game.row(epsilon, algorithm, regrets(game.weights))
         return
-    if algorithm in (BLOCKS, LIMITED):
-        prefix: Prefix = "random" if algorithm == BLOCKS else "whole"
-        total, moved = play_blocks(game.losses, epsilon, coins, prefix)
-        mechanism = MECHANISMS[prefix]
+    if algorithm == LIMITED:
+        total, moved = play_blocks(game.losses, epsilon, coins)
+        mechanism = LimitedUpdates.mechanism
     else:
         chosen = _parameters(T, d, algorithm, epsilon, delta)
         if chosen is None:

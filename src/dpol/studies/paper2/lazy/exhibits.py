@@ -15,7 +15,7 @@ from dpol.core.settings import Settings
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
-from dpol.studies.paper2.lazy.settings import BLOCKS, LIMITED
+from dpol.studies.paper2.lazy.settings import LIMITED
 from dpol.studies.study import Facts, Frames
 
 TITLES: Mapping[str, str] = {
@@ -26,7 +26,6 @@ TITLES: Mapping[str, str] = {
     "l2p-theorem-3.12": "L2P, Theorem 3.12",
     "dartboard-sound": "dartboard, sound accountant †",
     "dartboard-published": "dartboard, published accountant",
-    BLOCKS: "private blocks, our reading, pure ε",
     LIMITED: "limited updates, pure ε",
     "tree-ftpl-min-noise": "tree, least noise",
     "mf-ftpl": "factorised sums",

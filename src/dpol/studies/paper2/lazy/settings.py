@@ -11,7 +11,7 @@ from dpol.core.settings import Settings, Several
 STOCHASTIC = "stochastic"
 """Name of the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
-BLOCKS, LIMITED = "private-blocks", "limited-updates"
+LIMITED = "limited-updates"
 DARTBOARD = "dartboard-"
 """Beginning of the names of the dartboards, before their accountant."""
 LEADERS = ("tree-ftpl-min-noise", "mf-ftpl")
@@ -38,6 +38,6 @@ class Lazy(Settings):
 
 ALGORITHMS = (
     *("l2p-sound", "l2p-published", ONE_ROUND, PRESET),
-    *("dartboard-sound", "dartboard-published", WEIGHTS, BLOCKS, LIMITED, *LEADERS),
+    *("dartboard-sound", "dartboard-published", WEIGHTS, LIMITED, *LEADERS),
 )
 """Algorithms in the order of the rows."""

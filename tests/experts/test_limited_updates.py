@@ -1,4 +1,4 @@
-"""Private blocks: their actions, their exact privacy by enumeration, and variants without it."""
+"""Limited updates: their actions, their noise and their record of privacy."""
 
 from __future__ import annotations
 
@@ -9,39 +9,36 @@ import pytest
 
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import CuratorSetup
+from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, guarantee_of, play_rounds, setup_of
-from dpol.experts.private_blocks import MECHANISMS, PrivateBlocks, implied_mu, pure_epsilon
-from dpol.privacy.gaussian_dp import delta_of_epsilon
+from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, pure_epsilon
 from lazy_plain import Tape
 
 
-def plain(gains, uniforms, scale, kind):
-    """Return the actions of one game; each block reads n uniform numbers, then one more."""
+def plain(gains, uniforms, scale):
+    """Return the actions of one game; each block reads n uniform numbers, then skips one."""
     T, n = gains.shape
     tape, actions, seen = iter(uniforms), [], np.zeros(n)
     while len(actions) < T:
         noise = [-math.log(-math.log(1 - next(tape))) for _ in range(n)]
         length = 2 ** (len(actions) + 1).bit_length() // 2
-        upper = range(1, length + 1)[length // 2 :]
-        drawn = upper[int(len(upper) * next(tape))]
-        prefix = drawn if kind == "random" else length
+        next(tape)
         chosen = max(range(n), key=lambda i: seen[i] + scale * noise[i])
-        seen = gains[len(actions) : len(actions) + prefix].sum(axis=0)
+        seen = gains[len(actions) : len(actions) + length].sum(axis=0)
         actions += [chosen] * min(length, T - len(actions))
     return actions
 
 
-@pytest.mark.parametrize("prefix", MECHANISMS)
 @pytest.mark.parametrize(("mu", "T", "r"), [(0.3, 40, 1.0), (2.0, 7, 4.0), (math.inf, 20, 1.0)])
-def test_it_keeps_an_expert_for_a_block_and_draws_by_a_prefix(make_stream, prefix, mu, T, r):
+def test_it_keeps_an_expert_for_a_block_and_draws_by_the_last(make_stream, mu, T, r):
     gains = r * np.random.default_rng(1).random((T, 4))
     stream = make_stream(gains, 5.0, gain_range=r)
     tapes = [np.random.default_rng(k).random(60).tolist() for k in range(30)]
     source = RawGains(stream, mu, 30)
-    algorithm = PrivateBlocks(prefix)
+    algorithm = LimitedUpdates()
     actions = play_rounds(algorithm, source, ReplicateGenerators(tuple(map(Tape, tapes))))
     scale = 2 * setup_of(source).largest_change / pure_epsilon(mu)
-    assert actions.tolist() == [plain(gains, tape, scale, prefix) for tape in tapes]
+    assert actions.tolist() == [plain(gains, tape, scale) for tape in tapes]
     # There is no horizon: a shorter game is the beginning of a longer one.
     short = RawGains(make_stream(gains[:5], 5.0, gain_range=r), mu, 30)
     again = play_rounds(algorithm, short, ReplicateGenerators(tuple(map(Tape, tapes))))
@@ -51,7 +48,7 @@ def test_it_keeps_an_expert_for_a_block_and_draws_by_a_prefix(make_stream, prefi
 def scale_of(**fields):
     facts = {"n_replicates": 1, "n_rounds": 9, "n_experts": 3, "gain_range": 1.0, "mu": 1.0}
     setup = CuratorSetup(**{**facts, "sensitivity": 0.3, "largest_change": 0.2, **fields})
-    return PrivateBlocks().init(setup).scale * pure_epsilon(1.0)
+    return LimitedUpdates().init(setup).scale * pure_epsilon(1.0)
 
 
 def test_noise_follows_what_a_person_can_move_in_the_range_of_gains():
@@ -81,7 +78,7 @@ def test_pure_epsilon_is_the_largest_that_implies_mu_gdp(mu):
 @pytest.mark.parametrize("stay", [1, 4])
 def test_the_record_has_the_level_and_what_longer_stays_cost(random_stream, stay):
     stream = random_stream(20, 3, stay=stay)
-    guarantee = guarantee_of(PrivateBlocks(), RawGains(stream, 0.5, 2))
+    guarantee = guarantee_of(LimitedUpdates(), RawGains(stream, 0.5, 2))
     assert (guarantee.mu, guarantee.epsilon_delta, guarantee.model) == (0.5, None, "central")
     epsilon = pure_epsilon(0.5)
     assert guarantee.stays == pytest.approx([implied_mu(v / stay * epsilon) for v in (1, 2, 4, 8)])
