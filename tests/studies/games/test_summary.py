@@ -73,8 +73,8 @@ def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it(streams):
         for noise in ("isotropic", "capacity")
     ]
     report, several = Report(algorithms=["rw-meta"], envelope=None), {"one": "One", "two": "Two"}
-    for why, questions, count in [("", {}, 5), ("", several, 2), ("no trees", {}, 2)]:
-        main = Games(report=report, no_table_2=why)
+    for plays, questions, count in [(True, {}, 5), (True, several, 2), (False, {}, 2)]:
+        main = Games(report=report, plays_table_2=plays)
         rows = summary_of(played, streams, main, questions=questions)
         assert set(rows["ci_comparisons"]) == {count}
 

@@ -107,12 +107,12 @@ class Games(Settings):
     keep_rounds: bool = False
     """Whether every round of every run is kept."""
     report: Report
-    no_table_2: str = "no suite plays the paper’s algorithms"
-    """Why the suites do not make the first paper's Table 2; empty if they do."""
+    plays_table_2: bool = False
+    """Whether the suites play all of the first paper's Table 2."""
 
     def has_table_2(self, facts: Facts) -> bool:
         """Return whether a run plays all of the paper's Table 2, under one question."""
-        return not (self.no_table_2 or facts.asks_several)
+        return self.plays_table_2 and not facts.asks_several
 
     @property
     def shown(self) -> Shown:
