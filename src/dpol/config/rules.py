@@ -206,9 +206,8 @@ def labels(config: Config, members: Members) -> Iterator[Problem]:
 
 def report(config: Config, members: Members) -> Iterator[Problem]:
     """Refuse names in the report that no suite plays."""
-    shown = config.report
     played = [member for made in members.values() for member in made]
-    for index, name in enumerate(shown.algorithms):
+    for index, name in enumerate(config.report.algorithms):
         if name not in (known := [member.label for member in played]):
             allowed = f"no suite plays it{nearest(name, known)}"
             if labels := [member.label for member in played if member.family == name]:
