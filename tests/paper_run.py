@@ -24,7 +24,7 @@ SUITES: dict[str, Any] = {
     "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},
 }
 # The trees are not in the report.
-MAIN = Games(suites=SUITES, report=Report(algorithms=["rw-meta"]), no_table_2="")
+MAIN = Games(suites=SUITES, report=Report(algorithms=["rw-meta"]), plays_table_2=True)
 VARIANT = {"algorithm": "rw-meta", "label": "careful", "exploration_floor": 0.5}
 VARIED = MAIN.model_copy(update={"suites": MAIN.suites | {"varied": Suite(algorithms=[VARIANT])}})
 FACTS = Facts(

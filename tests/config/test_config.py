@@ -233,28 +233,23 @@ RIDGE = {"algorithm": "ridge", "windows": [4]}
 
 
 @pytest.mark.parametrize(
-    ("changes", "algorithms", "envelope"),
+    ("changes", "algorithms"),
     [
-        ({}, ["rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], "ridge"),
-        ({"report": {}}, ["rw-ftpl", ..., "follow-the-leader"], "ridge"),
+        ({}, ["rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"]),
+        ({"report": {}}, ["rw-ftpl", ..., "follow-the-leader"]),
         ({"suites.noisy.algorithms": ["rw-meta", "rw-ftpl"]},
-         ["rw-meta", "rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"], ""),
+         ["rw-meta", "rw-ftpl", "tree-ftpl-min-noise", "follow-the-leader"]),
         ({"suites": {"a": {"algorithms": [RIDGE], "noises": ["capacity"]}}},
-         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], "ridge"),
-        ({"suites": {"a": {"algorithms": [RIDGE]}}, "report.envelope": None},
-         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"], ""),
-        ({"report": {"algorithms": ["follow-the-leader"], "envelope": ""}},
-         ["follow-the-leader"], ""),
-        ({"report": {"algorithms": None, "envelope": "rw-ftpl"}},
-         ["ridge-w8-weak", ..., "follow-the-leader"], "rw-ftpl"),
+         ["ridge-w4-weak", "ridge-w4-medium", "ridge-w4-strong"]),
+        ({"report": {"algorithms": ["follow-the-leader"]}}, ["follow-the-leader"]),
+        ({"report": {"algorithms": None}}, ["rw-ftpl", ..., "follow-the-leader"]),
     ],
 )  # fmt: skip
-def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithms, envelope):
+def test_what_the_report_does_not_say_follows_from_the_suites(changes, algorithms):
     found = parse({"report": DELETED}, changes).config.games.report
     shown = found.algorithms
     assert (shown[:1], shown[-1:]) == (algorithms[:1], algorithms[-1:])
     assert ... in algorithms or shown == algorithms
-    assert found.envelope == envelope
     assert type(found).model_validate(found.model_dump(mode="json")) == found, "as jobs get it"
 
 

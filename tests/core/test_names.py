@@ -20,7 +20,6 @@ names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_si
         ("050002", "50002"),  # Excel
         ("050002", "50002.0"),
         ("050002", "０５０００２"),
-        ("320021", "٣٢٠٠٢١"),
         ("320021", "32 0021"),
         ("St John", "St\N{NO-BREAK SPACE}John"),
         ("Ward 7", "ward 07"),
@@ -32,9 +31,6 @@ names = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_si
         ("A-1", "A1"),
         ("1-11", "01_11"),
         ("St John's", "St John\N{RIGHT SINGLE QUOTATION MARK}s"),
-        ("CA", "СА"),  # Cyrillic
-        ("Hospital", "Ноѕріtаl"),
-        ("PAT", "ΡΑΤ"),  # Greek
         ("ﬁrst", "first"),
     ],
 )

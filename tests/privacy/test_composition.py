@@ -1,9 +1,8 @@
-"""The accountant: against exact fractions and another convolution."""
+"""The accountant: against another convolution."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -17,8 +16,6 @@ from dpol.privacy import composition
 from dpol.privacy.account import guesses_of
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.noise_laws import (
-    DISCRETE_GAUSSIAN,
-    DISCRETE_LAPLACE,
     LAPLACE,
     LAWS,
     STAIRCASE,
@@ -41,17 +38,9 @@ def one_release(law, e):
     # The loss 0 of staircase noise has the probability exp(-2 e / 3).
     with mpmath.workdps(50 + (int(e) if law is STAIRCASE else 0)):
         b = mpmath.exp(-mpmath.mpf(e))
-        if law is DISCRETE_LAPLACE:
-            masses = {1: 1 / (1 + b), -1: b / (1 + b)}
-        elif law is STAIRCASE:
+        if law is STAIRCASE:
             larger = 1 - b / (2 * mpmath.cbrt(b * (1 + b) / 2))
             masses = {1: larger, 0: 1 - larger * (1 + b), -1: b * larger}
-        elif law is DISCRETE_GAUSSIAN:
-            far = math.ceil(40 / e) + 1
-            weights = {x: mpmath.exp(-((mpmath.mpf(x) * e) ** 2) / 2) for x in range(-far, far + 1)}
-            total = mpmath.fsum(weights.values())
-            masses = {Fraction(1 - 2 * x, 2): weight / total for x, weight in weights.items()}
-            e = e**2
         else:  # cells of losses between points, at the lower point
             steps = 40
             at = [mpmath.mpf(e) * j / steps for j in range(-steps, steps + 1)]
@@ -128,8 +117,6 @@ def check_strength(law, promise, releases):
 )
 def test_the_strength_for_mu_is_right_at_all_levels(name, log_mu, releases):
     law, mu = LATTICED[name], 10.0**log_mu
-    if law is DISCRETE_GAUSSIAN and (releases > 16 or mu < 1.2 * math.sqrt(releases)):
-        releases, mu = min(releases, 4), max(mu, 1.2 * 2)  # a plain convolution takes long
     if law is LAPLACE:
         releases = min(releases, 16)
     check_strength(law, Promise(mu=mu), releases)
@@ -145,34 +132,11 @@ def test_the_strength_for_mu_is_right_at_all_levels(name, log_mu, releases):
 def test_the_strength_for_epsilon_and_delta_is_right_at_all_levels(
     name, epsilon, log_delta, releases
 ):
-    law, promise = LATTICED[name], Promise(epsilon=epsilon, delta=10.0**log_delta)
-    if law is DISCRETE_GAUSSIAN and (epsilon < 10 or law.largest(promise, releases) < 0.5):
-        return  # a plain convolution takes long
-    check_strength(law, promise, releases)
-
-
-def test_deltas_are_those_of_exact_fractions():
-    """Discrete Laplace noise with exp(-e) = 1/3: at epsilon = j e all numbers are fractions."""
-    e, b = math.log(3), Fraction(1, 3)
-    for releases in (1, 2, 16, 208):
-        for j in range(0, releases, max(releases // 8, 1)):
-            exact = Fraction(0)
-            for up in range(releases + 1):
-                loss = 2 * up - releases
-                mass = math.comb(releases, up) * b ** (releases - up) / (1 + b) ** releases
-                exact += max(mass * (1 - b ** (loss - j)), Fraction(0)) if loss > j else 0
-            found = DISCRETE_LAPLACE.delta(j * e * (1 - 1e-15), e, releases)
-            assert float(exact) * (1 - 1e-11) <= found <= float(exact) * (1 + 1e-9)
+    promise = Promise(epsilon=epsilon, delta=10.0**log_delta)
+    check_strength(LATTICED[name], promise, releases)
 
 
 # ---- right values of the review ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("e", "releases", "mu"), [(0.8504, 104, 8.675), (1.0, 208, 14.425), (0.5098, 208, 7.353)]
-)
-def test_discrete_gaussian_noise_of_hundreds_of_releases(e, releases, mu):
-    assert DISCRETE_GAUSSIAN.mu(e, releases) == pytest.approx(mu, abs=6e-4)
 
 
 @pytest.mark.parametrize("name", sorted(MECHANISMS))
@@ -191,17 +155,12 @@ def test_no_mu_and_all_mu(name):
     assert [LAWS[name].largest(Promise(mu=mu), 4) for mu in (0.0, math.inf)] == [0.0, math.inf]
 
 
-@pytest.mark.parametrize("name", ["Laplace", "staircase", "discrete Laplace"])
+@pytest.mark.parametrize("name", ["Laplace", "staircase"])
 def test_a_level_beyond_use_is_a_number_and_one_beyond_numbers_is_refused(name):
     law = LAWS[name]
     assert law.mu(law.largest(Promise(mu=1e12), 6), 6) == pytest.approx(1e12, rel=1e-3)
     with pytest.raises(ValueError, match=r"mu = 1e\+200 is too large.*take inf"):
         law.largest(Promise(mu=1e200), 6)
-
-
-def test_discrete_gaussian_noise_with_too_many_numbers_is_refused():
-    with pytest.raises(ArithmeticError, match="needs too many numbers"):
-        DISCRETE_GAUSSIAN.largest(Promise(mu=1e-6), 208)
 
 
 # ---- what a promise says -------------------------------------------------------------------------

@@ -218,7 +218,7 @@ def test_numbers_of_one_run_only_are_listed(base: Path, tmp_path: Path) -> None:
 def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
     suites = {"local": {"algorithms": [{"algorithm": "meta", "floor": 0}, "tree"]}}
     facts = {"versions": (("Python", "3.11.0"), ("dpol", "0.2.0")), "commit": "4567def"}
-    report = {"confidence": 0.9, "envelope": "tree"}
+    report = {"confidence": 0.9, "width": 5.0}
     blocks: dict[str, Any] = {"suites": suites, "report": report, "audits": {}}
     new = write(tmp_path / "new", seed=8, code="fedcba9876543210", provenance=facts, **blocks)
     result = compare_runs(base, new)
@@ -226,7 +226,7 @@ def test_settings_that_differ_are_named(base: Path, tmp_path: Path) -> None:
         "report.confidence: 0.95 → 0.9",
         "seed: 7 → 8",
         "suites.local.algorithms: - meta, + {algorithm: meta, floor: 0}",
-        "report.envelope: not set → tree",
+        "report.width: not set → 5.0",
         "audits: not set → {}",
     }
     assert set(result.provenance) == {

@@ -45,7 +45,7 @@ def finished(folder: Path, source: dict[str, Any]) -> None:
         dataset={"source": source} | ({} if source["kind"] == "gains" else counted),
         streams={"all": {"groups": ["all"]}},
         suites={"local": {"algorithms": ["rw-ftpl"]}},
-        report={"algorithms": ["rw-ftpl"], "envelope": ""},
+        report={"algorithms": ["rw-ftpl"]},
     )
     succeed(snakemake(folder, "streams"))
 

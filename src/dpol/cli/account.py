@@ -66,7 +66,6 @@ def _account(options: argparse.Namespace) -> None:
 def _noises(options: argparse.Namespace) -> None:
     """Print the noises that keep a promise, the least noise first, as `noises_for`."""
     from dpol.privacy.account import USUAL_MEMORY, guesses_of, noises_for
-    from dpol.privacy.noise_laws import LAWS
 
     promise, weeks = _promise(*options.promise), options.unit_weeks
     if weeks > _MOST_WEEKS:  # composing the releases of 2,000 weeks takes minutes
@@ -82,7 +81,6 @@ def _noises(options: argparse.Namespace) -> None:
             continue
         guess = f"{rounded_up(100 * guesses[law], 3)}%"
         cells.append((law, rounded_up(noise, 4), rounded_up(means[law], 4), guess))
-    cells += [(law, "not computed", "not computed", "-") for law in LAWS if law not in noises]
     chosen = ", ".join(f"{number:g}" for number in memory)
     head = "noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"
     lines = (
@@ -93,10 +91,9 @@ def _noises(options: argparse.Namespace) -> None:
         "",
         "Deviations are standard deviations. Right guesses: how often, at most, someone who",
         "knows everybody else's data is right about the person. Without the release: 50%.",
-        "Discrete noise is for whole counts. A person who changes a count by up to s needs s",
-        f"times as much. Correlated noise has the memory ({chosen}); --memory takes others.",
-        "With it, people who stay longer than promised lose more. Which promise to give:",
-        "docs/explanation/privacy.md.",
+        "A person who changes a count by up to s needs s times as much. Correlated noise has",
+        f"the memory ({chosen}); --memory takes others. With it, people who stay longer than",
+        "promised lose more. Which promise to give: docs/explanation/privacy.md.",
     )
     facts = {**vars(promise), "unit_weeks": weeks, "memory": memory, "deviations": deviations}
     facts["right_guesses"] = {law: it for law, it in guesses.items() if deviations.get(law)}

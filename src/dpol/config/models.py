@@ -20,7 +20,8 @@ from dpol.data.settings import Dataset, Stream
 from dpol.experts.registry import make_members
 from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import Comparison
-from dpol.studies.games.exhibits import why_no_table_2
+from dpol.studies.games.exhibits import plays_table_2
+from dpol.studies.games.names import PAPER_NOISE
 from dpol.studies.games.settings import Games, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Facts, Study, reading_label
@@ -132,8 +133,10 @@ class Config(Settings):
     @property
     def left_out(self) -> list[str]:
         """Exhibits of the first paper that a run of its question lacks, with the reason."""
-        why = self.games.no_table_2 if self.asks_the_papers else ""
-        return [f"no Table 2 and no Figure 2: {why}"] if why else []
+        if not self.asks_the_papers or self.games.plays_table_2:
+            return []
+        why = f"no suite plays the paper’s algorithms with {PAPER_NOISE} noise"
+        return [f"no Table 2 and no Figure 2: {why}"]
 
     @property
     def played(self) -> dict[str, Game]:
@@ -211,7 +214,7 @@ class Config(Settings):
             suites=self.suites,
             keep_rounds=self.keep_rounds,
             report=self.report,
-            no_table_2=why_no_table_2(
+            plays_table_2=plays_table_2(
                 ([*chain(*map(make_members, suite.algorithms))], suite.noises)
                 for suite in self.suites.values()
             ),

@@ -206,19 +206,13 @@ def labels(config: Config, members: Members) -> Iterator[Problem]:
 
 def report(config: Config, members: Members) -> Iterator[Problem]:
     """Refuse names in the report that no suite plays."""
-    shown = config.report
     played = [member for made in members.values() for member in made]
-    for index, name in enumerate(shown.algorithms):
+    for index, name in enumerate(config.report.algorithms):
         if name not in (known := [member.label for member in played]):
             allowed = f"no suite plays it{nearest(name, known)}"
             if labels := [member.label for member in played if member.family == name]:
-                allowed = f"is a family, not a label; use one of {', '.join(labels)}, or"
-                allowed += " report.envelope for the best of them"
+                allowed = f"is a family, not a label; use one of {', '.join(labels)}"
             yield Problem(("report", "algorithms", index), name, allowed)
-    families = dict.fromkeys(member.family for member in played)
-    if shown.envelope and shown.envelope not in families:
-        allowed = f"no suite plays this family{nearest(shown.envelope, families)}"
-        yield Problem(("report", "envelope"), shown.envelope, allowed)
 
 
 def ours(config: Config, members: Members) -> Iterator[Problem]:

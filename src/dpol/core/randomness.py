@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpol.core.arguments import check_whole
-from dpol.core.words import one_line
 
 Floats = NDArray[np.float64]
 """An array of float64."""
@@ -48,8 +47,6 @@ class ReplicateGenerators:
     """
 
     generators: tuple[np.random.Generator, ...]
-
-    __repr__ = one_line
 
     @property
     def n_replicates(self) -> int:

@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     WithJsonSchema,
@@ -20,13 +19,6 @@ from pydantic import (
 from dpol.core.errors import Key, Text
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=64)]
-LabelOrNone = Annotated[
-    str,
-    BeforeValidator(lambda value: "" if value is None else value),
-    Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", max_length=64),
-    WithJsonSchema({"anyOf": [{"type": "string", "maxLength": 64}, {"type": "null"}]}),
-]
-"""A label; null and empty text mean no label."""
 T = TypeVar("T", bound=Hashable)
 
 

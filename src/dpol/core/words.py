@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 LONGEST = 100
 """Number of characters of a cell that a message repeats."""
@@ -57,29 +55,6 @@ def escape_markdown(text: str) -> str:
     \<b\> a\|b
     """
     return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")
-
-
-def one_line(value: Any) -> str:
-    """Return a short `repr` of a dataclass: the shapes of arrays, and no defaults.
-
-    >>> import numpy as np
-    >>> from dpol.experts.interface import Observation
-    >>> Observation(np.zeros((4, 3)), np.ones(3))
-    Observation(gains: 4 x 3, noise_scale: 3)
-    """
-    parts = []
-    for field in dataclasses.fields(value):
-        content = getattr(value, field.name)
-        if hasattr(content, "shape"):
-            parts.append(f"{field.name}: {' x '.join(map(str, content.shape))}")
-        elif dataclasses.is_dataclass(content):
-            parts.append(f"{field.name}: {type(content).__name__}")
-        elif isinstance(content, Collection) and not isinstance(content, str):
-            parts.append(f"{field.name}: {counted(len(content), 'item')}")
-        elif content != field.default:
-            shown = f"{content:g}" if isinstance(content, float) else repr(content)
-            parts.append(f"{field.name}={shown}")
-    return short_repr(value, *parts)
 
 
 def short_repr(value: object, *parts: str) -> str:

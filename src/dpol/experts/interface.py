@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from dpol.core.plugins import is_foreign
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.core.words import one_line
 from dpol.noise import ISOTROPIC, find_noise
 from dpol.privacy.chains import Chains, MemoryKind
 from dpol.privacy.guarantee import PERSONS, Guarantee, Model, Neighbours, Origin
@@ -64,8 +63,6 @@ class LocalSetup(Setup):
     memory: Chains | None = None
     capacity: Floats | None = None
 
-    __repr__ = one_line
-
 
 @dataclass(frozen=True, kw_only=True)
 class CuratorSetup(Setup):
@@ -85,8 +82,6 @@ class CuratorSetup(Setup):
     noise: str = ISOTROPIC.name
     neighbours: Neighbours = PERSONS
     stay: int = 1
-
-    __repr__ = one_line
 
     @property
     def by_capacity(self) -> bool:
@@ -139,8 +134,6 @@ class Observation:
     fresh_scale: Floats | None = None
     # For live games:
     reported: Floats | None = None
-
-    __repr__ = one_line
 
     @property
     def fresh(self) -> Floats:

@@ -20,7 +20,6 @@ from dpol.core.randomness import (
     replicate_generators,
     replicate_numbers,
 )
-from dpol.core.words import one_line
 from dpol.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
 from dpol.labels.learners import BlockLearner, LabelLearner
 
@@ -60,8 +59,6 @@ class LabelGame:
     features: Ints
     laws: Floats
     law: Ints
-
-    __repr__ = one_line
 
     def __post_init__(self) -> None:
         X, _, M = self.hypotheses.masses.shape
@@ -136,8 +133,6 @@ class LabelRun:
     tv: Floats
     mean_weights: Floats
     final_weights: Floats
-
-    __repr__ = one_line
 
 
 def play_labels(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> LabelRun:

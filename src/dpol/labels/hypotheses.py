@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from dpol.core.arguments import real_array
 from dpol.core.randomness import Floats, seed_sequence
-from dpol.core.words import one_line
 
 Ints = NDArray[np.int64]
 """An array of int64."""
@@ -47,8 +46,6 @@ class HypothesisClass:
 
     masses: Floats
     label: str = "class"
-
-    __repr__ = one_line
 
     def __post_init__(self) -> None:
         masses = real_array("masses", self.masses)

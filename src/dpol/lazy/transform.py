@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.core.words import one_line
 
 Points = NDArray[Any]
 """(R, ...) array of points, one for each replicate."""
@@ -103,8 +102,6 @@ class LazyState:
     played: Points
     shadow: Points
     redraws: NDArray[np.int64]
-
-    __repr__ = one_line
 
 
 def start(measure: Measure, generators: ReplicateGenerators) -> LazyState:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass
 
@@ -101,8 +100,7 @@ def noises_for(
     """Return the standard deviation of the least noise of each law that keeps a promise, by law.
 
     It is of a count's mean over some weeks, in units of what a person can change, and inf where no
-    noise of the law keeps the promise. The least comes first. A law that the accountant cannot
-    compute is left out.
+    noise of the law keeps the promise. The least comes first.
 
     Args:
         promise: promise to a person in the counts of two holders.
@@ -114,8 +112,8 @@ def noises_for(
         ValueError: the memory does not cover stays of this length, see `chain_norm`.
 
     >>> {law: round(noise, 2) for law, noise in noises_for(Promise(epsilon=1.0), 1).items()}
-    {'discrete Laplace': 2.8, 'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, \
-'discrete Gaussian': inf, 'uniform': inf, 'correlated Gaussian': inf}
+    {'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, 'uniform': inf, \
+'correlated Gaussian': inf}
     """
     strengths = _strengths(promise, weeks)
     noises = {
@@ -130,11 +128,7 @@ def noises_for(
 
 def _strengths(promise: Promise, weeks: int) -> dict[str, float]:
     """Return the strength of each law that keeps a promise in the counts of two holders."""
-    strengths = {}
-    for name, law in LAWS.items():
-        with contextlib.suppress(ArithmeticError):
-            strengths[name] = law.largest(promise, 2 * weeks)
-    return strengths
+    return {name: law.largest(promise, 2 * weeks) for name, law in LAWS.items()}
 
 
 def guesses_of(promise: Promise, weeks: int) -> dict[str, float]:

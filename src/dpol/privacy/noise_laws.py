@@ -6,8 +6,7 @@ privacy losses say. A loss is the log of the ratio of the densities without and 
 
 Smaller moves, and fewer releases, lose less: all laws are symmetric and fall from their middle, and
 a release that the person is not in tells nothing. The same holds if later counts depend on earlier
-releases (Dong, Roth and Su, "Gaussian Differential Privacy", section 3). Discrete laws are for
-counts that are whole.
+releases (Dong, Roth and Su, "Gaussian Differential Privacy", section 3).
 
 Numbers are upper bounds, deltas from 1e-300. They are exact to rounding, but for Laplace noise: for
 up to 16 releases and mu up to 100, mu, and delta at epsilon = 0, are too large by less than 0.01%,
@@ -35,12 +34,8 @@ _STEPS = 40
 # Bounds on the relative error of a probability: of its sum, and of each release and each unit of
 # its logarithm.
 _ROUNDING, _OF_LOG = 1e-12, 1e-13
-# Standard deviations of a discrete Gaussian law that are looked at; beyond are 1e-315 of it.
-_REACH = 38.0
 _LEAST_DELTA = 1e-300
-# Most numbers of a discrete Gaussian law that are looked at, within seconds.
-_NUMBERS = 2**23
-# Strength from which staircase and discrete Laplace noise decrease no more: exp(-e) has no digits.
+# Strength from which staircase noise decreases no more: exp(-e) has no digits.
 _MOST = 600.0
 
 
@@ -89,7 +84,6 @@ class Law(ABC):
 
         Raises:
             ValueError: mu is so large that no noise can be told from none.
-            ArithmeticError: the law has too many numbers to add up.
         """
 
 
@@ -133,18 +127,16 @@ class Uniform(Law):
 
 @dataclass(frozen=True)
 class Latticed(Law):
-    """Noise whose losses are evenly spaced, by the distribution of their sum.
+    """Noise whose losses are evenly spaced, by the distribution of their sum; a release is e-DP.
 
     Args:
         standard_deviation: maps e to the standard deviation.
-        losses: maps e and a number of releases to losses that have the same sum: the step between
-            them, the log masses of one of them as `log_masses` takes them, and their number.
-        pure: whether a release is e-DP.
+        losses: maps e to the step between the losses of a release, and to their log masses as
+            `log_masses` takes them.
     """
 
     standard_deviation: Callable[[float], float]
-    losses: Callable[[float, int], _Losses]
-    pure: bool = True
+    losses: Callable[[float], _Losses]
 
     def deviation(self, e: float) -> float:
         return self.standard_deviation(float(e))
@@ -173,35 +165,35 @@ class Latticed(Law):
         quantiles = scipy.special.ndtri_exp(np.where(missed < power, missed, power))
         right = np.where(missed < power, -quantiles, quantiles)
         mu = float((right - scipy.special.ndtri_exp(wrong)).max())
-        return min(mu, implied_mu(releases * e)) if self.pure else mu
+        return min(mu, implied_mu(releases * e))
 
     def largest(self, promise: Promise, releases: int) -> float:
         return _largest(self, promise, releases)
 
 
-_Losses = tuple[float, Floats, int]
+_Losses = tuple[float, Floats]
 
 
 @lru_cache(maxsize=8)
 def _distribution(
-    losses_of: Callable[[float, int], _Losses], e: float, releases: int
+    losses_of: Callable[[float], _Losses], e: float, releases: int
 ) -> tuple[Floats, Floats, float]:
     """Return the losses of all releases, in order, their log probabilities, and a slack.
 
     Logs of probabilities are right to the slack, and `_OF_LOG` of themselves.
     """
-    step, one, count = losses_of(e, releases)
-    constant = count * float(np.logaddexp.reduce(one + step / 2 * places(len(one))))
-    logs = log_masses(one, count)
+    step, one = losses_of(e)
+    constant = releases * float(np.logaddexp.reduce(one + step / 2 * places(len(one))))
+    logs = log_masses(one, releases)
     losses = step * places(len(logs))
-    return losses, logs + losses / 2 - constant, _ROUNDING + _OF_LOG * (count + abs(constant))
+    return losses, logs + losses / 2 - constant, _ROUNDING + _OF_LOG * (releases + abs(constant))
 
 
 @cache
 def _largest(law: Latticed, promise: Promise, releases: int) -> float:
     """Return the strength by bisection; a secant in logarithms finds most of its answers before."""
     if promise.mu is None and promise.delta == 0:
-        return promise.epsilon / releases if law.pure else 0.0
+        return promise.epsilon / releases
 
     def excess(e: float) -> float:
         if promise.mu is not None:
@@ -212,7 +204,7 @@ def _largest(law: Latticed, promise: Promise, releases: int) -> float:
     mu = GAUSSIAN.largest(promise, 1)
     if mu in (0, math.inf):
         return mu
-    low = pure_epsilon(mu) / releases if law.pure else mu / (2 * math.sqrt(releases) + mu)
+    low = pure_epsilon(mu) / releases
     if math.isinf(low):
         raise ValueError(f"mu = {promise.mu:g} is too large to be told from no privacy; take inf")
     if excess(low) > 0:  # of one release it may be the answer, which is rounded
@@ -235,7 +227,7 @@ def _largest(law: Latticed, promise: Promise, releases: int) -> float:
     return low
 
 
-def _laplace(e: float, releases: int) -> _Losses:
+def _laplace(e: float) -> _Losses:
     """Return the losses of Laplace noise of scale 1 / e.
 
     The loss of one release is e with probability 1/2, -e with probability exp(-e) / 2, and has
@@ -247,10 +239,10 @@ def _laplace(e: float, releases: int) -> _Losses:
     shared = math.tanh(e / steps / 4)
     one = np.full(2 * steps + 1, math.log(shared))
     one[[0, -1]] = math.log1p(shared) - math.log(2)
-    return e / steps, one, releases
+    return e / steps, one
 
 
-def _staircase(e: float, releases: int) -> _Losses:
+def _staircase(e: float) -> _Losses:
     """Return the losses of the `staircase`: e, 0 or -e, because a move of 1 meets one step."""
     # The log of cosh(e / 2), to all digits for small and for large e.
     small = math.log1p(2 * math.sinh(min(e, 1) / 4) ** 2)
@@ -259,7 +251,7 @@ def _staircase(e: float, releases: int) -> _Losses:
     # The log of 1 - cosh(e / 2)^(-2/3); e^2 has no digits for e below 1e-160.
     nothing = math.log(-math.expm1(-2 / 3 * cosh)) if e > 1e-8 else 2 * math.log(e) - math.log(12)
     middle = 2 / 3 * cosh - e / 2 + nothing
-    return e, np.array([ends, middle, ends]), releases
+    return e, np.array([ends, middle, ends])
 
 
 def _staircase_deviation(e: float) -> float:
@@ -294,43 +286,8 @@ def staircase(e: float, exponentials: Floats) -> Floats:
     return np.asarray(np.copysign(whole + within, exponentials))
 
 
-def _discrete_laplace(e: float, releases: int) -> _Losses:
-    return 2 * e, np.zeros(2), releases
-
-
-def _discrete_gaussian(e: float, releases: int) -> _Losses:
-    """Return the losses (1 - 2 x) e^2 / 2 of whole numbers x with weights exp(-x^2 e^2 / 2).
-
-    For scales from 2 the sum of several is again such a number, to rounding.
-    """
-    count = releases if e <= 1 / 2 else 1
-    if not 2 * _REACH * math.sqrt(count) < e * _NUMBERS:
-        raise ArithmeticError(f"discrete Gaussian noise of strength {e:g} needs too many numbers")
-    far = math.ceil(_REACH * math.sqrt(count) / e) + count / 2
-    middle = np.arange(-far, far + 0.5)  # their distance from the middle between both laws
-    return e**2, -((middle * e) ** 2) / (2 * count), releases // count
-
-
-def _discrete_gaussian_deviation(e: float) -> float:
-    far = math.ceil(_REACH / e)
-    x = np.arange(-far, far + 1)
-    weights = np.exp(-((x * e) ** 2) / 2)
-    return math.sqrt(weights @ x**2 / weights.sum())
-
-
 GAUSSIAN, UNIFORM = Gaussian(), Uniform()
 LAPLACE = Latticed(lambda e: math.sqrt(2) / e, _laplace)
 STAIRCASE = Latticed(_staircase_deviation, _staircase)
-DISCRETE_LAPLACE = Latticed(
-    lambda e: 1 / (math.sqrt(2) * math.sinh(min(e, _MOST) / 2)), _discrete_laplace
-)
-DISCRETE_GAUSSIAN = Latticed(_discrete_gaussian_deviation, _discrete_gaussian, pure=False)
-LAWS = {
-    "Gaussian": GAUSSIAN,
-    "discrete Gaussian": DISCRETE_GAUSSIAN,
-    "Laplace": LAPLACE,
-    "staircase": STAIRCASE,
-    "discrete Laplace": DISCRETE_LAPLACE,
-    "uniform": UNIFORM,
-}
+LAWS = {"Gaussian": GAUSSIAN, "Laplace": LAPLACE, "staircase": STAIRCASE, "uniform": UNIFORM}
 """Laws by name."""

@@ -19,7 +19,6 @@ from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame, reading
-from dpol.core.words import one_line
 from dpol.data.stream import read_stream
 from dpol.report.run import open_run
 from dpol.reruns.record import differences, flat
@@ -62,8 +61,6 @@ class RunComparison:
     provenance: tuple[str, ...]
     cells: pd.DataFrame
     verdicts: tuple[str, ...]
-
-    __repr__ = one_line
 
     @property
     def differs(self) -> bool:

@@ -92,7 +92,7 @@ def league(
     scores, cells = join_jobs(jobs)
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels={f"mu-{mu:g}": mu for mu in levels})
-    settings = Games(report=Report(algorithms=labels, envelope="", confidence=confidence))
+    settings = Games(report=Report(algorithms=labels, confidence=confidence))
     played = results_from(scores, cells, {stream.label: stream}, settings, facts)
     asked = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=asked, apart=False, confidence=confidence)

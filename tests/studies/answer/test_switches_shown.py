@@ -40,7 +40,7 @@ def drawn(frame: pd.DataFrame, best: pd.DataFrame = SWITCHES, facts: Facts = FAC
     return draw_switches({"standings": frame, "switches": best}, MAIN, facts)
 
 
-def test_each_algorithm_has_its_best_noise_and_the_envelope_its_best_member() -> None:
+def test_each_algorithm_has_its_best_noise_and_the_linear_models_their_best() -> None:
     regrets = {line.name: regrets_of(line, SWITCHES, 1.0) for line in lines_of(rows())}
     expected = {
         "rw-meta, capacity noise †": [-0.2, -0.1, 0.1, 0.3],

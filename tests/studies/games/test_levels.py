@@ -78,7 +78,7 @@ def texts_of(
         for kind, algorithms in specs.items()
     }
     labels = [label for each in specs.values() for label in each]
-    report = Report(algorithms=labels, envelope="")
+    report = Report(algorithms=labels)
     main = Games(suites=suites, report=report)
     facts = replace(
         PAGE,

@@ -48,7 +48,7 @@ def summary_of(played, streams, main=MAIN, **facts):
     return summarize(cells, scores, streams, main, dataclasses.replace(FACTS, **facts))
 
 
-def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope(streams):
+def test_comparisons_count_the_shown_algorithms_and_all_linear_models(streams):
     about = {"shown": "x", "hidden": "x", "ridge-a": "ridge", "ridge-b": "ridge"}
     played = [
         runs([[0.0]], stream=stream, mu=mu, label=label, family=family)
@@ -56,13 +56,9 @@ def test_comparisons_count_the_shown_algorithms_and_the_whole_envelope(streams):
         for mu in LEVELS.values()
         for label, family in about.items()
     ]
-    for count, algorithms, envelope in [
-        (4 * 3, ["shown"], "ridge"),
-        (4 * 3, ["shown", "ridge-a"], "ridge"),
-        (4, ["shown"], "none"),
-    ]:
-        main = Games(report=Report(algorithms=algorithms, envelope=envelope))
-        assert set(summary_of(played, streams, main)["ci_comparisons"]) == {count}
+    for algorithms in (["shown"], ["shown", "ridge-a"]):
+        main = Games(report=Report(algorithms=algorithms))
+        assert set(summary_of(played, streams, main)["ci_comparisons"]) == {4 * 3}
 
 
 def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it(streams):
@@ -72,9 +68,9 @@ def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it(streams):
         for label in ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret", "ridge-w8-weak")
         for noise in ("isotropic", "capacity")
     ]
-    report, several = Report(algorithms=["rw-meta"], envelope=None), {"one": "One", "two": "Two"}
-    for why, questions, count in [("", {}, 5), ("", several, 2), ("no trees", {}, 2)]:
-        main = Games(report=report, no_table_2=why)
+    report, several = Report(algorithms=["rw-meta"]), {"one": "One", "two": "Two"}
+    for plays, questions, count in [(True, {}, 5), (True, several, 2), (False, {}, 2)]:
+        main = Games(report=report, plays_table_2=plays)
         rows = summary_of(played, streams, main, questions=questions)
         assert set(rows["ci_comparisons"]) == {count}
 

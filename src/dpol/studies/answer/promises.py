@@ -25,7 +25,6 @@ from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
 _OF_NOISE = ["gaussian", "every_week"]
-_DRAWN = [name for name in LAWS if not name.startswith("discrete")]
 _LAW_OF = {"capacity": "Gaussian", "laplace-uniform": "Laplace", "staircase": "staircase"}
 """Laws of noises; the marker of a noise has the colour of the curve of its law."""
 
@@ -157,7 +156,7 @@ def draw_promises(frames: Frames, compared: Compared, facts: Facts) -> Figure:
     promises = list(promises_of(mu, facts.delta))
     shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
     laws = {noise: _LAW_OF.get(noise, noise) for noise in dict.fromkeys(shares["noise"])}
-    looks = looks_of([*_DRAWN, *laws.values()])
+    looks = looks_of([*LAWS, *laws.values()])
     with panels.panels(1 + len(weeks), 2, (3.3, 2.4), width=facts.width) as drawn:
         guess = Promise(delta=2 * best_guess(mu) - 1)
         _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), looks)
@@ -194,7 +193,7 @@ def _draw_curves(
     panels.name_panel(ax, f"right at most {50 * (1 + guess.delta):.1f}%")
     positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
-    for name in _DRAWN:
+    for name in LAWS:
         e = LAWS[name].largest(guess, releases)
         kept = 1 - np.array([LAWS[name].delta(epsilon, e, releases) for epsilon in epsilons])
         odds = np.exp(epsilons)

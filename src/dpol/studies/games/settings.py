@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.settings import AlgorithmSpec, Label, LabelOrNone, Settings, Several, all_different
+from dpol.core.settings import AlgorithmSpec, Label, Settings, Several, all_different
 from dpol.experts.interface import Member
 from dpol.noise import ISOTROPIC, NOISES, find_noise
 from dpol.noise.noises import known_memory
-from dpol.studies.games.names import Shown
+from dpol.studies.games.names import LINEAR, Shown
 
 if TYPE_CHECKING:
     from dpol.studies.study import Facts
@@ -68,11 +68,8 @@ class Report(Settings):
     ] = []
     """Labels of the algorithms to show, in this order; default: all, in the order of the suites.
 
-    The default shows the family `envelope` by its best member only."""
-    envelope: LabelOrNone = "ridge"
-    """Family that is shown by its best member; `null` for none.
-
-    If the key is not given and no suite plays `ridge`, there is none."""
+    The best of the linear models (`ridge`) is shown beside them, so the default leaves them out if
+    other algorithms play."""
     replay: bool = False
     """Replay a run with every true count although `dataset.public` is false.
 
@@ -84,17 +81,13 @@ class Report(Settings):
     not fit stand below each other."""
 
     def resolved(self, members: Members) -> Report:
-        """Return the report with keys that are not given filled in from the algorithms played."""
-        given = self.model_fields_set
-        update: dict[str, Any] = {}
+        """Return the report with its algorithms, by default from those played."""
+        if self.algorithms:
+            return self
         played = [member for made in members.values() for member in made]
-        envelope = self.envelope
-        if "envelope" not in given and all(member.family != envelope for member in played):
-            envelope = update["envelope"] = ""
-        if not self.algorithms:
-            single = [member.label for member in played if member.family != envelope]
-            update["algorithms"] = [*dict.fromkeys(single or [member.label for member in played])]
-        return self.model_copy(update=update)
+        single = [member.label for member in played if member.family != LINEAR]
+        named = [*dict.fromkeys(single or [member.label for member in played])]
+        return self.model_copy(update={"algorithms": named})
 
 
 class Games(Settings):
@@ -105,12 +98,12 @@ class Games(Settings):
     keep_rounds: bool = False
     """Whether every round of every run is kept."""
     report: Report
-    no_table_2: str = "no suite plays the paper’s algorithms"
-    """Why the suites do not make the first paper's Table 2; empty if they do."""
+    plays_table_2: bool = False
+    """Whether the suites play all of the first paper's Table 2."""
 
     def has_table_2(self, facts: Facts) -> bool:
         """Return whether a run plays all of the paper's Table 2, under one question."""
-        return not (self.no_table_2 or facts.asks_several)
+        return self.plays_table_2 and not facts.asks_several
 
     @property
     def shown(self) -> Shown:

@@ -22,6 +22,7 @@ from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import (
     BEST_FIXED,
+    LINEAR,
     ORACLE,
     REFERENCE_TOTALS,
     UNIFORM,
@@ -72,8 +73,8 @@ def summarize(
     """Build one row per cell (columns: docs/reference/tables.md).
 
     The intervals of all cells that are shown or chosen from hold jointly. The page shows the best
-    member of the envelope family, so all its members count. If the run plays all of the first
-    paper's algorithms, the cells of its Table 2 count too.
+    of the linear models, so all of them count. If the run plays all of the first paper's
+    algorithms, the cells of its Table 2 count too.
 
     Args:
         cells: a row per cell, of `join_jobs`.
@@ -82,9 +83,9 @@ def summarize(
         main: the report, whose intervals hold jointly.
         facts: privacy levels, and the delta at which epsilon is reported.
     """
-    report, paper = main.report, main.has_table_2(facts)
-    named = cells["algorithm"].isin(report.algorithms)
-    shown = named | (cells["family"] == report.envelope)
+    paper = main.has_table_2(facts)
+    named = cells["algorithm"].isin(main.report.algorithms)
+    shown = named | (cells["family"] == LINEAR)
     comparisons = int((shown | (paper & cells["exhibit"].ne(""))).sum())
     half = partial(half_width, confidence=facts.confidence, comparisons=comparisons)
     about = pd.DataFrame([_stream_facts(stream) for stream in streams.values()])
