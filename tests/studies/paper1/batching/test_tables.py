@@ -58,7 +58,9 @@ def costs(alpha: float = 0.2) -> pd.DataFrame:
 def cells(table: Table) -> dict[tuple[str, str, str], tuple[str, ...]]:
     """Return the texts of each line with their notes, by section, group and label, in order."""
     return {
-        (section.title, group.title, label): tuple(cell.with_notes(" ") for cell in line)
+        (section.title, group.title, label): tuple(
+            " ".join([cell.text, *cell.notes]) for cell in line
+        )
         for section in table.sections
         for group in section.groups
         for label, line in group.lines
