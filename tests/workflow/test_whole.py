@@ -116,15 +116,15 @@ def targets(names: Iterable[str]) -> list[str]:
 
 def test_results_depend_neither_on_cores_nor_on_points_per_job(whole: Path, tmp_path: Path) -> None:
     """The run uses one core, and a job plays two points."""
-    together = GAME.replace("mu-0.5", "mu-inf+1")
+    together = GAME.replace("mu-0.5", "mu-0.5+1")
     write_config(tmp_path, WHOLE, points_per_job=2)
     succeed(snakemake(tmp_path, *targets([together, "labels.parquet"]), "--cores", "1"))
     assert contents(tmp_path, ["labels.parquet"]) == contents(whole, ["labels.parquet"])
     for name in ("scores.parquet", "curves.parquet"):
         both = pd.read_parquet((tmp_path / BASE / together).with_name(name))
         alone = pd.read_parquet((whole / BASE / GAME).with_name(name))
-        second = both[both["mu"] == 0.5].reset_index(drop=True)
-        pd.testing.assert_frame_equal(second, alone, check_exact=True)
+        first = both[both["mu"] == 0.5].reset_index(drop=True)
+        pd.testing.assert_frame_equal(first, alone, check_exact=True)
 
 
 # --- Reruns ---
