@@ -4,13 +4,14 @@ CORES ?= $(shell getconf _NPROCESSORS_ONLN)
 IMAGE ?= localhost/dpol
 VENV = .venv
 DOCS_TESTS = tests/docs/test_build.py tests/docs/test_code_blocks.py
+LEDGER_TESTS = tests/studies/ledger tests/test_seed_tree.py
 COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork-strategy fewest \
     --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url \
     --no-emit-find-links --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper verify cluster image docs test test-docs test-slurm lint format bench \
-    lock clean
+.PHONY: help setup demo paper verify cluster image docs test test-ledger test-docs test-slurm \
+    lint format bench lock clean
 
 help: ## show this list
 	@echo "Minutes are on two cores. The network is needed once, for packages."
@@ -41,7 +42,10 @@ docs: $(VENV)/.dev ## build docs/_build/index.html, with Play if that run is the
 
 test: $(VENV)/.dev ## test the code (4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
-	    $(addprefix --ignore=,tests/workflow $(DOCS_TESTS))
+	    $(addprefix --ignore=,tests/workflow $(LEDGER_TESTS) $(DOCS_TESTS))
+
+test-ledger: $(VENV)/.dev ## test the ledger of claims, the audits and all seeds (2 minutes)
+	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal $(LEDGER_TESTS)
 
 test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
