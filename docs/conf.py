@@ -138,7 +138,7 @@ PLAY = "play/report/index.html"
 def add_contents(app: Sphinx, page: str, text: list[str]) -> None:
     """Add the lists of pages, and include the pages that are outside this folder."""
     if page == "index" and IS_PLAYED:  # raw: Sphinx has no page of this name
-        text[0] = text[0].replace("**Play**", f'<a href="{PLAY}"><strong>Play</strong></a>', 1)
+        text[0] = text[0].replace("**play**", f'<a href="{PLAY}"><strong>play</strong></a>', 1)
     text[0] += MORE.get(page, "")
     for name, path in OUTSIDE.items():
         if page == name:
@@ -158,10 +158,6 @@ def add_play(app: Sphinx, error: Exception | None) -> None:
         return
     others = shutil.ignore_patterns("benchmarks", "logs", "points", "provenance", "streams")
     shutil.copytree(RUN, app.outdir / "play", ignore=others, dirs_exist_ok=True)
-    page = app.outdir / PLAY
-    text = page.read_text(encoding="utf-8")
-    linked = re.sub(r'href="\.\./\.\./\.\./docs/([^".]+)\.md', r'href="../../\1.html', text)
-    page.write_text(linked, encoding="utf-8")
 
 
 def link_code(app: Sphinx, page: document) -> None:
