@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pandas as pd
 import yaml
 
 import dpol.plan
@@ -98,6 +99,7 @@ def main(run: Path) -> None:
         game = "dpol.studies.games", [point.plain], inputs, written
         way.follow("game", write_points, *game)
         frames = way.follow("results", collect, files, games, config.facts)
+        frames["standings"] = pd.read_parquet(run / "standings.parquet")  # for columns beside
         made_table = way.follow("table", table_2, frames, games.shown, config.facts)
         way.follow("table", write_table, made_table, folder / "t.md", folder / "t.csv")
     for stage, calls in way.calls.items():
