@@ -220,9 +220,10 @@ class Plan:
         return release if runs_jobs else None
 
     def asked_anew(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
-        """Return what a job is asked otherwise than it answered, and which of its files are gone.
+        """Return how a job's request differs from the one that it answered, and its missing files.
 
-        None if it left no note. Snakemake alone does not make a file again that no job needs.
+        None if the job left no note. Snakemake by itself does not make a missing file again if no
+        other job needs it.
 
         Args:
             log: path of its log.

@@ -128,7 +128,7 @@ def second_look(
     if any(doubt.check == "columns" for doubt in doubts):  # which may have the decimals
         doubts = [doubt for doubt in doubts if doubt.check != "rates"]
     doubts = [doubt for doubt in doubts if doubt.check not in dataset.cleaning.checked]
-    # Any doubt but that of a total among the entities may mean that counts are something else.
+    # Unless the doubt is only about a total among the entities, the counts may be something else.
     of = dataset.needed_columns.entity
     totals = [it.value.get(of, []) if it.check == "totals" else [] for it in doubts]
     if dataset.cleaning.above is None and all(totals):

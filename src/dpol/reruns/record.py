@@ -293,7 +293,7 @@ def _plain(value: Any) -> Any:
 
 
 def asked_anew(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str]:
-    """Return what a job is asked otherwise than it answered, and files with another checksum.
+    """Return how a job's request differs from the one that it answered, and its changed files.
 
     The order counts: a table has the streams in the order of the config.
 
