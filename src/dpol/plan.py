@@ -24,7 +24,7 @@ from dpol.core.words import counted
 from dpol.core.yaml_files import read_yaml
 from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.lock import hold
-from dpol.reruns.record import (
+from dpol.reruns.notes import (
     Note,
     asked_anew,
     changed_files,
@@ -227,7 +227,7 @@ class Plan:
 
         Args:
             log: path of its log.
-            asked: what it is asked, from `dpol.reruns.record.asked`.
+            asked: what it is asked, from `dpol.reruns.notes.asked`.
         """
         note = self._notes.get(note_of(Path(log)))
         if note is None:

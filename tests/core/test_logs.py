@@ -31,8 +31,7 @@ def test_messages_go_to_the_file_with_the_time_of_day_and_nowhere_else(log, caps
         with job_log(log):
             LOGGER.debug("detail")
             LOGGER.info("cleaned %d rows of Peña", number)
-    lines = r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n\d\d:\d\d:\d\d made with Python \S+, dpol .+\n"
-    assert re.fullmatch(lines, log.read_text(encoding="utf-8"))
+    assert re.fullmatch(r"\d\d:\d\d:\d\d cleaned 3 rows of Peña\n", log.read_text(encoding="utf-8"))
     assert capsys.readouterr() == ("", "")
 
 

@@ -19,7 +19,8 @@ from dpol.data.panel import IDLE
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.page import build_page, page_facts
 from dpol.report.provenance import Params, Provenance
-from dpol.reruns.record import CONFIG, CRATE, Note, checksums, write_note
+from dpol.report.record import CONFIG, CRATE
+from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render
 from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.answer.league import league_table

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from dpol.core.files import write_json
-from dpol.core.versions import loaded_versions, recorded_versions
+from dpol.core.versions import loaded_versions
 from dpol.report.data import data_part, source_facts
 from dpol.report.page import page_facts
-from dpol.report.provenance import commit_of
+from dpol.report.provenance import commit_of, provenance_of
+from dpol.reruns.notes import Note
 from pipeline import run as run_program
 from pipeline import succeed
 from report.run_by_hand import CLEANING, PROVENANCE, config
@@ -66,17 +66,18 @@ def test_the_commit_belongs_to_the_folder_itself(tmp_path: Path) -> None:
 
 
 def test_all_versions_of_the_jobs_are_listed(tmp_path: Path) -> None:
-    """Two jobs before an upgrade, one after it, and one whose log is gone."""
-    logs = [tmp_path / f"{number}.log" for number in range(4)]
-    before = "10:00:00 done\n10:00:01 made with Python 3.11.2, dpol 0.1.0, numpy 2.1.0\n"
-    for log in logs[:2]:
-        log.write_text(before)
-    logs[2].write_text(before.replace("2.1.0", "2.2.0") + "")
-    provenance = replace(PROVENANCE, versions=recorded_versions(logs))
+    """Two jobs before an upgrade, and one after it."""
+    before = {"Python": "3.11.2", "dpol": "0.1.0", "numpy": "2.1.0"}
+    jobs = [
+        Note(asked={}, read={}, wrote={}, began=began, ended=began + 1, versions=versions)
+        for began, versions in enumerate((before | {"numpy": "2.2.0"}, before, before))
+    ]
+    provenance = provenance_of(PROVENANCE.params, jobs, tmp_path)
     assert provenance.described() == "Python 3.11.2, dpol 0.1.0, numpy 2.1.0 and 2.2.0"
+    assert (provenance.began, provenance.ended) == (0, 3)
 
 
 def test_a_job_records_the_versions_of_the_packages_it_loaded() -> None:
-    versions = dict(loaded_versions())
+    versions = loaded_versions()
     assert list(versions)[:2] == ["Python", "dpol"]
     assert versions["numpy"] == __import__("numpy").__version__

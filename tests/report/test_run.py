@@ -14,7 +14,7 @@ import dpol
 from dpol.core.files import sha256
 from dpol.core.schemas import write_frame
 from dpol.data.stream import write_stream
-from dpol.reruns.record import CONFIG, CRATE, disagreements, read_config, read_record
+from dpol.report.record import CONFIG, CRATE, disagreements, read_config, read_record
 from report.run_by_hand import record
 from streams_by_hand import stream
 

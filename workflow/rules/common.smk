@@ -8,7 +8,7 @@ from dpol.core.errors import DpolError
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
-from dpol.reruns.record import asked as as_asked, digest
+from dpol.reruns.notes import asked as as_asked, digest
 from dpol.studies.registry import EVERY_RUN, load_studies
 from dpol.studies.study import as_plain
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.differences import differences, flat
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
 from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema, read_frame, reading
 from dpol.data.stream import read_stream
 from dpol.report.run import open_run
-from dpol.reruns.record import differences, flat
 from dpol.studies.games.summary import schema
 
 HIGHER, LOWER, SAME, WITHIN = "higher", "lower", "same", "within noise"

@@ -20,7 +20,7 @@ from dpol.core.files import sha256
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
-from dpol.reruns.record import CODE, CONFIG
+from dpol.report.record import CODE, CONFIG
 from dpol.studies.drawing import PageFacts
 
 WORKFLOW = "provenance/Snakefile"

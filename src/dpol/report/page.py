@@ -22,7 +22,8 @@ from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
-from dpol.reruns.record import CONFIG, CRATE, check_notes, checksums, read_notes
+from dpol.report.record import CONFIG, CRATE
+from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.drawing import PageFacts, Widget, drawn_in

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpol.core.versions import Versions, recorded_versions
+from dpol.core.versions import PACKAGES
 from dpol.report.chapters import Part
-from dpol.reruns.record import Note
+from dpol.reruns.notes import Note
 from dpol.studies.drawing import PageFacts
 
 
@@ -30,7 +30,7 @@ class Params:
     config_text: str
     snakefile: str
     code: str
-    packages: Versions = ()
+    packages: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Provenance:
     """
 
     params: Params
-    versions: Versions
+    versions: tuple[tuple[str, str], ...]
     commit: str | None
     began: int
     ended: int
@@ -73,22 +73,22 @@ class Provenance:
         )
 
 
-def provenance_of(params: Params, jobs: Mapping[Path, Note], checkout: Path) -> Provenance:
+def provenance_of(params: Params, jobs: Collection[Note], checkout: Path) -> Provenance:
     """Collect the sources of a run.
 
     Args:
         params: facts from the workflow.
-        jobs: notes of its jobs by path, next to their logs.
+        jobs: notes of its jobs.
         checkout: folder whose commit counts.
     """
-    versions = recorded_versions(note.with_suffix(".log") for note in jobs)
-    now = time.time_ns()  # logs of jobs elsewhere may not be here
+    versions = {pair for job in jobs for pair in job.versions.items()}
+    order, now = ("Python", *PACKAGES), time.time_ns()  # notes of jobs elsewhere may not be here
     return Provenance(
         params=params,
-        versions=(*versions, *params.packages),
+        versions=(*sorted(versions, key=lambda it: (order.index(it[0]), it)), *params.packages),
         commit=commit_of(checkout),
-        began=min((job.began for job in jobs.values()), default=now),
-        ended=max((job.ended for job in jobs.values()), default=now),
+        began=min((job.began for job in jobs), default=now),
+        ended=max((job.ended for job in jobs), default=now),
     )
 
 

@@ -17,7 +17,7 @@ from dpol.core.schemas import reading
 from dpol.core.suggestions import nearest
 from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
-from dpol.reruns.record import CONFIG, Record, disagreements, read_config, read_record
+from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
 from dpol.studies.drawing import drawn_in
 from dpol.studies.showing import frames_of
 

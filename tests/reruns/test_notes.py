@@ -20,7 +20,7 @@ from dpol.core.logs import error_in
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.job import job_log
 from dpol.reruns.lock import hold
-from dpol.reruns.record import (
+from dpol.reruns.notes import (
     asked,
     asked_anew,
     changed_files,
@@ -100,7 +100,7 @@ def test_the_values_of_params_are_told_in_one_way() -> None:
 
 
 def test_other_processes_ask_the_same() -> None:
-    code = "from reruns.test_record import *; print(asked({'all': KINDS | {'x': 'y' * 99}}))"
+    code = "from reruns.test_notes import *; print(asked({'all': KINDS | {'x': 'y' * 99}}))"
     folder = str(Path(__file__).parents[1])
     said = {
         succeed(run(sys.executable, "-c", code, PYTHONPATH=folder, PYTHONHASHSEED=seed))
@@ -159,7 +159,7 @@ def test_a_page_needs_every_job_as_asked_and_every_file_as_written() -> None:
             made = check_notes(FOLDER, read_notes(FOLDER), checksums(FOLDER, [SCORES]), asks)
         except DataError as error:
             return str(error)
-        assert made.keys() == {note_of(LOG)}
+        assert made == [read_notes(FOLDER)[note_of(LOG)]]
         return ""
 
     assert wrong() == ""
@@ -246,7 +246,7 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
     def denied(file: Path) -> str:
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr("dpol.reruns.record.sha256", denied)
+    monkeypatch.setattr("dpol.reruns.notes.sha256", denied)
     with pytest.raises(DataError, match="A.parquet cannot be read .*Permission denied"):
         changed()
 

@@ -1,114 +1,32 @@
-"""The record of a run: its RO-Crate, what its jobs noted, and what differs from them.
+"""What jobs noted: what each was asked when it ran, and the files that it read and wrote.
 
-The crate lists every file of a finished run. As soon as a job ends, it notes, next to its log, what
-it was asked and the checksums of what it read and wrote.
+As soon as a job ends, it writes its note next to its log.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
-from urllib.parse import unquote
+from typing import Any
 
-import yaml
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from dpol.core.errors import ConfigError, DataError
-from dpol.core.files import read_json, sha256, write_text
-from dpol.core.schemas import reading, unreadable
-from dpol.core.yaml_files import parse_yaml
+from dpol.core.differences import differences, flat
+from dpol.core.errors import DataError
+from dpol.core.files import sha256, write_text
+from dpol.core.schemas import reading
 
-CRATE = "ro-crate-metadata.json"
-CONFIG = "provenance/config.yaml"
-CODE = "hash of the code of dpol"
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
-_BARE = re.compile(r'[^."]+')
-"""A key that stands in a path as it is."""
-_BESIDE = "logs", "benchmarks"
-"""Folders of a run that no crate lists."""
 
 Sums = Mapping[str, str]
 """SHA-256 of files of a run, by their paths below its folder."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Record:
-    """What the crate of a run says.
-
-    Args:
-        folder: results/<run>.
-        files: SHA-256 of each file of the run, by its path below the folder.
-        data: SHA-256 of the raw table.
-        values: seed, hash of the code and commit, by name.
-        versions: names and versions of the packages behind the results.
-    """
-
-    folder: Path
-    files: Mapping[str, str]
-    data: str
-    values: Mapping[str, Any]
-    versions: tuple[tuple[str, str], ...]
-
-    def file(self, name: str) -> Path:
-        """Return the path of a file of the run. Raises DataError if the crate does not list it."""
-        if name not in self.files:
-            raise DataError(f"{self.folder}: {name} is not among the files in {CRATE}")
-        return self.folder / name
-
-
-def read_record(folder: Path) -> Record:
-    """Read the crate of a run.
-
-    Args:
-        folder: results/<run>.
-
-    Raises:
-        DataError: the run is not finished, or its crate cannot be read.
-    """
-    crate = folder / CRATE
-    if not crate.exists():  # it is written last
-        raise DataError(
-            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
-            " with dpol run CONFIG"
-        )
-    with reading(crate):
-        nodes = read_json(crate)["@graph"]
-        (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
-        versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
-        return Record(
-            folder=folder,
-            files={unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it},
-            data=data,
-            values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
-            versions=tuple(versions),
-        )
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """Read the config of a run as plain values.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    path = folder / CONFIG
-    try:
-        with reading(path):
-            return dict(cast(Any, parse_yaml(path.read_text(encoding="utf-8"), CONFIG)))
-    except ConfigError as error:
-        raise unreadable(path, str(error).partition("\n")[0]) from None
-
-
-# ---- what jobs noted -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +39,7 @@ class Note:
         wrote: SHA-256 of each file that it wrote there.
         began: when it began, in nanoseconds since 1970.
         ended: when it ended.
+        versions: versions of Python and of packages, from `dpol.core.versions.loaded_versions`.
     """
 
     asked: Mapping[str, str]
@@ -128,6 +47,7 @@ class Note:
     wrote: Mapping[str, str]
     began: int
     ended: int
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 def note_of(log: Path) -> Path:
@@ -210,7 +130,7 @@ _MARGIN = 10
 
 def check_notes(
     folder: Path, notes: Mapping[Path, Note], sums: Sums, jobs: Mapping[str, str]
-) -> dict[Path, Note]:
+) -> list[Note]:
     """Check that every job of a plan did what it asks, and read what another had written.
 
     Args:
@@ -237,36 +157,10 @@ def check_notes(
             " or a file changed, another run wrote here, or a flag of Snakemake left jobs out; the"
             " same command without such a flag goes on"
         )
-    return made
+    return [*made.values()]
 
 
-# ---- files against their checksums ---------------------------------------------------------------
-
-
-def disagreements(folder: Path) -> list[tuple[str, str]]:
-    """Compare the files of a run with its crate, and the crate with its noted checksum.
-
-    Returns:
-        `changed`, `missing` or `new`, and the file below the folder, for each difference.
-
-    Raises:
-        DataError: the run is not finished, or its record cannot be read.
-    """
-    record, noted = read_record(folder), noted_sums(read_notes(folder))
-    below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
-    present = {name for name in below if name.partition("/")[0] not in _BESIDE}
-    # The crate lists all files but itself, and the job that wrote it noted its checksum.
-    listed = {CRATE: noted.get(CRATE), **record.files}
-    sums = {name: value for name, value in listed.items() if value and name in present}
-    return [
-        *(("changed", name) for name in changed_files(folder, sums)),
-        *(("missing", name) for name in sorted(record.files.keys() - present)),
-        *(("new", name) for name in sorted(present - listed.keys())),
-        *([] if CRATE in noted else [("missing", "logs")]),
-    ]
-
-
-# ---- what a job is asked -------------------------------------------------------------------------
+# ---- what a job is asked ----
 
 
 def asked(params: Mapping[str, Any]) -> dict[str, str]:
@@ -310,43 +204,3 @@ def asked_anew(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> 
 def unlike(sums: Sums, noted: Sums) -> list[str]:
     """Return the files whose checksum is not the noted one."""
     return [file for file, value in sums.items() if noted.get(file) != value]
-
-
-# ---- settings side by side -----------------------------------------------------------------------
-
-
-def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of a config by dotted path; a list or an empty block is one value.
-
-    >>> dict(flat({"streams": {"A.b": {"groups": ["A"]}}}))
-    {'streams."A.b".groups': ['A']}
-    """
-    if not isinstance(value, dict) or not value:
-        yield path, value
-        return
-    for key, item in value.items():
-        name = str(key) if _BARE.fullmatch(str(key)) else json.dumps(str(key), ensure_ascii=False)
-        yield from flat(item, f"{path}.{name}" if path else name)
-
-
-def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the entries that differ, in the order of the old ones; of lists, the items.
-
-    >>> [*differences({"seed": 1, "runs": ["a"]}, {"seed": 2, "runs": ["a", "b"]})]
-    ['seed: 1 → 2', 'runs: + b']
-    """
-    for name in {**old, **new}:
-        one, two = (values.get(name, "not set") for values in (old, new))
-        if isinstance(one, list) and isinstance(two, list):
-            gone = [f"- {_shown(item)}" for item in one if item not in two]
-            if changes := [*gone, *(f"+ {_shown(item)}" for item in two if item not in one)]:
-                yield f"{name}: {', '.join(changes)}"
-        elif one != two:
-            yield f"{name}: {_shown(one)} → {_shown(two)}"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    flow = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf)
-    return flow.removesuffix("...\n").strip()

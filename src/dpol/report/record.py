@@ -1,0 +1,111 @@
+"""The record of a finished run: what its RO-Crate says, and the files that differ from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote
+
+from dpol.core.errors import ConfigError, DataError
+from dpol.core.files import read_json
+from dpol.core.schemas import reading, unreadable
+from dpol.core.yaml_files import parse_yaml
+from dpol.reruns.notes import changed_files, noted_sums, read_notes
+
+CRATE = "ro-crate-metadata.json"
+CONFIG = "provenance/config.yaml"
+CODE = "hash of the code of dpol"
+_BESIDE = "logs", "benchmarks"
+"""Folders of a run that no crate lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What the crate of a run says.
+
+    Args:
+        folder: results/<run>.
+        files: SHA-256 of each file of the run, by its path below the folder.
+        data: SHA-256 of the raw table.
+        values: seed, hash of the code and commit, by name.
+        versions: names and versions of the packages behind the results.
+    """
+
+    folder: Path
+    files: Mapping[str, str]
+    data: str
+    values: Mapping[str, Any]
+    versions: tuple[tuple[str, str], ...]
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file of the run. Raises DataError if the crate does not list it."""
+        if name not in self.files:
+            raise DataError(f"{self.folder}: {name} is not among the files in {CRATE}")
+        return self.folder / name
+
+
+def read_record(folder: Path) -> Record:
+    """Read the crate of a run.
+
+    Args:
+        folder: results/<run>.
+
+    Raises:
+        DataError: the run is not finished, or its crate cannot be read.
+    """
+    crate = folder / CRATE
+    if not crate.exists():  # it is written last
+        raise DataError(
+            f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
+            " with dpol run CONFIG"
+        )
+    with reading(crate):
+        nodes = read_json(crate)["@graph"]
+        (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
+        versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
+        return Record(
+            folder=folder,
+            files={unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it},
+            data=data,
+            values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
+            versions=tuple(versions),
+        )
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Read the config of a run as plain values.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    path = folder / CONFIG
+    try:
+        with reading(path):
+            return dict(cast(Any, parse_yaml(path.read_text(encoding="utf-8"), CONFIG)))
+    except ConfigError as error:
+        raise unreadable(path, str(error).partition("\n")[0]) from None
+
+
+def disagreements(folder: Path) -> list[tuple[str, str]]:
+    """Compare the files of a run with its crate, and the crate with its noted checksum.
+
+    Returns:
+        `changed`, `missing` or `new`, and the file below the folder, for each difference.
+
+    Raises:
+        DataError: the run is not finished, or its record cannot be read.
+    """
+    record, noted = read_record(folder), noted_sums(read_notes(folder))
+    below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
+    present = {name for name in below if name.partition("/")[0] not in _BESIDE}
+    # The crate lists all files but itself, and the job that wrote it noted its checksum.
+    listed = {CRATE: noted.get(CRATE), **record.files}
+    sums = {name: value for name, value in listed.items() if value and name in present}
+    return [
+        *(("changed", name) for name in changed_files(folder, sums)),
+        *(("missing", name) for name in sorted(record.files.keys() - present)),
+        *(("new", name) for name in sorted(present - listed.keys())),
+        *([] if CRATE in noted else [("missing", "logs")]),
+    ]
