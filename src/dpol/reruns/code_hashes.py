@@ -33,7 +33,6 @@ _SCRIPT = "script"
 _NO_RESULTS = {"checks", "cli", "plan", "report", "show"}
 """Rooms that only check, plan, show or compare results."""
 _WITH_DOCSTRINGS = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
-_HOLDS_IMPORTS = ast.stmt, ast.ExceptHandler, ast.match_case
 _NO_DATA = {".py", ".pyi", ".typed"}
 _TARGET = re.compile(rf"\b({NAME}[.\w]+):\w")
 """A class as a data file names it; who reads the file may import it."""
@@ -99,10 +98,8 @@ def hash_by_room(parts: frozenset[str]) -> Mapping[str, str]:
 
     Comments, docstrings and layout are left out.
     """
-    rooms: dict[str, list[str]] = {}
-    for part in sorted(parts):
-        rooms.setdefault(room_of(part), []).append(part)
-    return {room: _hash_of(inside) for room, inside in rooms.items()}
+    rooms = sorted({room_of(it) for it in parts})
+    return {room: _hash_of(it for it in parts if room_of(it) == room) for room in rooms}
 
 
 def code_of_results() -> str:
@@ -179,8 +176,8 @@ def files_of(part: str) -> list[Path]:
 def files_by_reader() -> Mapping[str, list[Path]]:
     """Return the files that are no code, by the modules of their package that read them.
 
-    These name a file, or have its name; if no module does, all may read it. The `results.yaml` of a
-    study belongs to `study.py` and `show.py`, which no job that computes a point imports.
+    These name a file; if no module does, all may read it. The `results.yaml` of a study belongs to
+    `study.py` and `show.py`, too, which no job that computes a point imports.
     """
     files: dict[str, list[Path]] = {}
     for path in sorted(files_of_package(NAME)):
@@ -188,13 +185,10 @@ def files_by_reader() -> Mapping[str, list[Path]]:
         # A wheel holds the pipeline in dpol itself; Snakemake watches it.
         if path.suffix in _NO_DATA or package == ROOT:
             continue
-        stems = {"study", "show"} if path.name == "results.yaml" else {path.stem}
+        theirs = {"study", "show"} if path.name == "results.yaml" else {""}
         inside = {name: it for name, it in _modules().items() if it.parent == package}
-        readers = [
-            name
-            for name, it in inside.items()
-            if it.stem in stems or path.name in it.read_text(encoding="utf-8")
-        ]
+        named = {it for it in inside if path.name in inside[it].read_text(encoding="utf-8")}
+        readers = named.union(it for it in inside if it.rpartition(".")[2] in theirs)
         for module in readers or inside:
             files.setdefault(module, []).append(path)
     return files
@@ -241,8 +235,8 @@ def _read(file: Path) -> tuple[str, list[str]]:
     if found := _parsed().get(file):
         return found
     text = file.read_bytes()
-    if file.suffix == ".py":
-        with suppress(SyntaxError, ValueError):  # of another package
+    with suppress(SyntaxError, ValueError):  # data, or code of another package
+        if file.suffix == ".py":
             return _parse(text)
     return hashlib.sha256(text).hexdigest(), _TARGET.findall(text.decode(errors="replace"))
 
@@ -267,16 +261,16 @@ def _parse(text: bytes) -> tuple[str, list[str]]:
     """Return a hash of a module without docstrings, comments and lines, and what it may import."""
     tree, imported = ast.parse(text), set[str]()
     nodes: list[Any] = [tree]
-    for node in nodes:  # grows: no walk through expressions, which takes longer
+    for node in nodes:  # grows
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
-        if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
-            package = getattr(node, "module", None)
-            names = {it.name for it in node.names}
-            imported |= {package} | {f"{package}.{it}" for it in names} if package else names
+        if isinstance(node, ast.Import):
+            imported |= {it.name for it in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            imported |= {node.module, *(f"{node.module}.{it.name}" for it in node.names)}
         if isinstance(node, _WITH_DOCSTRINGS):
             node.body = [it for it in node.body if not _is_docstring(it)]
-        nodes += (it for it in ast.iter_child_nodes(node) if isinstance(it, _HOLDS_IMPORTS))
+        nodes += ast.iter_child_nodes(node)
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(imported)
 
 
