@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from dpol.core.logs import error_in
 from dpol.data.stream import write_stream
+from dpol.reruns.notes import read_notes
 from pipeline import ROOT
 
 JOB = """
@@ -42,7 +44,7 @@ def test_a_job_that_plays_does_not_import_pandas(random_stream, tmp_path: Path) 
     done = subprocess.run(
         [sys.executable, "-c", JOB, script], cwd=tmp_path, capture_output=True, text=True
     )
-    log = (tmp_path / "results/run/logs/job.log").read_text()
-    assert done.returncode == 0, done.stderr + log
-    assert "numpy" in log.splitlines()[-1]
+    assert done.returncode == 0, done.stderr + error_in(tmp_path / "results/run/logs/job.log")
+    (note,) = read_notes(tmp_path / "results/run").values()
+    assert {"Python", "dpol", "numpy"} <= note.versions.keys()
     assert pq.read_table(tmp_path / "rounds.parquet").num_rows == 3 * 2 * 9
