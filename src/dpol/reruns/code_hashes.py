@@ -1,8 +1,8 @@
 """Hashes of the code that a job can run, by room: what makes it run again, and what it proves.
 
 A part of the code is the script of a job, a module of dpol, or another package. A room is a package
-or a module directly below `dpol`, a study, the script, or another package. Which part imports which
-is read from their text, so planning imports none of them.
+or a module directly below `dpol` or `dpol.studies`, the script, or another package. Which part
+imports which is read from their text, so planning imports none of them.
 """
 
 from __future__ import annotations
@@ -28,19 +28,17 @@ ROOT = Path(__file__).parents[1]
 """The folder of dpol."""
 PARSED = Path(".snakemake/dpol-code.json")
 """What `_parse` found, by checksum of the text: parsing all takes a second, and jobs are many."""
+_PARSER = sys.version.encode() + Path(__file__).read_bytes()
 
-_SCRIPT = "script"
 _NO_RESULTS = {"checks", "cli", "plan", "report", "show"}
 """Rooms that only check, plan, show or compare results."""
-_WITH_DOCSTRINGS = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 _NO_DATA = {".py", ".pyi", ".typed"}
 _TARGET = re.compile(rf"\b({NAME}[.\w]+):\w")
 """A class as a data file names it; who reads the file may import it."""
 _RECORDED = {it.replace("-", "_") for it in PACKAGES}
-"""Packages whose versions are in the logs of jobs."""
+"""Packages whose versions are in the notes of jobs."""
 
 
-@cache
 def code_of_job(script: str, *named: str) -> Mapping[str, Any]:
     """Return a hash of each room that a job can reach, of its script, and of other packages.
 
@@ -67,15 +65,13 @@ def parts_of_job(script: str, *named: str) -> frozenset[str]:
         script: name of its script.
         named: modules that it imports by name.
     """
-    theirs = {it.partition(".")[0] for it in named if is_foreign(it)}
-    ours = (it for it in named if not is_foreign(it))
-    parts = reach(f"{NAME}.{_SCRIPT}.{script}", *ours, *theirs)
-    if theirs:  # of dpol, another package may import what it likes
+    tops = (it.partition(".")[0] if is_foreign(it) else it for it in named)
+    parts = reach(f"{NAME}.script.{script}", *tops)
+    if any(map(is_foreign, named)):  # of dpol, another package may import what it likes
         parts |= every_module(*_NO_RESULTS - {room_of(it) for it in parts})
     return parts
 
 
-@cache
 def packages_of(*named: str) -> Mapping[str, tuple[str, str]]:
     """Return name and version of the packages other than dpol among modules, by name of import.
 
@@ -113,18 +109,17 @@ def room_of(part: str) -> str:
     >>> room_of("dpol.noise.noises"), room_of("dpol.studies.games.compute"), room_of("dpol")
     ('noise', 'studies.games', 'dpol')
     >>> room_of("dpol.studies.study"), room_of("dpol.script.study_point"), room_of("yaml")
-    ('studies', 'script', 'package yaml')
+    ('studies.study', 'script', 'package yaml')
     """
     if is_foreign(part):
         return f"package {part}"
     _, *path = part.split(".")
-    is_study = path[:1] == ["studies"] and _modules()[part].parent != ROOT / "studies"
-    return ".".join(path[: 1 + is_study]) or NAME
+    return ".".join(path[: 1 + (path[:1] == ["studies"])]) or NAME
 
 
 def every_module(*without: str) -> frozenset[str]:
     """Return all modules of dpol, except those in the rooms that are named."""
-    return frozenset(it for it in _modules() if room_of(it) not in {_SCRIPT, *without})
+    return frozenset(it for it in _modules() if room_of(it) not in {"script", *without})
 
 
 @cache
@@ -146,11 +141,9 @@ def reach(*parts: str) -> frozenset[str]:
     >>> "dpol.data.stream" in reach("dpol.experts.play"), "dpol.lazy" in reach("dpol.labels")
     (True, False)
     """
-    reached, waiting = {*parts}, [*parts]
-    for part in waiting:  # grows
-        new = _imports_of(part) - reached
+    reached = {*parts}
+    while new := reached.union(*map(_imports_of, reached)) - reached:
         reached |= new
-        waiting += new
     return frozenset(reached)
 
 
@@ -197,8 +190,7 @@ def files_by_reader() -> Mapping[str, list[Path]]:
 @cache
 def _modules() -> Mapping[str, Path]:
     """Return the file of every module of dpol, and of every script, by dotted name."""
-    scripts = (pipeline() / "workflow/scripts").glob("*.py")
-    modules = {f"{NAME}.{_SCRIPT}.{it.stem}": it for it in scripts}
+    modules = {f"{NAME}.script.{it.stem}": it for it in pipeline().glob("workflow/scripts/*.py")}
     for path in sorted(ROOT.rglob("*.py")):
         if (path.parent / "__init__.py").is_file():
             name = ".".join([NAME, *path.relative_to(ROOT).with_suffix("").parts])
@@ -232,29 +224,30 @@ def _hash_of(parts: Iterable[str]) -> str:
 @cache
 def _read(file: Path) -> tuple[str, list[str]]:
     """Return a hash of a file, and what it may import; see `_parse`."""
-    if found := _parsed().get(file):
-        return found
-    text = file.read_bytes()
+    text, parsed = file.read_bytes(), _parsed()
     with suppress(SyntaxError, ValueError):  # data, or code of another package
         if file.suffix == ".py":
-            return _parse(text)
+            return parsed.get(_key(text)) or _parse(text)
     return hashlib.sha256(text).hexdigest(), _TARGET.findall(text.decode(errors="replace"))
 
 
 @cache
-def _parsed() -> Mapping[Path, tuple[str, list[str]]]:
-    """Return what `_parse` finds in every module of dpol, and in every script."""
+def _parsed() -> Mapping[str, tuple[str, list[str]]]:
+    """Return what `_parse` finds in every module of dpol, and in every script, by `_key`."""
     kept: dict[str, Any] = {}
     with suppress(OSError, ValueError):
         kept = read_json(PARSED)
-    parser = sys.version.encode() + Path(__file__).read_bytes()
-    texts = {path: path.read_bytes() for path in _modules().values()}
-    keys = {path: hashlib.sha256(parser + text).hexdigest() for path, text in texts.items()}
-    parsed = {key: kept.get(key) or _parse(texts[path]) for path, key in keys.items()}
+    texts = {_key(text := file.read_bytes()): text for file in _modules().values()}
+    parsed = {key: kept.get(key) or _parse(text) for key, text in texts.items()}
     if parsed.keys() - kept.keys() and PARSED.parent.is_dir():
         with suppress(OutputError):
             write_json(PARSED, parsed)
-    return {path: parsed[key] for path, key in keys.items()}
+    return parsed
+
+
+def _key(text: bytes) -> str:
+    """Return a hash of a text, and of what parses it."""
+    return hashlib.sha256(_PARSER + text).hexdigest()
 
 
 def _parse(text: bytes) -> tuple[str, list[str]]:
@@ -268,8 +261,8 @@ def _parse(text: bytes) -> tuple[str, list[str]]:
             imported |= {it.name for it in node.names}
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             imported |= {node.module, *(f"{node.module}.{it.name}" for it in node.names)}
-        if isinstance(node, _WITH_DOCSTRINGS):
-            node.body = [it for it in node.body if not _is_docstring(it)]
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [it for it in body if not _is_docstring(it)]
         nodes += ast.iter_child_nodes(node)
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(imported)
 

@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -29,10 +29,10 @@ def hold(folder: Path, config: str) -> Callable[[], None]:
     Raises:
         OutputError: another call has the lock, or the file cannot be written or locked.
     """
-    lock, holder = FileLock(folder / "logs/lock"), folder / "logs/at-work"
+    stack, holder = ExitStack(), folder / "logs/at-work"
     try:
         holder.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
+        stack.enter_context(FileLock(folder / "logs/lock", timeout=0))
     except Timeout:
         held = "it just began"
         with suppress(FileNotFoundError):
@@ -45,10 +45,5 @@ def hold(folder: Path, config: str) -> Callable[[], None]:
         raise output_error(holder, error) from error
     since = time.strftime("%H:%M")
     write_text(holder, f"process {os.getpid()} on {platform.node()}, since {since}, {config}")
-
-    def release() -> None:
-        if lock.is_locked:
-            holder.unlink(missing_ok=True)  # what is left names no machine
-            lock.release()
-
-    return atexit.register(release)
+    stack.callback(holder.unlink, missing_ok=True)  # what is left names no machine
+    return atexit.register(stack.close)
