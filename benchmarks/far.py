@@ -21,7 +21,7 @@ from dpol.config.experiment import load_experiment
 from dpol.core.schemas import write_frame
 from dpol.data.stream import GainStream, write_stream
 from dpol.experts.registry import make_members
-from dpol.plan import Plan
+from dpol.plan import Plan, inputs_of
 from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.studies.games.scores import Played, PlayedSuite, score_tables
 from dpol.studies.games.study import STUDY
@@ -89,17 +89,21 @@ def collect(replicates: int) -> dict[str, float]:
         # In another process, so that the gains drawn here do not count in the peak.
         in_own_process(partial(write_games, folder, replicates))
         plan = plan_of(replicates)
+        games, facts = plan.config.games, plan.config.facts
         inputs = {
-            name: [str(folder / Path(path).relative_to(plan.folder)) for path in paths]
-            for name, paths in plan.inputs_of_results(STUDY, plan.config.games).items()
+            name: [str(folder / f"points/games/{job}/{name}.parquet") for job in plan.jobs["games"]]
+            for name in STUDY.written_by_points(games, facts)
         }
-        tables = "summary", "totals", "ranking", "cumulative"
+        streams = inputs_of(plan.points["games"].values())
+        inputs |= {name: [str(folder / it) for it in paths] for name, paths in streams.items()}
         write_results(
             STUDY.package,
-            plan.config.games.model_dump(mode="json"),
-            plan.config.facts,
+            games.model_dump(mode="json"),
+            facts,
             inputs=inputs,
-            files={name: str(folder / f"{name}.parquet") for name in tables},
+            files={
+                name: str(folder / f"{name}.parquet") for name in STUDY.results_of(games, facts)
+            },
         )
         files = [path for name in ("scores", "curves") for path in inputs[name]]
         read = sum(Path(path).stat().st_size for path in files) / 2**20
