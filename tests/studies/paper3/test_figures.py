@@ -15,7 +15,7 @@ from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
 from dpol.studies.paper3 import figures
 from dpol.studies.paper3.settings import COLUMN_OF, Labels
 from legible import points
-from studies.paper3.by_hand import FACTS, of_runs, table
+from studies.paper3.by_hand import BEST_KL, FACTS, STREAMS, of_runs, table
 
 LOOKS = {name: (look.colour, look.marker) for name, look in LABEL_LEARNERS.items()}
 THEOREM, GUIDE = (REFERENCES[name].dashes for name in ("labels-theorem", "labels-guide"))
@@ -23,8 +23,9 @@ SWEEPS = [
     *(("rounds", "random"), ("rounds", "hard")),
     *((sweep, "random") for sweep in ("labels", "hypotheses", "epsilons")),
 ]
+HOSPITALS = [("hospitals", stream) for stream in STREAMS]
 PANELS = {
-    "risk": [(*sweep, "mean_kl_risk") for sweep in SWEEPS],
+    "risk": [(*sweep, "mean_kl_risk") for sweep in (*SWEEPS, *HOSPITALS)],
     "selection": [(*sweep, "tv_average") for sweep in SWEEPS[:2]],
 }
 RISK = "mean_kl_risk"
@@ -89,12 +90,13 @@ def test_every_panel_shows_its_own_means_and_beside_them_its_runs(name: str) -> 
         assert not hidden & {line.get_color() for line in ax.lines}
 
 
-def test_bounds_are_in_the_panels_of_rounds_only() -> None:
+def test_bounds_are_in_the_panels_of_rounds_and_the_best_forecast_in_those_of_patients() -> None:
     rounds = (1000, 10_000, 30_000)
     easy = {THEOREM: [(T, 3 * T**0.9) for T in rounds]}
     easy[GUIDE] = [(T, T * math.log(4)) for T in rounds]
     guides = {SWEEPS[0]: easy, SWEEPS[1]: {THEOREM: [(T, T / 1e5) for T in rounds]}}
-    for key, ax in zip(SWEEPS, drawn("risk").axes, strict=True):
+    guides |= {at: {GUIDE: [(e, BEST_KL[at[1]]) for e in (0.25, 1.0, 4.0)]} for at in HOSPITALS}
+    for key, ax in zip((*SWEEPS, *HOSPITALS), drawn("risk").axes, strict=True):
         wanted, found = guides.get(key, {}), guides_of(ax)
         del found[SHORT]
         assert found == {
@@ -103,7 +105,7 @@ def test_bounds_are_in_the_panels_of_rounds_only() -> None:
 
 
 def test_the_rate_of_theorem_5_starts_at_the_mean_of_exp3_and_changes_as_its_bound() -> None:
-    for (sweep, kind), ax in zip(SWEEPS, drawn("risk").axes, strict=True):
+    for (sweep, kind), ax in zip(SWEEPS, drawn("risk").axes[: len(SWEEPS)], strict=True):
         rate = guides_of(ax)[SHORT]
         means, bounds = (expected(sweep, kind, "exp3", "exact", y) for y in (RISK, "upper_bound"))
         assert rate[0] == pytest.approx(means[0])

@@ -41,7 +41,7 @@ from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
 from dpol.labels.scheffe import ScheffeTournament
 from dpol.studies.jobs import read_rows
 from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
-from dpol.studies.paper3.settings import Labels
+from dpol.studies.paper3.settings import HOSPITALS, Labels
 from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
@@ -213,7 +213,7 @@ def _hospital_rows(
         terms = Terms(game.n_rounds, float(epsilon), point.delta)
         table = _Table(game=game, replicates=range(point.replicates), terms=terms, seed=seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
-            row = _row("hospitals", variant[0], game, table.play(variant))
+            row = _row(HOSPITALS, variant[0], game, table.play(variant))
             yield joined_row([row | {"best_kl": best}], MEANS)
 
 

@@ -18,7 +18,7 @@ from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS, marked
 from dpol.show.words import SYMBOLS, power
-from dpol.studies.paper3.settings import COLUMN_OF, Labels
+from dpol.studies.paper3.settings import COLUMN_OF, HOSPITALS, Labels
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
@@ -29,13 +29,15 @@ _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins t
 _RISK = "mean_kl_risk"
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _RATE = Look(BLACK, SHORT, width=1.6)
+_CLASSES = "random", "hard"
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs"}
 """Columns with a list of the runs, by the column of their mean."""
 
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
-    """Draw KL risk against T, M, K and epsilon beside Theorem 5, a panel per sweep that was run."""
-    sweeps = _sweeps(frames["labels"], _RISK, "KL risk (nats)", COLUMN_OF)
+    """Draw KL risk beside Theorem 5: a panel per sweep that was run, and per stream of patients."""
+    names, kinds = (*COLUMN_OF, HOSPITALS), (*_CLASSES, *facts.streams)
+    sweeps = _sweeps(frames["labels"], _RISK, "KL risk (nats)", names, kinds)
     with _drawn_sweeps(sweeps, 2, facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
@@ -52,7 +54,9 @@ def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
         drawn.legend(marks)
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
-        drawn.caption(_title(sweeps[0].rows, what, how))
+        data = f"Patients: {panels.data_title(facts.simulated).lower()}."
+        streams = [data] * any(sweep.sweep == HOSPITALS for sweep in sweeps)
+        drawn.caption(" ".join([_title(sweeps[0].rows, what, how), *streams]))
         random = [sweep for sweep in sweeps if sweep.kind == "random"]
         changes = [_change(sweep) for sweep in random if sweep.rows[sweep.x].nunique() > 1]
         if changes:
@@ -72,7 +76,7 @@ def _change(sweep: _Sweep) -> str:
 def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw the TV distance between estimate and truth against T, a panel for each class."""
     y_label = "TV between estimate and truth"
-    sweeps = _sweeps(frames["labels"], "tv_average", y_label, ("rounds",))
+    sweeps = _sweeps(frames["labels"], "tv_average", y_label, ("rounds",), _CLASSES)
     with _drawn_sweeps(sweeps, len(sweeps), facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_slopes(drawn, ax, sweep)
@@ -125,7 +129,13 @@ class _Sweep:
 
     @property
     def x(self) -> str:
-        return COLUMN_OF[self.sweep]
+        return COLUMN_OF.get(self.sweep, "epsilon")
+
+    @property
+    def title(self) -> str:
+        """What is learned, with the columns that the sweep does not change."""
+        what = f"patients of {self.kind}" if self.sweep == HOSPITALS else f"{self.kind} class"
+        return f"{what}: {_fixed(self.rows.iloc[0], self.x)}"
 
     def of(self, learner: str, rule: str = "exact") -> pd.DataFrame:
         """Return the rows of a learner that a logarithmic axis can show."""
@@ -134,10 +144,12 @@ class _Sweep:
         return rows[played & (rows[self.y] > 0)].sort_values(self.x)
 
 
-def _sweeps(risks: pd.DataFrame, y: str, y_label: str, names: Iterable[str]) -> list[_Sweep]:
+def _sweeps(
+    risks: pd.DataFrame, y: str, y_label: str, names: Iterable[str], kinds: Iterable[str]
+) -> list[_Sweep]:
     """Return the sweeps that have something to show."""
     sweeps = []
-    for name, kind in itertools.product(names, ("random", "hard")):
+    for name, kind in itertools.product(names, kinds):
         rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == kind)]
         rows = rows[rows[y].notna()]
         if len(rows):
@@ -177,7 +189,7 @@ def _draw_sweep(
     margin = (values[-1] / values[0]) ** (0.5 if few else 0.05) if len(values) > 1 else 1.5
     name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
-    ax.set_title(f"{sweep.kind} class: {_fixed(rows.iloc[0], x)}", loc="left")
+    ax.set_title(sweep.title, loc="left")
     panels.set_ticks(ax.xaxis, values, power)
     panels.set_powers(ax.yaxis)
     ax.set_xlim(values[0] / margin, values[-1] * margin)
@@ -203,12 +215,16 @@ def _draw_sweep(
         exact = rows[rows["sensitivity_rule"] == "exact"]
         heights = np.concatenate([rows[_RISK], *exact["kl_runs"]])
         heights = heights[heights > 0]
-        ax.set_ylim(heights.min() / 2.5, heights.max() * 2.5)
+        room = 2.5 if heights.max() > 10 * heights.min() else 1.25
+        ax.set_ylim(heights.min() / room, heights.max() * room)
 
 
 def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
-    """Draw Theorem 5 and where bounds are vacuous (random class), or Theorem 3 (hard class)."""
+    """Draw Theorem 5 and where bounds are vacuous, Theorem 3 (hard class), or the best forecast."""
     exp3 = sweep.of("exp3")
+    if sweep.sweep == HOSPITALS:
+        name = "best forecast\nin hindsight"
+        _draw_guide(drawn, ax, exp3["epsilon"], exp3["best_kl"], _GUIDE, name)
     if sweep.sweep != "rounds" or exp3.empty:
         return
     T, trivial = exp3["T"], exp3["T"] * np.log(exp3["K"])

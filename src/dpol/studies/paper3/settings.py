@@ -49,3 +49,5 @@ class Labels(Settings):
 
 COLUMN_OF = {"rounds": "T", "labels": "M", "hypotheses": "K", "epsilons": "epsilon"}
 """Column of the table of risks that each sweep changes, by the name of the sweep."""
+HOSPITALS = "hospitals"
+"""Name, in place of a sweep, of the rows on the streams."""

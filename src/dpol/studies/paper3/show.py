@@ -22,7 +22,10 @@ SECTIONS = (
                 " multiplied by one number in each panel so that it starts at the mean of EXP3: it"
                 " shows the rate, not the bound. Other black lines are bounds as stated: Theorem 5"
                 " on random classes, and Theorem 3, which holds for every ε-private learner, on"
-                " the hard class.",
+                " the hard class. On a stream, a label is the hospital of a random patient of a"
+                " week, and the K forecasts use earlier weeks, taken as public: none is exactly"
+                " right, and the black line is the one of the least risk over all weeks. Log loss"
+                " is larger by the entropy of the labels, the same for all.",
             ),
             FigureSpec(
                 name="labels-selection",

@@ -70,13 +70,13 @@ def _settings_of(study: Labels) -> Iterator[tuple[str, Setting]]:
 
 
 def without_sweeps(settings: Labels, facts: Facts) -> frozenset[str]:
-    """Return the names of the figures whose sweeps these settings do not ask for."""
-    sweeps = {"labels-risk": tuple(COLUMN_OF), "labels-selection": ("rounds",)}
-    return frozenset(
-        figure
-        for figure, names in sweeps.items()
-        if not any(getattr(settings.sweeps, name) for name in names)
-    )
+    """Return the names of the figures whose rows these settings do not ask for."""
+    swept = {name for name in COLUMN_OF if getattr(settings.sweeps, name)}
+    asked = {
+        "labels-risk": swept or settings.patients_per_week,
+        "labels-selection": "rounds" in swept,
+    }
+    return frozenset(figure for figure, rows in asked.items() if not rows)
 
 
 STUDY = Study(
