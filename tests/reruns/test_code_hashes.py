@@ -150,6 +150,11 @@ def test_what_was_parsed_once_is_not_parsed_again(
         forget_code()
         found.append(code_of_job("build_stream"))
     assert found[0] == found[1]
+    monkeypatch.setattr(code_hashes, "_PARSER", b"another version")
+    code_hashes._parsed.cache_clear()
+    forget_code()
+    with pytest.raises(TypeError):  # it parses again
+        code_of_job("build_stream")
 
 
 def test_the_imports_of_dpol_are_those_that_import_linter_sees() -> None:
