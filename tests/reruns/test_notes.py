@@ -175,10 +175,12 @@ def test_a_page_needs_every_job_as_asked_and_every_file_as_written() -> None:
 
 
 @pytest.mark.parametrize("texts", ["2", "21"])
-def test_a_job_fails_where_what_it_reads_changed_while_it_ran(texts: str) -> None:
-    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
-        [write(STREAM, text) for text in texts]
-    assert error_in(LOG).startswith(f"error: changed while this job ran: {STREAM}; the same")
+@pytest.mark.parametrize("file", [STREAM, Path("t.csv")])
+def test_a_job_fails_where_what_it_reads_changed_while_it_ran(file: Path, texts: str) -> None:
+    params = PARAMS | {"contents": {"t.csv": sha256(write(Path("t.csv"), "1"))}}
+    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], params):
+        [write(file, text) for text in texts]
+    assert error_in(LOG).startswith(f"error: changed while this job ran: {file}; the same")
     assert anew() is None
 
 
