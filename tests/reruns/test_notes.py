@@ -218,8 +218,10 @@ def test_one_call_at_a_time_holds_a_run_and_names_itself() -> None:
     release()
     assert not (FOLDER / "logs/at-work").exists(), "it would name the machine"
     code = "import os, sys; from pathlib import Path; from dpol.reruns.lock import hold; "
-    code += f"hold(Path({str(FOLDER)!r}), 'c.yaml'); os.kill(os.getpid(), 9)"
-    assert run(sys.executable, "-c", code).returncode == -9
+    code += f"hold(Path({str(FOLDER)!r}), 'c.yaml')"
+    succeed(run(sys.executable, "-c", code))
+    assert not (FOLDER / "logs/at-work").exists()
+    assert run(sys.executable, "-c", f"{code}; os.kill(os.getpid(), 9)").returncode == -9
     for folder in (FOLDER, Path("results/of/none")):
         hold(folder, "d.yaml")()
 
