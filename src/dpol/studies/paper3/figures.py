@@ -29,15 +29,16 @@ _SPREAD_OF_FEW = 0.12  # the same if there are too few x for a line that joins t
 _RISK = "mean_kl_risk"
 _THEOREM, _GUIDE = REFERENCES["labels-theorem"], REFERENCES["labels-guide"]
 _RATE = Look(BLACK, SHORT, width=1.6)
-_CLASSES = "random", "hard"
+_CLASSES = {"random": "random class", "hard": "hard class"}
 _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs"}
 """Columns with a list of the runs, by the column of their mean."""
 
 
 def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
     """Draw KL risk beside Theorem 5: a panel per sweep that was run, and per stream of patients."""
-    names, kinds = (*COLUMN_OF, HOSPITALS), (*_CLASSES, *facts.streams)
-    sweeps = _sweeps(frames["labels"], _RISK, "KL risk (nats)", names, kinds)
+    risks = frames["labels"], _RISK, "KL risk (nats)"
+    patients = {stream: f"patients of {stream}" for stream in facts.streams}
+    sweeps = [*_sweeps(*risks, COLUMN_OF, _CLASSES), *_sweeps(*risks, [HOSPITALS], patients)]
     with _drawn_sweeps(sweeps, 2, facts.width) as drawn:
         for ax, sweep in zip(drawn.axes, sweeps, strict=True):
             _draw_bounds(drawn, ax, sweep)
@@ -55,9 +56,9 @@ def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
         data = f"Patients: {panels.data_title(facts.simulated).lower()}."
-        streams = [data] * any(sweep.sweep == HOSPITALS for sweep in sweeps)
+        streams = [data] * (sweeps[-1].sweep == HOSPITALS)
         drawn.caption(" ".join([_title(sweeps[0].rows, what, how), *streams]))
-        random = [sweep for sweep in sweeps if sweep.kind == "random"]
+        random = [sweep for sweep in sweeps if sweep.what == _CLASSES["random"]]
         changes = [_change(sweep) for sweep in random if sweep.rows[sweep.x].nunique() > 1]
         if changes:
             drawn.find(f"Theorem 5: the risk of private EXP3 is multiplied {'; '.join(changes)}.")
@@ -119,23 +120,17 @@ def _fixed(row: pd.Series, swept: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Sweep:
-    """Rows of one sweep of one class, and the column `y` to draw, with its label."""
+    """Rows of one sweep of what is learned, and the column `y` to draw, with its label."""
 
     rows: pd.DataFrame
     sweep: str
-    kind: str
+    what: str
     y: str
     y_label: str
 
     @property
     def x(self) -> str:
         return COLUMN_OF.get(self.sweep, "epsilon")
-
-    @property
-    def title(self) -> str:
-        """What is learned, with the columns that the sweep does not change."""
-        what = f"patients of {self.kind}" if self.sweep == HOSPITALS else f"{self.kind} class"
-        return f"{what}: {_fixed(self.rows.iloc[0], self.x)}"
 
     def of(self, learner: str, rule: str = "exact") -> pd.DataFrame:
         """Return the rows of a learner that a logarithmic axis can show."""
@@ -145,15 +140,15 @@ class _Sweep:
 
 
 def _sweeps(
-    risks: pd.DataFrame, y: str, y_label: str, names: Iterable[str], kinds: Iterable[str]
+    risks: pd.DataFrame, y: str, y_label: str, names: Iterable[str], learned: Mapping[str, str]
 ) -> list[_Sweep]:
-    """Return the sweeps that have something to show."""
+    """Return the sweeps that have something to show, of what is learned, by its label."""
     sweeps = []
-    for name, kind in itertools.product(names, kinds):
-        rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == kind)]
+    for name, label in itertools.product(names, learned):
+        rows = risks[(risks["sweep"] == name) & (risks["hypotheses"] == label)]
         rows = rows[rows[y].notna()]
         if len(rows):
-            sweeps.append(_Sweep(rows=rows, sweep=name, kind=kind, y=y, y_label=y_label))
+            sweeps.append(_Sweep(rows=rows, sweep=name, what=learned[label], y=y, y_label=y_label))
     return sweeps
 
 
@@ -167,7 +162,7 @@ def _drawn_sweeps(sweeps: Sequence[_Sweep], columns: int, width: float) -> Itera
             _draw_sweep(drawn, ax, sweep, titles, looks)
         # Panels of random classes share limits, so that risks can be compared.
         pairs = zip(drawn.axes, sweeps, strict=True)
-        shared = [ax for ax, sweep in pairs if sweep.y != _RISK or sweep.kind == "random"]
+        shared = [ax for ax, sweep in pairs if sweep.y != _RISK or sweep.what == _CLASSES["random"]]
         limits = [limit for ax in shared for limit in ax.get_ylim()]
         for ax in shared:
             ax.set_ylim(min(limits), max(limits))
@@ -189,7 +184,7 @@ def _draw_sweep(
     margin = (values[-1] / values[0]) ** (0.5 if few else 0.05) if len(values) > 1 else 1.5
     name = "privacy ε of one message" if x == "epsilon" else f"{sweep.sweep} {x}"
     ax.set(xscale="log", yscale="log", xlabel=name, ylabel=sweep.y_label)
-    ax.set_title(sweep.title, loc="left")
+    ax.set_title(f"{sweep.what}: {_fixed(rows.iloc[0], x)}", loc="left")
     panels.set_ticks(ax.xaxis, values, power)
     panels.set_powers(ax.yaxis)
     ax.set_xlim(values[0] / margin, values[-1] * margin)
@@ -232,12 +227,12 @@ def _draw_bounds(drawn: panels.Panels, ax: Axes, sweep: _Sweep) -> None:
         (exp3["upper_bound"], _THEOREM, "upper bound of\nEXP3, Theorem 5"),
         (trivial, _GUIDE, "T log K: higher\nbounds are vacuous"),
     ]
-    if sweep.kind == "hard":
+    if sweep.what == _CLASSES["hard"]:
         guides = [(exp3["lower_bound"], _THEOREM, "lower bound,\nTheorem 3")]
     values = pd.concat([y for y, _, _ in guides])
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, values.min() / 2.5), max(high, values.max() * 2.5))
-    if sweep.kind == "random":
+    if sweep.what == _CLASSES["random"]:
         ax.fill_between(T, trivial, ax.get_ylim()[1], color=BAND, linewidth=0, zorder=0)
     for y, look, name in guides:
         _draw_guide(drawn, ax, T, y, look, name)
