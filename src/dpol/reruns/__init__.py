@@ -1,4 +1,4 @@
-"""What must run, and what ran: what jobs prove, hashes of their code, and the record of a run.
+"""What must run, and what ran: what jobs prove and note, hashes of their code, and a run's lock.
 
 A job hashes its script, the code that it can reach, its tables and its inputs when it starts, and
 fails where they are not what it is asked, or change until it ends. Then it notes, next to its log,
