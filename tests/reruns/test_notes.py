@@ -231,6 +231,7 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
         return changed_files(FOLDER, noted_sums(read_notes(FOLDER)))
 
     assert changed() == []
+    assert checksums(FOLDER, [SCORES.with_name("gone")]) == {}
     before = SCORES.stat()
     SCORES.write_text("2")
     os.utime(SCORES, ns=(before.st_atime_ns, before.st_mtime_ns))

@@ -61,9 +61,22 @@ def write_note(log: Path, note: Note) -> None:
 
 
 def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
-    """Return the SHA-256 of files in the folder of a run, by their paths below it."""
-    below = (it for it in map(Path, files) if folder in it.parents and it.is_file())
-    return {it.relative_to(folder).as_posix(): sha256(it) for it in below}
+    """Return the SHA-256 of files in the folder of a run, by their paths below it.
+
+    Those that are gone are left out.
+
+    Raises:
+        DataError: a file cannot be read, or a folder is in its place.
+    """
+    own = (it for it in map(Path, files) if folder in it.parents)
+    sums = {it.relative_to(folder).as_posix(): _sum_of(it) for it in own}
+    return {name: value for name, value in sums.items() if value}
+
+
+def _sum_of(file: Path) -> str | None:
+    with reading(file), suppress(FileNotFoundError, NotADirectoryError):
+        return sha256(file)
+    return None
 
 
 def read_notes(folder: Path) -> dict[Path, Note]:
@@ -96,11 +109,7 @@ def changed_files(folder: Path, sums: Sums) -> list[str]:
     Raises:
         DataError: a file cannot be read, or a folder is in its place.
     """
-    changed = []
-    for name, value in sorted(sums.items()):
-        with reading(folder / name), suppress(FileNotFoundError, NotADirectoryError):
-            changed += [name] * (sha256(folder / name) != value)
-    return changed
+    return [it for it in sorted(sums) if _sum_of(folder / it) not in (sums[it], None)]
 
 
 def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
@@ -121,11 +130,8 @@ def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
         wrote = (times.get(f"{folder}/{it}", before) for it in note.wrote)
         is_late |= max(read, default=0) > min(wrote, default=before)
     for path in times if is_late else ():
-        os.utime(path, (before - _MARGIN, before - _MARGIN), follow_symlinks=False)
-
-
-_MARGIN = 10
-"""Seconds: some file systems round times to 2."""
+        # Ten seconds, since some file systems round times to 2.
+        os.utime(path, (before - 10, before - 10), follow_symlinks=False)
 
 
 def check_notes(
