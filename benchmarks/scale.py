@@ -223,10 +223,10 @@ def time_starts() -> dict[str, Any]:
 
 
 def _imports(script: Path) -> str:
-    """The imports at the top of a script."""
-    body = ast.parse(script.read_text(encoding="utf-8")).body
+    """The imports of a script, also those below `with job_log`."""
+    every = ast.walk(ast.parse(script.read_text(encoding="utf-8")))
     return "\n".join(
-        ast.unparse(line) for line in body if isinstance(line, ast.Import | ast.ImportFrom)
+        ast.unparse(line) for line in every if isinstance(line, ast.Import | ast.ImportFrom)
     )
 
 
