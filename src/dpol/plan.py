@@ -227,7 +227,7 @@ class Plan:
 
         Args:
             log: path of its log.
-            asked: what it is asked, from `dpol.reruns.notes.asked`.
+            asked: what the plan asks of it, from `dpol.reruns.notes.asked`.
         """
         note = self._notes.get(note_of(Path(log)))
         if note is None:

@@ -309,7 +309,7 @@ def small_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs whose code is a file, that write no disk through and name no versions."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda handle: None)
-    monkeypatch.setattr("dpol.reruns.job.loaded_versions", dict)
+    monkeypatch.setattr(jobs_room, "loaded_versions", dict)
     monkeypatch.setattr(jobs_room, "files_of_job", lambda name: [code_of(name)])
     monkeypatch.setattr(
         jobs_room, "code_of_job", lambda name: {"of": [name], "hash": sha256(code_of(name))}

@@ -1,4 +1,4 @@
-"""Settings side by side: those of two runs, or of a job then and now."""
+"""How settings differ between two runs, or between two requests to a job."""
 
 from __future__ import annotations
 

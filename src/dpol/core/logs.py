@@ -59,7 +59,7 @@ def log_of_job(path: Path | str) -> Iterator[None]:
 
 
 class _LogFile(logging.FileHandler):
-    """A log whose trouble, such as a full disk, is told once: when it is closed."""
+    """A log that reports trouble, such as a full disk, once: when it is closed."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Say nothing for each line."""

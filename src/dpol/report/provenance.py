@@ -82,7 +82,8 @@ def provenance_of(params: Params, jobs: Collection[Note], checkout: Path) -> Pro
         checkout: folder whose commit counts.
     """
     versions = {pair for job in jobs for pair in job.versions.items()}
-    order, now = ("Python", *PACKAGES), time.time_ns()  # notes of jobs elsewhere may not be here
+    order = "Python", *PACKAGES
+    now = time.time_ns()  # notes of jobs elsewhere may not be here
     return Provenance(
         params=params,
         versions=(*sorted(versions, key=lambda it: (order.index(it[0]), it)), *params.packages),

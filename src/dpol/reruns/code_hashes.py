@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 """The folder of dpol."""
 PARSED = Path(".snakemake/dpol-code.json")
 """What `_parse` found, by checksum of the text: parsing all takes a second, and jobs are many."""
-_PARSER = sys.version.encode() + Path(__file__).read_bytes()
+_PARSER = hashlib.sha256(sys.version.encode() + Path(__file__).read_bytes()).digest()
 
 _NO_RESULTS = {"checks", "cli", "plan", "report", "show"}
 """Rooms that only check, plan, show or compare results."""

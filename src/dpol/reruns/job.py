@@ -64,8 +64,10 @@ def job_log(
         if changed := [str(it) for it, state in watched.items() if _state_of(it) != state]:
             raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
         wrote, ended, versions = checksums(folder, outputs), time.time_ns(), loaded_versions()
-        times = {"began": began, "ended": ended}
-        write_note(log, Note(asked=asked(asks), read=read, wrote=wrote, versions=versions, **times))
+        note = Note(
+            asked=asked(asks), read=read, wrote=wrote, began=began, ended=ended, versions=versions
+        )
+        write_note(log, note)
 
 
 def _state_of(file: Path) -> tuple[int, int, int] | None:

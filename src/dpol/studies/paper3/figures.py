@@ -55,9 +55,10 @@ def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
         drawn.legend(marks)
         what = "KL risk over all T rounds of learning from locally private labels."
         how = "Solid: exact sensitivity (ours); dashed, pale: published sensitivity."
-        data = f"Patients: {panels.data_title(facts.simulated).lower()}."
-        streams = [data] * (sweeps[-1].sweep == HOSPITALS)
-        drawn.caption(" ".join([_title(sweeps[0].rows, what, how), *streams]))
+        caption = _title(sweeps[0].rows, what, how)
+        if sweeps[-1].sweep == HOSPITALS:
+            caption += f" Patients: {panels.data_title(facts.simulated).lower()}."
+        drawn.caption(caption)
         random = [sweep for sweep in sweeps if sweep.what == _CLASSES["random"]]
         changes = [_change(sweep) for sweep in random if sweep.rows[sweep.x].nunique() > 1]
         if changes:
