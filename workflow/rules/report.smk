@@ -1,7 +1,8 @@
 SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 # The page reads the whole config, which may name every study.
 SHOWING = [
-    *(module for study, _ in plan.studies for module in (study.showing, study.drawing)),
+    *(study.showing for study, _ in plan.studies),
+    *(drawing_of(it, study.package) for study, _ in plan.studies for it in study.sections),
     *(study.module for study in load_studies().values()),
 ]
 

@@ -126,10 +126,11 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
-                code=code_of_job("study_shown", study.showing, study.drawing, *IN_EVERY_RUN),
+                code=code_of_job(
+                    "study_shown", study.showing, drawing_of(section, study.package), *IN_EVERY_RUN
+                ),
                 study=study.package,
                 section=section.name,
-                settings=as_plain(study.shown(block)),
                 facts=vars(facts) | {"width": settings.report.width},
                 about=section.about,
             message:

@@ -7,7 +7,6 @@ with job_log(snakemake.log[0], snakemake.input, snakemake.output, snakemake.para
     write_shown(
         snakemake.params.study,
         snakemake.params.section,
-        snakemake.params.settings,
         Facts(**snakemake.params.facts),
         results=dict(snakemake.input.items()),
         files=list(snakemake.output),

@@ -22,13 +22,10 @@ from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.names import Compared
 from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.summary import join_jobs
 from dpol.studies.study import Facts, schemas_in
-
-_NOBODY = Compared(chosen_on="")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +42,12 @@ class League:
 
     def _repr_html_(self) -> str:
         """Return the table of the page, as a notebook shows it."""
-        table = league_table({"standings": self.standings}, _NOBODY, self.facts)
+        table = league_table({"standings": self.standings}, self.facts)
         return render(table, ".fragment.html")
 
     def plot(self) -> Figure:
         """Draw what each algorithm keeps at each level, with its best noise."""
-        return draw_privacy_utility({"standings": self.standings}, _NOBODY, self.facts)
+        return draw_privacy_utility({"standings": self.standings}, self.facts)
 
 
 def league(

@@ -26,7 +26,7 @@ from dpol.report.record import CONFIG, CRATE
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import first_level, leads_of
-from dpol.studies.drawing import PageFacts, Widget, drawn_in
+from dpol.studies.drawing import PageFacts, Widget, drawn_of
 from dpol.studies.registry import load_study
 from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_in
 
@@ -84,7 +84,7 @@ def last_lines(folder: Path, config: Config) -> list[str]:
     if table.exists():
         study = load_study("comparison")
         standings = read_frame(table, schemas_in(study.package)["standings"])
-        leads = leads_of(standings, config.comparison.shown, facts)
+        leads = leads_of(standings, facts)
         _, answer, _ = leads[first_level(standings, facts)]
         lines.append(answer)
     return lines
@@ -107,14 +107,14 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     for study, settings in config.studies():
         results = _read_results(folder, study, settings, facts)
         if "standings" in results:
-            told = leads_of(results["standings"], study.shown(settings), facts)
+            told = leads_of(results["standings"], facts)
             leads = [" ".join(it).rstrip() for it in told]
             first = first_level(results["standings"], facts)
         for section in study.sections_of(settings, facts):
             part = _part(folder, replace(section, title=section.title or study.title))
             if section.widget:
-                draw = drawn_in(study.package).widgets[section.name]
-                widget = draw(results, study.shown(settings), facts)
+                draw = drawn_of(section, study.package).widgets[section.name]
+                widget = draw(results, facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
@@ -172,6 +172,8 @@ def page_facts(config: Config) -> PageFacts:
         columns=dataset.columns,
         licence=dataset.licence,
         citation=dataset.citation,
+        algorithms=config.report.algorithms,
+        chosen_on=config.comparison.chosen_on,
     )
 
 

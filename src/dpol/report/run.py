@@ -18,7 +18,7 @@ from dpol.core.suggestions import nearest
 from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
-from dpol.studies.drawing import drawn_in
+from dpol.studies.drawing import drawn_of
 from dpol.studies.showing import frames_of
 
 if TYPE_CHECKING:
@@ -80,15 +80,15 @@ class Run:
         """
         config = parse_experiment(self.config, str(self.folder / CONFIG)).config
         figures = {
-            figure.name: (study, block, section)
+            figure.name: (study, section)
             for study, block in config.studies()
             for section in study.sections_of(block, config.facts)
             for figure in section.figures
         }
-        study, block, section = figures[self._one_of("figure", name, figures)]
+        study, section = figures[self._one_of("figure", name, figures)]
         files = {it: self.folder / f"{it}.parquet" for it in section.results}
         frames = frames_of(study.package, files)
-        return drawn_in(study.package).figures[name](frames, study.shown(block), config.facts)
+        return drawn_of(section, study.package).figures[name](frames, config.facts)
 
     def _files(self, below: str, suffix: str) -> dict[str, Path]:
         """Return the files of the run that are directly in a folder, by their name."""

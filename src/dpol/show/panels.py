@@ -21,6 +21,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import NullLocator, PercentFormatter
+from matplotlib.transforms import Bbox
 
 from dpol.show import style
 from dpol.show.looks import BAND, GREY, Look
@@ -157,6 +158,9 @@ def panels(
         layout.execute(figure)
         # None, not "none": even an empty engine would draw each file twice.
         figure.set_layout_engine(None)
+        # The solver's last digits differ from process to process, and ids hold all of them.
+        for ax in drawn.axes:
+            ax.set_position(Bbox(ax.get_position().get_points().round(6)))
         for text in drawn.below:
             text.set_y(text.get_position()[1] + raised)
         for legend in figure.legends:

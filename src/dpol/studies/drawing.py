@@ -1,20 +1,20 @@
 """What draws the sections of a study, and the facts that the page of a run states.
 
 A study has `DRAWN` in `drawn.py`: a function for each figure, table and interactive figure of its
-sections. Each takes (frames, settings, facts): result tables by name, the settings that the study
-shows, and facts about the run. The functions read tables and import no algorithm.
+sections. Each takes (frames, facts): result tables by name, and facts about the run. The functions
+read tables and import no algorithm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpol.data.question import Gain
 from dpol.data.settings import Columns
-from dpol.studies.study import Facts, Frames
+from dpol.studies.study import Facts, Frames, Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +40,10 @@ class PageFacts(Facts):
     """Licence of its table; None if the config names none."""
     citation: str | None
     """Citation of its table; None if the config names none."""
+    algorithms: Sequence[str]
+    """Labels of the algorithms of its report, in order."""
+    chosen_on: str
+    """Data on which our method was chosen, in words; empty if the config does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,21 +70,23 @@ class Drawn:
     """The functions of a study's sections.
 
     Args:
-        settings: type of the settings that they take: what `Study.shown` returns, a model or a
-            frozen dataclass. A job that draws gets it as plain values, and reads it back.
         figures: by name of a figure, what draws it; the label of the figure is its finding in a
             sentence.
         tables: by name of a table, what builds it.
         widgets: by name of a section, what makes its interactive figure from `PageFacts`.
     """
 
-    settings: Any
-    figures: Mapping[str, Callable[[Frames, Any, Facts], Figure]] = field(default_factory=dict)
-    tables: Mapping[str, Callable[[Frames, Any, Facts], Table]] = field(default_factory=dict)
-    widgets: Mapping[str, Callable[[Frames, Any, PageFacts], Widget]] = field(default_factory=dict)
+    figures: Mapping[str, Callable[[Frames, Facts], Figure]] = field(default_factory=dict)
+    tables: Mapping[str, Callable[[Frames, Facts], Table]] = field(default_factory=dict)
+    widgets: Mapping[str, Callable[[Frames, PageFacts], Widget]] = field(default_factory=dict)
 
 
-def drawn_in(package: str) -> Drawn:
-    """Return the functions of the sections of the study in a package."""
-    drawn: Drawn = import_module(f"{package}.drawn").DRAWN
+def drawing_of(section: Section, package: str) -> str:
+    """Return the dotted name of the module that draws a section of the study in a package."""
+    return f"{section.drawn or package}.drawn"
+
+
+def drawn_of(section: Section, package: str) -> Drawn:
+    """Return the functions of a section of the study in a package."""
+    drawn: Drawn = import_module(drawing_of(section, package)).DRAWN
     return drawn

@@ -11,15 +11,14 @@ from pathlib import Path
 from dpol.core.schemas import read_frame
 from dpol.show.rendering import write_table
 from dpol.show.style import save_figure
-from dpol.studies.drawing import drawn_in
+from dpol.studies.drawing import drawn_of
 from dpol.studies.registry import EVERY_RUN, PACKAGES
-from dpol.studies.study import Facts, Frames, Values, from_plain, schemas_in, sections_in
+from dpol.studies.study import Facts, Frames, schemas_in, sections_in
 
 
 def write_shown(
     package: str,
     name: str,
-    settings: Values,
     facts: Facts,
     *,
     results: Mapping[str, str],
@@ -30,7 +29,6 @@ def write_shown(
     Args:
         package: dotted name of the package of the study.
         name: name of the section.
-        settings: what the study shows of its block of the config, as plain values.
         facts: facts about the run.
         results: file of each result table.
         files: output files: figures/<name>.* and tables/<name>.*.
@@ -38,16 +36,15 @@ def write_shown(
     Raises:
         DataError: a result table is missing, or does not fit its schema.
     """
-    drawn = drawn_in(package)
-    block = from_plain(drawn.settings, settings)
     (section,) = (section for section in sections_in(package) if section.name == name)
+    drawn = drawn_of(section, package)
     frames, targets = frames_of(package, results), list(map(Path, files))
     for figure in section.figures:
         if paths := [path for path in targets if path.match(f"figures/{figure.name}.*")]:
-            save_figure(drawn.figures[figure.name](frames, block, facts), paths)
+            save_figure(drawn.figures[figure.name](frames, facts), paths)
     for table in section.tables:
         if paths := [path for path in targets if path.match(f"tables/{table.name}.*")]:
-            write_table(drawn.tables[table.name](frames, block, facts), *paths)
+            write_table(drawn.tables[table.name](frames, facts), *paths)
 
 
 def frames_of(package: str, results: Mapping[str, str | Path]) -> Frames:

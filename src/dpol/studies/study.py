@@ -216,6 +216,7 @@ class Section:
         tables: its tables.
         widget: whether the page has an interactive figure of it (`dpol.studies.drawing`).
         chapter: chapter of the page.
+        drawn: dotted name of the package whose `drawn.py` makes it; by default that of the study.
     """
 
     name: str
@@ -226,6 +227,7 @@ class Section:
     tables: tuple[TableSpec, ...] = ()
     widget: bool = False
     chapter: ChapterKey = "beyond"
+    drawn: str = ""
 
     @property
     def made(self) -> bool:
@@ -246,8 +248,6 @@ class Study:
         optional: takes (settings, facts) and returns the names of result tables, figures and tables
             that the run does not ask for.
         points: takes (settings, facts) and returns the points, by label.
-        shown: takes the settings and returns what its figures and tables need of them, as `DRAWN`
-            says; by default the settings themselves.
         written: names of the tables that a point writes; by default those of the result tables.
     """
 
@@ -258,7 +258,6 @@ class Study:
     results: tuple[str, ...]
     optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
     points: Callable[[Any, Facts], Mapping[str, Point[Any]]]
-    shown: Callable[[Any], Any] = lambda settings: settings
     written: tuple[str, ...] = ()
 
     @property
@@ -281,11 +280,6 @@ class Study:
     def showing(self) -> str:
         """Dotted name of the module with `SECTIONS`."""
         return f"{self.package}.show"
-
-    @property
-    def drawing(self) -> str:
-        """Dotted name of the module with `DRAWN`."""
-        return f"{self.package}.drawn"
 
     @property
     def sections(self) -> tuple[Section, ...]:

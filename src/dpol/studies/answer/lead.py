@@ -16,7 +16,7 @@ from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import groups_of, names_ours, system_title
 from dpol.studies.drawing import PageFacts
 from dpol.studies.games.levels import headline_level, ordered_levels
-from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL, Compared
+from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL
 from dpol.studies.study import Facts
 
 _WORDS = {
@@ -45,7 +45,7 @@ def first_level(standings: pd.DataFrame, facts: PageFacts) -> int:
     return levels.index(_decided_at(rules)) if rules else len(levels) - 1
 
 
-def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> list[Lead]:
+def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
     """Say what is decided, what a system keeps at each level, and what it is beside others.
 
     A run that names our method compares it with the paper's and with the strongest rival. Any other
@@ -54,7 +54,6 @@ def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> l
 
     Args:
         standings: the table, of which the first group of rows is told.
-        compared: the data on which ours was chosen.
         facts: facts of the run.
     """
     title, rows = _first_group(standings, facts)
@@ -64,8 +63,8 @@ def leads_of(standings: pd.DataFrame, compared: Compared, facts: PageFacts) -> l
     if len(rows) and rows["stream"].iloc[0] == "":
         where = f" on average over {len(streams)} streams"
     ends = _unmeasured(standings[standings["stream"].isin(streams)], facts)
-    if compared.chosen_on:
-        ends = f"{ends} Our method was chosen on {compared.chosen_on}.".lstrip()
+    if facts.chosen_on:
+        ends = f"{ends} Our method was chosen on {facts.chosen_on}.".lstrip()
     compares, rules, leads = names_ours(standings), _rules_of(rows), []
     for mu in ordered_levels(facts.levels):
         if compares:

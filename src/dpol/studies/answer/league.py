@@ -19,7 +19,7 @@ from dpol.show.table import Group, Section, Table, TableCell
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import LESS, ONE_WEEK, RAW, THE_LEVEL, Compared
+from dpol.studies.games.names import LESS, ONE_WEEK, RAW, THE_LEVEL
 from dpol.studies.games.names import OURS as OUR_ROLE
 from dpol.studies.study import Facts, Frames
 
@@ -34,12 +34,11 @@ PROMISES = {
 """Titles of the groups, in their order."""
 
 
-def league_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
+def league_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a group per promise, a line per system.
 
     Args:
         frames: the standings.
-        compared: the data on which ours was chosen.
         facts: titles of the streams and questions, and the levels.
     """
     standings, mus = frames["standings"], ordered_levels(facts.levels)
@@ -59,14 +58,13 @@ def league_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
     )
 
 
-def draw_league(frames: Frames, compared: Compared, facts: Facts) -> Figure:
+def draw_league(frames: Frames, facts: Facts) -> Figure:
     """Draw what the best systems keep at the strictest level, a panel per question or stream.
 
     The figure has the width of one column. Systems are those of the first group of the table.
 
     Args:
         frames: the standings.
-        compared: the data on which ours was chosen.
         facts: titles of the streams and questions, and the levels.
     """
     standings = frames["standings"].sort_values("gain_share", ascending=False, kind="stable")

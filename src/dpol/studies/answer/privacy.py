@@ -18,7 +18,6 @@ from dpol.show.table import Table, TableCell, one_section
 from dpol.show.words import each, mu_title
 from dpol.studies.answer.systems import lines_of
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import Compared
 from dpol.studies.study import Facts, Frames
 
 COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count_noise"]
@@ -26,7 +25,7 @@ COLUMNS = ["system", "mu", "rounds", "right_guesses", "epsilon", "delta", "count
 standard deviation of the noise on a count."""
 
 
-def privacy_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
+def privacy_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a line per system of the page's first table, a column per level.
 
     Correlated noises have lines too. Systems with equal numbers share one. Every number is the
@@ -34,7 +33,6 @@ def privacy_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
 
     Args:
         frames: the summary and the standings.
-        compared: the systems compared.
         facts: the levels.
     """
     summary = frames["summary"]

@@ -34,7 +34,7 @@ from dpol.studies.answer.systems import (
     system_title,
 )
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import BEST_FIXED, REFERENCE_NAMES, Compared
+from dpol.studies.games.names import BEST_FIXED, REFERENCE_NAMES
 from dpol.studies.games.names import OURS as OUR_ROLE
 from dpol.studies.study import Facts, Frames
 
@@ -50,12 +50,11 @@ COLUMNS = [
 """Columns of the numbers. Rows without a stream are means over the streams of a question."""
 
 
-def draw_privacy_utility(frames: Frames, compared: Compared, facts: Facts) -> Figure:
+def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
     """Draw a panel per stream, or per question, with the systems and the best fixed expert.
 
     Args:
         frames: the standings.
-        compared: the systems compared.
         facts: titles of the streams and questions, and whether the streams are simulated.
     """
     standings = frames["standings"]
@@ -159,12 +158,11 @@ def _finding(line: Line, rows: pd.DataFrame, where: str, facts: Facts, *, best: 
 # ---- table ---------------------------------------------------------------------------------------
 
 
-def answer_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
+def answer_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per question or stream, a line per system, a column per level.
 
     Args:
         frames: the standings.
-        compared: the systems compared.
         facts: the questions, the streams of each, and the levels.
     """
     standings, mus = frames["standings"], ordered_levels(facts.levels)

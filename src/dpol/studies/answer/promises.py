@@ -20,7 +20,6 @@ from dpol.show.names import OURS, marked, name_of
 from dpol.show.table import Column, Group, Section, Table, TableCell
 from dpol.show.words import mu_title, power
 from dpol.studies.comparison.promises import PURE, SAME, promises_of
-from dpol.studies.games.names import Compared
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
@@ -69,7 +68,7 @@ def promise_in_words(same: str, promise: Promise) -> str:
     return f"ε = {promise.epsilon:.3g}, δ = {power(promise.delta) if promise.delta else '0 (pure)'}"
 
 
-def promises_table(frames: Frames, compared: Compared, facts: Facts) -> Table:
+def promises_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per level, a group per promise, a line per noise."""
     shares = _of_every_week(frames)
     cells = {tuple(row[:5]): row[7:9] for row in shares.itertuples(index=False)}
@@ -149,7 +148,7 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
     yield f"{OURS}."
 
 
-def draw_promises(frames: Frames, compared: Compared, facts: Facts) -> Figure:
+def draw_promises(frames: Frames, facts: Facts) -> Figure:
     """Draw what an attacker gains from noises with one best guess, and shares kept, by stay."""
     shares = _of_every_week(frames)
     mu, weeks = shares["level"].min(), list(dict.fromkeys(shares["weeks"]))

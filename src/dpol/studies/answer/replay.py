@@ -19,19 +19,18 @@ from dpol.show.names import name_of
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
 from dpol.studies.drawing import PageFacts, Widget
-from dpol.studies.games.names import Shown
 from dpol.studies.study import Frames
 
 _KEPT = 2  # fewest words of a name
 _EDGE = 0.01  # share of the noisy gains that may lie beyond each edge of the drawing
 
 
-def replay_widget(frames: Frames, settings: Shown, facts: PageFacts) -> Widget:
+def replay_widget(frames: Frames, facts: PageFacts) -> Widget:
     """Build the replay of the first run on the first stream, choice by choice."""
     replay, summary = frames["replay"], frames["summary"]
     if next(iter(facts.gains.values())).of == "count":  # not a share
         facts = replace(facts, columns=None)
-    data = replay_data(replay, summary, settings.algorithms, facts)
+    data = replay_data(replay, summary, facts.algorithms, facts)
     values = {
         "words": data["words"],
         "noisy": any(setting["noisy"] for setting in data["settings"]),

@@ -23,11 +23,10 @@ from dpol.studies.answer.systems import (
 )
 from dpol.studies.drawing import PageFacts, Widget
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import Compared
 from dpol.studies.study import Frames
 
 
-def answer_widget(frames: Frames, compared: Compared, facts: PageFacts) -> Widget:
+def answer_widget(frames: Frames, facts: PageFacts) -> Widget:
     """Build the figure of the systems of a run, for the script `answer.js`."""
     standings, levels = frames["standings"], ordered_levels(facts.levels)
     lines = lines_of(standings)

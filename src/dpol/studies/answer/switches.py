@@ -12,19 +12,18 @@ from dpol.show.looks import GREY
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import Line, lines_of
 from dpol.studies.games.levels import headline_level
-from dpol.studies.games.names import OURS, Shown
+from dpol.studies.games.names import OURS
 from dpol.studies.study import Facts, Frames
 
 _NAME = 0.13
 """Height of a line of a name, in inches."""
 
 
-def draw_switches(frames: Frames, main: Shown, facts: Facts) -> Figure:
+def draw_switches(frames: Frames, facts: Facts) -> Figure:
     """Draw a panel per stream, with the regret of each system at the level of headlines.
 
     Args:
         frames: the standings, and the best sequences.
-        main: what the games show.
         facts: titles of the streams, and levels.
     """
     standings, best = frames["standings"], frames["switches"]

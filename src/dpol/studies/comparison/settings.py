@@ -10,7 +10,6 @@ from dpol.core.settings import AlgorithmSpec, Different, Label, Settings, Severa
 from dpol.noise import find_noise
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.comparison.promises import SAME, promises_of
-from dpol.studies.games.names import Compared
 from dpol.studies.games.settings import NoiseName
 
 
@@ -80,8 +79,3 @@ class Comparison(Settings):
     def system(self) -> tuple[str, str] | None:
         """Algorithm and noise of our method."""
         return None if self.ours is None else (self.ours.algorithm, self.ours.noise)
-
-    @property
-    def shown(self) -> Compared:
-        """What figures and tables need."""
-        return Compared(chosen_on=self.chosen_on)

@@ -100,5 +100,4 @@ STUDY = Study(
     results=("standings", "readings", "memory"),
     optional=not_asked,
     points=points,
-    shown=lambda settings: settings.shown,
 )

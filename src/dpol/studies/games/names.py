@@ -5,8 +5,6 @@ Jobs that draw read these and import no algorithm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 PAPER_NOISE = "isotropic"
 """Noise behind the first paper's numbers."""
 META, MIN_NOISE, MIN_REGRET = "rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret"
@@ -34,25 +32,3 @@ THE_LEVEL, ONE_WEEK, RAW, LESS = "the level", "one week", "raw", "less"
 its level for one week only; its level from a curator or nobody, who see raw gains; less."""
 BASELINE, OURS = "the baseline", "our method"
 """Roles: the first paper's RW-Meta with its noise, and our method, or the reader's."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """What the figures and tables of the games show, resolved from the config.
-
-    Args:
-        algorithms: labels of the algorithms, in order.
-    """
-
-    algorithms: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """What the figures and tables of the standings show besides them.
-
-    Args:
-        chosen_on: data on which ours was chosen, in words.
-    """
-
-    chosen_on: str

@@ -12,7 +12,7 @@ from dpol.core.settings import AlgorithmSpec, Label, Settings, Several, all_diff
 from dpol.experts.interface import Member
 from dpol.noise import ISOTROPIC, NOISES, find_noise
 from dpol.noise.noises import known_memory
-from dpol.studies.games.names import LINEAR, Shown
+from dpol.studies.games.names import LINEAR
 
 if TYPE_CHECKING:
     from dpol.studies.study import Facts
@@ -104,8 +104,3 @@ class Games(Settings):
     def has_table_2(self, facts: Facts) -> bool:
         """Return whether a run plays all of the paper's Table 2, under one question."""
         return self.plays_table_2 and not facts.asks_several
-
-    @property
-    def shown(self) -> Shown:
-        """What figures and tables need."""
-        return Shown(algorithms=tuple(self.report.algorithms))

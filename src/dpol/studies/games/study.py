@@ -80,6 +80,5 @@ STUDY = Study(
     results=("summary", "totals", "cumulative", "switches", "replay"),
     optional=not_asked,
     points=points,
-    shown=lambda settings: settings.shown,
     written=("scores", "curves", "rounds"),
 )

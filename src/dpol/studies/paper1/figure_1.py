@@ -12,7 +12,6 @@ from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, DASHED, REFERENCES, Look
 from dpol.show.names import name_of
 from dpol.show.words import mu_title
-from dpol.studies.paper1.batching.settings import Shown
 from dpol.studies.study import Facts, Frames
 
 _COLOUR = ALGORITHMS["rw-adabatch"].colour
@@ -23,7 +22,7 @@ _CURVES: Mapping[str, Look] = {
 }
 
 
-def draw_figure_1(frames: Frames, settings: Shown, facts: Facts) -> Figure:
+def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
     """Draw trade-off curves by the paper's bound, a panel for each number of experts and mu."""
     curves = frames["amplification"]
     first = curves.iloc[0]
@@ -51,7 +50,7 @@ def draw_figure_1(frames: Frames, settings: Shown, facts: Facts) -> Figure:
             f"α = {first['alpha']:g}",
             "all-zero gains (the worst case)",
             name_of(first["bound"]).full,
-            f"Monte Carlo: {settings.replicates:,} runs",
+            f"Monte Carlo: {frames['batching']['replicates'].iloc[0]:,} runs",
             "higher is more private",
         )
         most = max(rises, key=lambda name: rises[name])

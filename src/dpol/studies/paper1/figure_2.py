@@ -29,7 +29,6 @@ from dpol.studies.games.names import (
     PAPER_NOISE,
     REFERENCE_NAMES,
     TITLES,
-    Shown,
 )
 from dpol.studies.paper1.table_2 import variants_of
 from dpol.studies.study import Facts, Frames
@@ -41,13 +40,12 @@ _MANY = 4
 """Number of levels above which titles are wrapped and dates are fewer."""
 
 
-def draw_figure_2(frames: Frames, main: Shown, facts: Facts) -> Figure:
+def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
     """Draw mean cumulative gain over time: a row of panels per stream, a column per level.
 
     Args:
         frames: the summary; and `cumulative`, one row per stream, algorithm, noise, mu and round,
             with the best fixed expert among the algorithms.
-        main: what the games show; not needed here.
         facts: titles of the streams, levels, and whether the data are simulated.
     """
     levels = ordered_levels(facts.levels)

@@ -33,7 +33,6 @@ from dpol.studies.games.names import (
     TABLE_2,
     TITLES,
     VARIANT,
-    Shown,
 )
 from dpol.studies.study import Facts, Frames
 
@@ -52,7 +51,7 @@ HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
 _REPRODUCED = "reproduced?"
 
 
-def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
+def table_2(frames: Frames, facts: Facts) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
     Of the linear models, only the best of each cell is there. The paper's numbers are there at the
@@ -60,7 +59,6 @@ def table_2(frames: Frames, main: Shown, facts: Facts) -> Table:
 
     Args:
         frames: the summary, and the standings.
-        main: what the games show; not needed here.
         facts: streams, levels, and the states of the paper among the streams.
     """
     summary, mus = frames["summary"], ordered_levels(facts.levels)

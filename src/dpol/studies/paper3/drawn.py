@@ -2,6 +2,5 @@
 
 from dpol.studies.drawing import Drawn
 from dpol.studies.paper3.figures import risk, selection
-from dpol.studies.paper3.settings import Labels
 
-DRAWN = Drawn(settings=Labels, figures={"labels-risk": risk, "labels-selection": selection})
+DRAWN = Drawn(figures={"labels-risk": risk, "labels-selection": selection})

@@ -18,7 +18,7 @@ from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
 from dpol.show.names import OURS, marked
 from dpol.show.words import SYMBOLS, power
-from dpol.studies.paper3.settings import COLUMN_OF, HOSPITALS, Labels
+from dpol.studies.paper3.settings import COLUMN_OF, HOSPITALS
 from dpol.studies.study import Facts, Frames
 
 _MAIN: dict[str, Any] = {"ls": "-", "lw": 1.2, "ms": 4.0, "mew": 0, "zorder": 1.8}
@@ -34,7 +34,7 @@ _RUNS = {_RISK: "kl_runs", "tv_average": "tv_average_runs"}
 """Columns with a list of the runs, by the column of their mean."""
 
 
-def risk(frames: Frames, study: Labels, facts: Facts) -> Figure:
+def risk(frames: Frames, facts: Facts) -> Figure:
     """Draw KL risk beside Theorem 5: a panel per sweep that was run, and per stream of patients."""
     risks = frames["labels"], _RISK, "KL risk (nats)"
     patients = {stream: f"patients of {stream}" for stream in facts.streams}
@@ -75,7 +75,7 @@ def _change(sweep: _Sweep) -> str:
     return f"by {risk:.2g} (its bound by {bound:.2g}) from {sign} = {first} to {last}"
 
 
-def selection(frames: Frames, study: Labels, facts: Facts) -> Figure:
+def selection(frames: Frames, facts: Facts) -> Figure:
     """Draw the TV distance between estimate and truth against T, a panel for each class."""
     y_label = "TV between estimate and truth"
     sweeps = _sweeps(frames["labels"], "tv_average", y_label, ("rounds",), _CLASSES)

@@ -14,7 +14,6 @@ from dpol.show.table import Column, Line, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
 from dpol.studies.drawing import Drawn
 from dpol.studies.ledger.audits.core import OUTSIDE
-from dpol.studies.ledger.audits.settings import Audits
 from dpol.studies.study import Facts, Frames
 
 _VERDICTS = {
@@ -26,7 +25,7 @@ _CLOSEST = 5
 """Standing claims that the short table shows."""
 
 
-def closest_audits(frames: Frames, settings: Audits, facts: Facts) -> Table:
+def closest_audits(frames: Frames, facts: Facts) -> Table:
     """Build the table of audits that refute, lie outside the promise, or come closest."""
     audits = frames["audits"]
     shares = audits.apply(share_of_claim, axis=1).sort_values(ascending=False, kind="stable")
@@ -40,7 +39,7 @@ def closest_audits(frames: Frames, settings: Audits, facts: Facts) -> Table:
     return _table(audits, caption, shown)
 
 
-def audits_table(frames: Frames, settings: Audits, facts: Facts) -> Table:
+def audits_table(frames: Frames, facts: Facts) -> Table:
     """Build the table of each mechanism's claim, what its outputs prove, and the verdict."""
     audits = frames["audits"]
     adjacency = "; ".join(dict.fromkeys(audits["adjacency"]))
@@ -102,4 +101,4 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     )
 
 
-DRAWN = Drawn(settings=Audits, tables={"audits-closest": closest_audits, "audits": audits_table})
+DRAWN = Drawn(tables={"audits-closest": closest_audits, "audits": audits_table})

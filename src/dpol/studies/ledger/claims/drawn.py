@@ -14,7 +14,6 @@ from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.studies.drawing import Drawn
 from dpol.studies.ledger.claims.core import OF_SUBSTANCE, Verdict
-from dpol.studies.ledger.claims.settings import Claims
 from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
@@ -60,7 +59,7 @@ _FOOTERS = (
 )
 
 
-def claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
+def claims_table(frames: Frames, facts: Facts) -> Table:
     """Build the ledger: a section for each paper, one for findings on data, and one for ours.
 
     Rows that fail or are open come first in their section.
@@ -68,7 +67,7 @@ def claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
     return _ledger(frames["claims"], "All rows of the ledger", short=False)
 
 
-def open_claims_table(frames: Frames, settings: Claims, facts: Facts) -> Table:
+def open_claims_table(frames: Frames, facts: Facts) -> Table:
     """Build the short ledger: rows that fail or are open, without notes on how they were computed.
 
     A section still counts all its rows.
@@ -150,4 +149,4 @@ def _number(value: float, digits: int = 4) -> str:
     return f"{value:,.0f}" if 10**4 <= abs(value) < 10**9 else f"{value:.{digits}g}"
 
 
-DRAWN = Drawn(settings=Claims, tables={"claims-open": open_claims_table, "claims": claims_table})
+DRAWN = Drawn(tables={"claims-open": open_claims_table, "claims": claims_table})

@@ -17,6 +17,7 @@ from dpol.experts.amplification import containing_batch, heuristic_batch, observ
 from dpol.experts.batches import BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds, setup_of
+from dpol.experts.registry import regret_bounds
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import read_rows
@@ -69,7 +70,12 @@ def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.Dat
     """Return the tables, with joint intervals of the regrets."""
     frames = {name: read_rows(paths) for name, paths in files.items()}
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
-    return {**frames, "batching": add_intervals(frames["batching"], errors, facts.confidence)}
+    bounds = [(name, *bound) for name, bound in regret_bounds().items()]
+    return {
+        **frames,
+        "batching": add_intervals(frames["batching"], errors, facts.confidence),
+        "rates": pd.DataFrame(bounds, columns=["algorithm", "regret", "against"]),
+    }
 
 
 def _play(

@@ -13,7 +13,6 @@ from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Section, Table, TableCell
 from dpol.show.words import mu_title
 from dpol.studies.drawing import Drawn
-from dpol.studies.paper1.batching.settings import Batching, Shown
 from dpol.studies.paper1.figure_1 import draw_figure_1
 from dpol.studies.paper1.table_1 import table_1
 from dpol.studies.study import Facts, Frames
@@ -22,7 +21,7 @@ PAPER = f"“{EXPERTS}”"
 _COVERS = "The intervals cover the randomness of the runs on these streams, not other streams."
 
 
-def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
+def amplification(frames: Frames, facts: Facts) -> Table:
     """Build the table of epsilon: not amplified, by analytic bounds, and by Monte Carlo."""
     key = ["n", "T", "t", "mu", "alpha", "bound", "kind", "delta_reported"]
     curves = frames["amplification"][[*key, "epsilon_at_delta", "mean_batch"]].drop_duplicates(key)
@@ -60,7 +59,7 @@ def amplification(frames: Frames, settings: Batching, facts: Facts) -> Table:
     )
 
 
-def batching(frames: Frames, settings: Batching, facts: Facts) -> Table:
+def batching(frames: Frames, facts: Facts) -> Table:
     """Build the table of regret of RW-AdaBatch and RW-FTPL, with the bound of Corollary 2."""
     costs = frames["batching"]
     bounds = list(costs["bound"].unique())
@@ -129,7 +128,6 @@ def _sections(
 
 
 DRAWN = Drawn(
-    settings=Shown,
     figures={"figure-1": draw_figure_1},
     tables={"table-1": table_1, "amplification": amplification, "batching": batching},
 )

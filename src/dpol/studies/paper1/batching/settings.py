@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
@@ -25,16 +23,3 @@ class Batching(Settings):
     """Tolerance for batching, by default that of the paper's experiments."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 1000
     """Monte Carlo runs."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """What Figure 1 and Table 1 show besides results.
-
-    Args:
-        replicates: Monte Carlo runs.
-        regret_bounds: bound on the expected regret of each algorithm that has one, by name.
-    """
-
-    replicates: int
-    regret_bounds: Mapping[str, str]

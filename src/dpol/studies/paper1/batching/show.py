@@ -11,7 +11,7 @@ SECTIONS = (
         about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"
         " sees only the actions then learns less about one round than the noise alone would"
         f" allow. Figure 1 and Table 1 are those of {cited(EXPERTS)}.",
-        results=("amplification", "batching"),
+        results=("amplification", "batching", "rates"),
         figures=(
             FigureSpec(
                 name="figure-1",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dpol.experts.registry import regret_bounds
 from dpol.studies.paper1.batching.points import BatchingPoint
-from dpol.studies.paper1.batching.settings import Batching, Shown
+from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.study import Facts, Point, Study
 
 
@@ -25,18 +24,12 @@ def points(settings: Batching, facts: Facts) -> dict[str, Point[BatchingPoint]]:
     }
 
 
-def shown(settings: Batching) -> Shown:
-    """Return what the exhibits show besides results."""
-    bounds = {name: bound for name, (bound, _) in regret_bounds().items()}
-    return Shown(replicates=settings.replicates, regret_bounds=bounds)
-
-
 STUDY = Study(
     name="batching",
     title="Privacy amplified by batches",
     settings=Batching,
     package="dpol.studies.paper1.batching",
-    results=("amplification", "batching"),
+    results=("amplification", "batching", "rates"),
     points=points,
-    shown=shown,
+    written=("amplification", "batching"),
 )

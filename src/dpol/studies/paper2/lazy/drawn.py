@@ -3,10 +3,8 @@
 from dpol.studies.drawing import Drawn
 from dpol.studies.paper2.lazy.exhibits import draw_learned
 from dpol.studies.paper2.lazy.rates import draw_rates, rates_table
-from dpol.studies.paper2.lazy.settings import Lazy
 
 DRAWN = Drawn(
-    settings=Lazy,
     figures={"lazy-rates": draw_rates, "lazy-regret": draw_learned},
     tables={"lazy-stated-rates": rates_table},
 )

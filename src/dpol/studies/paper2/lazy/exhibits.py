@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.intervals import UNDECIDED
-from dpol.core.settings import Settings
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
@@ -39,7 +38,7 @@ _GAME = ["adversary", "d", "epsilon"]
 _IDLE = {"uniform_regret": "uniform random", "still_regret": "a point that never moves"}
 
 
-def draw_learned(frames: Frames, settings: Settings, facts: Facts) -> Figure:
+def draw_learned(frames: Frames, facts: Facts) -> Figure:
     """Draw what each algorithm learns in the longest games, a panel per game and epsilon.
 
     0 is an action that learns nothing, and 1 is learning without privacy.

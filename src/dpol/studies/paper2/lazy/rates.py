@@ -11,12 +11,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.core.randomness import Floats
-from dpol.core.settings import Settings
 from dpol.show import panels
 from dpol.show.looks import BAND, REFERENCES
 from dpol.show.papers import LAZY
 from dpol.show.table import Column, Group, Section, Table, TableCell
-from dpol.studies.paper2.lazy.settings import Lazy
 from dpol.studies.study import Facts, Frames
 
 
@@ -107,7 +105,7 @@ RATES: Mapping[str, tuple[Rate, ...]] = {
 """Rates of Table 1, by result table; L2P is the first."""
 
 
-def rates_table(frames: Frames, settings: Settings, facts: Facts) -> Table:
+def rates_table(frames: Frames, facts: Facts) -> Table:
     """Build the paper's Table 1 for one kind of losses: formulas, and values at the run's sizes."""
     (name,) = RATES.keys() & frames.keys()
     regrets, rates = frames[name], RATES[name]
@@ -182,7 +180,7 @@ def exponent(rates: Sequence[Rate], a: Floats, power_of_d: float) -> Floats:
     return np.asarray(np.clip(np.min(sums, axis=0), 1 / 2, 1))
 
 
-def draw_rates(frames: Frames, settings: Lazy, facts: Facts) -> Figure:
+def draw_rates(frames: Frames, facts: Facts) -> Figure:
     """Draw the paper's Figure 1: rates of L2P, of prior work, and the lower bound if known.
 
     The figure is the same for all results.
