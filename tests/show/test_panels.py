@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
 
 from dpol.show import panels, style
 from dpol.show.looks import DASHED, Look
@@ -36,6 +38,28 @@ def draw(number: int = 3, named: int = 3, width: float = math.inf) -> Figure:
         drawn.caption("Simulated data", "means over 20 runs", "one fact that is rather long")
         drawn.find(FINDING)
     return drawn.figure
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_last_digits_of_the_layout_are_in_no_file(suffix, tmp_path, monkeypatch) -> None:
+    """The solver's last digits differ from process to process; names of lines follow them."""
+    execute, made = panels.ConstrainedLayoutEngine.execute, set[tuple[bytes, str]]()
+    for apart in (0.0, 1e-10, -3e-11):
+
+        def moved(engine, figure, apart=apart):
+            execute(engine, figure)
+            for ax in figure.axes:
+                ends = ax.get_position(original=True).get_points() * (1 + apart)
+                ax._set_position(Bbox(ends))
+
+        monkeypatch.setattr(panels.ConstrainedLayoutEngine, "execute", moved)
+        path = tmp_path / f"{apart}.{suffix}"
+        style.save_figure(figure := draw(), [path])
+        places = [
+            (ax.get_position().bounds, *map(Text.get_position, ax.texts)) for ax in figure.axes
+        ]
+        made.add((path.read_bytes(), repr(places)))
+    assert len(made) == 1
 
 
 @given(LABELS)

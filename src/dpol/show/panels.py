@@ -153,14 +153,11 @@ def panels(
         yield drawn
         raised = _write_caption(drawn)
         layout = ConstrainedLayoutEngine(rect=(0, raised, 1, 1 - raised))
-        layout.execute(figure)  # sets the heights of panels for the names of lines
+        _lay_out(drawn, layout)  # sets the heights of panels for the names of lines
         _write_labels(drawn)
-        layout.execute(figure)
+        _lay_out(drawn, layout)
         # None, not "none": even an empty engine would draw each file twice.
         figure.set_layout_engine(None)
-        # The solver's last digits differ from process to process, and ids hold all of them.
-        for ax in drawn.axes:
-            ax.set_position(Bbox(ax.get_position().get_points().round(6)))
         for text in drawn.below:
             text.set_y(text.get_position()[1] + raised)
         for legend in figure.legends:
@@ -168,6 +165,14 @@ def panels(
         if side:  # centre it on the panels, without the legend
             boxes = [ax.get_position() for ax in drawn.axes]
             side.set_y((max(box.y1 for box in boxes) + min(box.y0 for box in boxes)) / 2)
+
+
+def _lay_out(drawn: Panels, layout: ConstrainedLayoutEngine) -> None:
+    """Place the panels, without the solver's last digits, which differ from process to process."""
+    layout.execute(drawn.figure)
+    for ax in drawn.axes:
+        ax.set_position(Bbox(ax.get_position().get_points().round(6)))
+        ax.set_in_layout(True)  # `set_position` takes it out of the next layout
 
 
 def _write_caption(drawn: Panels) -> float:
