@@ -89,7 +89,7 @@ def collect(replicates: int) -> dict[str, float]:
         # In another process, so that the gains drawn here do not count in the peak.
         in_own_process(partial(write_games, folder, replicates))
         plan = plan_of(replicates)
-        games, facts = plan.config.games, plan.config.facts
+        games, facts = plan.config.games, plan.config.plan_facts
         inputs = {
             name: [str(folder / f"points/games/{job}/{name}.parquet") for job in plan.jobs["games"]]
             for name in STUDY.written_by_points(games, facts)

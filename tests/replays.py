@@ -52,7 +52,7 @@ def played_in(suites: Sequence[PlayedSuite]) -> list[Played]:
     return [played for suite in suites for played in suite.played]
 
 
-MAIN = Games(report=Report(algorithms=[*LOCAL, *FREE]))
+MAIN = Games(report=Report(algorithms=[*LOCAL, *FREE]), seed=SEED)
 
 
 def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
@@ -61,7 +61,6 @@ def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:
         simulated=True,
         confidence=0.95,
         levels=levels,
-        seed=SEED,
         reported={stream.label: None},
     )
 

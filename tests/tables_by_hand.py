@@ -12,7 +12,7 @@ from dpol.data.settings import Stream
 from dpol.experts.registry import place_of
 from dpol.show.table import Table, TableCell
 from dpol.studies.games.levels import keeps_level
-from dpol.studies.games.names import META, TABLE_2, Shown
+from dpol.studies.games.names import META, TABLE_2
 from dpol.studies.games.summary import conclude
 from dpol.studies.study import Facts
 
@@ -94,9 +94,6 @@ FACTS = Facts(
     levels=LEVELS,
     reported={"nm": STREAM.reported_as},
 )
-
-
-MAIN = Shown(algorithms=("rw-meta", "tree-ftpl-min-noise", "follow-the-leader"))
 
 
 def summary(data: Sequence[dict[str, Any]] | None = None) -> pd.DataFrame:

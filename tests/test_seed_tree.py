@@ -98,7 +98,7 @@ def recorded(experiment, whole_ledger, random_stream, tmp_path_factory):
     (main, settings), *studies = config.studies()
     comparison, *studies = studies
     for study, block in ((main, settings), comparison):
-        for point in study.points(block, config.facts).values():
+        for point in study.points(block, config.plan_facts).values():
             if "stream" not in point.inputs:
                 continue  # it only compares games
             files = {name: folder / path for name, path in point.inputs.items()}

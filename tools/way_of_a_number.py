@@ -100,7 +100,7 @@ def main(run: Path) -> None:
         way.follow("game", write_points, *game)
         frames = way.follow("results", collect, files, games, config.facts)
         frames["standings"] = pd.read_parquet(run / "standings.parquet")  # for columns beside
-        made_table = way.follow("table", table_2, frames, games.shown, config.facts)
+        made_table = way.follow("table", table_2, frames, config.facts)
         way.follow("table", write_table, made_table, folder / "t.md", folder / "t.csv")
     for stage, calls in way.calls.items():
         print(f"{stage:8} {len(calls):3} files, {way.moves[stage]:6,} moves from file to file")

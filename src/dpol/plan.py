@@ -75,7 +75,7 @@ class Plan:
     @cached_property
     def points(self) -> Mapping[str, Mapping[str, Point[Any]]]:
         """Points of each study, by study and label."""
-        facts = self.config.facts
+        facts = self.config.plan_facts
         return {study.name: study.points(block, facts) for study, block in self.studies}
 
     @cached_property

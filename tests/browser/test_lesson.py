@@ -40,8 +40,8 @@ def lesson_rows() -> pd.DataFrame:
         for mu in MUS.values()
     )
     _, cells = joined(played)
-    main = Games(report=Report(algorithms=["rw-meta"]))
-    facts = dataclasses.replace(config.facts, levels=MUS, memory="designed")
+    main = Games(report=Report(algorithms=["rw-meta"]), seed=config.seed)
+    facts = dataclasses.replace(config.facts, levels=MUS)
     return replay_rows(cells, {label: stream}, main, facts)
 
 

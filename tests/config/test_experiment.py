@@ -41,7 +41,7 @@ def tiny(**changes):
 
 def jobs(made):
     """The jobs that play suites: stream, suite, noise and level, each with its point."""
-    found = points(made.config.games, made.config.facts)
+    found = points(made.config.games, made.config.plan_facts)
     return {tuple(label.split("/")): point for label, point in found.items()}
 
 

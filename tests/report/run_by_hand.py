@@ -17,7 +17,7 @@ from dpol.core.files import sha256, write_json, write_text
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.panel import IDLE
 from dpol.report.crate import WORKFLOW, build_crate
-from dpol.report.page import build_page, page_facts
+from dpol.report.page import build_page
 from dpol.report.provenance import Params, Provenance
 from dpol.report.record import CONFIG, CRATE
 from dpol.reruns.notes import Note, checksums, write_note
@@ -25,7 +25,6 @@ from dpol.show.rendering import render
 from dpol.show.table import Group, Section, Table, TableCell
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import answer_table
-from dpol.studies.games.names import Compared
 from dpol.studies.ledger.audits.drawn import audits_table
 from dpol.studies.ledger.claims.drawn import claims_table, open_claims_table
 from dpol.studies.registry import load_studies
@@ -203,8 +202,8 @@ def write_run(folder: Path) -> None:
                 write_frame(complete(frames[name], schema), folder / f"{name}.parquet")
     (folder / "data/cleaning.json").write_text(json.dumps(CLEANING))
     studies = config(*STUDIES).studies()
-    facts = config(*STUDIES).facts
-    shown = [(own, block) for study, block in studies for own in study.sections_of(block, facts)]
+    facts, planned = config(*STUDIES).facts, config(*STUDIES).plan_facts
+    shown = [(own, block) for study, block in studies for own in study.sections_of(block, planned)]
     for figure in (it for section, _ in shown for it in section.figures):
         (folder / f"figures/{figure.name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
@@ -221,11 +220,11 @@ def write_run(folder: Path) -> None:
         for table in (it for section, _ in shown for it in section.tables)
     }
     tables |= {
-        "claims": claims_table({"claims": claims()}, None, None),
-        "claims-open": open_claims_table({"claims": claims()}, None, None),
-        "audits": audits_table({"audits": audits()}, None, None),
-        "league": league_table(frames, Compared(chosen_on=""), facts),
-        "answer": answer_table(frames, Compared(chosen_on=""), facts),
+        "claims": claims_table({"claims": claims()}, None),
+        "claims-open": open_claims_table({"claims": claims()}, None),
+        "audits": audits_table({"audits": audits()}, None),
+        "league": league_table(frames, facts),
+        "answer": answer_table(frames, facts),
     }
     for name, table in tables.items():
         (folder / f"tables/{name}.fragment.html").write_text(render(table, ".fragment.html"))
@@ -245,7 +244,7 @@ def write_files(
     for name, text in ((WORKFLOW, origin.params.snakefile), (CONFIG, origin.params.config_text)):
         write_text(folder / name, text)
     files = [folder / (name if "." in name else f"{name}.parquet") for name in names]
-    crate = build_crate(folder, page_facts(settings), origin, checksums(folder, files))
+    crate = build_crate(folder, settings, origin, checksums(folder, files))
     write_json(folder / CRATE, crate)
     note_sums(folder, [*files, folder / WORKFLOW, folder / CONFIG, folder / CRATE])
     return crate

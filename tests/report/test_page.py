@@ -144,7 +144,7 @@ def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole:
 
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
     shown = config(*STUDIES).studies()
-    facts = config(*STUDIES).facts
+    facts = config(*STUDIES).plan_facts
     places = {
         table.name: table.place
         for study, block in shown

@@ -14,10 +14,10 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dpol.config.experiment import load_experiment
-from dpol.studies.drawing import drawn_in
+from dpol.studies.drawing import drawn_of
 from dpol.studies.jobs import settings_from
 from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
-from dpol.studies.study import as_plain, from_plain, schemas_in
+from dpol.studies.study import schemas_in
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = [load_experiment(ROOT / "config/beyond.yaml").config]
@@ -35,9 +35,8 @@ def block(name):
 
 def runs_of(name):
     """Return the settings of a study, and the facts, in all shipped configs that ask for it."""
-    return [
-        (config.block(name), config.facts) for config in CONFIGS if config.block(name) is not None
-    ]
+    asking = (config for config in CONFIGS if config.block(name) is not None)
+    return [(config.block(name), config.plan_facts) for config in asking]
 
 
 @pytest.fixture(params=STUDIES)
@@ -69,20 +68,27 @@ def test_its_functions_take_what_jobs_give(study):
         assert len(signature(collect).parameters) == 3
 
 
-def test_every_figure_table_and_widget_has_its_function(study):
-    drawn, sections = drawn_in(study.package), study.sections
-    assert drawn.figures.keys() == {it.name for section in sections for it in section.figures}
-    assert drawn.tables.keys() == {it.name for section in sections for it in section.tables}
-    assert drawn.widgets.keys() == {section.name for section in sections if section.widget}
-    for function in chain(
-        *(kind.values() for kind in (drawn.figures, drawn.tables, drawn.widgets))
-    ):
-        assert len(signature(function).parameters) == 3
+DRAWN = {section.package: drawn_of(section) for _, section in SECTIONS}
 
 
-def test_a_job_that_draws_gets_the_settings_that_are_planned(study):
-    shown = study.shown(block(study.name))
-    assert from_plain(drawn_in(study.package).settings, as_plain(shown)) == shown
+@pytest.mark.parametrize("package", DRAWN)
+def test_a_package_draws_what_sections_ask_of_it_and_nothing_else(package: str) -> None:
+    drawn, own = DRAWN[package], [it for _, it in SECTIONS if it.package == package]
+    assert drawn.figures.keys() == {it.name for section in own for it in section.figures}
+    assert drawn.tables.keys() == {it.name for section in own for it in section.tables}
+    assert drawn.widgets.keys() == {section.name for section in own if section.widget}
+
+
+def test_every_package_that_draws_is_named_by_a_section() -> None:
+    src = ROOT / "src"
+    folders = [it.parent.relative_to(src) for it in src.glob("dpol/studies/**/drawn.py")]
+    assert {".".join(folder.parts) for folder in folders} == DRAWN.keys()
+
+
+def test_an_exhibit_is_a_function_of_frames_and_facts() -> None:
+    kinds = [kind for drawn in DRAWN.values() for kind in vars(drawn).values()]
+    for function in chain.from_iterable(kind.values() for kind in kinds):
+        assert [*signature(function).parameters] == ["frames", "facts"], function
 
 
 def test_a_section_shows_known_results_in_words_that_the_page_needs(shown):
@@ -101,7 +107,7 @@ def test_every_result_table_is_asked_for(study):
 
 
 def test_jobs_get_the_settings_of_points_whose_labels_and_inputs_can_be_files(study):
-    points = study.points(block(study.name), ASKED[study.name].facts)
+    points = study.points(block(study.name), ASKED[study.name].plan_facts)
     assert points
     for label, point in points.items():
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}", label)
@@ -129,7 +135,7 @@ def test_names_of_files_and_sections_are_unique():
 
 def test_a_section_is_shown_only_where_its_results_are_asked_for():
     main = load_study("games")
-    plain, facts = block("games"), replace(ASKED["games"].facts, replayed=False)
+    plain, facts = block("games"), replace(ASKED["games"].plan_facts, replayed=False)
     asked = ("summary", "totals", "cumulative", "switches")
     assert main.results_of(plain, facts) == asked
     names = [section.name for section in main.sections_of(plain, facts)]

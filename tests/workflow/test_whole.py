@@ -75,8 +75,8 @@ def test_every_output_of_a_run_exists(whole: Path) -> None:
     wanted += ["data/cleaning.md", "data/cleaning.json", "data/panel.parquet"]
     config = parse_experiment(WHOLE, "small.yaml").config
     for study, block in config.studies():
-        wanted += [f"{name}.parquet" for name in study.results_of(block, config.facts)]
-        for section in study.sections_of(block, config.facts):
+        wanted += [f"{name}.parquet" for name in study.results_of(block, config.plan_facts)]
+        for section in study.sections_of(block, config.plan_facts):
             figures = [f"figures/{it.name}" for it in section.figures]
             tables = [f"tables/{it.name}" for it in section.tables]
             wanted += [f"{name}.{kind}" for name in figures for kind in ("svg", "png", "pdf")]
@@ -139,9 +139,9 @@ def code_of_jobs() -> dict[str, frozenset[str]]:
         codes[f"{study.name}_point"] = parts_of_job("study_point", study.computing)
         called = study.module, study.collecting
         codes[f"{study.name}_results"] = parts_of_job("study_results", *called)
-        for section in study.sections_of(block, plan.config.facts):
+        for section in study.sections_of(block, plan.config.plan_facts):
             rule = f"{section.name.replace('-', '_')}_shown"
-            called = study.showing, study.drawing, *IN_EVERY_RUN
+            called = study.showing, section.drawing, *IN_EVERY_RUN
             codes[rule] = parts_of_job("study_shown", *called)
     return codes
 
@@ -207,9 +207,10 @@ FROM_DATA = {"simulate_dataset", "clean_panel", "build_stream"}
             (MAIN | jobs_of(*OTHERS)) - WITHOUT_DELTA,
             set(),
         ),
+        ({"privacy": {**WHOLE["privacy"], "memory": "none"}}, MAIN, ALL_SUITES),
         ({"seed": 8}, MAIN | jobs_of(*OTHERS) | FROM_DATA, ALL_SUITES),
     ],
-    ids=["report", "delta", "seed"],
+    ids=["report", "delta", "memory", "seed"],
 )  # fmt: skip
 def test_a_change_of_the_config_reruns_only_what_depends_on_it(
     whole: Path, changed: dict[str, Any], rules: set[str], played: set[str]

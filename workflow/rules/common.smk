@@ -9,7 +9,6 @@ from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.notes import asked as as_asked, digest
-from dpol.studies.drawing import drawing_of
 from dpol.studies.registry import EVERY_RUN, load_studies
 
 # One thread per job: Snakemake runs jobs in parallel, and results do not depend on cores.

@@ -2,7 +2,7 @@ SNAKEFILE = Path(workflow.source_path("../Snakefile"))
 # The page reads the whole config, which may name every study.
 SHOWING = [
     *(study.showing for study, _ in plan.studies),
-    *(drawing_of(it, study.package) for study, _ in plan.studies for it in study.sections),
+    *(it.drawing for study, _ in plan.studies for it in study.sections if it.widget),
     *(study.module for study in load_studies().values()),
 ]
 

@@ -1,6 +1,6 @@
 # For each study of the config: a job per group of points, a job for its result tables, and a job for
 # each section that shows them.
-facts = settings.facts
+facts = settings.plan_facts
 # Figures of every study may show the results that every run has.
 IN_EVERY_RUN = [study.showing for study, _ in plan.studies if study.name in EVERY_RUN]
 # What points write, and result tables with their figures and tables.
@@ -80,7 +80,7 @@ for study, block in plan.studies:
             code=code_of_job("study_results", study.module, study.collecting, *code_of(points)),
             study=study.package,
             settings=block.model_dump(mode="json"),
-            facts=vars(facts),
+            facts=vars(settings.facts),
             points=list(jobs),
         message:
             f"{study.title}: making the result tables"
@@ -126,12 +126,10 @@ for study, block in plan.studies:
             conda:
                 "../envs/dpol.yaml"
             params:
-                code=code_of_job(
-                    "study_shown", study.showing, drawing_of(section, study.package), *IN_EVERY_RUN
-                ),
+                code=code_of_job("study_shown", study.showing, section.drawing, *IN_EVERY_RUN),
                 study=study.package,
                 section=section.name,
-                facts=vars(facts) | {"width": settings.report.width},
+                facts=vars(settings.facts) | {"width": settings.report.width},
                 about=section.about,
             message:
                 f"{title}: drawing the figures, rendering the tables"

@@ -73,7 +73,7 @@ def _check(options: argparse.Namespace) -> None:
 
     for file in options.files:
         config = load_experiment(file).config
-        count = len(points(config.games, config.facts))
+        count = len(points(config.games, config.plan_facts))
         print(f"{file}: good (run {config.run}, {count} jobs of algorithms)")
         for line in config.left_out:
             print(f"{file}: {line}")

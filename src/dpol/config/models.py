@@ -24,7 +24,7 @@ from dpol.studies.games.exhibits import plays_table_2
 from dpol.studies.games.names import PAPER_NOISE
 from dpol.studies.games.settings import Games, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
-from dpol.studies.study import Facts, Study, reading_label
+from dpol.studies.study import Facts, PlanFacts, Study, reading_label
 
 
 class Unit(Settings):
@@ -177,26 +177,26 @@ class Config(Settings):
         return paper_table({label: stream.reported_as for label, stream in self.streams.items()})
 
     @property
-    def replayed(self) -> bool:
-        """Whether the report replays a run, which shows the true counts."""
-        return self.report.replay or not self.dataset.private
-
-    @property
     def facts(self) -> Facts:
-        """What studies know about the run before its first job."""
+        """What the jobs that make result tables know about the run, and those that draw."""
         return Facts(
             streams={label: game.title for label, game in self.played.items()},
             simulated=self.dataset.simulated,
             confidence=self.report.confidence,
             levels=self.privacy.levels,
             delta=self.privacy.delta,
-            seed=self.seed,
-            replicates=self.replicates,
-            memory=self.privacy.memory,
-            replayed=self.replayed,
+            replayed=self.report.replay or not self.dataset.private,
             asks_the_papers=self.asks_the_papers,
             reported={label: stream.reported_as for label, stream in self.streams.items()},
             questions={label: gain.title or label for label, gain in self.gains.items()},
+        )
+
+    @property
+    def plan_facts(self) -> PlanFacts:
+        """What studies know about the run before its first job."""
+        return PlanFacts(
+            **vars(self.facts),
+            replicates=self.replicates,
             question_of={label: game.question for label, game in self.played.items()},
             readings=tuple(self.dataset.readings),
             entries=tuple(it for suite in self.suites.values() for it in suite.algorithms),
@@ -214,6 +214,8 @@ class Config(Settings):
             suites=self.suites,
             keep_rounds=self.keep_rounds,
             report=self.report,
+            memory=self.privacy.memory,
+            seed=self.seed,
             plays_table_2=plays_table_2(
                 ([*chain(*map(make_members, suite.algorithms))], suite.noises)
                 for suite in self.suites.values()

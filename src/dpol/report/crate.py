@@ -16,12 +16,13 @@ from urllib.parse import quote
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from dpol.config.models import Config
 from dpol.core.files import sha256
 from dpol.core.words import HOLDS_RAW_COUNTS
+from dpol.data.settings import Dataset
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
 from dpol.report.record import CODE, CONFIG
-from dpol.studies.drawing import PageFacts
 
 WORKFLOW = "provenance/Snakefile"
 _PROFILES = {
@@ -34,15 +35,15 @@ _MEDIA.add_type("application/vnd.apache.parquet", ".parquet")
 
 
 def build_crate(
-    folder: Path, facts: PageFacts, provenance: Provenance, outputs: Mapping[str, str]
+    folder: Path, config: Config, provenance: Provenance, outputs: Mapping[str, str]
 ) -> dict[str, Any]:
     """Build the crate of a run as JSON-LD.
 
-    All ids and times are given, so equal files, facts and provenance give an equal crate.
+    All ids and times are given, so equal files, config and provenance give an equal crate.
 
     Args:
         folder: results/<run>, the root of the crate, with the Snakefile and the config.
-        facts: facts of the run.
+        config: config of the run.
         provenance: sources of the run.
         outputs: SHA-256 of each file of the run, by its path below the folder.
 
@@ -52,15 +53,14 @@ def build_crate(
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
     workflow = _add_workflow(crate, folder, provenance)
-    data = _add_data(crate, read_source(folder, facts), facts)
-    known = {"seed": facts.seed, "commit": provenance.commit, CODE: provenance.params.code}
+    data = _add_data(crate, read_source(folder, config), config.dataset)
+    known = {"seed": config.seed, "commit": provenance.commit, CODE: provenance.params.code}
     values = [
         _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)
         for name, value in known.items()
         if value is not None
     ]
-    config = _add_file(crate, folder, CONFIG, sha256(folder / CONFIG))
-    inputs = [config, data, *values]
+    inputs = [_add_file(crate, folder, CONFIG, sha256(folder / CONFIG)), data, *values]
     results = [_add_file(crate, folder, name, value) for name, value in outputs.items()]
     ended = _time(provenance.ended)
     run = crate.add_action(
@@ -69,7 +69,7 @@ def build_crate(
         object=inputs,
         result=results,
         properties={
-            "name": f"Run {facts.run}",
+            "name": f"Run {config.run}",
             "description": "From the start of the first job to the end of the last job before the"
             " report. Jobs that were already done did not run again.",
             "actionStatus": "http://schema.org/CompletedActionStatus",
@@ -77,9 +77,9 @@ def build_crate(
             "endTime": ended,
         },
     )
-    origin = "simulated" if facts.simulated else "real"
-    warning = f" {HOLDS_RAW_COUNTS}" if facts.private else ""
-    crate.name = f"dpol: run {facts.run}"
+    origin = "simulated" if config.dataset.simulated else "real"
+    warning = f" {HOLDS_RAW_COUNTS}" if config.dataset.private else ""
+    crate.name = f"dpol: run {config.run}"
     crate.description = (
         f"Differentially private online learning: results of one run, on {origin} data.{warning}"
     )
@@ -133,7 +133,7 @@ def _add_workflow(crate: ROCrate, folder: Path, provenance: Provenance) -> Any:
     )
 
 
-def _add_data(crate: ROCrate, source: Mapping[str, Any], facts: PageFacts) -> ContextEntity:
+def _add_data(crate: ROCrate, source: Mapping[str, Any], dataset: Dataset) -> ContextEntity:
     """Add the raw table, which is not in the crate, with its checksum and terms."""
     fetched = source.get("fetched", {})
     return _add(
@@ -145,8 +145,8 @@ def _add_data(crate: ROCrate, source: Mapping[str, Any], facts: PageFacts) -> Co
         sha256=source["sha256"],
         url=fetched.get("url"),
         dateModified=fetched.get("retrieved"),
-        license=facts.licence or fetched.get("licence"),
-        citation=facts.citation,
+        license=dataset.licence or fetched.get("licence"),
+        citation=dataset.citation,
     )
 
 

@@ -6,42 +6,45 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dpol.config.models import Config
 from dpol.core.files import read_json
 from dpol.core.schemas import reading
 from dpol.data.panel import IDLE, rows_read_of
+from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
-from dpol.studies.drawing import PageFacts
 
 
-def read_source(folder: Path, facts: PageFacts) -> dict[str, Any]:
+def read_source(folder: Path, config: Config) -> dict[str, Any]:
     """Read the origin of a run's raw table, as `dpol.data.panel.provenance_of` describes it.
 
     Args:
         folder: results/<run>.
-        facts: facts of the run.
+        config: config of the run.
 
     Raises:
         DataError: the file that describes it is missing or invalid.
     """
-    if facts.columns is None:  # a table of gains
-        return dict(read_stream(folder / f"streams/{next(iter(facts.streams))}.parquet").provenance)
+    if config.dataset.columns is None:  # a table of gains
+        return dict(read_stream(folder / f"streams/{next(iter(config.played))}.parquet").provenance)
     path = folder / "data/cleaning.json"
     with reading(path):
         return dict(read_json(path)["provenance"])
 
 
-def data_part(folder: Path, facts: PageFacts, provenance: Mapping[str, Any]) -> Part:
+def data_part(
+    folder: Path, dataset: Dataset, provenance: Mapping[str, Any], *, period: str
+) -> Part:
     """Build the part on the origin of the data and on cleaning; gains are not cleaned."""
-    source = source_facts(provenance, licence=facts.licence, citation=facts.citation)
-    if facts.columns is None:
+    source = source_facts(provenance, licence=dataset.licence, citation=dataset.citation)
+    if dataset.columns is None:
         intro = "The table of gains was used as it is, without cleaning."
         return Part(key="data", title="Data", intro=intro, facts=source)
     path = folder / "data/cleaning.json"
     with reading(path):
         cleaning = read_json(path)
         check = tuple(("check in the table", text) for text in cleaning["warnings"])
-        best = (f"{facts.period}s in which nobody measured the best number",
+        best = (f"{period}s in which nobody measured the best number",
                 "; ".join(map(_decided, cleaning["streams"])))  # fmt: skip
         idle = tuple(
             ("left out", f"{drop['name']} ({drop['entity']}): {drop['reason']}")

@@ -14,7 +14,6 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.core.schemas import read_frame
 from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.data.panel import last_warnings
 from dpol.report.chapters import Chapter, Part, Picture
@@ -26,9 +25,8 @@ from dpol.report.record import CONFIG, CRATE
 from dpol.reruns.notes import check_notes, checksums, read_notes
 from dpol.show.pages import load_template
 from dpol.studies.answer.lead import first_level, leads_of
-from dpol.studies.drawing import PageFacts, Widget, drawn_of
-from dpol.studies.registry import load_study
-from dpol.studies.study import Facts, FigureSpec, Frames, Section, Study, schemas_in
+from dpol.studies.drawing import PageFacts, Widget, drawn_of, frames_of
+from dpol.studies.study import FigureSpec, Frames, PlanFacts, Section, Study
 
 
 def write_report(
@@ -57,7 +55,6 @@ def write_report(
     folder = page.parents[1]
     made = check_notes(logs.parent, read_notes(logs.parent), sums, jobs)
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
-    facts = page_facts(config)
     provenance = provenance_of(params, made, checkout)
     write_text(page, build_page(folder, config, provenance))
     write_text(folder / WORKFLOW, params.snakefile)
@@ -65,7 +62,7 @@ def write_report(
     # With remote storage, a file that is no input of this job may leave before it ends.
     there = {name: value for name, value in sums.items() if (folder / name).is_file()}
     outputs = {**checksums(folder, [page]), **there}
-    write_json(folder / CRATE, build_crate(folder, facts, provenance, outputs))
+    write_json(folder / CRATE, build_crate(folder, config, provenance, outputs))
 
 
 def last_lines(folder: Path, config: Config) -> list[str]:
@@ -82,8 +79,7 @@ def last_lines(folder: Path, config: Config) -> list[str]:
     lines += config.left_out
     table = folder / "standings.parquet"
     if table.exists():
-        study = load_study("comparison")
-        standings = read_frame(table, schemas_in(study.package)["standings"])
+        standings = frames_of("dpol.studies.comparison", {"standings": table})["standings"]
         leads = leads_of(standings, facts)
         _, answer, _ = leads[first_level(standings, facts)]
         lines.append(answer)
@@ -105,30 +101,30 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}
     widgets, leads, first = dict[str, str](), [""], 0
     for study, settings in config.studies():
-        results = _read_results(folder, study, settings, facts)
+        results = _read_results(folder, study, settings, config.plan_facts)
         if "standings" in results:
             told = leads_of(results["standings"], facts)
             leads = [" ".join(it).rstrip() for it in told]
             first = first_level(results["standings"], facts)
-        for section in study.sections_of(settings, facts):
+        for section in study.sections_of(settings, config.plan_facts):
             part = _part(folder, replace(section, title=section.title or study.title))
             if section.widget:
-                draw = drawn_of(section, study.package).widgets[section.name]
+                draw = drawn_of(section).widgets[section.name]
                 widget = draw(results, facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
-    source = read_source(folder, facts)
-    chapters["data"].parts.append(data_part(folder, facts, source))
-    chapters["origin"].parts.append(provenance_part(facts, provenance, source["sha256"]))
+    source = read_source(folder, config)
+    chapters["data"].parts.append(data_part(folder, config.dataset, source, period=facts.period))
+    chapters["origin"].parts.append(provenance_part(config, provenance, source["sha256"]))
     return load_template("report.html.j2", "dpol.report").render(
         lead=leads[first],
         leads=_json(leads),
-        run=facts.run,
+        run=config.run,
         chapters=[chapter for chapter in chapters.values() if chapter.parts],
         widgets=widgets,
         simulated=facts.simulated,
-        warning=HOLDS_RAW_COUNTS if facts.private else "",
+        warning=HOLDS_RAW_COUNTS if config.dataset.private else "",
     )
 
 
@@ -166,24 +162,19 @@ def page_facts(config: Config) -> PageFacts:
     return PageFacts(
         **vars(config.facts),
         gains=config.gains,
-        run=config.run,
-        private=dataset.private,
         period="round" if dataset.columns is None else period,
         columns=dataset.columns,
-        licence=dataset.licence,
-        citation=dataset.citation,
         algorithms=config.report.algorithms,
         chosen_on=config.comparison.chosen_on,
     )
 
 
-def _read_results(folder: Path, study: Study, settings: Any, facts: Facts) -> Frames:
+def _read_results(folder: Path, study: Study, settings: Any, facts: PlanFacts) -> Frames:
     """Read the result tables of a study by name, if a widget or the lead needs them."""
     if not any(it.widget for it in study.sections):
         return {}
-    schemas = schemas_in(study.package)
     names = study.results_of(settings, facts)
-    return {name: read_frame(folder / f"{name}.parquet", schemas[name]) for name in names}
+    return frames_of(study.package, {name: folder / f"{name}.parquet" for name in names})
 
 
 LONGEST_TABLE = 60

@@ -8,10 +8,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpol.config.models import Config
 from dpol.core.versions import PACKAGES
 from dpol.report.chapters import Part
 from dpol.reruns.notes import Note
-from dpol.studies.drawing import PageFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +59,14 @@ class Provenance:
         parts = [f"{name} {' and '.join(versions)}" for name, versions in of_package.items()]
         return ", ".join(parts)
 
-    def bibtex(self, facts: PageFacts, sha256: str) -> str:
+    def bibtex(self, config: Config, sha256: str) -> str:
         """Return an entry for BibTeX that names the run, the code and the data."""
         version = dict(self.versions).get("dpol", "unknown")
-        note = f"commit {self.commit or 'unknown'}; data with SHA-256 {sha256}; seed {facts.seed}"
+        note = f"commit {self.commit or 'unknown'}; data with SHA-256 {sha256}; seed {config.seed}"
         return (
-            f"@software{{dpol-{facts.run},\n"
+            f"@software{{dpol-{config.run},\n"
             "  author = {{The dpol developers}},\n"
-            f"  title = {{dpol: differentially private online learning. Run {facts.run}}},\n"
+            f"  title = {{dpol: differentially private online learning. Run {config.run}}},\n"
             f"  version = {{{version}}},\n"
             f"  note = {{{note}}}\n"
             "}"
@@ -106,17 +106,17 @@ def commit_of(folder: Path | str) -> str | None:
     return done.stdout.strip()
 
 
-def provenance_part(facts: PageFacts, provenance: Provenance, sha256: str) -> Part:
+def provenance_part(config: Config, provenance: Provenance, sha256: str) -> Part:
     """Build the part on versions, config, and how to cite the run.
 
     Args:
-        facts: facts of the run.
+        config: config of the run.
         provenance: sources of the run.
         sha256: checksum of its table.
     """
     terms = {
-        "run": facts.run,
-        "seed": str(facts.seed),
+        "run": config.run,
+        "seed": str(config.seed),
         "versions": provenance.described(),
         "commit when this page was made": provenance.commit,
     }
@@ -127,7 +127,7 @@ def provenance_part(facts: PageFacts, provenance: Provenance, sha256: str) -> Pa
         " give the same numbers on the same kind of processor, with any number of cores.",
         facts=tuple((term, text) for term, text in terms.items() if text),
         verbatim=(
-            ("Cite this run", provenance.bibtex(facts, sha256)),
+            ("Cite this run", provenance.bibtex(config, sha256)),
             (f"Config: {provenance.params.config_name}", provenance.params.config_text),
         ),
     )

@@ -18,8 +18,7 @@ from dpol.core.suggestions import nearest
 from dpol.core.words import counted, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
-from dpol.studies.drawing import drawn_of
-from dpol.studies.showing import frames_of
+from dpol.studies.drawing import drawn_of, frames_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,13 +81,13 @@ class Run:
         figures = {
             figure.name: (study, section)
             for study, block in config.studies()
-            for section in study.sections_of(block, config.facts)
+            for section in study.sections_of(block, config.plan_facts)
             for figure in section.figures
         }
         study, section = figures[self._one_of("figure", name, figures)]
         files = {it: self.folder / f"{it}.parquet" for it in section.results}
         frames = frames_of(study.package, files)
-        return drawn_of(section, study.package).figures[name](frames, config.facts)
+        return drawn_of(section).figures[name](frames, config.facts)
 
     def _files(self, below: str, suffix: str) -> dict[str, Path]:
         """Return the files of the run that are directly in a folder, by their name."""

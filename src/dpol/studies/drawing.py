@@ -1,8 +1,9 @@
-"""What draws the sections of a study, and the facts that the page of a run states.
+"""Functions that draw the sections of studies, and the facts that the page of a run states.
 
-A study has `DRAWN` in `drawn.py`: a function for each figure, table and interactive figure of its
-sections. Each takes (frames, facts): result tables by name, and facts about the run. The functions
-read tables and import no algorithm.
+A package that draws has `DRAWN` in `drawn.py`: a function for each figure, table and interactive
+figure of the sections that name the package. Each takes (frames, facts): result tables by name, and
+facts about the run. What it needs of the config of a study is a column of a table. The functions
+import no algorithm.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpol.core.schemas import read_frame
 from dpol.data.question import Gain
 from dpol.data.settings import Columns
-from dpol.studies.study import Facts, Frames, Section
+from dpol.studies.registry import EVERY_RUN, PACKAGES
+from dpol.studies.study import Facts, Frames, Section, schemas_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,22 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts(Facts):
-    """Facts about a run that its page states, besides those that its studies know."""
+    """Facts about a run that its page states, besides those that its jobs know."""
 
     gains: Mapping[str, Gain]
     """Questions by label; the label is empty if the run asks only one."""
-    run: str
-    """Name of the run."""
-    private: bool
-    """Whether its results hold numbers that not everyone may see."""
     period: str
     """Name of a round: day, week or period."""
     columns: Columns | None
     """Names of the columns of its table; None for a table of gains."""
-    licence: str | None
-    """Licence of its table; None if the config names none."""
-    citation: str | None
-    """Citation of its table; None if the config names none."""
     algorithms: Sequence[str]
     """Labels of the algorithms of its report, in order."""
     chosen_on: str
@@ -67,13 +63,13 @@ class Widget:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The functions of a study's sections.
+    """The functions of the sections that a package draws.
 
     Args:
-        figures: by name of a figure, what draws it; the label of the figure is its finding in a
-            sentence.
-        tables: by name of a table, what builds it.
-        widgets: by name of a section, what makes its interactive figure from `PageFacts`.
+        figures: by name of a figure, the function that draws it; the label of the figure is its
+            finding in a sentence.
+        tables: by name of a table, the function that builds it.
+        widgets: by name of a section, the function that makes its interactive figure.
     """
 
     figures: Mapping[str, Callable[[Frames, Facts], Figure]] = field(default_factory=dict)
@@ -81,12 +77,22 @@ class Drawn:
     widgets: Mapping[str, Callable[[Frames, PageFacts], Widget]] = field(default_factory=dict)
 
 
-def drawing_of(section: Section, package: str) -> str:
-    """Return the dotted name of the module that draws a section of the study in a package."""
-    return f"{section.drawn or package}.drawn"
-
-
-def drawn_of(section: Section, package: str) -> Drawn:
-    """Return the functions of a section of the study in a package."""
-    drawn: Drawn = import_module(drawing_of(section, package)).DRAWN
+def drawn_of(section: Section) -> Drawn:
+    """Return the functions of the package that draws a section."""
+    drawn: Drawn = import_module(section.drawing).DRAWN
     return drawn
+
+
+def frames_of(package: str, results: Mapping[str, str | Path]) -> Frames:
+    """Read the result tables of a section, which may be of a study that every run has.
+
+    Args:
+        package: dotted name of the package of the study.
+        results: file of each result table.
+
+    Raises:
+        DataError: a result table is missing, or does not fit its schema.
+    """
+    packages = *(PACKAGES[it] for it in EVERY_RUN), package
+    schemas = {name: schema for it in packages for name, schema in schemas_in(it).items()}
+    return {name: read_frame(Path(path), schemas[name]) for name, path in results.items()}

@@ -8,10 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from dpol.core.logs import progress
 from dpol.core.schemas import write_frame
 from dpol.studies.registry import study_in
-from dpol.studies.study import Facts, FileLists, Inputs, Study, Values, from_plain, schemas_in
+from dpol.studies.study import Facts, FileLists, Inputs, PlanFacts, Study, Values, schemas_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +50,8 @@ def settings_from(package: str, plain: Values) -> Any:
     >>> settings_from("dpol.studies.ledger.claims", {"paper": "labels"})
     ClaimsPoint(paper='labels')
     """
-    return from_plain(import_module(f"{package}.compute").POINT, plain)
+    kind: Any = import_module(f"{package}.compute").POINT
+    return TypeAdapter(kind).validate_python(plain)
 
 
 def join_tables(parts: Sequence[pd.DataFrame | arrow.Table]) -> pd.DataFrame | arrow.Table:
@@ -117,7 +120,7 @@ def collect(study: Study, settings: Any, facts: Facts, files: FileLists) -> dict
     if own := getattr(import_module(study.collecting), "collect", None):
         frames = own(files, settings, facts)
     else:
-        frames = {name: read_rows(files[name]) for name in study.results_of(settings, facts)}
+        frames = {name: read_rows(paths) for name, paths in files.items() if name in study.results}
     schemas = schemas_in(study.package)
     return {
         name: schemas[name].check(frame, f"{study.name}: {name}") for name, frame in frames.items()
@@ -150,9 +153,9 @@ def compute(
     >>> from dpol.studies.paper1.batching.study import STUDY
     >>> asked = STUDY.settings(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
     >>> list(compute(STUDY, asked, seed=1))
-    ['amplification', 'batching']
+    ['amplification', 'batching', 'rates']
     """
-    facts = Facts({label: label for label in streams}, True, confidence, delta=delta)
+    facts = PlanFacts({label: label for label in streams}, True, confidence, delta=delta)
     with TemporaryDirectory() as made:
         written = study.written_by_points(settings, facts)
         files: dict[str, list[Path]] = {name: [] for name in written}

@@ -3,11 +3,14 @@
 A study is a package with a file for each kind of job, found by name: `study.py` holds `STUDY`, all
 that jobs import of its settings and points; `compute.py` has `run`, which computes a point, and
 perhaps `collect`, which makes the result tables of all points; `show.py` has `SECTIONS`, the names
-and words of its figures and tables; `drawn.py` has `DRAWN`, the functions that make them, by name.
-`results.yaml` has the columns of its result tables. A `collect` that needs much that `run` does not
-is in a file of its own, `collect.py`, so that its changes recompute no point. A plan imports
-`study.py` and `show.py`, so these import neither tables nor figures. A job that draws imports
-`show.py` and `drawn.py`, so these import no algorithm: tables have all that they show.
+and words of its figures and tables. `results.yaml` has the columns of its result tables. A
+`collect` that needs much that `run` does not is in a file of its own, `collect.py`, so that its
+changes recompute no point. A plan imports `study.py` and `show.py`, so these import neither tables
+nor figures.
+
+A section names the package that draws it, which need not be the study: its `drawn.py` has `DRAWN`,
+the functions that make the figures and tables, by name. A job that draws imports `show.py` and
+`drawn.py`, so these import no algorithm: tables have all that they show.
 
 The settings of a point are a frozen dataclass, which `compute.py` names as `POINT`: a plan writes
 them as plain values, and a job reads them back. The class is in `points.py`, which both import, so
@@ -26,7 +29,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from dpol.core.schemas import Schema, read_schemas
@@ -34,8 +36,6 @@ from dpol.core.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from dpol.noise import MemoryChoice
 
 Frames = Mapping[str, "pd.DataFrame"]
 """Result tables, by name."""
@@ -67,23 +67,9 @@ class Point(Generic[PointSettings]):
 
     @property
     def plain(self) -> Values:
-        """The settings as a job gets them."""
-        return as_plain(self.settings)
-
-
-def as_plain(settings: Any) -> Values:
-    """Return settings as Snakemake hands them to a job: as JSON has them, but with infinity."""
-    plain: Values = to_jsonable_python(settings)
-    return plain
-
-
-def from_plain(kind: Any, plain: Values) -> Any:
-    """Return settings of a type from what `as_plain` made of them.
-
-    Raises:
-        ValidationError: a value is missing, or is not of this type.
-    """
-    return TypeAdapter(kind).validate_python(plain)
+        """The settings as Snakemake hands them to a job: as JSON has them, but with infinity."""
+        plain: Values = to_jsonable_python(self.settings)
+        return plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +89,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about a run that are known before its jobs.
+    """Facts about a run that the jobs get which make its result tables, and draw.
 
     Args:
         streams: title of each gain stream, by label.
@@ -111,19 +97,11 @@ class Facts:
         confidence: confidence of the intervals that are shown together.
         levels: mu of each privacy level, by label.
         delta: delta at which epsilon is reported.
-        seed: root of all randomness.
-        replicates: repetitions of every randomised run.
-        memory: memory of the noise `capacity-memory`.
         replayed: whether a run is replayed round by round, with every true count.
         asks_the_papers: whether gains, data columns and privacy are defined as in the first paper,
             so that its numbers are comparable.
         reported: label of each stream in the paper's table, if it is one of its states.
         questions: title of each question, by label; the label is empty if there is only one.
-        question_of: label of the question of each gain stream, by label of the stream.
-        readings: labels of further readings of numbers that nobody measured.
-        entries: entries of the suites.
-        noises: names of the noises that the suites play.
-        apart: whether no two streams of a question count the same people.
         width: largest width of a figure, in inches.
     """
 
@@ -132,18 +110,10 @@ class Facts:
     confidence: float
     levels: Mapping[str, float] = field(default_factory=dict)
     delta: float = 1e-6
-    seed: int = 0
-    replicates: int = 1
-    memory: MemoryChoice = "designed"
     replayed: bool = False
     asks_the_papers: bool = False
     reported: Mapping[str, str | None] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
-    question_of: Mapping[str, str] = field(default_factory=dict)
-    readings: Sequence[str] = ()
-    entries: Sequence[Any] = ()
-    noises: Sequence[str] = ()
-    apart: bool = False
     width: float = math.inf
 
     @property
@@ -155,6 +125,27 @@ class Facts:
     def asks_several(self) -> bool:
         """Whether the run asks several questions."""
         return len(self.questions) > 1
+
+
+@dataclass(frozen=True)
+class PlanFacts(Facts):
+    """Facts about a run that its plan knows: those of its jobs, and others that no job gets.
+
+    Args:
+        replicates: repetitions of every randomised run.
+        question_of: label of the question of each gain stream, by label of the stream.
+        readings: labels of further readings of numbers that nobody measured.
+        entries: entries of the suites.
+        noises: names of the noises that the suites play.
+        apart: whether no two streams of a question count the same people.
+    """
+
+    replicates: int = 1
+    question_of: Mapping[str, str] = field(default_factory=dict)
+    readings: Sequence[str] = ()
+    entries: Sequence[Any] = ()
+    noises: Sequence[str] = ()
+    apart: bool = False
 
 
 def reading_label(stream: str, reading: str) -> str:
@@ -208,6 +199,7 @@ class Section:
 
     Args:
         name: its anchor on the page, and the name of its job.
+        package: dotted name of the package that draws it.
         title: its heading; by default the title of the study.
         about: its topic in one or two sentences.
         results: result tables that it shows, of the study or of the main study
@@ -216,10 +208,10 @@ class Section:
         tables: its tables.
         widget: whether the page has an interactive figure of it (`dpol.studies.drawing`).
         chapter: chapter of the page.
-        drawn: dotted name of the package whose `drawn.py` makes it; by default that of the study.
     """
 
     name: str
+    package: str
     title: str = ""
     about: str
     results: tuple[str, ...]
@@ -227,12 +219,16 @@ class Section:
     tables: tuple[TableSpec, ...] = ()
     widget: bool = False
     chapter: ChapterKey = "beyond"
-    drawn: str = ""
 
     @property
     def made(self) -> bool:
         """Whether it makes files: figures or tables. An interactive figure is on the page only."""
         return bool(self.figures or self.tables)
+
+    @property
+    def drawing(self) -> str:
+        """Dotted name of the module with `DRAWN`."""
+        return f"{self.package}.drawn"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,8 +252,8 @@ class Study:
     settings: type[Settings]
     package: str
     results: tuple[str, ...]
-    optional: Callable[[Any, Facts], frozenset[str]] = lambda settings, facts: frozenset()
-    points: Callable[[Any, Facts], Mapping[str, Point[Any]]]
+    optional: Callable[[Any, PlanFacts], frozenset[str]] = lambda settings, facts: frozenset()
+    points: Callable[[Any, PlanFacts], Mapping[str, Point[Any]]]
     written: tuple[str, ...] = ()
 
     @property
@@ -286,17 +282,17 @@ class Study:
         """Sections that show its results, in their order on the page."""
         return sections_in(self.package)
 
-    def results_of(self, settings: Any, facts: Facts) -> tuple[str, ...]:
+    def results_of(self, settings: Any, facts: PlanFacts) -> tuple[str, ...]:
         """Return the names of the result tables that a run asks for."""
         left_out = self.optional(settings, facts)
         return tuple(name for name in self.results if name not in left_out)
 
-    def written_by_points(self, settings: Any, facts: Facts) -> tuple[str, ...]:
+    def written_by_points(self, settings: Any, facts: PlanFacts) -> tuple[str, ...]:
         """Return the names of the tables that each point writes."""
         left_out = self.optional(settings, facts)
         return tuple(name for name in self.written or self.results if name not in left_out)
 
-    def sections_of(self, settings: Any, facts: Facts) -> tuple[Section, ...]:
+    def sections_of(self, settings: Any, facts: PlanFacts) -> tuple[Section, ...]:
         """Return the sections that a run shows, with the figures and tables it asks for."""
         left_out = self.optional(settings, facts)
         shown = []

@@ -13,7 +13,6 @@ from dpol.data.question import Gain
 from dpol.report.page import page_facts
 from dpol.studies.answer.lead import first_level, leads_of
 from dpol.studies.drawing import PageFacts
-from dpol.studies.games.names import Compared
 from report.run_by_hand import config
 from standings_by_hand import Row, standings_of
 from tables_by_hand import INF, run
@@ -22,7 +21,6 @@ STREAMS = {"nm": "Here", "pa": "There"}
 TWO = replace(
     page_facts(config()),
     streams=STREAMS,
-    question_of=dict.fromkeys(STREAMS, ""),
     levels={"a": INF, "b": 1.0, "c": 0.25},
 )
 FACTS = replace(TWO, streams={"nm": "Here"})
@@ -44,7 +42,8 @@ def attacked(mu: float) -> str:
 
 
 def leads(frame: pd.DataFrame, facts: PageFacts = FACTS, chosen_on: str = "") -> list[str]:
-    return [" ".join(it).rstrip() for it in leads_of(frame, Compared(chosen_on=chosen_on), facts)]
+    told = leads_of(frame, replace(facts, chosen_on=chosen_on))
+    return [" ".join(it).rstrip() for it in told]
 
 
 def at_levels(algorithm: str, *gains: float, **changes: Any) -> list[Row]:
@@ -221,7 +220,7 @@ def test_a_rule_alone_and_levels_that_nobody_keeps() -> None:
 
 def test_several_questions_are_led_by_the_first() -> None:
     asked = {"nm": "share", "pa": "patients"}
-    facts = replace(TWO, questions={it: it for it in asked.values()}, question_of=asked)
+    facts = replace(TWO, questions={it: it for it in asked.values()})
     rows = [run("rw-meta", 1.0, gain, stream=it) for it, gain in {"nm": 30.0, "pa": 6.0}.items()]
     assert (
         f"keeps 50 of 100 points in Here, where {SCALE}."

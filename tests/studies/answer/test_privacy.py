@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from dpol.studies.answer.privacy import privacy_table
-from dpol.studies.games.names import Compared
 from dpol.studies.study import Facts
 from standings_by_hand import standings_of
 from tables_by_hand import INF, lines, run, summary
@@ -22,7 +21,7 @@ INDEPENDENT = ("69.2%", "92.2% in 8 rounds")
 
 def table(*rows: dict[str, Any], **facts: Any) -> Any:
     frames = {"summary": summary(rows), "standings": standings_of(rows)}
-    return privacy_table(frames, Compared(chosen_on=""), replace(FACTS, **facts))
+    return privacy_table(frames, replace(FACTS, **facts))
 
 
 def cells(shown: Any) -> dict[str, list[tuple[str, ...]]]:

@@ -19,13 +19,11 @@ from dpol.studies.answer.slider import answer_widget
 from dpol.studies.answer.systems import lines_of
 from dpol.studies.drawing import PageFacts
 from dpol.studies.games.levels import keeps_level
-from dpol.studies.games.names import Compared
 from legible import assert_legible, lines, names_of_lines, points
 from standings_by_hand import Row, standings_of
 from studies.answer.test_lead import FACTS, TWO, at_levels
 from tables_by_hand import INF, rows, run, summary, texts
 
-COMPARED = Compared(chosen_on="")
 LEVELS = {"none": INF, "low": 1.0}
 LOW = replace(FACTS, levels=LEVELS)
 BOTH = replace(TWO, levels=LEVELS)
@@ -33,20 +31,20 @@ OURS = "ridge-w8-weak", "isotropic"
 
 
 def drawn(frame: pd.DataFrame, facts: PageFacts = LOW) -> Figure:
-    return draw_privacy_utility({"standings": frame}, COMPARED, facts)
+    return draw_privacy_utility({"standings": frame}, facts)
 
 
 def table(frame: pd.DataFrame, facts: PageFacts = LOW) -> Table:
-    return answer_table({"standings": frame}, COMPARED, facts)
+    return answer_table({"standings": frame}, facts)
 
 
 def league(frame: pd.DataFrame, facts: PageFacts = LOW) -> Table:
-    return league_table({"standings": frame}, COMPARED, facts)
+    return league_table({"standings": frame}, facts)
 
 
 def listed(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the lines of the list of the first panel."""
-    panels: Any = answer_widget({"standings": frame}, COMPARED, LOW).data["panels"]
+    panels: Any = answer_widget({"standings": frame}, LOW).data["panels"]
     return [*panels[0]["lines"]]
 
 
@@ -73,7 +71,7 @@ def test_the_figure_of_the_league_has_the_best_systems_and_ours_in_one_column() 
     gains = {f"ridge-w{window}-weak": float(window) for window in range(20, 33)}
     made = (it for name, gain in gains.items() for it in at_levels(name, *3 * [gain]))
     frame = standings_of([*made, *at_levels("rw-ftpl", 9.0, 9.0, 9.0)], ("rw-ftpl", "isotropic"))
-    figure = draw_league({"standings": frame}, COMPARED, FACTS)
+    figure = draw_league({"standings": frame}, FACTS)
     assert figure.get_figwidth() == 3.3
     (ax,) = figure.axes
     names = [f"{it}, isotropic noise" for it in [*gains][:0:-1]]
@@ -190,7 +188,7 @@ def test_means_over_the_streams_of_a_question_have_a_section_and_a_panel() -> No
         run("rw-meta", mu, gain, stream=it) for it, gain in gains.items() for mu in (INF, 1.0)
     ]
     titles = {"share": "Of the share", "patients": "Of the patients"}
-    facts = replace(BOTH, streams={it: it for it in asked}, questions=titles, question_of=asked)
+    facts = replace(BOTH, streams={it: it for it in asked}, questions=titles)
     frame = standings_of(played, questions=asked, apart=True)
     figure = drawn(frame, facts)
     assert_legible(figure)
@@ -200,7 +198,7 @@ def test_means_over_the_streams_of_a_question_have_a_section_and_a_panel() -> No
     for shown in (table(frame, facts), league(frame, facts)):
         assert [section.title for section in shown.sections] == [*titles.values()]
     assert [line[2] for line in texts(table(frame, facts))[::2]] == ["35.0%", "95.0%"]
-    data = answer_widget({"standings": frame}, COMPARED, facts).data
+    data = answer_widget({"standings": frame}, facts).data
     assert [panel["lines"][0]["points"][1][0] for panel in data["panels"]] == [0.35, 0.95]
 
 
@@ -214,7 +212,7 @@ def shown_where(frame: pd.DataFrame, name: str, at: int) -> dict[str, bool]:
     columns = [own for own in section.groups[0].lines if own[1][at].text != "—"]
     of_figure = lines(drawn(frame).axes[0]).items()
     return {
-        "lead": name in " ".join(leads_of(frame, COMPARED, LOW)[at]),
+        "lead": name in " ".join(leads_of(frame, LOW)[at]),
         "figure": any(name in label and len(points(it)) > at for label, it in of_figure),
         "list": any(name in f"{it['name']} {it['points'][at][3]}" for it in widget),
         "answer": any(name in " ".join([title, *cells[at].notes]) for title, cells in columns),

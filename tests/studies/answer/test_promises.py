@@ -38,7 +38,7 @@ MEMORY = pd.DataFrame(
     ]
 )
 FRAMES = {"memory": MEMORY, "summary": SUMMARY}
-FACTS = Facts({"a": "A", "b": "B"}, simulated=True, confidence=0.9, replicates=5)
+FACTS = Facts({"a": "A", "b": "B"}, simulated=True, confidence=0.9)
 
 
 def test_shares_are_means_over_streams_and_gaussian_noise_keeps_three_promises():
@@ -55,7 +55,7 @@ def test_shares_are_means_over_streams_and_gaussian_noise_keeps_three_promises()
 def test_the_table_says_which_noise_cannot_keep_a_promise():
     shown = {
         (group, label.removesuffix(" †")): [cell.text for cell in cells]
-        for group, label, cells in lines(promises_table(FRAMES, {}, FACTS))
+        for group, label, cells in lines(promises_table(FRAMES, FACTS))
     }
     whole, *_, pure = dict.fromkeys(group for group, _ in shown)
     assert "μ = 0.5" in whole
@@ -72,13 +72,13 @@ def test_cells_show_what_an_attacker_gains():
     assert guess_of("capacity-memory", 0.25, epsilon, 1) == best_guess(0.25)
     assert guess_of("capacity", 0.25, epsilon, 1) == pytest.approx(best_guess(0.25))
     assert guess_of("laplace-uniform", 0.25, epsilon, 1) == pytest.approx(0.628, abs=6e-4)
-    cells = [cell for _, _, own in lines(promises_table(FRAMES, {}, FACTS)) for cell in own]
+    cells = [cell for _, _, own in lines(promises_table(FRAMES, FACTS)) for cell in own]
     assert all(bool(cell.notes) == (cell.order is not None) for cell in cells)
     assert any(cell.notes[0].startswith("guess ") for cell in cells if cell.notes)
 
 
 def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
-    figure = draw_promises(FRAMES, {}, FACTS)
+    figure = draw_promises(FRAMES, FACTS)
     curves, stay = figure.axes
     starts = [line.get_ydata()[0] for line in curves.lines[1:]]
     assert starts == pytest.approx([1, 1, 1, 2 - 2 * best_guess(0.5)], abs=1e-3)

@@ -22,7 +22,7 @@ FACTS = page_facts(config())
 def widget_of(frame: pd.DataFrame, **changes: Any) -> Widget:
     settings = config(**changes)
     frames = {"replay": frame, "summary": summary()}
-    return replay_widget(frames, settings.games.shown, page_facts(settings))
+    return replay_widget(frames, page_facts(settings))
 
 
 def data_of(frame: pd.DataFrame, **changes: Any) -> Any:

@@ -14,7 +14,7 @@ from dpol.studies.answer.systems import lines_of
 from dpol.studies.study import Facts
 from legible import assert_legible, lines, names_of_lines
 from standings_by_hand import standings_of
-from tables_by_hand import FACTS, INF, LEVELS, MAIN, run
+from tables_by_hand import FACTS, INF, LEVELS, run
 
 SWITCHES = pd.DataFrame(
     {"stream": "nm", "switches": [0, 1, 2, 3], "best_gain": [30.0, 36.0, 48.0, 60.0]}
@@ -37,7 +37,7 @@ def rows() -> pd.DataFrame:
 
 
 def drawn(frame: pd.DataFrame, best: pd.DataFrame = SWITCHES, facts: Facts = FACTS) -> Figure:
-    return draw_switches({"standings": frame, "switches": best}, MAIN, facts)
+    return draw_switches({"standings": frame, "switches": best}, facts)
 
 
 def test_each_algorithm_has_its_best_noise_and_the_linear_models_their_best() -> None:

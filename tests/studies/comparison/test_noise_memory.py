@@ -33,10 +33,10 @@ from dpol.studies.comparison.noise_memory import (
 from dpol.studies.comparison.points import MemoryPoint
 from dpol.studies.comparison.settings import Comparison, NoiseMemories, NoiseRead
 from dpol.studies.comparison.study import STUDY, games_with_memory, points
-from dpol.studies.study import Facts, Inputs, schemas_in
+from dpol.studies.study import Inputs, PlanFacts, schemas_in
 from small_config import GAINS, problems
 
-FACTS = Facts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
+FACTS = PlanFacts({"nm": "New Mexico"}, simulated=True, confidence=0.9, replicates=5)
 ASKED = NoiseMemories(weeks=[1, 3], mus=[0.5, 0.2])
 SETTINGS = Comparison(memory=ASKED)
 

@@ -69,7 +69,7 @@ def test_ours_and_each_rival_play_only_where_the_reading_may_matter(
     One is of a family, of which two suites play members. Differences agree with games played by
     hand.
     """
-    point = points(CONFIG.block("comparison"), CONFIG.facts)["one/readings"]
+    point = points(CONFIG.block("comparison"), CONFIG.plan_facts)["one/readings"]
     assert dict(point.inputs) == {
         "stream": "streams/one.parquet",
         "ranked": "points/comparison/standings/standings.parquet",

@@ -20,9 +20,8 @@ from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.comparison.standings import standings
 from dpol.studies.comparison.study import STUDY as STANDINGS
-from dpol.studies.drawing import drawn_in
+from dpol.studies.drawing import drawn_of
 from dpol.studies.games.collect import results_from
-from dpol.studies.games.names import Compared
 from dpol.studies.games.scores import PlayedSuite
 from dpol.studies.games.settings import Games, Report
 from dpol.studies.games.study import STUDY as GAMES
@@ -38,7 +37,7 @@ SUITES: dict[str, list[Any]] = {
     "open": ["follow-the-leader"],
 }
 STREAMS = {"a": stream_of(12, 4, "a")}
-PAGE = page_facts(config())
+PAGE, PLANNED = page_facts(config()), config().plan_facts
 
 
 def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -80,28 +79,26 @@ def texts_of(
     labels = [label for each in specs.values() for label in each]
     report = Report(algorithms=labels)
     main = Games(suites=suites, report=report)
-    facts = replace(
-        PAGE,
-        streams={label: label.upper() for label in STREAMS},
-        question_of=dict.fromkeys(STREAMS, ""),
-        levels={level: LEVELS[level] for level in levels},
-        replicates=3,
-        replayed=False,
-    )
+    asked: dict[str, Any] = {
+        "streams": {label: label.upper() for label in STREAMS},
+        "levels": {level: LEVELS[level] for level in levels},
+        "replayed": False,
+    }
+    facts, planned = replace(PAGE, **asked), replace(PLANNED, **asked)
     frames = results_from(*joined(own), STREAMS, main, facts)
-    point = StandingsPoint(ours=None, questions=facts.question_of, apart=True, confidence=0.95)
+    questions = dict.fromkeys(STREAMS, "")
+    point = StandingsPoint(ours=None, questions=questions, apart=True, confidence=0.95)
     frames["standings"] = standings(frames["summary"], frames["totals"], point)
-    shown = Compared(chosen_on="")
-    texts = {"lead": " ".join(itertools.chain(*leads_of(frames["standings"], shown, facts)))}
+    texts = {"lead": " ".join(itertools.chain(*leads_of(frames["standings"], facts)))}
     for study, block in ((GAMES, main), (STANDINGS, Comparison())):
-        drawn, told = drawn_in(study.package), study.shown(block)
-        for section in study.sections_of(block, facts):
+        for section in study.sections_of(block, planned):
+            drawn = drawn_of(section)
             for spec in section.figures:
-                figure = drawn.figures[spec.name](frames, told, facts)
+                figure = drawn.figures[spec.name](frames, facts)
                 texts[spec.name] = " ".join([figure.get_label(), *_texts_in(figure)])
                 pyplot.close(figure)
             for table in section.tables:
-                texts[table.name] = str(drawn.tables[table.name](frames, told, facts))
+                texts[table.name] = str(drawn.tables[table.name](frames, facts))
     return texts
 
 

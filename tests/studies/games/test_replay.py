@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,8 +59,8 @@ def test_the_replay_has_the_noise_that_the_algorithms_saw(monkeypatch: pytest.Mo
 def test_the_noise_has_the_memory_of_the_config() -> None:
     memory = (0.2, 0.6)
     _, cells = joined(games(SIX_BY_THREE, ("capacity-memory",), levels={"low": 1.0}))
-    facts = replace(facts_of(SIX_BY_THREE), memory=memory)
-    replay = replay_rows(cells, {"nm": SIX_BY_THREE}, MAIN, facts)
+    main = MAIN.model_copy(update={"memory": memory})
+    replay = replay_rows(cells, {"nm": SIX_BY_THREE}, main, facts_of(SIX_BY_THREE))
     drawn = {
         chosen: privatize(
             SIX_BY_THREE, "capacity-memory", 1.0, seed=SEED, replicates=[0], memory=chosen

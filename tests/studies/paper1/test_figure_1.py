@@ -11,14 +11,12 @@ from matplotlib.figure import Figure
 from scipy.stats import norm
 
 from dpol.core.randomness import Floats
-from dpol.studies.paper1.batching.settings import Shown
 from dpol.studies.paper1.figure_1 import draw_figure_1
 from dpol.studies.study import Facts
 from legible import assert_legible, lines
 
 SIZES, MUS = (2, 10), (0.25, 1.0, 4.0)
 FALSE_POSITIVE = np.array([0.0, norm.cdf(-2), norm.cdf(-0.5), 0.5, 1.0])
-SETTINGS = Shown(replicates=2000, regret_bounds={})
 HALVED = {"un-amplified": 1.0, "analytic": 0.5, "monte-carlo": 0.25, "heuristic": 0.1}
 """Share of mu that each kind leaves: batches of 4 rounds halve it."""
 
@@ -44,7 +42,8 @@ def curves() -> pd.DataFrame:
 
 @functools.cache
 def drawing() -> Figure:
-    return draw_figure_1({"amplification": curves()}, SETTINGS, Facts({}, False, 0.95))
+    frames = {"amplification": curves(), "batching": pd.DataFrame({"replicates": [2000]})}
+    return draw_figure_1(frames, Facts({}, False, 0.95))
 
 
 def test_a_panel_has_the_curves_of_its_experts_and_mu() -> None:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from dpol.studies.games.names import BEST_FIXED
 from dpol.studies.paper1.figure_2 import RANGE_LABEL, draw_figure_2
 from legible import assert_legible, legend_texts, lines, plain
-from paper_run import FACTS, MAIN, VARIED, frames
+from paper_run import FACTS, frames
 
 LABELS = ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret")
 LEVELS = [math.inf, 1.0, 0.25]  # no privacy first, though the run has it second
@@ -29,7 +29,7 @@ def made() -> dict[str, pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def figure(made: dict[str, pd.DataFrame]) -> Figure:
-    return draw_figure_2(made, MAIN.shown, FACTS)
+    return draw_figure_2(made, FACTS)
 
 
 def shade(ax: Axes) -> PolyCollection:
@@ -63,7 +63,7 @@ def test_a_panel_has_the_papers_lines(figure: Figure, made: dict[str, pd.DataFra
 
 def test_a_variant_has_a_line_of_another_colour(figure: Figure) -> None:
     made = frames(varied=True)
-    with_it = draw_figure_2(made, VARIED.shown, FACTS)
+    with_it = draw_figure_2(made, FACTS)
     assert_legible(with_it)
     rows = made["cumulative"].query("algorithm == 'careful'")
     for ax, before, (stream, mu) in zip(
@@ -88,7 +88,7 @@ def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFr
     gains = fixed["mean_cumulative_gain"].loc[key].to_numpy() + lead
     cumulative.loc[meta, "mean_cumulative_gain"] = gains
     cumulative.loc[meta, "ci_half_width"] = 0.1
-    figure = draw_figure_2(made | {"cumulative": cumulative}, MAIN.shown, FACTS)
+    figure = draw_figure_2(made | {"cumulative": cumulative}, FACTS)
     assert figure.get_label() == (
         "RW-Meta ends above the best fixed expert in 2 of 6 panels, and below it in 2."
     )
@@ -97,7 +97,7 @@ def test_the_finding_counts_panels_by_their_last_round(made: dict[str, pd.DataFr
 def test_rounds_without_dates_are_counted(figure: Figure, made: dict[str, pd.DataFrame]) -> None:
     assert lines(figure.axes[0])["rw-meta"].get_xdata()[0] == date2num(np.datetime64("2021-01-01"))
     cumulative = made["cumulative"].assign(period=pd.NaT)
-    undated = draw_figure_2(made | {"cumulative": cumulative}, MAIN.shown, FACTS)
+    undated = draw_figure_2(made | {"cumulative": cumulative}, FACTS)
     for ax in undated.axes:
         assert lines(ax)["rw-meta"].get_xdata().tolist() == list(range(1, 13))
         assert all(tick == int(tick) for tick in ax.get_xticks())

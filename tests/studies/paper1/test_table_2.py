@@ -22,7 +22,7 @@ from dpol.studies.games.study import STUDY
 from dpol.studies.paper1.table_2 import table_2
 from dpol.studies.study import Facts
 from in_process import command
-from paper_run import FACTS, MAIN, REPLICATES, SUITES, VARIANT, frames
+from paper_run import FACTS, REPLICATES, SUITES, VARIANT, frames
 from pipeline import ROOT
 from tables_by_hand import lines
 
@@ -44,7 +44,7 @@ def totals(made: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def table(made: dict[str, pd.DataFrame], *, facts: Facts = FACTS, **changes: Any) -> Table:
-    return table_2(made | {"summary": made["summary"].assign(**changes)}, MAIN.shown, facts)
+    return table_2(made | {"summary": made["summary"].assign(**changes)}, facts)
 
 
 def csv(shown: Table) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from dpol.labels.registry import LEARNERS
 from dpol.show.looks import BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Dashes
 from dpol.studies.paper3 import figures
-from dpol.studies.paper3.settings import COLUMN_OF, Labels
+from dpol.studies.paper3.settings import COLUMN_OF
 from legible import points
 from studies.paper3.by_hand import BEST_KL, FACTS, STREAMS, of_runs, table
 
@@ -38,7 +38,7 @@ Points = list[tuple[float, float]]
 def drawn(name: str) -> Figure:
     """Return the figure of the whole table, for reading only."""
     drawing: Callable[..., Figure] = getattr(figures, name)
-    return drawing({"labels": RISKS}, Labels(), FACTS)
+    return drawing({"labels": RISKS}, FACTS)
 
 
 def expected(sweep: str, kind: str, name: str, rule: str, y: str = "mean_kl_risk") -> Points:

@@ -1,4 +1,4 @@
-"""What draws the answer of a run: its first figure, its tables of systems, and its widgets."""
+"""Functions that draw the answer of a run: its first figure, tables of systems, and widgets."""
 
 from dpol.studies.answer.league import draw_league, league_table
 from dpol.studies.answer.privacy import privacy_table

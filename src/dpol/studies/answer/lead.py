@@ -59,10 +59,10 @@ def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
     title, rows = _first_group(standings, facts)
     where = f" in {title}" if len(facts.streams) > 1 else ""
     question = next(iter(facts.questions), "")
-    streams = [it for it in facts.streams if facts.question_of.get(it, "") == question]
+    asked = standings[(standings["question"] == question) & (standings["stream"] != "")]
     if len(rows) and rows["stream"].iloc[0] == "":
-        where = f" on average over {len(streams)} streams"
-    ends = _unmeasured(standings[standings["stream"].isin(streams)], facts)
+        where = f" on average over {asked['stream'].nunique()} streams"
+    ends = _unmeasured(asked, facts)
     if facts.chosen_on:
         ends = f"{ends} Our method was chosen on {facts.chosen_on}.".lstrip()
     compares, rules, leads = names_ours(standings), _rules_of(rows), []
@@ -182,7 +182,7 @@ def _unit(facts: PageFacts) -> tuple[float, str]:
 
 def _unmeasured(standings: pd.DataFrame, facts: PageFacts) -> str:
     """Say where numbers that nobody measured may decide who is ahead; empty if nowhere."""
-    streams = standings[standings["stream"] != ""].drop_duplicates("stream")
+    streams = standings.drop_duplicates("stream")
     many = streams[streams["unmeasured_share"] > MANY_UNMEASURED]
     if many.empty:
         return ""

@@ -18,12 +18,7 @@ from dpol.show.looks import DASHED, GREY, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
 from dpol.show.words import mu_title
 from dpol.studies.comparison.standings import is_system
-from dpol.studies.games.names import (
-    BASELINE,
-    OURS,
-    REFERENCE_NAMES,
-    REFERENCE_TOTALS,
-)
+from dpol.studies.games.names import BASELINE, OURS, REFERENCE_NAMES, REFERENCE_TOTALS
 from dpol.studies.study import Facts
 
 STRONGEST, CURATOR = "the strongest rival", "a curator"

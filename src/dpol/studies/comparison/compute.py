@@ -45,7 +45,7 @@ def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, p
     if "standings" in tables:
         columns = list(schemas_in(__package__)["standings"].columns)
         tables["standings"] = tables["standings"][columns]
-    if facts.readings:
+    if "readings" in tables:
         tables["readings"] = with_verdicts(tables["readings"], facts.confidence)
         tables["standings"] = agreed(tables["standings"], tables["readings"])
     if settings.memory:

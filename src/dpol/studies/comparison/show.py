@@ -5,7 +5,7 @@ from dpol.studies.study import FigureSpec, Section, TableSpec
 SECTIONS = (
     Section(
         name="privacy-utility",
-        drawn="dpol.studies.answer",
+        package="dpol.studies.answer",
         chapter="answer",
         title="What privacy costs",
         about="The share of the possible gain that is left at each privacy level.",
@@ -31,7 +31,7 @@ SECTIONS = (
     ),
     Section(
         name="privacy",
-        drawn="dpol.studies.answer",
+        package="dpol.studies.answer",
         chapter="privacy",
         title="Right guesses",
         about="How often an attacker who knows everybody else’s data guesses right about one"
@@ -41,7 +41,7 @@ SECTIONS = (
     ),
     Section(
         name="league",
-        drawn="dpol.studies.answer",
+        package="dpol.studies.answer",
         title="Every system at every level",
         about="Systems are ranked among those that promise the same.",
         results=("standings",),
@@ -59,7 +59,7 @@ SECTIONS = (
     ),
     Section(
         name="promises",
-        drawn="dpol.studies.answer",
+        package="dpol.studies.answer",
         title="Which noise for which promise",
         about="The same person can be promised different things. The promise decides which noise"
         " is the least, and how much of the possible gain is left.",

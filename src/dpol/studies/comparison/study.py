@@ -14,10 +14,10 @@ from dpol.studies.comparison.points import (
     StandingsPoint,
 )
 from dpol.studies.comparison.settings import Comparison, NoiseMemories
-from dpol.studies.study import Facts, Point, Study, reading_label
+from dpol.studies.study import PlanFacts, Point, Study, reading_label
 
 
-def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoint]]:
+def points(settings: Comparison, facts: PlanFacts) -> dict[str, Point[ComparisonPoint]]:
     """Return a point that makes the standings, and points that play games.
 
     They play each stream at further readings, and correlated and independent noise for each stream
@@ -36,10 +36,7 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoin
         )
     }
     if facts.readings and (ours := settings.system):
-        played = (
-            *chain(*map(modules_of, facts.entries)),
-            *map(module_of_noise, facts.noises),
-        )
+        code = [*chain(*map(modules_of, facts.entries)), *map(module_of_noise, facts.noises)]
         for stream in facts.streams:
             read = {it: f"streams/{reading_label(stream, it)}.parquet" for it in facts.readings}
             jobs[f"{stream}/readings"] = Point(
@@ -55,7 +52,7 @@ def points(settings: Comparison, facts: Facts) -> dict[str, Point[ComparisonPoin
                     "ranked": "points/comparison/standings/standings.parquet",
                     **read,
                 },
-                code=tuple(dict.fromkeys(played)),
+                code=tuple(dict.fromkeys(code)),
                 seconds=10.0,
             )
     if memories := settings.memory:
@@ -83,7 +80,7 @@ def games_with_memory(memories: NoiseMemories) -> tuple[Game, ...]:
     return tuple((noise.name, mu) for mu in memories.mus for noise in (MEMORY, CAPACITY))
 
 
-def not_asked(settings: Comparison, facts: Facts) -> frozenset[str]:
+def not_asked(settings: Comparison, facts: PlanFacts) -> frozenset[str]:
     """Return the names of the result tables that the run does not ask for."""
     asked = {
         "memory": settings.memory is not None,

@@ -93,8 +93,8 @@ def replay_rows(
     Args:
         cells: a row per cell.
         streams: streams they were played on, by label.
-        main: the algorithms of the report.
-        facts: streams, privacy levels, and the seed and memory to draw the noise again.
+        main: the algorithms of the report, and the seed and memory to draw the noise again.
+        facts: streams and privacy levels.
     """
     stream = streams[next(iter(facts.streams))]
     own = cells[cells["stream"] == stream.label]
@@ -113,9 +113,7 @@ def replay_rows(
         noisy, scale = stream.gains, np.zeros_like(stream.gains)
         of_setting = [cell for cell in played if (cell["noise"], cell["mu"]) == (noise, mu)]
         if any(cell["sees"] == "noisy" for cell in of_setting):
-            drawn = privatize(
-                stream, noise, mu, seed=facts.seed, replicates=[0], memory=facts.memory
-            )
+            drawn = privatize(stream, noise, mu, seed=main.seed, replicates=[0], memory=main.memory)
             noisy, scale = drawn.gains[0], drawn.noise_scale
         setting = {"stream": stream.label, "noise": noise, "level": facts.labels[mu], "mu": mu}
         numbers = {"noisy_gain": noisy, "noise_scale": scale}

@@ -100,6 +100,10 @@ class Games(Settings):
     report: Report
     plays_table_2: bool = False
     """Whether the suites play all of the first paper's Table 2."""
+    memory: MemoryName = "designed"
+    """Memory of the noise `capacity-memory`."""
+    seed: int = 0
+    """Root of all randomness, to draw the noise of a replay again."""
 
     def has_table_2(self, facts: Facts) -> bool:
         """Return whether a run plays all of the paper's Table 2, under one question."""

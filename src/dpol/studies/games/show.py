@@ -5,7 +5,7 @@ from dpol.studies.study import FigureSpec, Section, TableSpec
 SECTIONS = (
     Section(
         name="paper",
-        drawn="dpol.studies.paper1",
+        package="dpol.studies.paper1",
         chapter="first",
         title="Table 2 and Figure 2: gains of the algorithms",
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
@@ -27,7 +27,7 @@ SECTIONS = (
     ),
     Section(
         name="switches",
-        drawn="dpol.studies.answer",
+        package="dpol.studies.answer",
         title="Regret against sequences that switch",
         about="The best fixed expert never switches, the oracle switches as often as it likes. The"
         " figure shows how many switches a sequence needs to gain more than a system.",
@@ -47,7 +47,7 @@ SECTIONS = (
     ),
     Section(
         name="replay",
-        drawn="dpol.studies.answer",
+        package="dpol.studies.answer",
         chapter="replay",
         title="Week by week",
         about="One run, choice by choice. Every choice is made before the numbers of its"

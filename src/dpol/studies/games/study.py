@@ -8,14 +8,14 @@ from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.points import GamePoint
 from dpol.studies.games.settings import Games, Suite
-from dpol.studies.study import Facts, Point, Study
+from dpol.studies.study import Facts, PlanFacts, Point, Study
 
 _SECONDS_OF_REPLICATE = 0.002
 """Expected seconds of one suite entry with 50 experts and 100 rounds; algorithms take 0.1 to 4
 times as long (benchmarks/README.md)."""
 
 
-def points(settings: Games, facts: Facts) -> dict[str, Point[GamePoint]]:
+def points(settings: Games, facts: PlanFacts) -> dict[str, Point[GamePoint]]:
     """Return a point for each stream, suite, noise and level."""
     by_label: dict[str, Point[GamePoint]] = {}
     modules = {
@@ -30,7 +30,7 @@ def points(settings: Games, facts: Facts) -> dict[str, Point[GamePoint]]:
                 noise=noise,
                 mu=facts.levels[level],
                 replicates=facts.replicates,
-                memory=facts.memory,
+                memory=settings.memory,
                 keep_rounds=settings.keep_rounds,
             ),
             inputs={"stream": f"streams/{stream}.parquet"},

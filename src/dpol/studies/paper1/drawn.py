@@ -1,4 +1,4 @@
-"""What draws Figure 2 and makes Table 2 of the first paper, from the games of any run."""
+"""Functions that draw Figure 2 and make Table 2 of the first paper, from the games of any run."""
 
 from dpol.studies.drawing import Drawn
 from dpol.studies.paper1.figure_2 import draw_figure_2

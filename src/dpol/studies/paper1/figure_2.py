@@ -22,14 +22,7 @@ from dpol.show.looks import ENVELOPE, GREY, REFERENCES, Look, looks_of
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import sized_titles
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import (
-    BEST_FIXED,
-    LINEAR,
-    META,
-    PAPER_NOISE,
-    REFERENCE_NAMES,
-    TITLES,
-)
+from dpol.studies.games.names import BEST_FIXED, LINEAR, META, PAPER_NOISE, REFERENCE_NAMES, TITLES
 from dpol.studies.paper1.table_2 import variants_of
 from dpol.studies.study import Facts, Frames
 

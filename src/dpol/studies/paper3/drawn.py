@@ -1,4 +1,4 @@
-"""What draws the figures of learning from private labels."""
+"""Functions that draw the figures of learning from private labels."""
 
 from dpol.studies.drawing import Drawn
 from dpol.studies.paper3.figures import risk, selection

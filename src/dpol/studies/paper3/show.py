@@ -6,6 +6,7 @@ from dpol.studies.study import FigureSpec, Section
 SECTIONS = (
     Section(
         name="labels",
+        package="dpol.studies.paper3",
         chapter="third",
         about="A learner predicts labels from messages that hide each label. This is the"
         f" system of {cited(DISTRIBUTIONS)}, which reports no experiments. Measured"

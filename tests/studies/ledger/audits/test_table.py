@@ -12,7 +12,7 @@ from tables_by_hand import texts
 
 
 def lines(frame: pd.DataFrame) -> list[list[str]]:
-    return texts(audits_table({"audits": frame}, None, None))
+    return texts(audits_table({"audits": frame}, None))
 
 
 def test_audits_are_shown_with_their_numbers_and_verdicts() -> None:
@@ -41,7 +41,7 @@ def test_the_short_table_has_what_is_refuted_what_is_outside_and_the_closest() -
     bounds = [0.1, 0.9, 0.3, 1.3, 0.5, 1.4, 0.7, 0.8]
     frame = frame.assign(lower_bound=bounds, verdict="consistent")
     frame.loc[3, "verdict"], frame.loc[5, "verdict"] = "violated", OUTSIDE
-    table = closest_audits({"audits": frame}, None, None)
+    table = closest_audits({"audits": frame}, None)
     assert table.numbers["lower_bound"].tolist() == [1.3, 1.4, 0.9, 0.8, 0.7, 0.5, 0.3]
     assert "8 audits: 1 refuted, 1 outside the promise" in table.caption
     assert "with 60% confidence" in table.footers[2]  # eight bounds of 95%

@@ -31,7 +31,7 @@ CLAIMS = (
 
 
 def table_of(*claims: Claim) -> Table:
-    return claims_table({"claims": ledger_of(*claims)}, None, None)
+    return claims_table({"claims": ledger_of(*claims)}, None)
 
 
 def lines(table: Table, section: int = 0) -> dict[str, tuple[TableCell, ...]]:
@@ -51,7 +51,7 @@ def test_papers_are_sections_and_failures_come_first() -> None:
 
 
 def test_the_short_ledger_has_what_fails_or_is_open_and_counts_all() -> None:
-    short = open_claims_table({"claims": ledger_of(*CLAIMS)}, None, None)
+    short = open_claims_table({"claims": ledger_of(*CLAIMS)}, None)
     sections = table_of(*CLAIMS).sections[:2]
     assert [section.note for section in short.sections] == [each.note for each in sections]
     (failed,) = lines(short).values()

@@ -5,8 +5,10 @@ import itertools
 import pandas as pd
 import pytest
 
+from dpol.experts.registry import REGISTRY
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Table
+from dpol.studies.jobs import compute
 from dpol.studies.ledger.claims.compute import statements
 from dpol.studies.paper1.batching.drawn import amplification, batching
 from dpol.studies.paper1.batching.settings import Batching
@@ -69,7 +71,7 @@ def cells(table: Table) -> dict[tuple[str, str, str], tuple[str, ...]]:
 
 def test_the_amplification_table() -> None:
     """Sections and groups keep their order, lines are sorted by mu; each cell has its number."""
-    table = amplification({"amplification": curves()}, None, None)
+    table = amplification({"amplification": curves()}, None)
     shown = list(itertools.product(BOUNDS, KINDS[1:]))[:-1]
     expected = {}
     for n, t, mu in itertools.product((2, 10), (50, 9), (0.25, 1.0)):
@@ -83,7 +85,7 @@ def test_the_amplification_table() -> None:
 
 def test_the_batching_table() -> None:
     """Regret is n + 10 mu, and 100 more for the second stream; what is added is a tenth of it."""
-    table = batching({"batching": costs()}, None, None)
+    table = batching({"batching": costs()}, None)
     found = cells(table)
     assert list(found)[:2] == [("n = 2", "all-zero", f"μ = {mu}") for mu in ("0.1", "1")]
     assert found["n = 2", "all-zero", "μ = 0.1"] == (
@@ -100,11 +102,13 @@ def test_the_batching_table() -> None:
 
 def test_table_1_gives_the_largest_share_of_a_bound_that_games_reached() -> None:
     games = costs().assign(ftpl_bound=400.0, adabatch_bound=440.0, adabatch_regret=66.0)
-    shown = STUDY.shown(Batching(n_experts=[2], mus=[1.0]))
-    table = table_1({"batching": games}, shown, None)
+    small = Batching(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
+    rates = compute(STUDY, small, seed=1)["rates"]
+    table = table_1({"batching": games, "rates": rates}, None)
     ((lines,),) = [[group.lines for group in section.groups] for section in table.sections]
     rows = {name: [cell.text for cell in cells] for name, cells in lines}
     _, leader, _, batches, _ = rows.values()
+    assert [leader[1], batches[1]] == [REGISTRY[it].regret for it in ("rw-ftpl", "rw-adabatch")]
     # The largest regret of RW-FTPL is 120, for n = 10, mu = 1 and the second stream.
     assert leader[-1].endswith("games: at most 30% of it")
     assert batches[-1].endswith("games: at most 15% of it")

@@ -9,11 +9,9 @@ import pytest
 from dpol.show.looks import BLACK, GREY, looks_of
 from dpol.studies.paper2.lazy.exhibits import TITLES, draw_learned
 from dpol.studies.paper2.lazy.rates import draw_rates
-from dpol.studies.paper2.lazy.study import STUDY
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points
 
-SETTINGS = STUDY.settings.model_construct()
 FACTS = Facts({}, False, 0.9)
 
 
@@ -72,7 +70,7 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
         ]
     )
     both = {name: pd.concat([shorter, rows]), f"{name}_pairs": pairs}
-    figure = draw_learned(both, SETTINGS, FACTS)
+    figure = draw_learned(both, FACTS)
     assert_legible(figure)
     (ax,) = figure.axes
     game, idle, free = words
@@ -113,7 +111,7 @@ POINTS = np.array([0.0, 0.25, 0.5, 1.0])
 
 
 def test_the_figure_of_rates_shows_them() -> None:
-    figure = draw_rates({}, SETTINGS, FACTS)
+    figure = draw_rates({}, FACTS)
     row = figure.axes
     for ax, (new, prior) in zip(row, RATES, strict=True):
         for colour, expected in ((looks_of(["l2p"])["l2p"].colour, new), (GREY, prior)):

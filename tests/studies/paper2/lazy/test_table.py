@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from dpol.studies.paper2.lazy.rates import RATES, rates_table
-from dpol.studies.paper2.lazy.study import STUDY
 from dpol.studies.study import Facts
 
 
@@ -31,7 +30,7 @@ def test_stated_rates_by_hand() -> None:
 def test_the_table_of_rates_has_formulas_and_values_at_the_sizes_of_the_run(name: str) -> None:
     sizes = [(1000, 300, 4.0), (1000, 300, 0.5), (20, 300, 0.5), (20, 7, 0.5)]
     rows = pd.DataFrame(2 * sizes, columns=["T", "d", "epsilon"]).sample(frac=1, random_state=1)
-    table = rates_table({name: rows}, STUDY.settings.model_construct(), Facts({}, False, 0.9))
+    table = rates_table({name: rows}, Facts({}, False, 0.9))
     first, *values = table.sections
     ((_, formulas),) = first.groups[0].lines
     assert [cell.text for cell in formulas[:-1]] == [rate.formula for rate in RATES[name]]

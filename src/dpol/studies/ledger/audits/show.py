@@ -5,6 +5,7 @@ from dpol.studies.study import Section, TableSpec
 SECTIONS = (
     Section(
         name="audits",
+        package="dpol.studies.ledger.audits",
         chapter="privacy",
         title="Attacks on the mechanisms",
         about="Mechanisms are attacked. The success of an attack gives a lower bound on the true"

@@ -5,6 +5,7 @@ from dpol.studies.study import Section, TableSpec
 SECTIONS = (
     Section(
         name="claims",
+        package="dpol.studies.ledger.claims",
         chapter="claims",
         about="Each statement that a computation can check, the computed value, and the verdict.",
         results=("claims",),

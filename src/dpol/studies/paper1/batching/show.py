@@ -6,6 +6,7 @@ from dpol.studies.study import FigureSpec, Section, TableSpec
 SECTIONS = (
     Section(
         name="batching",
+        package="dpol.studies.paper1.batching",
         chapter="first",
         title="Figure 1 and Table 1: amplified privacy and regret",
         about="RW-AdaBatch repeats its action while its leader is far ahead. Somebody who"

@@ -6,6 +6,7 @@ from dpol.studies.study import FigureSpec, Section, TableSpec
 SECTIONS = (
     Section(
         name="convex",
+        package="dpol.studies.paper2",
         chapter="second",
         title="Table 1: convex losses",
         about="L2P for online convex optimisation on a ball, as in"

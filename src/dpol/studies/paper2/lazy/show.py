@@ -6,6 +6,7 @@ from dpol.studies.study import FigureSpec, Section, TableSpec
 SECTIONS = (
     Section(
         name="lazy",
+        package="dpol.studies.paper2",
         chapter="second",
         title="Table 1 and Figure 1: experts",
         about="L2P rarely redraws its action, and hides the reason. The study measures the"
