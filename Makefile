@@ -50,7 +50,7 @@ test-ledger: $(VENV)/.dev ## test the ledger of claims, the audits and all seeds
 test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist load $(DOCS_TESTS)
 
-test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run, and make fail, on Slurm (9 minutes; Debian, as root)
+test-slurm: $(VENV)/.dev $(VENV)/.cluster ## run jobs on Slurm, and make some fail (9 minutes; Debian, as root)
 	tests/slurm/install.sh
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal tests/slurm
 

@@ -13,7 +13,7 @@ import pytest
 
 from dpol.core import randomness
 from dpol.studies.ledger.claims import compute as study
-from dpol.studies.ledger.claims.core import Check, Finding
+from dpol.studies.ledger.claims.core import ClaimCheck, Finding
 
 SEED = 1
 """Root seed of the ledger and of everything whose seeds are compared with it."""
@@ -40,11 +40,11 @@ def recording(uses: Uses, user: str) -> Iterator[None]:
         yield
 
 
-def compute() -> tuple[dict[str, list[Finding]], Uses, dict[str, set[Check]]]:
+def compute() -> tuple[dict[str, list[Finding]], Uses, dict[str, set[ClaimCheck]]]:
     """Compute all findings by statement, the uses of their seeds, and what found them."""
     findings: dict[str, list[Finding]] = defaultdict(list)
     uses: Uses = defaultdict(list)
-    found_by: dict[str, set[Check]] = defaultdict(set)
+    found_by: dict[str, set[ClaimCheck]] = defaultdict(set)
     with recording(uses, "claims"):
         for check in chain.from_iterable(study.CHECKS.values()):
             for finding in check(SEED):

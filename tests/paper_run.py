@@ -12,7 +12,7 @@ from dpol.data.stream import GainStream
 from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
-from dpol.studies.games.settings import Games, Report, Suite
+from dpol.studies.games.settings import GamesSettings, Report, Suite
 from dpol.studies.games.study import runs_of
 from dpol.studies.study import Facts
 from game_tables import joined, suite
@@ -24,7 +24,7 @@ SUITES: dict[str, Any] = {
     "central": {"algorithms": ["tree-ftpl-min-noise", "tree-ftpl-min-regret"]},
 }
 # The trees are not in the report.
-MAIN = Games(suites=SUITES, report=Report(algorithms=["rw-meta"]), plays_table_2=True)
+MAIN = GamesSettings(suites=SUITES, report=Report(algorithms=["rw-meta"]), plays_table_2=True)
 VARIANT = {"algorithm": "rw-meta", "label": "careful", "exploration_floor": 0.5}
 VARIED = MAIN.model_copy(update={"suites": MAIN.suites | {"varied": Suite(algorithms=[VARIANT])}})
 FACTS = Facts(

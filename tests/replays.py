@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from dpol.data.stream import GainStream
-from dpol.studies.games.collect import replay_rows
+from dpol.studies.games.replay import replay_rows
 from dpol.studies.games.scores import Played, PlayedSuite
-from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.study import Facts
 from game_tables import joined, suite
 
@@ -52,7 +52,7 @@ def played_in(suites: Sequence[PlayedSuite]) -> list[Played]:
     return [played for suite in suites for played in suite.played]
 
 
-MAIN = Games(report=Report(algorithms=[*LOCAL, *FREE]), seed=SEED)
+MAIN = GamesSettings(report=Report(algorithms=[*LOCAL, *FREE]), seed=SEED)
 
 
 def facts_of(stream: GainStream, levels: Mapping[str, float] = LEVELS) -> Facts:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.data.settings import Stream
-from dpol.experts.registry import place_of
+from dpol.experts.registry import simplicity_of
 from dpol.show.table import Table, TableCell
 from dpol.studies.games.levels import keeps_level
 from dpol.studies.games.names import META, TABLE_2
@@ -36,7 +36,7 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "last_period": pd.Timestamp("2023-06-04"),
         "algorithm": algorithm,
         "family": algorithm,
-        "simplicity": place_of(changes.get("family", algorithm)),
+        "simplicity": simplicity_of(changes.get("family", algorithm)),
         "shown_as": changes.get("family", algorithm),
         "sees": "raw" if changes.get("model", "local") != "local" else "noisy",
         "exhibit": f"{TABLE_2}{META}" * ((algorithm, "noise" in changes) == (META, False)),

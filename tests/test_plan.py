@@ -63,6 +63,7 @@ JOBS = (
         ("show.reported", [False, False, True]),
         ("studies.games.study", [False, True, False]),
         ("studies.games.collect", [False, True, False]),
+        ("studies.games.replay", [False, True, False]),
         ("studies.games.show", [False, False, True]),
         ("studies.paper1.drawn", [False, False, True]),
         ("studies.paper1.table_2", [False, False, True]),

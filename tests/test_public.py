@@ -122,7 +122,7 @@ def test_gains_need_the_stream_that_was_played(random_stream):
 def test_a_source_without_a_seed_is_refused(random_stream, make_noisy):
     with pytest.raises(ValueError, match="RawGains has no seed; pass one"):
         dpol.play(dpol.TreeFTPL(), dpol.RawGains(random_stream(3, 2), 1.0))
-    with pytest.raises(ValueError, match=r"no seed; make them by dpol\.privatize"):
+    with pytest.raises(ValueError, match=r"no seed; make them with dpol\.privatize"):
         dpol.play(dpol.RandomWalkFTPL(), make_noisy(np.zeros((1, 3, 2))))
 
 

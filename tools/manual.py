@@ -19,10 +19,10 @@ import jinja2
 
 from dpol.config.models import WHOLE
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.schemas import Column, Schema, shared_columns
+from dpol.core.schemas import ResultColumn, Schema, shared_columns
 from dpol.data.panel import DATA_SCHEMAS
 from dpol.experts.interface import LearnerBank
-from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, name_of
+from dpol.experts.registry import LEARNERS, REGISTRY, Registration, make_members, registered_name
 from dpol.noise import NOISES
 from dpol.studies.registry import load_studies
 from dpol.studies.study import schemas_in
@@ -211,7 +211,7 @@ def _shown(value: object) -> str:
     if isinstance(value, str):
         return f"`{value}`"
     if isinstance(value, LearnerBank):
-        return f"`{name_of(value, LEARNERS)}`"
+        return f"`{registered_name(value, LEARNERS)}`"
     return json.dumps(value) if isinstance(value, bool | int | float) else ""
 
 
@@ -231,7 +231,7 @@ def results() -> str:
     seen = Counter(column for table in tables for column in table.columns.items())
     titles = shared_columns()
     grouped = set().union(*titles.values())
-    shared: dict[str, Column] = {}
+    shared: dict[str, ResultColumn] = {}
     for (name, column), times in seen.most_common():
         if times > 1 or name in grouped:
             shared.setdefault(name, column)
@@ -246,7 +246,7 @@ def results() -> str:
     return _rendered("results.md", tables=described, common=lines, others=first)
 
 
-def _lines(columns: Mapping[str, Column]) -> dict[str, list[str]]:
+def _lines(columns: Mapping[str, ResultColumn]) -> dict[str, list[str]]:
     """Return the names of the columns with each meaning; ° marks cells that may be empty."""
     lines: dict[str, list[str]] = {}
     for name, column in columns.items():

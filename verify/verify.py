@@ -1,4 +1,4 @@
-"""Compare a cut of the experiments with the expected values: `dpol verify`.
+"""Compare a small subset of the experiments with recorded values: `dpol verify`.
 
 Runs the configs of this folder from nothing, on two cores and without network, in a temporary
 folder. Prints the claims of README.md and docs/ that the values confirm, the differences with their
@@ -25,7 +25,7 @@ import pandas as pd
 import yaml
 from dirty_table import DirtyTable
 
-from dpol.data.tables.raw_table import write_table
+from dpol.data.tables.raw_table import write_raw_table
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -104,7 +104,7 @@ def run_config(config: str, folder: Path) -> Path:
     """
     table = folder / "data" / "raw" / "dirty.csv.gz"
     table.parent.mkdir(parents=True, exist_ok=True)
-    write_table(DirtyTable(3).frame(), table)
+    write_raw_table(DirtyTable(3).frame(), table)
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
     where = ["--directory", folder, "--configfile", HERE / f"{config}.yaml"]
     base = f"results/verify-{config}"

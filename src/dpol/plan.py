@@ -26,11 +26,11 @@ from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.lock import hold
 from dpol.reruns.notes import (
     Note,
-    asked_anew,
     changed_files,
     note_of,
     noted_sums,
     read_notes,
+    reasons_to_rerun,
     set_times,
 )
 from dpol.studies.study import Point, Study
@@ -219,7 +219,7 @@ class Plan:
             release()
         return release if runs_jobs else None
 
-    def asked_anew(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
+    def reasons_to_rerun(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
         """Return how a job's request differs from the one that it answered, and its missing files.
 
         None if the job left no note. Snakemake by itself does not make a missing file again if no
@@ -233,7 +233,10 @@ class Plan:
         if note is None:
             return None
         gone = (it for it in note.wrote if not Path(self.folder, it).exists())
-        return [*(f"a missing file: {it}" for it in gone), *asked_anew(note, asked, self._noted)]
+        return [
+            *(f"a missing file: {it}" for it in gone),
+            *reasons_to_rerun(note, asked, self._noted),
+        ]
 
 
 def make_plan(

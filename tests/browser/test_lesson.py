@@ -13,9 +13,9 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.data.cleaning import clean_panel
 from dpol.data.stream import build_stream
-from dpol.data.tables.raw_table import read_table
-from dpol.studies.games.collect import replay_rows
-from dpol.studies.games.settings import Games, Report
+from dpol.data.tables.raw_table import read_raw_table
+from dpol.studies.games.replay import replay_rows
+from dpol.studies.games.settings import GamesSettings, Report
 from game_tables import joined, suite
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ def lesson_rows() -> pd.DataFrame:
     config = parse_experiment(BEYOND, "beyond.yaml").config
     dataset, label = config.dataset, next(iter(config.streams))
     file = ROOT / BEYOND["dataset"]["source"]["file"]
-    raw = read_table(file, dataset.needed_columns.needed(), dataset.format)
+    raw = read_raw_table(file, dataset.needed_columns.needed(), dataset.format)
     panel = clean_panel(raw, dataset, {label: config.streams[label]}).table
     stream = build_stream(panel, label, config.privacy.count_sensitivity, {})
     played = (
@@ -40,7 +40,7 @@ def lesson_rows() -> pd.DataFrame:
         for mu in MUS.values()
     )
     _, cells = joined(played)
-    main = Games(report=Report(algorithms=["rw-meta"]), seed=config.seed)
+    main = GamesSettings(report=Report(algorithms=["rw-meta"]), seed=config.seed)
     facts = dataclasses.replace(config.facts, levels=MUS)
     return replay_rows(cells, {label: stream}, main, facts)
 

@@ -10,7 +10,7 @@ import pytest
 from dpol.cli import main
 from dpol.cli.dataset import CHOICES
 from dpol.core.settings import Settings
-from dpol.data.settings import Cleaning
+from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import Format
 from pipeline import ROOT, Done, run, succeed
 

@@ -6,17 +6,17 @@ import pandas as pd
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.core.schemas import Column, Schema, read_frame, write_frame
+from dpol.core.schemas import ResultColumn, Schema, read_frame, write_frame
 
 SCHEMA = Schema(
     "toy",
     "One row per name.",
     {
-        "name": Column("text", "what it is called"),
-        "size": Column("whole", "how large it is", "beds"),
-        "share": Column("number", "what part", optional=True),
-        "open": Column("truth", "whether it is open"),
-        "day": Column("date", "when"),
+        "name": ResultColumn("text", "what it is called"),
+        "size": ResultColumn("whole", "how large it is", "beds"),
+        "share": ResultColumn("number", "what part", optional=True),
+        "open": ResultColumn("truth", "whether it is open"),
+        "day": ResultColumn("date", "when"),
     },
 )
 FRAME = pd.DataFrame(

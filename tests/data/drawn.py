@@ -17,9 +17,9 @@ from dpol.core.errors import DataError
 from dpol.data.cleaning import clean_panel
 from dpol.data.panel import PANEL, RULES, CleanPanel
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.setting_types import LookName
 from dpol.data.settings import Dataset, Stream
 from dpol.data.tables.raw_table import RawTable, raw_table
+from dpol.data.tables.setting_types import LookName
 
 FIELDS = ["state", "hospital", "week", "patients", "beds"]
 COLUMNS = {

@@ -26,7 +26,7 @@ from dpol.core.errors import FetchError
 from dpol.data import fetch as module
 from dpol.data.fetch import fetch_table
 from dpol.data.query import Query, must_fetch, query_for
-from dpol.data.settings import WebSource
+from dpol.data.sources import WebSource
 from dpol.data.tables.table_format import Format
 
 COLUMNS = ("hospital", "week", "state", "beds")

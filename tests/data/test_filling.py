@@ -20,7 +20,7 @@ from data.drawn import (
     week,
 )
 from dpol.data.question import Gain
-from dpol.data.settings import Cleaning
+from dpol.data.tables.settings import Cleaning
 
 
 def line_of(*cells: object) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from dpol.core.errors import DataError
 from dpol.data.gains import read_gains
-from dpol.data.settings import GainsSource
+from dpol.data.sources import GainsSource
 from dpol.data.stream import GainStream
 
 CSV = "day,low,high\n2024-01-01,0.1,0.9\n2024-01-02,0.25,1\n2024-01-05,0,7e-1\n"

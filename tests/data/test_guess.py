@@ -21,11 +21,11 @@ from dpol.config.experiment import load_experiment
 from dpol.core.errors import DataError
 from dpol.core.words import listed
 from dpol.data.cleaning import clean_table
+from dpol.data.counts import read_counts
+from dpol.data.guess import UnclearError, look_at
 from dpol.data.settings import Dataset
 from dpol.data.stream import GainStream, build_stream
-from dpol.data.tables.guess import UnclearError, look_at
 from dpol.data.tables.parse import parse_date
-from dpol.data.tables.raw_table import read_counts
 from dpol.data.tables.table_format import Format
 from tables_of_all_kinds import MAKERS, Kind
 
@@ -190,7 +190,7 @@ def test_the_format_is_seen_at_the_start_of_a_file(
     """A letter or line at its end is whole."""
     text = rows("d,town,sick,beds", *PLAIN, towns="ÄÄÄÄ ÖÖÖÖ ÜÜÜÜ")
     for length in range(20, 60, 3):
-        monkeypatch.setattr("dpol.data.tables.guess.START", length)
+        monkeypatch.setattr("dpol.data.guess.START", length)
         assert "encoding" not in looked(tmp_path / "t.csv", text, **TOLD)
     (tmp_path / "t.csv").write_bytes(text.encode("cp1252"))
     assert look_at(tmp_path / "t.csv", TOLD)["format"]["encoding"] == "cp1252"

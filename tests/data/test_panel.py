@@ -19,8 +19,8 @@ from dpol.data.panel import (
     SELECTIONS,
     CleanPanel,
     StreamReport,
-    provenance_of,
     provenance_of_stream,
+    provenance_of_table,
     read_panel,
     report_as_dict,
     report_as_markdown,
@@ -79,13 +79,13 @@ def test_the_provenance_has_the_record_of_the_fetch_if_it_is_of_this_table(tmp_p
     raw = tmp_path / "hhs.csv.gz"
     raw.write_bytes(b"content")
     facts = {"file": "hhs.csv.gz", "sha256": sha256(raw), "simulated": True}
-    assert provenance_of(str(raw), simulated=True) == facts
+    assert provenance_of_table(str(raw), simulated=True) == facts
     recorded = {"url": "https://data.example", "retrieved": "2024-05-01T00:00:00"}
     for record in (recorded, {**recorded, "sha256": "0" * 64}):
         write_json(raw.with_name("hhs.csv.gz.provenance.json"), record)
-        assert provenance_of(raw, simulated=True) == facts, "the table was replaced by hand"
+        assert provenance_of_table(raw, simulated=True) == facts, "the table was replaced by hand"
     write_json(raw.with_name("hhs.csv.gz.provenance.json"), recorded | {"sha256": sha256(raw)})
-    fetched = provenance_of(raw, simulated=True)["fetched"]
+    fetched = provenance_of_table(raw, simulated=True)["fetched"]
     assert fetched == recorded | {"sha256": sha256(raw)}
 
 

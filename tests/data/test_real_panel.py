@@ -10,7 +10,7 @@ from data.drawn import counts, dataset, streams
 from dpol.data.cleaning import clean_panel, clean_table
 from dpol.data.panel import IDLE_READ
 from dpol.data.settings import Dataset
-from dpol.data.tables.raw_table import read_table
+from dpol.data.tables.raw_table import read_raw_table
 from pipeline import ROOT
 
 TABLE = ROOT / "data/hospitals/hospitals-15-states-2021-01-01--2022-07-29.parquet"
@@ -28,7 +28,7 @@ def test_the_table_that_comes_with_dpol_is_the_one_of_the_results() -> None:
     digest = hashlib.sha256(TABLE.read_bytes()).hexdigest()
     assert digest == "1d9a8c1471ac389004a67be9c735808c4f03226eb3afdacc8b19a5f5dd0dd088"
     rules = dataset(COLUMNS, case_factor=7, min_total_cases=100)
-    raw = read_table(TABLE, rules.needed_columns.needed())
+    raw = read_raw_table(TABLE, rules.needed_columns.needed())
     panel = clean_panel(raw, rules, streams(NM=["NM"], PA=["PA"], CA=["CA"])).table
     digest = hashlib.sha256(panel.to_csv(index=False).encode()).hexdigest()
     assert digest == "e4be70a146f1421344e7c6b1b536a720e3a1a55c2a499e938cfbe96c9abba21c"

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dpol.core.errors import DataError
-from dpol.data.tables.raw_table import RawTable, read_table, write_table
+from dpol.data.tables.raw_table import RawTable, read_raw_table, write_raw_table
 
 COLUMNS = ("a", "b")
 """Control characters, which are read as `?`; tabs and line breaks are kept."""
@@ -36,11 +36,11 @@ class Files:
 
     def csv(self, content: bytes, name: str = "t.csv") -> RawTable:
         (self.folder / name).write_bytes(content)
-        return read_table(self.folder / name, COLUMNS)
+        return read_raw_table(self.folder / name, COLUMNS)
 
     def parquet(self, columns: dict[str, object]) -> RawTable:
         pq.write_table(pa.table(columns), self.folder / "t.parquet")
-        return read_table(self.folder / "t.parquet", COLUMNS)
+        return read_raw_table(self.folder / "t.parquet", COLUMNS)
 
     def refused(self, content: bytes, name: str = "t.csv") -> str:
         """Return the message for bytes that are not a table, without the path that starts it."""
@@ -92,7 +92,7 @@ def test_a_file_without_a_table_is_refused_with_the_remedy(
 ) -> None:
     assert files.refused(content, name).startswith(message)
     with pytest.raises(DataError, match="no such file; put the table there or change dataset"):
-        read_table(files.folder)
+        read_raw_table(files.folder)
 
 
 def flipped(content: bytes, place: int) -> bytes:
@@ -146,7 +146,7 @@ def test_missing_columns_are_named_beside_those_that_exist(tmp_path: Path, name:
     frame.to_csv(tmp_path / "t.csv", index=False)
     frame.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(DataError) as caught:
-        read_table(tmp_path / name, ["a", "capacity", "period"])
+        read_raw_table(tmp_path / name, ["a", "capacity", "period"])
     assert "no column named capacity, period; it has a, beds, week. Name" in str(caught.value)
 
 
@@ -170,16 +170,16 @@ def test_all_types_of_parquet_are_read_as_text(files: Files, values: object, exp
 
 def test_columns_of_lists_are_no_part_of_a_parquet_table(files: Files) -> None:
     pq.write_table(pa.table({"a": [[1, 2]], "b": [1]}), files.folder / "t.parquet")
-    assert [*read_table(files.folder / "t.parquet").cells] == ["b"]
+    assert [*read_raw_table(files.folder / "t.parquet").cells] == ["b"]
 
 
 def test_a_written_table_is_read_back_and_has_equal_bytes_for_equal_cells(tmp_path: Path) -> None:
     cells, made = pd.DataFrame({"a": ['x,"y', "é\nz"], "b": ["01", ""]}), set[bytes]()
     for _ in range(2):
-        write_table(cells, tmp_path / "t.csv.gz")
+        write_raw_table(cells, tmp_path / "t.csv.gz")
         made.add((tmp_path / "t.csv.gz").read_bytes())
     assert len(made) == 1
-    assert text(read_table(tmp_path / "t.csv.gz", COLUMNS).cells) == text(cells)
+    assert text(read_raw_table(tmp_path / "t.csv.gz", COLUMNS).cells) == text(cells)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 
 from data.drawn import PLAIN, clean, dataset, line, refused, row, rows, streams
 from dpol.data.cleaning import clean_panel
-from dpol.data.settings import Cleaning
 from dpol.data.tables.parse import parse_cells, parse_date, parse_numbers
-from dpol.data.tables.raw_table import read_table
+from dpol.data.tables.raw_table import read_raw_table
+from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import Format
 
 FORMATS = [
@@ -176,7 +176,7 @@ def test_a_german_spreadsheet_is_read_with_its_keys(tmp_path: Path, encoding: st
     (tmp_path / "t.csv").write_bytes(GERMAN.replace("\n", "\r\n").encode(encoding))
     form = Format(**KEYS, encoding=encoding.removesuffix("-sig"))
     rules = dataset(NAMES)
-    raw = read_table(tmp_path / "t.csv", rules.needed_columns.needed(), form)
+    raw = read_raw_table(tmp_path / "t.csv", rules.needed_columns.needed(), form)
     assert raw.cells.index.tolist() == [2, 3, 4, 5]
     panel = clean_panel(raw, rules, streams(S=["all"]))
     assert line(panel, "Köln", "count") == [4.5, 5.5]
@@ -188,13 +188,13 @@ def test_numbers_and_dates_of_parquet_need_no_keys(tmp_path: Path) -> None:
     frame = pd.DataFrame({"n": [1.125, 16.5], "day": pd.to_datetime(["2021-01-04"] * 2)})
     frame["whole"] = 20210104
     frame.assign(text=["1,5", "1.125"]).to_parquet(tmp_path / "t.parquet")
-    raw = read_table(tmp_path / "t.parquet", None, Format(**KEYS))
+    raw = read_raw_table(tmp_path / "t.parquet", None, Format(**KEYS))
     assert raw.cells.index.tolist() == [1, 2]
     assert parse_numbers(raw.cells["n"], raw.formats["n"]).tolist() == [1.125, 16.5]
     assert parse_numbers(raw.cells["text"], raw.formats["text"]).tolist() == [1.5, 1125]
     assert parse_date(raw.cells["day"][1], raw.formats["day"]) == datetime.date(2021, 1, 4)
     for form, expected in ((Format(date="YYYYMMDD"), datetime.date(2021, 1, 4)), (Format(), None)):
-        raw = read_table(tmp_path / "t.parquet", None, form)
+        raw = read_raw_table(tmp_path / "t.parquet", None, form)
         assert parse_date(raw.cells["whole"][1], raw.formats["whole"]) == expected
 
 

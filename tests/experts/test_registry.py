@@ -35,7 +35,7 @@ from dpol.experts.registry import (
     label_of,
     make_members,
     modules_of,
-    place_of,
+    simplicity_of,
 )
 from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import CENTRAL_NOISES, NOISES, privatize
@@ -270,8 +270,8 @@ def test_the_registry_is_ordered_and_unknown_names_are_last():
     assert [*REGISTRY] == [*named, *(bank for bank in file["learners"] if bank not in named)]
     banks = [name for name, block in file["algorithms"].items() if block == "bank"]
     assert all(REGISTRY[bank] is LEARNERS[bank] for bank in banks)
-    assert [place_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
-    assert place_of("my.package:Mine") == place_of("") == len(REGISTRY)
+    assert [simplicity_of(name) for name in REGISTRY] == [*range(len(REGISTRY))]
+    assert simplicity_of("my.package:Mine") == simplicity_of("") == len(REGISTRY)
 
     order = ["persistence", "cautious-mean", "rw-ftpl", "random-effects", "ridge", "rw-meta", "l2p"]
-    assert sorted(order, key=place_of) == order
+    assert sorted(order, key=simplicity_of) == order

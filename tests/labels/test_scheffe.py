@@ -73,7 +73,7 @@ def share_of_errors(sender, selector, rounds, replicates=40_000):
     # Replicates share a generator, which draws one after the other.
     shared = SimpleNamespace(generators=(np.random.default_rng(1),) * replicates)
     object.__setattr__(sender, "select", selector.select)
-    return int(sender.play(game, SimpleNamespace(clients=shared)).sum()), replicates
+    return int(sender.selected(game, SimpleNamespace(clients=shared)).sum()), replicates
 
 
 @pytest.mark.parametrize(("epsilon", "rounds"), [(0.5, 31), (1.0, 26), (1.5, 31)])

@@ -146,14 +146,14 @@ def constant_game(selector):
 def test_a_selection_depends_on_the_seed_and_on_its_own_generator_only(name):
     selector = selector_of(name, epsilon=0.3)
     game, generators = constant_game(selector), coins()
-    whole = selector.play(game, generators)
+    whole = selector.selected(game, generators)
     assert whole.shape == (R,)
-    np.testing.assert_array_equal(selector.play(game, coins()), whole)
-    others = [selector.play(game, coins(seed)).tolist() for seed in range(2, 8)]
+    np.testing.assert_array_equal(selector.selected(game, coins()), whole)
+    others = [selector.selected(game, coins(seed)).tolist() for seed in range(2, 8)]
     assert any(other != whole.tolist() for other in others)
     for r in range(R):
         one = LabelGenerators(coins().nature.of([r]), coins().clients.of([r]))
-        alone = selector.play(dataclasses.replace(game, law=game.law[[r]]), one)
+        alone = selector.selected(dataclasses.replace(game, law=game.law[[r]]), one)
         assert alone.tolist() == [whole[r]]
 
 

@@ -14,7 +14,7 @@ from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, play_rounds
-from dpol.lazy.leaders import LEADERS, play_blocks, play_leaders
+from dpol.lazy.leaders import NOISY_LEADERS, play_blocks, play_leaders
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.gaussian_dp import implied_mu
@@ -57,7 +57,7 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
         assert switched[r] == sum(a != b for a, b in itertools.pairwise(actions))
 
 
-@pytest.mark.parametrize("algorithm", LEADERS)
+@pytest.mark.parametrize("algorithm", NOISY_LEADERS)
 def test_games_together_are_those_alone(algorithm):
     """The noise is the same at every level."""
     losses, mus = gaps(17), [0.5, 5.0]

@@ -10,7 +10,7 @@ import lazy_plain as plain
 import replicates
 from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
-from dpol.lazy.transform import LazyParameters, advance, play, start
+from dpol.lazy.transform import LazyParameters, advance, play_measure, start
 from dpol.lazy.weights import PairedWeights, WeightsMeasure
 
 NORMALISERS = (2.0, 1.0)
@@ -48,9 +48,9 @@ def test_replicates_with_losses_of_their_own_play_as_if_alone(shadow):
     losses = PairedLosses(tuple(GapLosses(200, 5, 0.2, 7, r) for r in range(6)))
     parameters = LazyParameters(3, 0.4, 0.1, shadow=shadow)
     coins = partial(replicate_generators, 3, ("paired",), purpose="coins")
-    together = play(PairedWeights(5, 0.4), parameters, losses, coins(replicates=range(6)))
+    together = play_measure(PairedWeights(5, 0.4), parameters, losses, coins(replicates=range(6)))
     for r, sequence in enumerate(losses.sequences):
-        alone = play(WeightsMeasure(5, 0.4), parameters, sequence, coins(replicates=[r]))
+        alone = play_measure(WeightsMeasure(5, 0.4), parameters, sequence, coins(replicates=[r]))
         assert [part[r] for part in together] == [part[0] for part in alone]
 
 

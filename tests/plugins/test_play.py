@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import dpol
-from dpol.core.errors import AlgorithmError
+from dpol.studies.games.compute import AlgorithmError
 from dpol.studies.games.scores import Played
 from game_tables import suite
 from pipeline import ROOT, fail, run, write_config

@@ -22,7 +22,7 @@ from dpol.report.provenance import Params, Provenance
 from dpol.report.record import CONFIG, CRATE
 from dpol.reruns.notes import Note, checksums, write_note
 from dpol.show.rendering import render
-from dpol.show.table import Group, Section, Table, TableCell
+from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.studies.answer.league import league_table
 from dpol.studies.answer.privacy_utility import answer_table
 from dpol.studies.ledger.audits.drawn import audits_table
@@ -207,7 +207,7 @@ def write_run(folder: Path) -> None:
     for figure in (it for section, _ in shown for it in section.figures):
         (folder / f"figures/{figure.name}.svg").write_text(SVG)
     group = Group("", (("μ = 1", (TableCell(ODD, ("note",)),)),))
-    section = Section("New Mexico", "n = 2", (group,))
+    section = TableSection("New Mexico", "n = 2", (group,))
     tables = {
         table.name: Table(
             caption=f"Of {table.name}",

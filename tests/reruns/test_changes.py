@@ -151,7 +151,7 @@ def planned(plan: Plan) -> list[str]:
     runs = set() if page else {"page"}
     for name, read in INPUTS.items():
         before, output = [RUN / it for it in read], RUN / name
-        if plan.asked_anew(str(log(name)), asked(params(name))) != []:
+        if plan.reasons_to_rerun(str(log(name)), asked(params(name))) != []:
             before.append(ASKED)
         made = output.stat().st_mtime if output.exists() else page
         if any(it.exists() and it.stat().st_mtime > made for it in before):

@@ -22,7 +22,6 @@ from dpol.reruns.job import job_log
 from dpol.reruns.lock import hold
 from dpol.reruns.notes import (
     asked,
-    asked_anew,
     changed_files,
     check_notes,
     checksums,
@@ -30,6 +29,7 @@ from dpol.reruns.notes import (
     note_of,
     noted_sums,
     read_notes,
+    reasons_to_rerun,
 )
 from pipeline import run, succeed
 
@@ -58,7 +58,7 @@ def write(file: Path, text: str) -> Path:
 def anew(params: Any = PARAMS) -> list[str] | None:
     notes = read_notes(FOLDER)
     note = notes.get(note_of(LOG))
-    return None if note is None else asked_anew(note, asked(params), noted_sums(notes))
+    return None if note is None else reasons_to_rerun(note, asked(params), noted_sums(notes))
 
 
 class Model(BaseModel):
@@ -180,7 +180,7 @@ def test_a_job_fails_where_what_it_reads_changed_while_it_ran(file: Path, texts:
     params = PARAMS | {"contents": {"t.csv": sha256(write(Path("t.csv"), "1"))}}
     with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], params):
         [write(file, text) for text in texts]
-    assert error_in(LOG).startswith(f"error: changed while this job ran: {file}; the same")
+    assert error_in(LOG).startswith(f"error: changed while this job ran: {file}; run the same")
     assert anew() is None
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from dpol.core.spreadsheets import spreadsheet_text
-from dpol.core.words import escape_markdown
+from dpol.core.safe_text import escape_markdown, spreadsheet_text
 from dpol.show.rendering import render, to_csv, write_table
-from dpol.show.table import Column, Group, Section, Table, TableCell, number, one_section
+from dpol.show.table import Column, Group, Table, TableCell, TableSection, number, one_section
 
 NASTY = "A & B_<c>% | [d] {e} $x^2$ #1 ~ \\ `f` *g*"
 
@@ -31,8 +30,8 @@ def table(title: str = "NM", *, grouped: bool = True) -> Table:
         corner=("stream", "noise", "privacy") if grouped else ("stream", "privacy"),
         headers=("a", "b †"),
         sections=(
-            Section(title, "n = 2", groups),
-            Section("PA", "n = 3", (Group("plain", (whole,)),)),
+            TableSection(title, "n = 2", groups),
+            TableSection("PA", "n = 3", (Group("plain", (whole,)),)),
         ),
         footers=("±: half width", "†: ours"),
         numbers=pd.DataFrame(),

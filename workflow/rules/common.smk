@@ -5,7 +5,7 @@ from functools import cache
 from types import SimpleNamespace
 
 from dpol.core.errors import DpolError
-from dpol.core.words import HOLDS_RAW_COUNTS
+from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.notes import asked as as_asked, digest
@@ -96,7 +96,8 @@ def asked(rule, **over):
         if not workflow.is_main_process:  # what a job's own process is told to run, it runs
             return local(ASKED)
         begin()
-        for it in (differing := plan.asked_anew(*job_of(rule, **dict(wildcards.items())))) or []:
+        differing = plan.reasons_to_rerun(*job_of(rule, **dict(wildcards.items())))
+        for it in differing or []:
             whys = it, (rule, it.partition(": ")[0])
             if told.isdisjoint(whys):
                 logger.info(f"{rule} will run again because of {it}", extra={"rerun": True})

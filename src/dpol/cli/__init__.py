@@ -14,7 +14,7 @@ from dpol import __version__
 from dpol.core.errors import ConfigError, DpolError, UsageError
 from dpol.core.extras import missing
 from dpol.core.options import drop_output
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 
 # Commands import what they need when they run, so Ctrl-C gives one line from the start.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between, path
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 
 if TYPE_CHECKING:
     import pandas as pd

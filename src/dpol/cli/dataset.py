@@ -114,11 +114,11 @@ def new_dataset(options: argparse.Namespace) -> None:
     from dpol.core.files import write_text
     from dpol.core.logs import LOGGER
     from dpol.data.cleaning import clean_table
+    from dpol.data.guess import UnclearError, look_at
     from dpol.data.panel import in_warning
     from dpol.data.second_look import DoubtError
-    from dpol.data.setting_types import TABLES
     from dpol.data.stream import build_stream
-    from dpol.data.tables.guess import UnclearError, look_at
+    from dpol.data.tables.setting_types import TABLES
     from dpol.show.pages import load_template
 
     table = Path(options.name)

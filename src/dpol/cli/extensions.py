@@ -52,7 +52,7 @@ def _check(options: argparse.Namespace) -> int:
     from dpol.checks.check import check
     from dpol.core.errors import UsageError
     from dpol.core.plugins import is_installed
-    from dpol.core.words import printable
+    from dpol.core.safe_text import printable
 
     module, _, named = options.name.partition(":")
     try:

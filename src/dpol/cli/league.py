@@ -11,7 +11,7 @@ from pathlib import Path
 from dpol.cli.pipeline import config_named, snakemake_words
 from dpol.core.options import Commands, add_command
 from dpol.core.rounding import percent
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 
 _LEAGUE = """\
 Play an algorithm among all those of a config, and print the league: every system at every privacy

@@ -58,7 +58,7 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
         run, games = games["run"], _checked(league)
         if games["run"] != run:
             raise UsageError(f"{league} is of another run, {games['run']}; move it away")
-    noises = noises_for(member)
+    noises = noises_to_play(member)
     games["suites"][member.label] = {"noises": noises, "algorithms": [entry]}
     if member.algorithm.model != "none":
         games["comparison"] = {"ours": {"algorithm": member.label, "noise": noises[-1]}}
@@ -68,7 +68,7 @@ def write_league(config: Path, entry: Any, league: Path) -> str:
     return str(games["run"])
 
 
-def noises_for(member: Member) -> list[str]:
+def noises_to_play(member: Member) -> list[str]:
     """Return the paper's noise and ours, or the first noise that the algorithm can read."""
     fit = [it for it in NOISES if not [*unfit_noises([member], [it])]]
     return [it for it in (ISOTROPIC.name, CAPACITY.name) if it in fit] or fit[:1]

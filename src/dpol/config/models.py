@@ -22,7 +22,7 @@ from dpol.privacy.settings import Mu
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.games.exhibits import plays_table_2
 from dpol.studies.games.names import PAPER_NOISE
-from dpol.studies.games.settings import Games, MemoryName, Report, Suite
+from dpol.studies.games.settings import GamesSettings, MemoryName, Report, Suite
 from dpol.studies.registry import load_studies
 from dpol.studies.study import Facts, PlanFacts, Study, reading_label
 
@@ -208,9 +208,9 @@ class Config(Settings):
         )
 
     @property
-    def games(self) -> Games:
+    def games(self) -> GamesSettings:
         """Settings of the main experiment, taken from the top level of the config."""
-        return Games(
+        return GamesSettings(
             suites=self.suites,
             keep_rounds=self.keep_rounds,
             report=self.report,

@@ -57,7 +57,7 @@ def check_whole(name: str, value: object, least: int = 1) -> None:
 
 
 def real_array(name: str, values: Any) -> NDArray[np.float64]:
-    """Return numbers as an array of float64, copied; of none is a part left out.
+    """Copy numbers to float64; refuse any that would lose a part.
 
     Raises:
         ValueError: a number is masked, complex, or true or false.

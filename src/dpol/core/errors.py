@@ -86,10 +86,6 @@ class DataError(DpolError):
     """A data file or table breaks a rule."""
 
 
-class AlgorithmError(DpolError):
-    """An algorithm of another package fails while a run plays it."""
-
-
 class FetchError(DpolError):
     """A dataset could not be fetched."""
 

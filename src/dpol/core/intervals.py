@@ -7,7 +7,7 @@ number (Bonferroni). They cover the randomness of the runs on the given data, no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 NORMAL_90, NORMAL_95 = 1.6448536269514722, 1.96
 """Half-widths of a 90% and a 95% normal interval, in standard deviations."""
-ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
-"""Verdicts on a difference."""
-AHEAD, BEHIND = "ahead at this reading", "behind at this reading"
-"""Verdicts on a difference that numbers which nobody measured may decide."""
 
 
 def student_factor(confidence: float, comparisons: int, replicates: int) -> float:
@@ -193,45 +189,3 @@ def share_interval(successes: int, trials: int, confidence: float) -> tuple[floa
     error = (1 - confidence) / 2
     below = 1 - float(clopper_pearson_upper(trials - successes, trials, error))
     return below, float(clopper_pearson_upper(successes, trials, error))
-
-
-def verdict_on(difference: float, half: float) -> str:
-    """Return `above`, `equal` or `below` 0 if the whole interval is, otherwise `undecided`.
-
-    >>> verdict_on(1.0, 0.5), verdict_on(-1.0, 0.5), verdict_on(1.0, 1.5), verdict_on(0.0, 0.0)
-    ('above', 'below', 'undecided', 'equal')
-    """
-    if difference - half > 0:
-        return ABOVE
-    if difference + half < 0:
-        return BELOW
-    return EQUAL if difference == half == 0 else UNDECIDED
-
-
-def at_this_reading(verdict: str) -> str:
-    """Return what a verdict is worth where numbers that nobody measured may decide it.
-
-    >>> at_this_reading("above"), at_this_reading("undecided")
-    ('ahead at this reading', 'undecided')
-    """
-    return {ABOVE: AHEAD, BELOW: BEHIND}.get(verdict, verdict)
-
-
-def verdicts_on(
-    differences: Iterable[float], halves: Iterable[float], depends: Iterable[bool]
-) -> list[str]:
-    """Return a verdict on each difference; empty where there is none (not a number).
-
-    Args:
-        differences: the differences.
-        halves: half-widths of their intervals.
-        depends: whether numbers that nobody measured may decide them.
-
-    >>> verdicts_on([1.0, 1.0, math.nan], [0.5, 0.5, 0.5], [False, True, False])
-    ['above', 'ahead at this reading', '']
-    """
-    verdicts = []
-    for difference, half, reads in zip(differences, halves, depends, strict=True):
-        verdict = "" if math.isnan(difference) else verdict_on(difference, half)
-        verdicts.append(at_this_reading(verdict) if reads else verdict)
-    return verdicts

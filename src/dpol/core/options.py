@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """The parser's object to which a module adds its commands."""

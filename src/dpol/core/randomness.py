@@ -18,11 +18,11 @@ from dpol.core.arguments import check_whole
 
 Floats = NDArray[np.float64]
 """An array of float64."""
-Key = tuple[str | int | float, ...]
+SeedKey = tuple[str | int | float, ...]
 """The purpose of a generator, such as (stream, level)."""
 
 
-def seed_sequence(seed: int, key: Key) -> np.random.SeedSequence:
+def seed_sequence(seed: int, key: SeedKey) -> np.random.SeedSequence:
     """Return the seed sequence of a key: a child of the root seed, spawned by the key's hash.
 
     Numbers enter by their exact value and type, so 1 and 1.0 are different.
@@ -73,7 +73,7 @@ class ReplicateGenerators:
 
 
 def replicate_generators(
-    seed: int, key: Key, replicates: Iterable[int], purpose: str
+    seed: int, key: SeedKey, replicates: Iterable[int], purpose: str
 ) -> ReplicateGenerators:
     """Return generators for replicates, seeded by `key`, the replicate's number and the purpose.
 

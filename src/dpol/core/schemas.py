@@ -34,7 +34,7 @@ KINDS: Mapping[str, tuple[str, str, str]] = {
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """A column of a result table.
 
     Args:
@@ -63,7 +63,7 @@ class Schema:
 
     name: str
     about: str
-    columns: Mapping[str, Column]
+    columns: Mapping[str, ResultColumn]
     may_be_empty: bool = False
 
     def check(self, frame: pd.DataFrame, place: str) -> pd.DataFrame:
@@ -97,7 +97,7 @@ class Schema:
                 yield f"column {name}, row {int(empty.argmax())}, is empty"
 
 
-def _without_rows(columns: Mapping[str, Column]) -> pd.DataFrame:
+def _without_rows(columns: Mapping[str, ResultColumn]) -> pd.DataFrame:
     import pandas as pd
 
     types = {name: KINDS[column.kind][2] for name, column in columns.items()}
@@ -115,7 +115,7 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
     shared = shared_columns()
     schemas = {}
     for name, table in _load(path).items():
-        columns: dict[str, Column] = {}
+        columns: dict[str, ResultColumn] = {}
         for key, value in table["columns"].items():
             group = shared[key] if value is None else {key: value}
             columns |= {each: _column(path, each, parts) for each, parts in group.items()}
@@ -133,12 +133,12 @@ def _load(path: Path) -> dict[str, Any]:
     return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def _column(path: Path, name: str, parts: list[str]) -> Column:
+def _column(path: Path, name: str, parts: list[str]) -> ResultColumn:
     kind, meaning, unit = [*parts, ""][:3]
     optional, kind = kind.startswith("optional "), kind.removeprefix("optional ")
     if kind not in KINDS:
         raise ValueError(f"{path}, column {name}: {kind} is not one of {', '.join(KINDS)}")
-    return Column(kind, meaning, unit, optional)
+    return ResultColumn(kind, meaning, unit, optional)
 
 
 def unreadable(path: Path, error: Exception | str) -> DataError:

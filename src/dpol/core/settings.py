@@ -7,14 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from dpol.core.errors import Key, Text
 
@@ -34,8 +27,6 @@ Different = Annotated[list[Value], AfterValidator(all_different)]
 """Different values, perhaps none."""
 Several = Annotated[list[Value], Field(min_length=1), AfterValidator(all_different)]
 """One or more different values."""
-# The registry checks algorithms and says what is wrong; a second message here would repeat it.
-AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 
 
 MISSING = object()

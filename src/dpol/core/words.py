@@ -1,4 +1,4 @@
-"""Text helpers for messages."""
+"""Words of messages: numbers with their nouns, lists of names, and texts cut to a length."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ from collections.abc import Iterable
 
 LONGEST = 100
 """Number of characters of a cell that a message repeats."""
-HOLDS_RAW_COUNTS = "This folder holds your raw counts. Share nothing of it."
-"""Warning in runs whose counts are not public."""
 
 
 def shortened(text: str) -> str:
     """Cut a text that is too long for a message."""
     return text if len(text) <= LONGEST else text[:LONGEST] + "..."
-
-
-def printable(text: str) -> str:
-    """Replace control characters and line breaks of a text by question marks.
-
-    >>> printable("a\\x1b[31m b")
-    'a?[31m b'
-    """
-    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 def counted(number: int, what: str) -> str:
@@ -48,34 +37,7 @@ def listed(names: Iterable[str], most: int = 3) -> str:
     return f"{', '.join(some)} and {last}" if some else last
 
 
-def escape_markdown(text: str) -> str:
-    r"""Escape a text so that Markdown shows it as it is, in table cells too.
-
-    >>> print(escape_markdown("<b> a|b"))
-    \<b\> a\|b
-    """
-    return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")
-
-
 def short_repr(value: object, *parts: str) -> str:
     """Return a `repr` of an object from its parts, on one line."""
     inner = ", ".join(parts)
     return f"{type(value).__name__}({inner if len(inner) <= 130 else inner[:127] + '...'})"
-
-
-def unmeasured_in_words(periods: int, share: float, of: int, period: str = "period") -> str:
-    """Say in how many periods nobody measured the best number.
-
-    Args:
-        periods: number of these periods.
-        share: their share of the possible gain.
-        of: number of all periods.
-        period: what a period is called.
-
-    >>> unmeasured_in_words(13, 0.0893, of=67, period="week")
-    'in 13 of 67 weeks, with 9% of the possible gain, nobody measured the best number'
-    """
-    return (
-        f"in {periods} of {of} {period}s, with {100 * share:.0f}% of the possible gain, nobody"
-        " measured the best number"
-    )

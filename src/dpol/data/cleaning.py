@@ -19,6 +19,7 @@ from dpol.core.errors import DataError, Key, in_words, keyed
 from dpol.core.logs import LOGGER
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
+from dpol.data.counts import read_counts
 from dpol.data.filling import check_calendar, entities_seen_seldom, fill, refuse_zeroed, successions
 from dpol.data.panel import (
     IDLE,
@@ -27,20 +28,21 @@ from dpol.data.panel import (
     CleanPanel,
     Selection,
     StreamReport,
-    provenance_of,
+    provenance_of_table,
     report_as_dict,
 )
 from dpol.data.question import THE_PAPERS, Gain
 from dpol.data.second_look import SHOWN, Doubt, DoubtError, cells_named, rule, second_look
-from dpol.data.settings import Cleaning, Columns, Dataset, Stream
+from dpol.data.settings import Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
-from dpol.data.tables.parse import KINDS
-from dpol.data.tables.raw_table import RawTable, read_capacities, read_counts
+from dpol.data.tables.parse import CELL_KINDS
+from dpol.data.tables.raw_table import RawTable, read_capacities
+from dpol.data.tables.settings import Cleaning, Columns
 from dpol.data.typed_rows import drop_rows, read_rows
 
 _SOURCES = ["count_source", "capacity_source"]
-_OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in KINDS)]
+_OF_ROWS = ["identified_rows", *(f"{kind}_cases" for kind in CELL_KINDS)]
 
 
 def clean_table(
@@ -66,9 +68,9 @@ def clean_table(
         for text in unlike:
             LOGGER.warning("%s: %s", file, text)
         panel = replace(panel, warnings=(*panel.warnings, *unlike))
-    provenance = provenance_of(file, simulated=dataset.simulated)
+    provenance = provenance_of_table(file, simulated=dataset.simulated)
     for second in dataset.capacity_files:
-        provenance["capacities"] = provenance_of(second, simulated=dataset.simulated)
+        provenance["capacities"] = provenance_of_table(second, simulated=dataset.simulated)
     return panel, report_as_dict(panel, provenance)
 
 

@@ -19,10 +19,9 @@ import urllib3
 
 from dpol.core.errors import DataError, FetchError
 from dpol.core.files import atomic_path, locked, packed_file, remove_temporary, sha256, write_json
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 from dpol.data.query import Query
-from dpol.data.setting_types import Endpoint
-from dpol.data.settings import WebSource
+from dpol.data.sources import Endpoint, WebSource
 
 SILENCE = 60  # seconds: longest silence of a server
 SLOWEST = 1_000  # bytes per second, after that silence
@@ -31,7 +30,7 @@ MOST_MB = 2_000  # largest file, in MB (10^6 bytes)
 _PASSING = {202, 408, 429, *range(500, 600)}
 _WEB_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
 _HEADERS = {"Accept-Encoding": "identity", "Cache-Control": "no-cache"}
-Facts: TypeAlias = dict[str, Any]
+Reply: TypeAlias = dict[str, Any]
 
 
 def fetch_table(
@@ -86,7 +85,7 @@ class _BrokenError(Exception):
     """A failure that may pass, to be tried again; the text says why."""
 
 
-def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Facts:
+def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
     """Fetch the table from one endpoint, in several tries; return the facts of `_fetch_once`."""
     for pause in PAUSES:
         time.sleep(pause)
@@ -97,7 +96,7 @@ def _fetch(session: requests.Session, endpoint: Endpoint, query: Query, table: P
     raise FetchError(broken)
 
 
-def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Facts:
+def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, table: Path) -> Reply:
     """Try once to download a whole CSV file, plain or gzip.
 
     Returns:
@@ -107,7 +106,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
         _BrokenError: a failure that may pass, such as a body cut short.
         FetchError: the download fails, or is not a table with the columns.
     """
-    from dpol.data.tables.raw_table import read_table
+    from dpol.data.tables.raw_table import read_raw_table
 
     url, asked, total = str(endpoint.url), dict[str, str](), None
     if endpoint.kind == "socrata":
@@ -122,7 +121,7 @@ def _fetch_once(session: requests.Session, endpoint: Endpoint, query: Query, tab
     with _get(session, url, asked) as answer:
         _download(answer, endpoint.sha256, table)
     try:
-        rows = len(read_table(table, query.needed, query.form).cells)
+        rows = len(read_raw_table(table, query.needed, query.form).cells)
     except DataError as error:
         raise FetchError(str(error).removeprefix(str(table)).lstrip(",: ")) from None
     if total not in (None, rows):

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import DataError, Key, in_lines, keyed
 from dpol.core.words import counted, shortened
-from dpol.data.settings import Cleaning, Periods
+from dpol.data.settings import Periods
 from dpol.data.several_rows import HIDDEN
+from dpol.data.tables.settings import Cleaning
 
 SHOWN = 5
 """Number of rows that a message shows."""

@@ -14,11 +14,11 @@ import numpy as np
 from dpol.core.errors import DataError, Key, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted
-from dpol.data.settings import GainsSource
+from dpol.data.sources import GainsSource
 from dpol.data.stream import POSITIVE, GainStream
 from dpol.data.tables.bad_cells import BadCells, refuse_cells
 from dpol.data.tables.parse import bad_dates, parse_dates, parse_numbers, sign_remedies
-from dpol.data.tables.raw_table import read_table, refuse_columns, refuse_unnamed
+from dpol.data.tables.raw_table import read_raw_table, refuse_columns, refuse_unnamed
 from dpol.data.tables.table_format import DEFAULT, Format
 
 _MEND_GAINS = keyed(
@@ -40,7 +40,7 @@ def read_gains(
             a cell is empty, not a number or out of range; dates are not increasing; or there are
             fewer than two rounds or experts.
     """
-    raw = read_table(source.file, form=form)
+    raw = read_raw_table(source.file, form=form)
     present, top, rounds = list(raw.cells.columns), source.gain_range, len(raw.cells)
     refuse_columns(raw.file, source.others, present, Key(("dataset", "source")))
     experts = [name for name in present if name not in source.others]

@@ -19,7 +19,8 @@ from dpol.core.suggestions import nearest
 from dpol.core.words import counted, listed, shortened
 from dpol.core.yaml_files import read_yaml
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.settings import Dataset, LocalSource, Stream
+from dpol.data.settings import Dataset, Stream
+from dpol.data.sources import LocalSource
 from dpol.data.stream import GainStream, build_stream
 
 if TYPE_CHECKING:

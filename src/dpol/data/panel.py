@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import yaml
 
 from dpol.core.files import read_json, sha256
+from dpol.core.safe_text import escape_markdown
 from dpol.core.schemas import read_frame, read_schemas, write_frame
-from dpol.core.words import escape_markdown, unmeasured_in_words
 from dpol.data.query import record_of
-from dpol.data.stream import MANY_UNMEASURED, MAX_CARRY, SELECTION, SUMS
+from dpol.data.stream import MANY_UNMEASURED, MAX_CARRY, SELECTION, SUMS, unmeasured_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +151,7 @@ def read_panel(path: Path | str) -> pd.DataFrame:
     return read_frame(Path(path), PANEL)
 
 
-def provenance_of(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
+def provenance_of_table(raw_file: Path | str, *, simulated: bool) -> dict[str, Any]:
     """Return the provenance of a raw table: its checksum, and the record of its download."""
     raw_file = Path(raw_file)
     digest = sha256(raw_file)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.files import read_json
-from dpol.data.setting_types import columns_of
 from dpol.data.settings import Dataset
+from dpol.data.tables.setting_types import columns_of
 from dpol.data.tables.table_format import DEFAULT, Format
 
 

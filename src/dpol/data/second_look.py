@@ -25,10 +25,10 @@ import pandas as pd
 from dpol.core.errors import DataError, Key, Text, in_lines, keyed
 from dpol.core.randomness import Floats
 from dpol.core.words import counted, listed, shortened
-from dpol.data.setting_types import LookName
 from dpol.data.settings import Dataset
 from dpol.data.several_rows import HIDDEN, always_several, are_corrections, repeats
 from dpol.data.tables.parse import Flags, date_formats
+from dpol.data.tables.setting_types import LookName
 
 # A total equals the sum of others in this share of the periods, of which there are so many; what
 # else could be has a chance of 10^-3, or of 10^-9 where no exception leaves a doubt.

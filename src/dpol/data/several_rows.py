@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from dpol.data.settings import Cleaning
-from dpol.data.tables.parse import KINDS, OF_SUMS
+from dpol.data.tables.parse import CELL_KINDS, OF_SUMS
+from dpol.data.tables.settings import Cleaning
 
 FEW, FEW_SHARE, SCATTERED = 3, 0.1, 0.01
 """Largest number, and share, of entities and periods with several rows that are corrections, and
@@ -16,7 +16,7 @@ _PAIR = ["entity", "period"]
 HIDDEN = ["suppressed_counts", "hidden_sum_counts", "uncovered_counts"]
 """Rules of counts that nobody published."""
 _NUMBERS = ["time", "count", *HIDDEN, "capacity", "cases"]
-_OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*KINDS, *OF_SUMS)), "zero_capacities"]
+_OF_CAPACITIES = [*(f"{kind}_capacities" for kind in (*CELL_KINDS, *OF_SUMS)), "zero_capacities"]
 
 
 def one_row_each(rows: pd.DataFrame, rules: Cleaning) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -89,7 +89,7 @@ def _merge(rows: pd.DataFrame, rules: Cleaning) -> pd.DataFrame:
         days=pairs["days"].min(),
         capacity=capacity,
         cases=pairs["cases"].agg(rules.several_rows),
-        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in KINDS},
+        **{f"{kind}_cases": pairs[f"{kind}_cases"].sum() for kind in CELL_KINDS},
         **{column: indexed[column] & capacity.isna() for column in _OF_CAPACITIES},
     )
     return merged.reset_index().set_index(last.index)[last.columns]

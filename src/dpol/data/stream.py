@@ -256,6 +256,24 @@ def unmeasured_of(stream: GainStream) -> dict[str, Any]:
     return dict(stream.provenance.get(UNMEASURED, {"periods": 0, "share": 0.0}))
 
 
+def unmeasured_in_words(periods: int, share: float, of: int, period: str = "period") -> str:
+    """Say in how many periods nobody measured the best number.
+
+    Args:
+        periods: number of these periods.
+        share: their share of the possible gain.
+        of: number of all periods.
+        period: what a period is called.
+
+    >>> unmeasured_in_words(13, 0.0893, of=67, period="week")
+    'in 13 of 67 weeks, with 9% of the possible gain, nobody measured the best number'
+    """
+    return (
+        f"in {periods} of {of} {period}s, with {100 * share:.0f}% of the possible gain, nobody"
+        " measured the best number"
+    )
+
+
 def largest_change(
     person: float, published: Floats, *, read_as: float, least: float | None = None
 ) -> float:

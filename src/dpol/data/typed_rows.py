@@ -13,11 +13,11 @@ from dpol.core.errors import DataError, Key, keyed
 from dpol.core.randomness import Floats
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, shortened
-from dpol.data.settings import CapacityTable, Cleaning, Dataset, DayColumns
+from dpol.data.settings import Dataset
 from dpol.data.tables.bad_cells import BadCells, Texts, refuse_cells
 from dpol.data.tables.identifiers import refuse_alike
 from dpol.data.tables.parse import (
-    KINDS,
+    CELL_KINDS,
     SMALLEST_CAPACITY,
     Numbers,
     bad_dates,
@@ -29,6 +29,7 @@ from dpol.data.tables.parse import (
     without_time,
 )
 from dpol.data.tables.raw_table import RawTable, period_texts
+from dpol.data.tables.settings import CapacityTable, Cleaning, DayColumns
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
 SHOWN = 20
@@ -155,7 +156,7 @@ def read_rows(
         cases=rules.case_factor
         * sum(np.nan_to_num(_read_as(each, rules)) for each in of_cases or [count]),
     )
-    for kind in KINDS:
+    for kind in CELL_KINDS:
         table[f"{kind}_cases"] = sum((column.kinds == kind).astype(int) for column in of_cases)
     order = ["period", "entity", "group", "name"]
     return table.sort_values(order, kind="stable", ignore_index=True), left_out

@@ -93,7 +93,7 @@ def seeds_of(algorithm: AnyAlgorithm, source: Source) -> Seeds:
     """
     if isinstance(source, NoisyGains):
         if source.seeds is None:
-            raise ValueError("these noisy gains have no seed; make them by dpol.privatize")
+            raise ValueError("these noisy gains have no seed; make them with dpol.privatize")
         return source.seeds
     if source.seed is None:
         raise ValueError("RawGains has no seed; pass one: RawGains(stream, mu, seed=1)")

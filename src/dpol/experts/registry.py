@@ -14,14 +14,7 @@ from typing import Any
 
 from dpol.core.plugins import is_foreign, load_named, target_of
 from dpol.core.yaml_files import read_yaml
-from dpol.experts.interface import (
-    LABEL,
-    AnyAlgorithm,
-    LearnerBank,
-    Member,
-    check_class,
-    check_made,
-)
+from dpol.experts.interface import LABEL, AnyAlgorithm, LearnerBank, Member, check_class, check_made
 from dpol.experts.learners.joined import LearnerAlone
 
 
@@ -124,7 +117,7 @@ def regret_bounds() -> dict[str, tuple[str, str]]:
     return {name: (entry.regret, entry.against) for name, entry in REGISTRY.items() if entry.regret}
 
 
-def place_of(name: str) -> int:
+def simplicity_of(name: str) -> int:
     """Return the place of a registered name, the simplest first; others come last."""
     return [*REGISTRY].index(name) if name in REGISTRY else len(REGISTRY)
 
@@ -196,10 +189,10 @@ def label_of(algorithm: AnyAlgorithm) -> str:
     """
     if isinstance(algorithm, LearnerAlone):
         return algorithm.label
-    return name_of(algorithm, REGISTRY)
+    return registered_name(algorithm, REGISTRY)
 
 
-def name_of(made: object, known: Mapping[str, Registration]) -> str:
+def registered_name(made: object, known: Mapping[str, Registration]) -> str:
     """Return the name of the entry that could have made it and sets the most parameters.
 
     That is the name of its class if no entry could have.

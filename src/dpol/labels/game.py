@@ -15,8 +15,8 @@ import scipy
 
 from dpol.core.randomness import (
     Floats,
-    Key,
     ReplicateGenerators,
+    SeedKey,
     replicate_generators,
     replicate_numbers,
 )
@@ -104,7 +104,7 @@ class LabelGenerators:
 
 
 def label_generators(
-    seed: int, key: Key, replicates: int | Sequence[int], client: str
+    seed: int, key: SeedKey, replicates: int | Sequence[int], client: str
 ) -> LabelGenerators:
     """Return the generators of a game; learners with the same key get the same labels.
 

@@ -85,7 +85,7 @@ class ScheffeTournament:
         """Client that answers whether the label is in a Scheffé set."""
         return ScheffeClient(self.hypotheses, self.terms.epsilon)
 
-    def play(self, game: LabelGame, generators: LabelGenerators) -> Ints:
+    def selected(self, game: LabelGame, generators: LabelGenerators) -> Ints:
         """Return the (R,) hypotheses that are selected after all rounds of a game."""
         chances = self.client.chances(game.laws.transpose(1, 0, 2))[0]
         laws = (chances / len(chances)).reshape(-1, len(game.laws)).T[game.law]

@@ -17,7 +17,7 @@ from .transform import LazyParameters as LazyParameters
 from .transform import LazyState as LazyState
 from .transform import Measure as Measure
 from .transform import advance as advance
-from .transform import play as play
+from .transform import play_measure as play_measure
 from .transform import start as start
 from .weights import PairedWeights as PairedWeights
 from .weights import WeightsMeasure as WeightsMeasure

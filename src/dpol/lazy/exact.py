@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from dpol.core.randomness import Floats
 from dpol.lazy.transform import LazyParameters
 
-Rows = NDArray[np.int64]
-
 
 def output_laws(sums: Floats, law: LazyParameters) -> Floats:
     """Return the (N, d^S) distributions of (x_1, ..., x_S); x_S varies fastest."""
@@ -96,7 +94,7 @@ def neighbours(
     rest: int,
     values: Sequence[float],
     largest_change: float = 1.0,
-) -> tuple[Floats, list[tuple[Rows, Rows]]]:
+) -> tuple[Floats, list[tuple[NDArray[np.int64], NDArray[np.int64]]]]:
     """Return loss sequences and the pairs of sequences that differ in one round.
 
     These are all (N, rest, n_experts) sequences of batch sums from `values`; and for each of the

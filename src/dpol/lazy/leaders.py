@@ -24,7 +24,7 @@ def play_leaders(
     Each replicate draws its noise once; every game adds it, scaled to its mu.
 
     Args:
-        algorithm: name in `LEADERS`.
+        algorithm: name in `NOISY_LEADERS`.
         losses: losses of each replicate.
         mus: mu of each game.
         generators: one for each replicate.
@@ -32,7 +32,7 @@ def play_leaders(
     T, d = losses.sequences[0].n_rounds, losses.sequences[0].n_experts
     total, switches = np.empty((2, len(mus), generators.n_replicates))
     (sums,) = losses.parts(T)
-    _, draw = LEADERS[algorithm]
+    _, draw = NOISY_LEADERS[algorithm]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
         for g, mu in enumerate(mus):
@@ -65,7 +65,7 @@ def matrix_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
     return np.concatenate([np.zeros((1, d)), after[:-1]])
 
 
-LEADERS: Mapping[str, tuple[str, Callable[[int, int, np.random.Generator], Floats]]] = {
+NOISY_LEADERS: Mapping[str, tuple[str, Callable[[int, int, np.random.Generator], Floats]]] = {
     "tree-ftpl-min-noise": ("Gaussian noise on tree-aggregated prefix sums", tree_noise),
     "mf-ftpl": ("Gaussian noise on factorised sums (normalised square root)", matrix_noise),
 }

@@ -58,7 +58,7 @@ def least_objective(
     accountant: Accountant = "sound",
     largest_batch: int | None = None,
 ) -> Chosen:
-    """Return the candidate with the least objective, over a geometric grid of batch sizes.
+    """Return the candidate with the smallest objective, over a geometric grid of batch sizes.
 
     Args:
         n_rounds: T, the number of rounds.
@@ -121,7 +121,7 @@ def choose_parameters(
     accountant: Accountant = "sound",
     largest_batch: int | None = None,
 ) -> AccountedParameters:
-    """Return the (B, eta, p) of least objective whose accounted epsilon is at most `epsilon`.
+    """Return the (B, eta, p) with the smallest objective and an accounted epsilon up to `epsilon`.
 
     epsilon = inf gives multiplicative weights without privacy (B = 1, p = 0). Ours, not in the
     paper.
@@ -193,7 +193,7 @@ class Goal:
         return math.log(self.n_experts) / eta + a * eta + b * eta**2
 
     def best_eta(self, batch_size: int) -> float:
-        """Return the eta of least objective without privacy, by bisection on the derivative."""
+        """Return the eta with the smallest objective without privacy, by bisection on its slope."""
         a, b = self.stability(batch_size)
         low, high = 1e-12, 1.0
 
@@ -219,7 +219,7 @@ class Goal:
         )
 
     def reached(self, largest_batch: int | None) -> AccountedParameters:
-        """Return the parameters of least objective; see `choose_parameters`."""
+        """Return the parameters with the smallest objective; see `choose_parameters`."""
         if math.isinf(self.epsilon):
             return self.at(1, self.best_eta(1), 0.0)
         return least_objective(

@@ -155,7 +155,7 @@ def advance(
     )
 
 
-def play(
+def play_measure(
     measure: Measure, parameters: LazyParameters, losses: Losses, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
     """Play a whole game; return the (R,) total losses and the (R,) redraws of x.

@@ -112,7 +112,7 @@ class Guarantee:
         return {**columns, **carried, "noise_memory": self.memory}
 
     def as_row(self) -> dict[str, Any]:
-        """Return the whole record as columns; what a guarantee lacks is not a number."""
+        """Return the whole record as columns; missing fields are NaN."""
         epsilon, delta = self.epsilon_delta or (math.nan, math.nan)
         columns = {**self.as_columns(), **self.stay_columns()}
         return {**columns, "guaranteed_epsilon": epsilon, "guaranteed_delta": delta}

@@ -18,8 +18,7 @@ from rocrate.rocrate import ROCrate
 
 from dpol.config.models import Config
 from dpol.core.files import sha256
-from dpol.core.words import HOLDS_RAW_COUNTS
-from dpol.data.settings import Dataset
+from dpol.data.settings import HOLDS_RAW_COUNTS, Dataset
 from dpol.report.data import read_source
 from dpol.report.provenance import Provenance
 from dpol.report.record import CODE, CONFIG

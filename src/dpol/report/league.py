@@ -10,7 +10,7 @@ from itertools import product
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.config.league import noises_for
+from dpol.config.league import noises_to_play
 from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
@@ -23,7 +23,7 @@ from dpol.studies.comparison.standings import standings
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import score_tables
-from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.summary import join_jobs
 from dpol.studies.study import Facts, schemas_in
 
@@ -89,7 +89,7 @@ def league(
     scores, cells = join_jobs(jobs)
     titles, simulated = {stream.label: stream.label}, bool(stream.provenance.get("simulated"))
     facts = Facts(titles, simulated, confidence, levels={f"mu-{mu:g}": mu for mu in levels})
-    settings = Games(report=Report(algorithms=labels, confidence=confidence))
+    settings = GamesSettings(report=Report(algorithms=labels, confidence=confidence))
     played = results_from(scores, cells, {stream.label: stream}, settings, facts)
     asked = {stream.label: ""}
     point = StandingsPoint(ours=None, questions=asked, apart=False, confidence=confidence)
@@ -101,4 +101,4 @@ def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]
     """Return the noises and levels of an algorithm; one without privacy plays without noise."""
     if member.algorithm.model == "none":
         return [(NO_NOISE, math.inf)]
-    return [*product(noises_for(member), levels)]
+    return [*product(noises_to_play(member), levels)]

@@ -14,8 +14,8 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
 from dpol.core.files import write_json, write_text
-from dpol.core.words import HOLDS_RAW_COUNTS
 from dpol.data.panel import last_warnings
+from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.report.chapters import Chapter, Part, Picture
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source

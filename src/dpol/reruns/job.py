@@ -16,7 +16,7 @@ from dpol.core.versions import loaded_versions
 from dpol.reruns.code_hashes import code_of_job, files_of_job
 from dpol.reruns.notes import Note, Sums, asked, checksums, note_of, write_note
 
-_AGAIN = "the same command goes on from here"
+_AGAIN = "run the same command again to continue"
 
 
 @contextmanager

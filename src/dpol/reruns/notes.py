@@ -192,7 +192,7 @@ def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, Set) else to_jsonable_python(value)
 
 
-def asked_anew(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str]:
+def reasons_to_rerun(note: Note, now: Mapping[str, str], noted: Mapping[str, str]) -> list[str]:
     """Return how a job's request differs from the one that it answered, and its changed files.
 
     The order counts: a table has the streams in the order of the config.

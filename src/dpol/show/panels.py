@@ -28,6 +28,8 @@ from dpol.show.looks import BAND, GREY, Look
 
 WIDTH = 6.6
 """Width of all panels on a page, in inches."""
+NAME_LINE = 0.13
+"""Height of a panel for each line of the names beside it, in inches."""
 GUESSES = "privacy: an attacker’s right guesses about one person, at most (a coin: 50%)"
 """Name of an axis set by `set_guesses`."""
 FEW = 2
@@ -50,7 +52,7 @@ short: Callable[[float], str] = "{:g}".format
 
 
 @dataclass(frozen=True, kw_only=True)
-class Label:
+class LineLabel:
     """Name of a line, to be written to the right of its panel."""
 
     ax: Axes
@@ -75,14 +77,14 @@ class Panels:
     figure: Figure
     grid: Any
     axes: list[Axes]
-    labels: list[Label] = field(default_factory=list)
+    labels: list[LineLabel] = field(default_factory=list)
     below: list[Text] = field(default_factory=list)
     captions: list[str] = field(default_factory=list)
 
     def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
         """Name the line that ends at (x, y), to the right of its panel."""
         x, y = end
-        self.labels.append(Label(ax=ax, end=(x, y), text=text, colour=colour))
+        self.labels.append(LineLabel(ax=ax, end=(x, y), text=text, colour=colour))
 
     def find(self, finding: str) -> None:
         """Write the finding of the figure, a sentence, as its title and alternative text."""

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpol.core.files import write_text
-from dpol.core.spreadsheets import spreadsheet_text
-from dpol.core.words import escape_markdown
+from dpol.core.safe_text import escape_markdown, spreadsheet_text
 from dpol.show.latex import to_latex
 from dpol.show.pages import load_template
 from dpol.show.table import Table

@@ -70,7 +70,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Section:
+class TableSection:
     """Groups that belong together."""
 
     title: str
@@ -101,7 +101,7 @@ class Table:
     caption: str
     corner: tuple[str, ...]
     headers: tuple[Column | str, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[TableSection, ...]
     footers: tuple[str, ...] = ()
     numbers: pd.DataFrame = field(compare=False, repr=False)
     filtered: str = ""
@@ -129,9 +129,9 @@ class Table:
 
 def one_section(
     lines: Iterable[Line], title: str = "", note: str = "", *, cited: bool = False
-) -> Section:
+) -> TableSection:
     """Return a section of one group."""
-    return Section(title, note, (Group("", tuple(lines), cited),))
+    return TableSection(title, note, (Group("", tuple(lines), cited),))
 
 
 def number(value: float, text: str | None = None) -> TableCell:

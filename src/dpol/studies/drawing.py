@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpol.core.schemas import read_frame
 from dpol.data.question import Gain
-from dpol.data.settings import Columns
+from dpol.data.tables.settings import Columns
 from dpol.studies.registry import EVERY_RUN, PACKAGES
 from dpol.studies.study import Facts, Frames, Section, schemas_in
 

@@ -90,7 +90,7 @@ def write_results(
         write_frame(frames[name], path)
 
 
-def read_rows(files: Sequence[Path | str]) -> pd.DataFrame:
+def read_points(files: Sequence[Path | str]) -> pd.DataFrame:
     """Read a table of all points, in the order of the files."""
     import pandas as pd  # jobs that only play points need no pandas
 
@@ -120,7 +120,9 @@ def collect(study: Study, settings: Any, facts: Facts, files: FileLists) -> dict
     if own := getattr(import_module(study.collecting), "collect", None):
         frames = own(files, settings, facts)
     else:
-        frames = {name: read_rows(paths) for name, paths in files.items() if name in study.results}
+        frames = {
+            name: read_points(paths) for name, paths in files.items() if name in study.results
+        }
     schemas = schemas_in(study.package)
     return {
         name: schemas[name].check(frame, f"{study.name}: {name}") for name, frame in frames.items()

@@ -23,7 +23,7 @@ from dpol.studies.comparison.study import STUDY as STANDINGS
 from dpol.studies.drawing import drawn_of
 from dpol.studies.games.collect import results_from
 from dpol.studies.games.scores import PlayedSuite
-from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY as GAMES
 from game_tables import joined, suite
 from replays import stream_of
@@ -78,7 +78,7 @@ def texts_of(
     }
     labels = [label for each in specs.values() for label in each]
     report = Report(algorithms=labels)
-    main = Games(suites=suites, report=report)
+    main = GamesSettings(suites=suites, report=report)
     asked: dict[str, Any] = {
         "streams": {label: label.upper() for label in STREAMS},
         "levels": {level: LEVELS[level] for level in levels},

@@ -15,7 +15,7 @@ from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.studies.games.names import BEST_FIXED, ORACLE, UNIFORM
 from dpol.studies.games.scores import score_tables
-from dpol.studies.games.settings import Games, Report
+from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY
 from dpol.studies.games.summary import cumulative_curves, schema, summarize
 from dpol.studies.jobs import write_results
@@ -24,7 +24,7 @@ from game_tables import joined, suite_of
 from runs_by_hand import runs
 
 LEVELS = {"none": math.inf, "high": 0.5}
-MAIN = Games(report=Report(algorithms=["a"]))
+MAIN = GamesSettings(report=Report(algorithms=["a"]))
 FACTS = Facts(
     {"nm": "NM"},
     simulated=True,
@@ -57,7 +57,7 @@ def test_comparisons_count_the_shown_algorithms_and_all_linear_models(streams):
         for label, family in about.items()
     ]
     for algorithms in (["shown"], ["shown", "ridge-a"]):
-        main = Games(report=Report(algorithms=algorithms))
+        main = GamesSettings(report=Report(algorithms=algorithms))
         assert set(summary_of(played, streams, main)["ci_comparisons"]) == {4 * 3}
 
 
@@ -70,7 +70,7 @@ def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it(streams):
     ]
     report, several = Report(algorithms=["rw-meta"]), {"one": "One", "two": "Two"}
     for plays, questions, count in [(True, {}, 5), (True, several, 2), (False, {}, 2)]:
-        main = Games(report=report, plays_table_2=plays)
+        main = GamesSettings(report=report, plays_table_2=plays)
         rows = summary_of(played, streams, main, questions=questions)
         assert set(rows["ci_comparisons"]) == {count}
 

@@ -252,7 +252,7 @@ def test_the_row_of_a_selector_is_its_selection(setting):
             key = ("labels", setting.kind, 4, setting.M, 90, 1.0)
             coins = label_generators(5, key, own, f"{name} tv_average")
             masses = game.hypotheses.masses[0]
-            chosen = kind(game.hypotheses, learner.terms).play(game, coins)
+            chosen = kind(game.hypotheses, learner.terms).selected(game, coins)
             distances += [
                 plain.tv(masses[r % 4], masses[c]) for r, c in zip(own, chosen, strict=True)
             ]

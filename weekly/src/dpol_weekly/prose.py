@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dpol.core.rounding import rounded_up
-from dpol.core.words import counted, printable
+from dpol.core.safe_text import printable
+from dpol.core.words import counted
 from dpol.show.pages import load_template
 
 

@@ -13,8 +13,8 @@ from collections.abc import Collection
 from dpol.core.errors import DataError, Key, Text, in_lines
 from dpol.core.names import folded
 from dpol.core.words import shortened
-from dpol.data.settings import Cleaning
 from dpol.data.tables.bad_cells import Texts
+from dpol.data.tables.settings import Cleaning
 
 SHOWN = 10
 """Number of names that a message shows."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from dpol.core.errors import Key, Text, keyed
 from dpol.core.randomness import Floats
-from dpol.data.settings import Cleaning
 from dpol.data.tables.bad_cells import BadCells, Texts
+from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import (
     DATES,
     DEFAULT,
@@ -37,7 +37,7 @@ SMALLEST_CAPACITY = 1e-6
 """Smallest capacity above 0: the noise of a whole stream grows with 1 / capacity."""
 LOOK = " Or let dpol look at the table: dpol new dataset TABLE."
 """Remedy that finds the whole format at once."""
-KINDS = ("suppressed", "missing", "negative")
+CELL_KINDS = ("suppressed", "missing", "negative")
 """Kinds of cells without a number."""
 OF_SUMS = ("summed", "hidden_sum", "uncovered")
 """Kinds of suppressed cells beside sums: told by the sum; without a sum either; without a number of
@@ -132,7 +132,7 @@ class Numbers:
 
     def counters(self, column: str) -> dict[str, Flags]:
         """Return for each kind which cells are of it, by rule: `missing_counts`."""
-        return {f"{kind}_{column}": self.kinds == kind for kind in (*KINDS, *OF_SUMS)}
+        return {f"{kind}_{column}": self.kinds == kind for kind in (*CELL_KINDS, *OF_SUMS)}
 
     def from_sums(self, sums: Numbers, days: Floats, hidden_sum: float) -> Numbers:
         """Return averages, the suppressed ones told by their sums over the days reported.

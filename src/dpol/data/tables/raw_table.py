@@ -23,14 +23,13 @@ import numpy as np
 import pandas as pd
 
 from dpol.core.errors import DataError, Key, keyed
-from dpol.core.files import atomic_path, packed_file, sha256
-from dpol.core.shipped import way_back
+from dpol.core.files import atomic_path, packed_file
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import counted, listed, shortened
-from dpol.data.setting_types import Period, columns_of
-from dpol.data.settings import CapacityTable, Columns, Dataset, LocalSource
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.parse import date_formats, parse_date
+from dpol.data.tables.setting_types import Period, columns_of
+from dpol.data.tables.settings import CapacityTable, Columns
 from dpol.data.tables.table_format import DEFAULT, EITHER, Format
 
 MOST_MB = 2_000
@@ -39,13 +38,11 @@ LONGEST_CELL = 10_000_000
 """Largest number of characters of a cell."""
 MOST_CELLS = 10_000_000
 """Largest number of cells of a sheet, and of the columns that are read of a CSV table: some GB."""
-_SMALL = 50 * 10**6
-"""Size of a file, in bytes, below which dpol also reads columns that a config does not name."""
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
 SHOWN = 5  # rows in a message
 DELIMITERS = ",;\t|"
-Row = TypeVar("Row")
+AnyRow = TypeVar("AnyRow")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
 """Returns the columns to read of those that a table has; raises DataError if some are missing."""
 COLUMNS = Key(("dataset", "columns"))
@@ -53,7 +50,8 @@ COLUMNS = Key(("dataset", "columns"))
 WORKBOOKS = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of `.xlsx` and `.ods`, and of `.xls`."""
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
-_AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
+AGAIN = "get an intact copy of it; if dpol fetched it, delete it and run again"
+"""Remedy for a file that is damaged."""
 _LOOK = "let dpol look at the table: dpol new dataset TABLE"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that a terminal may obey."""
@@ -104,7 +102,7 @@ def _of_column(cells: Iterable[str], form: Format) -> Format:
 # ---- files --------------------------------------------------------------------------------------
 
 
-def read_table(
+def read_raw_table(
     path: Path | str,
     columns: Sequence[str] | None = None,
     form: Format = DEFAULT,
@@ -141,10 +139,10 @@ def read_table(
         cause = " ".join(str(error)[:200].split())
         raise DataError(
             f"{path}: cannot be read as a {path.suffix} file: {cause}. If it is damaged or cut"
-            f" short, {_AGAIN}; or give it the suffix of its format"
+            f" short, {AGAIN}; or give it the suffix of its format"
         ) from None
     if cells.empty:
-        raise DataError(f"{path}: has a header but no rows; {_AGAIN}")
+        raise DataError(f"{path}: has a header but no rows; {AGAIN}")
     return raw_table(str(path), cells, form)
 
 
@@ -176,7 +174,7 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
                     broken = DataError(
                         f"{path}, row {line}: has {counted(len(row), 'cell')}, but the header has"
                         f" {len(header)}. Quote cells that hold {form.delimiter!r} or a line break;"
-                        f" or, if the file is cut short here, {_AGAIN}; or, if notes stand below"
+                        f" or, if the file is cut short here, {AGAIN}; or, if notes stand below"
                         " the table, say how many such rows there are: ",
                         Key(("dataset", "format", "skip_last")),
                     )
@@ -190,13 +188,13 @@ def _read_csv(path: Path, form: Format, choose: Choice) -> pd.DataFrame:
                     raise _too_large(path, f"{MOST_CELLS:,} cells up to row {line:,}")
         except csv.Error as error:
             line = form.skip_rows + reader.line_num
-            raise DataError(f"{path}, row {line}: is not CSV: {error}; {_AGAIN}") from None
+            raise DataError(f"{path}, row {line}: is not CSV: {error}; {AGAIN}") from None
     return pd.DataFrame(dict(zip(wanted, columns.values(), strict=True)), [*lines], dtype=str)
 
 
-def _without_last(rows: Iterable[Row], number: int) -> Iterator[Row]:
+def _without_last(rows: Iterable[AnyRow], number: int) -> Iterator[AnyRow]:
     """Yield all rows but the last ones."""
-    held = deque[Row]()
+    held = deque[AnyRow]()
     for row in rows:
         held.append(row)
         if len(held) > number:
@@ -327,7 +325,7 @@ def _in_sign(number: str, form: Format) -> str:
     return (number + "0" if EITHER.fullmatch(number) else number).replace(".", form.decimal_sign)
 
 
-def write_table(cells: pd.DataFrame, path: Path | str) -> None:
+def write_raw_table(cells: pd.DataFrame, path: Path | str) -> None:
     """Write a table of text as `.csv.gz`, with equal bytes for equal tables."""
     with atomic_path(path) as temporary, packed_file(temporary) as packed:
         packed.write(cells.to_csv(index=False, lineterminator="\n").encode())
@@ -355,7 +353,7 @@ def refuse_columns(
     more = [name for name in named if others is None or name in others]
     wanted = present if wanted is None else [*dict.fromkeys([*wanted, *more])]
     if not any(present):
-        raise DataError(f"{path}: holds no table; {_AGAIN}")
+        raise DataError(f"{path}: holds no table; {AGAIN}")
     if missing := [name for name in wanted if name not in present]:
         raise DataError(
             f"{path}: no column named {', '.join(missing)}; it has"
@@ -378,49 +376,6 @@ def refuse_unnamed(path: Path | str, present: Sequence[str]) -> None:
 
 
 # ---- layouts ------------------------------------------------------------------------------------
-
-
-def read_counts(file: Path | str, dataset: Dataset) -> RawTable:
-    """Read a table of counts of any layout as a long table; see `read_table`.
-
-    Raises:
-        DataError: the table cannot be read, or is not the one whose SHA-256 the source gives.
-    """
-    source, form, columns = dataset.source, dataset.format, dataset.needed_columns
-    pinned = source.sha256 if isinstance(source, LocalSource) and Path(file).exists() else None
-    if pinned and (digest := sha256(file)) != pinned:
-        raise DataError(
-            f"{file}: has SHA-256 {digest} instead of {pinned}, so it was changed;"
-            f" {way_back(str(file)) or _AGAIN}; or, if the change is meant, remove ",
-            keyed("{dataset.source.sha256}"),
-        )
-    large = Path(file).exists() and Path(file).stat().st_size >= _SMALL
-    others = columns.of_days() if large else None  # any column may tell rows apart
-    raw = without_notes(read_table(file, dataset.read_columns, form, others=others), form)
-    read = {
-        "counts": f"read as {dataset.cleaning.suppressed_value:g} (cleaning.suppressed_value)",
-        "capacities": "taken as missing",
-    }
-    costs = [
-        f"no column {', '.join(lacks)}: suppressed {what}, whose sums would tell most of them, are"
-        f" {read[what]}"
-        for what, days in (("counts", columns.count_days), ("capacities", columns.capacity_days))
-        if days and (lacks := [x for x in (days.sum, days.coverage) if x not in raw.cells])
-    ]
-    raw = replace(raw, changed=(*raw.changed, *(["; ".join(costs)] if costs else [])))
-    if dataset.rules.merges_rows:
-        raw = replace(raw, repeated=frozenset(raw.cells.index[raw.cells.duplicated()]))
-    if form.layout == "long":
-        return raw
-    if form.layout == "wide":
-        made, kept = columns.entity, columns_of(columns.period)
-    else:
-        made = str(columns.period)
-        kept = [name for name in columns.needed() if name not in (made, columns.count)]
-    named = [*dataset.cleaning.drop_where, *dataset.cleaning.keep]
-    dropped = [name for name in named if name not in (made, columns.count)]
-    kept = [*dict.fromkeys([*kept, *dropped])]
-    return _to_long(raw, form, kept, name=made, number=columns.count)
 
 
 def without_notes(raw: RawTable, form: Format) -> RawTable:
@@ -461,12 +416,12 @@ def read_capacities(columns: Columns) -> RawTable | None:
         return None
     kept = columns_of(second.period) if second.period else []
     if second.format.layout == "long":
-        return read_table(second.file, [second.entity, second.capacity, *kept], second.format)
-    raw = read_table(second.file, form=second.format)
-    return _to_long(raw, second.format, kept, name=second.entity, number=second.capacity)
+        return read_raw_table(second.file, [second.entity, second.capacity, *kept], second.format)
+    raw = read_raw_table(second.file, form=second.format)
+    return to_long(raw, second.format, kept, name=second.entity, number=second.capacity)
 
 
-def _to_long(
+def to_long(
     raw: RawTable, form: Format, kept: Sequence[str], *, name: str, number: str
 ) -> RawTable:
     """Convert a wide table to the long layout; each row keeps its number in the file.

@@ -17,13 +17,7 @@ import numpy as np
 
 from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
-from dpol.experts.interface import (
-    Actions,
-    LearnerBank,
-    LocalSetup,
-    Observation,
-    ReadsNoise,
-)
+from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation, ReadsNoise
 from dpol.experts.learners.typical_level import TypicalLevel, before_round_1
 from dpol.privacy.chains import Chains
 
@@ -294,29 +288,31 @@ class RandomEffectsBank(LearnerBank[RandomEffectsState]):
         # Shares of the parts that are left a round later, and variances that are added then.
         kept: list[Floats | float] = [1.0, self.persistence]
         added = {(1, 1): (1 - self.persistence**2) * old.stationary}
-        # Covariances of the parts and the gain, the gain's variance and its error.
-        with_gain = [pairs[0, 0] + pairs[0, 1], pairs[0, 1] + pairs[1, 1]]
-        variance = with_gain[0] + with_gain[1] + old.transient + noise**2
+        # Covariances of the parts and p + x, the gain's variance and its error.
+        with_signal = [pairs[0, 0] + pairs[0, 1], pairs[0, 1] + pairs[1, 1]]
+        variance = with_signal[0] + with_signal[1] + old.transient + noise**2
         error = above / scale - old.mean[0] - old.mean[1]
         if memory is not None:
             kept.append(known * memory.a + (1 - known))
             echo = known * (memory.a - memory.b)
             added[2, 2] = echo**2
-            with_gain.append(pairs[0, 2] + pairs[1, 2])
-            variance += noise * (2 * with_gain[2] + noise * pairs[2, 2])
+            with_signal.append(pairs[0, 2] + pairs[1, 2])
+            variance += noise * (2 * with_signal[2] + noise * pairs[2, 2])
             error -= noise * old.mean[2]
-            with_gain = [with_gain[i] + noise * pairs[i, 2] for i in range(3)]
         deviation = np.sqrt(variance)
         error /= deviation
         fit = -known * (0.5 * error**2 + np.log(scale * deviation))
-        # Covariances of the parts a round later and the error, which now has a variance of 1.
-        with_gain = [share * each for share, each in zip(kept, with_gain, strict=True)]
-        if memory is not None:
-            with_gain[2] += echo * noise
-        with_gain = [known / deviation * each for each in with_gain]
-        mean = tuple(kept[i] * old.mean[i] + with_gain[i] * error for i in range(len(kept)))
+        # Covariances of the parts a round later and the gain.
+        if memory is None:
+            next_with_gain = [kept[i] * with_signal[i] for i in range(2)]
+        else:
+            next_with_gain = [kept[i] * (with_signal[i] + noise * pairs[i, 2]) for i in range(3)]
+            next_with_gain[2] += echo * noise
+        # The same for the error, which now has a variance of 1.
+        with_error = [known / deviation * each for each in next_with_gain]
+        mean = tuple(kept[i] * old.mean[i] + with_error[i] * error for i in range(len(kept)))
         covariance = {
-            (i, j): kept[i] * kept[j] * pair - with_gain[i] * with_gain[j]
+            (i, j): kept[i] * kept[j] * pair - with_error[i] * with_error[j]
             for (i, j), pair in pairs.items()
         }
         for place, more in added.items():

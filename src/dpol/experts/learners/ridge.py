@@ -31,7 +31,7 @@ PENALTIES: Mapping[str, float] = {"weak": 0.1, "medium": 1.0, "strong": 10.0}
 _GRID_BITS = 36
 
 
-Sums = tuple[Floats, Floats]
+WindowSums = tuple[Floats, Floats]
 """The two (R, n) sums of a window: of gains, and of age times gain (age 1 = last round)."""
 
 
@@ -39,7 +39,7 @@ Sums = tuple[Floats, Floats]
 class RidgeState:
     """Sums of every window, the gains inside the longest window (oldest first), and their grid."""
 
-    sums: tuple[Sums, ...]
+    sums: tuple[WindowSums, ...]
     recent: tuple[Floats, ...]
     grid: float
 
@@ -111,7 +111,7 @@ class RidgeBank(LearnerBank[RidgeState]):
         state = RidgeState(tuple(sums), recent, state.grid)
         return state, actions.T.astype(np.int32, order="C")
 
-    def _scores(self, sums: Sums, window: int, rounds: int, out: Floats) -> Iterator[Floats]:
+    def _scores(self, sums: WindowSums, window: int, rounds: int, out: Floats) -> Iterator[Floats]:
         """Yield (R, n) scores for each penalty, in `out`: proportional to its predictions."""
         total, aged = sums
         for penalty in self.penalties.values():
@@ -120,8 +120,8 @@ class RidgeBank(LearnerBank[RidgeState]):
 
 
 def _slide(
-    old: Sums, window: int, gains: Floats, recent: tuple[Floats, ...], spare: Floats
-) -> Sums:
+    old: WindowSums, window: int, gains: Floats, recent: tuple[Floats, ...], spare: Floats
+) -> WindowSums:
     """Return the sums one round later; `recent` holds earlier gains, oldest first."""
     # Increment all ages, add the new round at age 1, drop the round that reaches age w + 1.
     total = old[0] + gains

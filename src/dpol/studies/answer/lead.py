@@ -8,16 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.intervals import ABOVE, AHEAD, BEHIND, BELOW
 from dpol.core.rounding import fixed
-from dpol.core.words import unmeasured_in_words
-from dpol.data.stream import MANY_UNMEASURED
+from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import groups_of, names_ours, system_title
 from dpol.studies.drawing import PageFacts
 from dpol.studies.games.levels import headline_level, ordered_levels
 from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL
 from dpol.studies.study import Facts
+from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW
 
 _WORDS = {
     ABOVE: "above",
@@ -53,7 +52,7 @@ def leads_of(standings: pd.DataFrame, facts: PageFacts) -> list[Lead]:
     more than the best fixed choice, and what privacy costs there.
 
     Args:
-        standings: the table, of which the first group of rows is told.
+        standings: the table; the lead describes its first group.
         facts: facts of the run.
     """
     title, rows = _first_group(standings, facts)
@@ -170,7 +169,7 @@ def _decision(rules: Mapping[float, Row], facts: PageFacts) -> str:
 
 
 def _unit(facts: PageFacts) -> tuple[float, str]:
-    """Return how many of the unit of the count are a gain of 1, and the words for it."""
+    """Return how many units of the count make a gain of 1, and the words for it."""
     if facts.columns is None:
         return 100.0, f"hundredths of a gain a {facts.period}"
     count, capacity = facts.columns.called("count"), facts.columns.called("capacity")

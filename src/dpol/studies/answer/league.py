@@ -15,7 +15,7 @@ from dpol.core.words import counted, listed
 from dpol.show import footers, panels
 from dpol.show.looks import BLACK, GREY
 from dpol.show.names import OURS
-from dpol.show.table import Group, Section, Table, TableCell
+from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
 from dpol.studies.games.levels import ordered_levels
@@ -50,7 +50,9 @@ def league_table(frames: Frames, facts: Facts) -> Table:
         corner=("data", "promise", "system"),
         headers=(*map(mu_title, mus), *last),
         sections=tuple(
-            Section(title, "", tuple(_groups(rows.dropna(subset="gain_share"), mus, beside, last)))
+            TableSection(
+                title, "", tuple(_groups(rows.dropna(subset="gain_share"), mus, beside, last))
+            )
             for title, rows in groups_of(standings, facts).items()
         ),
         footers=tuple(_footers(standings, beside, facts)),

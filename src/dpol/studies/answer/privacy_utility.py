@@ -19,12 +19,11 @@ from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import REFERENCES
 from dpol.show.names import OURS
-from dpol.show.table import Line as TableLine
-from dpol.show.table import Table, TableCell, number, one_section
+from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import (
     STRONGEST,
-    Line,
+    SystemLine,
     attacked,
     groups_of,
     lines_of,
@@ -39,8 +38,6 @@ from dpol.studies.games.names import OURS as OUR_ROLE
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
-_NAME = 0.13
-"""Height of a line of a name, in inches."""
 COLUMNS = [
     "question", "stream", "system", "algorithm", "noise", "model", "sees", "level", "mu",
     "right_guesses", "gain_share", "gain_share_half_width", "named_right",
@@ -64,7 +61,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
         titles = sized_titles(facts.streams, standings[standings["stream"] != ""])
         groups = {title: standings[standings["stream"] == it] for it, title in titles.items()}
     alone = len(groups) == 1
-    height = max(3.2, 0.5 + _NAME * (2 - alone) * (len(lines) + 1))
+    height = max(3.2, 0.5 + panels.NAME_LINE * (2 - alone) * (len(lines) + 1))
     size = (panels.WIDTH - 0.4 if alone else 3.1), height
     with panels.panels(len(groups), 3, size, Y_LABEL, width=facts.width, shared="y") as drawn:
         for ax, (title, rows) in zip(drawn.axes, groups.items(), strict=True):
@@ -95,7 +92,7 @@ def _draw_panel(
     drawn: panels.Panels,
     ax: Axes,
     rows: pd.DataFrame,
-    lines: Sequence[Line],
+    lines: Sequence[SystemLine],
     facts: Facts,
     fixed: str,
 ) -> None:
@@ -131,7 +128,7 @@ def points_of(rows: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
     return points[["place", "gain_share", "gain_share_half_width"]]
 
 
-def _finding(line: Line, rows: pd.DataFrame, where: str, facts: Facts, *, best: bool) -> str:
+def _finding(line: SystemLine, rows: pd.DataFrame, where: str, facts: Facts, *, best: bool) -> str:
     """Say what a system keeps at the weakest and the strictest level that it keeps.
 
     Args:
@@ -194,7 +191,7 @@ def level_title(mu: float) -> str:
     return mu_title(mu) + f" ({best_guess(mu):.0%})" * (mu < math.inf)
 
 
-def _lines(rows: pd.DataFrame, lines: Sequence[Line], mus: Sequence[float]) -> Iterator[TableLine]:
+def _lines(rows: pd.DataFrame, lines: Sequence[SystemLine], mus: Sequence[float]) -> Iterator[Line]:
     for line in lines:
         of_level = {row["mu"]: row for row in line.among(rows).to_dict("records")}
         if not of_level:
@@ -210,7 +207,7 @@ def _lines(rows: pd.DataFrame, lines: Sequence[Line], mus: Sequence[float]) -> I
         yield name, (*[fixed] * len(mus), TableCell("—"))
 
 
-def _share(row: Any, column: str, line: Line) -> TableCell:
+def _share(row: Any, column: str, line: SystemLine) -> TableCell:
     if row is None or math.isnan(row[column]):
         return TableCell("—")
     notes = tuple[str, ...]()

@@ -17,7 +17,7 @@ from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.show import footers, panels
 from dpol.show.looks import GREY, Look, looks_of
 from dpol.show.names import OURS, marked, name_of
-from dpol.show.table import Column, Group, Section, Table, TableCell
+from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title, power
 from dpol.studies.comparison.promises import PURE, SAME, promises_of
 from dpol.studies.study import Facts, Frames
@@ -92,7 +92,7 @@ def promises_table(frames: Frames, facts: Facts) -> Table:
                 lines.append((marked(name.long, name.ours), tuple(line)))
             groups.append(Group(promise_in_words(same, promise), tuple(lines)))
         size = f"best guess {100 * best_guess(mu):.1f}%"
-        sections.append(Section(mu_title(mu), size, tuple(groups)))
+        sections.append(TableSection(mu_title(mu), size, tuple(groups)))
     headers = [
         Column(f"{counted(weeks, 'week')}, {reader}", "%") for weeks in stays for reader in readers
     ]

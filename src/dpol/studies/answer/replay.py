@@ -50,7 +50,7 @@ def replay_intro(replay: pd.DataFrame, summary: pd.DataFrame, facts: PageFacts) 
     """Introduce the run that is replayed, and tell what is left out.
 
     Args:
-        replay: table of `dpol.studies.games.collect.replay_rows`.
+        replay: table of `dpol.studies.games.replay.replay_rows`.
         summary: summary of the run.
         facts: facts of the run.
     """
@@ -90,7 +90,7 @@ def replay_data(
     order of `names`: the shown ones in the order of the stream, then the ones merely chosen.
 
     Args:
-        replay: table of `dpol.studies.games.collect.replay_rows`.
+        replay: table of `dpol.studies.games.replay.replay_rows`.
         summary: summary of the run; it says which algorithms see noisy gains only.
         algorithms: labels of the report's algorithms, in its order.
         facts: facts of the run.

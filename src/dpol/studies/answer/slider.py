@@ -15,7 +15,7 @@ from dpol.studies.answer.lead import first_level
 from dpol.studies.answer.privacy_utility import level_title
 from dpol.studies.answer.systems import (
     STRONGEST,
-    Line,
+    SystemLine,
     groups_of,
     lines_of,
     share_text,
@@ -50,7 +50,9 @@ def answer_widget(frames: Frames, facts: PageFacts) -> Widget:
     return Widget(name="answer", data=data, values={"kind": kind})
 
 
-def _panel(rows: pd.DataFrame, lines: Sequence[Line], levels: Sequence[float]) -> dict[str, Any]:
+def _panel(
+    rows: pd.DataFrame, lines: Sequence[SystemLine], levels: Sequence[float]
+) -> dict[str, Any]:
     drawn = []
     for line in lines:
         of_level = {row["mu"]: row for row in line.among(rows).to_dict("records")}

@@ -10,13 +10,10 @@ from matplotlib.figure import Figure
 from dpol.show import panels
 from dpol.show.looks import GREY
 from dpol.show.words import mu_title
-from dpol.studies.answer.systems import Line, lines_of
+from dpol.studies.answer.systems import SystemLine, lines_of
 from dpol.studies.games.levels import headline_level
 from dpol.studies.games.names import OURS
 from dpol.studies.study import Facts, Frames
-
-_NAME = 0.13
-"""Height of a line of a name, in inches."""
 
 
 def draw_switches(frames: Frames, facts: Facts) -> Figure:
@@ -29,7 +26,7 @@ def draw_switches(frames: Frames, facts: Facts) -> Figure:
     standings, best = frames["standings"], frames["switches"]
     mu, lines = headline_level(facts.levels), lines_of(standings)
     places, alone = shown_switches(int(best["switches"].max())), len(facts.streams) == 1
-    size = (panels.WIDTH - 0.4 if alone else 3.1), max(3.2, 0.5 + 2 * _NAME * len(lines))
+    size = (panels.WIDTH - 0.4 if alone else 3.1), max(3.2, 0.5 + 2 * panels.NAME_LINE * len(lines))
     name, number = "regret, share of the possible gain", len(facts.streams)
     with panels.panels(number, 3, size, name, width=facts.width, shared="y") as drawn:
         for ax, (stream, title) in zip(drawn.axes, facts.streams.items(), strict=True):
@@ -69,7 +66,7 @@ def shown_switches(most: int) -> list[int]:
     return sorted({0, *(2**k for k in range(most.bit_length()) if 2**k < most), most})
 
 
-def regrets_of(line: Line, best: pd.DataFrame, mu: float) -> pd.DataFrame:
+def regrets_of(line: SystemLine, best: pd.DataFrame, mu: float) -> pd.DataFrame:
     """Return the regret of a system on a stream, as shares of the possible gain.
 
     Args:
@@ -92,7 +89,7 @@ def beaten_from(regrets: pd.DataFrame) -> float:
     return float(above["switches"].min()) if len(above) else math.inf
 
 
-def finding(line: Line, regrets: pd.DataFrame) -> str:
+def finding(line: SystemLine, regrets: pd.DataFrame) -> str:
     """Say from how many switches on a sequence surely gains more than a system."""
     least = beaten_from(regrets)
     if least == math.inf:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.rounding import percent
-from dpol.core.words import unmeasured_in_words
+from dpol.data.stream import unmeasured_in_words
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import NO_NOISE
 from dpol.show.footers import plus_minus
@@ -29,7 +29,7 @@ _THICK = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class SystemLine:
     """A line of the first figure: its name, look and rows of the standings that keep their level.
 
     Args:
@@ -49,7 +49,7 @@ class Line:
         return self.rows.loc[self.rows.index.isin(rows.index)]
 
 
-def lines_of(standings: pd.DataFrame) -> list[Line]:
+def lines_of(standings: pd.DataFrame) -> list[SystemLine]:
     """Return the baseline, the strongest rival, ours and the best with a curator, or all systems.
 
     The standings say which row is the strongest rival of a level. The best curator is chosen in
@@ -65,7 +65,7 @@ def names_ours(standings: pd.DataFrame) -> bool:
     return bool((standings["role"] == OURS).any())
 
 
-def _named(rows: pd.DataFrame) -> list[Line]:
+def _named(rows: pd.DataFrame) -> list[SystemLine]:
     raw = rows[(rows["model"] == "central") & (rows["mu"] < math.inf)]
     best = _best(raw)
     parts = {
@@ -92,17 +92,17 @@ def _named(rows: pd.DataFrame) -> list[Line]:
         if name == CURATOR:
             what = f"sees raw numbers, {what}, the best in hindsight"
         look = replace(looks[algorithm], dashes=dashes, width=width)
-        lines.append(Line(name=name, look=look, rows=own, explained=f"{name}: {what}"))
+        lines.append(SystemLine(name=name, look=look, rows=own, explained=f"{name}: {what}"))
     return lines
 
 
-def _all(rows: pd.DataFrame) -> list[Line]:
+def _all(rows: pd.DataFrame) -> list[SystemLine]:
     """Return a line per algorithm of the report; those of a curator and without privacy are last.
 
     Lines of curators are dashed, and those without privacy grey.
     """
     rows = rows[rows["shown_as"] != ""]
-    looks, lines = looks_of(rows["shown_as"]), list[tuple[bool, float, Line]]()
+    looks, lines = looks_of(rows["shown_as"]), list[tuple[bool, float, SystemLine]]()
     strictest = rows["mu"].min()
     for label, own in rows.groupby("shown_as", sort=False):
         at = own[own["mu"] == own["mu"].min()]
@@ -117,7 +117,7 @@ def _all(rows: pd.DataFrame) -> list[Line]:
         system = own[is_system(own, best)]
         private = model != "none" and system["mu"].min() == strictest
         rank = mean_share(system, strictest) if private else -math.inf
-        line = Line(name=name, look=replace(look, width=THIN), rows=system, explained=name)
+        line = SystemLine(name=name, look=replace(look, width=THIN), rows=system, explained=name)
         lines.append((model == "local", rank, line))
     lines.sort(key=lambda ranked: ranked[:2], reverse=True)
     return [

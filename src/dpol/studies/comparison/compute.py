@@ -11,7 +11,7 @@ from dpol.studies.comparison.readings import agreed, play_readings, with_verdict
 from dpol.studies.comparison.settings import Comparison
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.summary import schema
-from dpol.studies.jobs import read_rows
+from dpol.studies.jobs import read_points
 from dpol.studies.study import Facts, FileLists, Inputs, schemas_in
 
 POINT = ComparisonPoint
@@ -41,7 +41,7 @@ def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, p
 
     The intervals of all games with correlated noise hold jointly, and those at further readings.
     """
-    tables = {name: read_rows(paths) for name, paths in files.items() if name in RESULTS}
+    tables = {name: read_points(paths) for name, paths in files.items() if name in RESULTS}
     if "standings" in tables:
         columns = list(schemas_in(__package__)["standings"].columns)
         tables["standings"] = tables["standings"][columns]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import standard_error, student_factor, verdicts_on
+from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
@@ -24,6 +24,7 @@ from dpol.studies.comparison.settings import NoiseMemories
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.scores import Played
 from dpol.studies.study import Inputs
+from dpol.studies.verdicts import verdicts_on
 
 INDEPENDENT, REMEMBERED = CAPACITY.name, MEMORY.name
 """The two noises; the correlated one has its designed memory."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-Game = tuple[str, float]
+NoiseLevel = tuple[str, float]
 """Noise and mu of a game."""
 
 
@@ -56,7 +56,7 @@ class MemoryPoint:
         replicates: number of repetitions.
     """
 
-    readers: tuple[tuple[Any, tuple[Game, ...]], ...]
+    readers: tuple[tuple[Any, tuple[NoiseLevel, ...]], ...]
     weeks: int
     replicates: int
 

@@ -10,14 +10,7 @@ from itertools import chain
 
 import pandas as pd
 
-from dpol.core.intervals import (
-    ABOVE,
-    BELOW,
-    add_intervals,
-    at_this_reading,
-    standard_error,
-    verdict_on,
-)
+from dpol.core.intervals import add_intervals, standard_error
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
 from dpol.studies.comparison.points import ReadingsPoint
@@ -25,8 +18,9 @@ from dpol.studies.comparison.standings import SYSTEM, is_system
 from dpol.studies.games.compute import play_suite
 from dpol.studies.games.names import BASELINE, OURS
 from dpol.studies.games.scores import Played
-from dpol.studies.jobs import read_rows
+from dpol.studies.jobs import read_points
 from dpol.studies.study import Inputs
+from dpol.studies.verdicts import ABOVE, BELOW, at_this_reading, verdict_on
 
 _OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE}
 
@@ -41,7 +35,7 @@ def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
     """
     if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
         return pd.DataFrame()
-    standings = read_rows([inputs.files["ranked"]])  # of a point, before its columns are chosen
+    standings = read_points([inputs.files["ranked"]])  # of a point, before its columns are chosen
     own, rows = standings[standings["stream"] == point.stream], []
     for reading in point.readings:
         stream = read_stream(inputs.files[reading])

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from dpol.core.settings import AlgorithmSpec, Different, Label, Settings, Several, all_different
+from dpol.core.settings import Different, Label, Settings, Several, all_different
 from dpol.noise import find_noise
 from dpol.privacy.settings import FiniteMu
 from dpol.studies.comparison.promises import SAME, promises_of
-from dpol.studies.games.settings import NoiseName
+from dpol.studies.games.settings import AlgorithmSpec, NoiseName
 
 
 class System(Settings):

@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpol.core.intervals import standard_error, student_factor, verdicts_on
+from dpol.core.intervals import standard_error, student_factor
 from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED
 from dpol.privacy.account import best_guess
 from dpol.privacy.stays import STAYS
 from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.games.names import BASELINE, LESS, META, ONE_WEEK, OURS, RAW, TABLE_2, THE_LEVEL
+from dpol.studies.verdicts import verdicts_on
 
 SYSTEM = ["algorithm", "noise"]
 _CELL = ["stream", *SYSTEM, "mu"]

@@ -8,8 +8,8 @@ from dpol.experts.registry import modules_of
 from dpol.noise import CAPACITY, MEMORY, module_of_noise
 from dpol.studies.comparison.points import (
     ComparisonPoint,
-    Game,
     MemoryPoint,
+    NoiseLevel,
     ReadingsPoint,
     StandingsPoint,
 )
@@ -75,7 +75,7 @@ def points(settings: Comparison, facts: PlanFacts) -> dict[str, Point[Comparison
     return jobs
 
 
-def games_with_memory(memories: NoiseMemories) -> tuple[Game, ...]:
+def games_with_memory(memories: NoiseMemories) -> tuple[NoiseLevel, ...]:
     """Return the games: correlated and independent noise at each mu."""
     return tuple((noise.name, mu) for mu in memories.mus for noise in (MEMORY, CAPACITY))
 

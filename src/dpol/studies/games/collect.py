@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpol.core.randomness import Floats
 from dpol.core.schemas import read_frame
 from dpol.data.stream import GainStream, read_stream
-from dpol.noise import NO_NOISE, find_noise, in_order, privatize
-from dpol.studies.games.levels import is_weaker
-from dpol.studies.games.settings import Games
+from dpol.studies.games.replay import replay_rows
+from dpol.studies.games.settings import GamesSettings
 from dpol.studies.games.summary import (
     CURVES,
     SCORES,
     conclude,
     cumulative_curves,
-    dates,
     join_jobs,
     schema,
     summarize,
@@ -32,7 +25,7 @@ from dpol.studies.games.switches import best_sequences
 from dpol.studies.study import Facts, FileLists
 
 
-def collect(files: FileLists, settings: Games, facts: Facts) -> dict[str, pd.DataFrame]:
+def collect(files: FileLists, settings: GamesSettings, facts: Facts) -> dict[str, pd.DataFrame]:
     """Build the result tables that the settings ask for, from the scores of all games.
 
     Raises:
@@ -52,7 +45,7 @@ def results_from(
     scores: pd.DataFrame,
     cells: pd.DataFrame,
     streams: Mapping[str, GainStream],
-    settings: Games,
+    settings: GamesSettings,
     facts: Facts,
 ) -> dict[str, pd.DataFrame]:
     """Build the result tables of games on some streams, from what `join_jobs` returns."""
@@ -67,136 +60,3 @@ def results_from(
     if facts.replayed:
         tables["replay"] = replay_rows(cells, streams, settings, facts)
     return tables
-
-
-# ---- replay --------------------------------------------------------------------------------------
-
-MOST_EXPERTS, MOST_ROUNDS = 40, 200
-"""Limits of a replay."""
-_MOST_NUMBERS = 32_000  # shares with and without noise: about 150 KB on the page
-_FEWEST_EXPERTS = 5
-
-Setting = tuple[str, float]
-"""A noise and its mu."""
-_Cell = Mapping[Any, Any]
-"""A row of a cell."""
-
-
-def replay_rows(
-    cells: pd.DataFrame,
-    streams: Mapping[str, GainStream],
-    main: Games,
-    facts: Facts,
-) -> pd.DataFrame:
-    """Replay the first replicate on the config's first stream (docs/reference/tables.md).
-
-    Args:
-        cells: a row per cell.
-        streams: streams they were played on, by label.
-        main: the algorithms of the report, and the seed and memory to draw the noise again.
-        facts: streams and privacy levels.
-    """
-    stream = streams[next(iter(facts.streams))]
-    own = cells[cells["stream"] == stream.label]
-    played = [
-        cell
-        for label in main.report.algorithms
-        for cell in own[own["algorithm"] == label].to_dict("records")
-    ]
-    settings = _settings_played(played, facts)
-    actions = {setting: _actions_of(played, *setting) for setting in settings}
-    best = stream.gains.argmax(axis=1)
-    chosen = [best, *(own for setting in settings for own in actions[setting].values())]
-    shown = _experts_drawn(stream, chosen, _most_experts_drawn(stream, settings))
-    rows = []
-    for noise, mu in settings:
-        noisy, scale = stream.gains, np.zeros_like(stream.gains)
-        of_setting = [cell for cell in played if (cell["noise"], cell["mu"]) == (noise, mu)]
-        if any(cell["sees"] == "noisy" for cell in of_setting):
-            drawn = privatize(stream, noise, mu, seed=main.seed, replicates=[0], memory=main.memory)
-            noisy, scale = drawn.gains[0], drawn.noise_scale
-        setting = {"stream": stream.label, "noise": noise, "level": facts.labels[mu], "mu": mu}
-        numbers = {"noisy_gain": noisy, "noise_scale": scale}
-        rows.append(_rows_of(stream, setting, numbers, actions[noise, mu], shown))
-    return pd.concat(rows, ignore_index=True)
-
-
-def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[Setting]:
-    """Return the noises and levels to replay, in the order of the noises and the config.
-
-    Leaves out noise for batches, noise that is present at every level, and levels that the
-    noise does not keep.
-    """
-    known = {
-        (cell["noise"], cell["mu"])
-        for cell in played
-        if cell["sees"] != "noisy" or not is_weaker(cell["guaranteed_mu"], cell["mu"])
-    }
-    noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
-    kept = [noise.name for noise in noises if noise.none_at_infinity and not noise.constant]
-    replayed = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
-    return replayed or [(NO_NOISE, mu) for mu in facts.labels][:1]
-
-
-def _actions_of(
-    played: Sequence[_Cell], noise: str, mu: float
-) -> dict[str, NDArray[np.integer[Any]]]:
-    """Return (T,) actions of the first replicate by algorithm, with those without privacy."""
-    return {
-        cell["algorithm"]: cell["first_actions"]
-        for cell in played
-        if (cell["noise"], cell["mu"]) == (noise, mu) or cell["model"] == "none"
-    }
-
-
-def _most_experts_drawn(stream: GainStream, settings: Sequence[Setting]) -> int:
-    """Return how many experts to draw. Correlated noise takes room for its scales by level."""
-    noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NO_NOISE]
-    arrays = 2 + len(noisy) + sum(noise.memory != "none" for noise in noisy)
-    room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
-    return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))
-
-
-def _experts_drawn(
-    stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], most: int
-) -> NDArray[np.bool_]:
-    """Return an (n,) mask of the experts to draw: most often chosen first, then largest gain."""
-    times = np.zeros(stream.n_experts, dtype=int)
-    for actions in chosen:
-        np.add.at(times, actions[:MOST_ROUNDS], 1)
-    order = np.lexsort((-stream.gains.mean(axis=0), -times))
-    return np.isin(np.arange(stream.n_experts), order[:most])
-
-
-def _rows_of(
-    stream: GainStream,
-    facts: Mapping[str, Any],
-    numbers: Mapping[str, Floats],
-    actions: Mapping[str, NDArray[np.integer[Any]]],
-    shown: NDArray[np.bool_],
-) -> pd.DataFrame:
-    """Return the rows of a setting: experts that are shown, chosen in the round, or its best."""
-    rounds = np.arange(min(stream.n_rounds, MOST_ROUNDS))
-    chosen_by = np.full((len(rounds), stream.n_experts), "", dtype=object)
-    for label, own in actions.items():
-        at = rounds, own[: len(rounds)]
-        chosen_by[at] = [f"{before} {label}".strip() for before in chosen_by[at]]
-    oracle = np.zeros(chosen_by.shape, dtype=bool)
-    oracle[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
-    t, i = np.nonzero(shown | (chosen_by != "") | oracle)
-    return pd.DataFrame(
-        {
-            **facts,
-            "round": t + 1,
-            "period": dates(stream)[t].astype("datetime64[ms]"),
-            "expert": i,
-            "entity": np.array(stream.entities, dtype=object)[i],
-            "name": np.array(stream.names, dtype=object)[i],
-            "gain": stream.gains[t, i],
-            **{name: values[t, i] for name, values in numbers.items()},
-            "chosen_by": chosen_by[t, i],
-            "oracle": oracle[t, i],
-            "uniform_gain": stream.gains.mean(axis=1)[t],
-            "shown": shown[i],
-        }
-    )

@@ -10,16 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from dpol.core.errors import AlgorithmError, in_one_line
+from dpol.core.errors import DpolError, in_one_line
 from dpol.data.stream import GainStream, read_stream
 from dpol.experts.interface import Member
-from dpol.experts.play import (
-    RawGains,
-    Source,
-    guarantee_of,
-    play_rounds,
-)
-from dpol.experts.registry import make_members, place_of
+from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
+from dpol.experts.registry import make_members, simplicity_of
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
 from dpol.studies.games.exhibits import exhibits_of
@@ -28,6 +23,10 @@ from dpol.studies.games.scores import Played, PlayedSuite, rounds_of, score_tabl
 from dpol.studies.study import Inputs
 
 POINT = GamePoint
+
+
+class AlgorithmError(DpolError):
+    """An algorithm of another package fails while a run plays it."""
 
 
 def run(game: GamePoint, inputs: Inputs) -> dict[str, pa.Table]:
@@ -74,7 +73,7 @@ def play_suite(
     exhibits = exhibits_of(members, noise)
     count_noise = _count_noise(stream, noise, mu) if model == "local" else math.nan
 
-    def play(part: Sequence[int]) -> list[Played]:
+    def play_part(part: Sequence[int]) -> list[Played]:
         """Play some replicates; their data are freed before the next part is played."""
         source: Source
         if model == "local":
@@ -107,13 +106,13 @@ def play_suite(
                         actions=actions,
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
                         exhibit=exhibit,
-                        simplicity=place_of(member.family),
+                        simplicity=simplicity_of(member.family),
                         count_noise=count_noise,
                     )
                 )
         return played
 
-    played = [play(part) for part in parts(stream, members, replicates, memory_mb)]
+    played = [play_part(part) for part in parts(stream, members, replicates, memory_mb)]
     return PlayedSuite(
         replicates=tuple(replicates),
         played=tuple(join_played(own) for own in zip(*played, strict=True)),

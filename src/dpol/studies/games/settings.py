@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from dpol.core.plugins import OF_ANOTHER
-from dpol.core.settings import AlgorithmSpec, Label, Settings, Several, all_different
+from dpol.core.settings import Label, Settings, Several, all_different
 from dpol.experts.interface import Member
 from dpol.noise import ISOTROPIC, NOISES, find_noise
 from dpol.noise.noises import known_memory
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Members = Mapping[str, Sequence[Member]]
 """The algorithms of each suite."""
+# The registry checks algorithms and says what is wrong; a second message here would repeat it.
+AlgorithmSpec = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]})]
 
 
 def known_noise(name: object) -> object:
@@ -90,7 +92,7 @@ class Report(Settings):
         return self.model_copy(update={"algorithms": named})
 
 
-class Games(Settings):
+class GamesSettings(Settings):
     """The keys of a config that the main experiment depends on."""
 
     suites: dict[Label, Suite] = {}

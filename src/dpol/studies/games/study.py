@@ -7,7 +7,7 @@ from itertools import product
 from dpol.experts.registry import make_members, modules_of
 from dpol.noise import NO_NOISE, module_of_noise
 from dpol.studies.games.points import GamePoint
-from dpol.studies.games.settings import Games, Suite
+from dpol.studies.games.settings import GamesSettings, Suite
 from dpol.studies.study import Facts, PlanFacts, Point, Study
 
 _SECONDS_OF_REPLICATE = 0.002
@@ -15,7 +15,7 @@ _SECONDS_OF_REPLICATE = 0.002
 times as long (benchmarks/README.md)."""
 
 
-def points(settings: Games, facts: PlanFacts) -> dict[str, Point[GamePoint]]:
+def points(settings: GamesSettings, facts: PlanFacts) -> dict[str, Point[GamePoint]]:
     """Return a point for each stream, suite, noise and level."""
     by_label: dict[str, Point[GamePoint]] = {}
     modules = {
@@ -40,7 +40,7 @@ def points(settings: Games, facts: PlanFacts) -> dict[str, Point[GamePoint]]:
     return by_label
 
 
-def runs_of(settings: Games, facts: Facts) -> list[tuple[str, str, str]]:
+def runs_of(settings: GamesSettings, facts: Facts) -> list[tuple[str, str, str]]:
     """Return (suite, noise, level) of each run; a suite without privacy runs without noise only."""
     return [
         (name, noise, level)
@@ -57,7 +57,7 @@ def noises_of(suite: Suite) -> list[str]:
     return [NO_NOISE] if first.algorithm.model == "none" else suite.noises
 
 
-def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
+def not_asked(settings: GamesSettings, facts: Facts) -> frozenset[str]:
     """Return the names of the tables and figures that the settings do not ask for."""
     paper = settings.has_table_2(facts)
     asked = {
@@ -75,7 +75,7 @@ def not_asked(settings: Games, facts: Facts) -> frozenset[str]:
 STUDY = Study(
     name="games",
     title="Games",
-    settings=Games,
+    settings=GamesSettings,
     package="dpol.studies.games",
     results=("summary", "totals", "cumulative", "switches", "replay"),
     optional=not_asked,

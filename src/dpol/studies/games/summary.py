@@ -20,14 +20,8 @@ from dpol.core.schemas import Schema
 from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
 from dpol.studies.games.levels import keeps_level
-from dpol.studies.games.names import (
-    BEST_FIXED,
-    LINEAR,
-    ORACLE,
-    REFERENCE_TOTALS,
-    UNIFORM,
-)
-from dpol.studies.games.settings import Games
+from dpol.studies.games.names import BEST_FIXED, LINEAR, ORACLE, REFERENCE_TOTALS, UNIFORM
+from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, schemas_in
 
 SCORES, CURVES = (f"points/games/STREAM/SUITE/NOISE/LEVEL/{name}" for name in ("scores", "curves"))
@@ -67,7 +61,7 @@ def summarize(
     cells: pd.DataFrame,
     scores: pd.DataFrame,
     streams: Mapping[str, GainStream],
-    main: Games,
+    main: GamesSettings,
     facts: Facts,
 ) -> pd.DataFrame:
     """Build one row per cell (columns: docs/reference/tables.md).

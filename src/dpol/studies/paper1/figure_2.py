@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from dpol.core.intervals import ABOVE, BELOW, verdict_on
 from dpol.data.stream import MANY_UNMEASURED
 from dpol.show import panels
 from dpol.show.looks import ENVELOPE, GREY, REFERENCES, Look, looks_of
@@ -25,6 +24,7 @@ from dpol.studies.games.levels import ordered_levels
 from dpol.studies.games.names import BEST_FIXED, LINEAR, META, PAPER_NOISE, REFERENCE_NAMES, TITLES
 from dpol.studies.paper1.table_2 import variants_of
 from dpol.studies.study import Facts, Frames
+from dpol.studies.verdicts import ABOVE, BELOW, verdict_on
 
 RANGE_LABEL = "linear models"
 _RANGE_ALPHA = 0.35

@@ -13,7 +13,7 @@ from dpol.studies.study import Facts, Frames
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class RegretRate:
     """A row of Table 1.
 
     Args:
@@ -42,7 +42,7 @@ class Entry:
 _FIXED, _LOCAL = "best fixed action", "μ-Gaussian, local"
 _SUMMARY = "third-party summaries"
 TABLE_1 = (
-    Entry(
+    RegretRate(
         algorithm="sums in a tree (Agarwal and Singh, 2017)",
         family="tree-ftpl-min-noise",
         privacy="central",
@@ -52,7 +52,7 @@ TABLE_1 = (
         ledger=("section 4, tree baseline",),
         remark="its noise is checked, its rate is not",
     ),
-    Entry(
+    RegretRate(
         algorithm="RW-FTPL",
         family="rw-ftpl",
         privacy=_LOCAL,
@@ -61,7 +61,7 @@ TABLE_1 = (
         ledger=("section 3, regret of RW-FTPL",),
         played="ftpl",
     ),
-    Entry(
+    RegretRate(
         algorithm="“Tracking the Best Expert Privately” (Asi, Raman and Saha, 2025)",
         privacy="central",
         regret="O(sqrt(S T log(n T)) + S T^(1/3) log(T/δ) log(n T) / ε^(2/3))",
@@ -70,7 +70,7 @@ TABLE_1 = (
         remark="not played: the algorithm for shifting stochastic losses is not described in what"
         " we could read",
     ),
-    Entry(
+    RegretRate(
         algorithm="RW-AdaBatch with tolerance α",
         family="rw-adabatch",
         privacy=f"{_LOCAL}; amplified, central",
@@ -79,7 +79,7 @@ TABLE_1 = (
         ledger=("Corollary 2", "Corollary 2, factor", "section 3.1.2, Figure 1"),
         played="adabatch",
     ),
-    Entry(
+    RegretRate(
         algorithm="RW-Meta with m learners",
         family="rw-meta",
         privacy=_LOCAL,
@@ -121,7 +121,7 @@ def table_1(frames: Frames, facts: Facts) -> Table:
     )
 
 
-def _line(entry: Entry, games: pd.DataFrame, bounds: Mapping[str, str]) -> Line:
+def _line(entry: RegretRate, games: pd.DataFrame, bounds: Mapping[str, str]) -> Line:
     bound = bounds.get(entry.family, "")
     ours = (f"the tree that we play: {bound}",) if entry.regret and bound else ()
     rest = entry.against, entry.ground, "; ".join(_checks(entry, games))
@@ -129,7 +129,7 @@ def _line(entry: Entry, games: pd.DataFrame, bounds: Mapping[str, str]) -> Line:
     return entry.algorithm, (TableCell(entry.privacy), rate, *map(TableCell, rest))
 
 
-def _checks(entry: Entry, games: pd.DataFrame) -> Iterator[str]:
+def _checks(entry: RegretRate, games: pd.DataFrame) -> Iterator[str]:
     """Yield what was checked of a row."""
     if entry.ledger:
         yield f"ledger: {', '.join(f'“{statement}”' for statement in entry.ledger)}"

@@ -29,17 +29,11 @@ from dpol.labels.game import (
     total_variation,
 )
 from dpol.labels.hard_pairs import hardness
-from dpol.labels.hypotheses import (
-    HypothesisClass,
-    forecast_class,
-    hard_class,
-    random_class,
-    shares,
-)
+from dpol.labels.hypotheses import HypothesisClass, forecast_class, hard_class, random_class, shares
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import SELECTORS, Variant, make_learner, variants
 from dpol.labels.scheffe import ScheffeTournament
-from dpol.studies.jobs import read_rows
+from dpol.studies.jobs import read_points
 from dpol.studies.paper3.points import ClassesPoint, HospitalsPoint, LabelsPoint, Setting
 from dpol.studies.paper3.settings import HOSPITALS, Labels
 from dpol.studies.replicates import joined_row
@@ -67,7 +61,7 @@ def run(point: LabelsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
 def collect(files: FileLists, study: Labels, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals of the risks that hold together."""
     errors = {"standard_error": "ci_half_width"}
-    whole = add_intervals(read_rows(files["labels"]), errors, facts.confidence)
+    whole = add_intervals(read_points(files["labels"]), errors, facts.confidence)
     return {"labels": whole.reindex(columns=list(COLUMNS))}
 
 
@@ -85,7 +79,7 @@ class _Table:
     terms: Terms
     seed: int
 
-    def play(self, variant: Variant) -> _Played:
+    def play_variant(self, variant: Variant) -> _Played:
         """Play a variant of a learner."""
         name, rule = variant
         learner = make_learner(name, self.game.hypotheses, self.terms, rule)
@@ -168,7 +162,7 @@ def _rows_of(
     truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, point.delta)
     table = _Table(game=game, replicates=replicates, terms=terms, seed=seed)
     for variant in variants():
-        learner, outcome = table.play(variant)
+        learner, outcome = table.play_variant(variant)
         average = outcome.mean_weights @ learner.masses[0]  # the estimate of section 6
         yield {
             **_row(setting.sweep, variant[0], game, (learner, outcome)),
@@ -178,7 +172,7 @@ def _rows_of(
         }
     for name, kind in SELECTORS.items() if setting.sweep == "rounds" else ():
         selector = kind(hypotheses, terms)
-        chosen = selector.play(game, table.generators(f"{name} tv_average"))
+        chosen = selector.selected(game, table.generators(f"{name} tv_average"))
         yield {
             **_facts(setting.sweep, name, game, selector),
             "lower_bound": lowest,
@@ -213,7 +207,7 @@ def _hospital_rows(
         terms = Terms(game.n_rounds, float(epsilon), point.delta)
         table = _Table(game=game, replicates=range(point.replicates), terms=terms, seed=seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
-            row = _row(HOSPITALS, variant[0], game, table.play(variant))
+            row = _row(HOSPITALS, variant[0], game, table.play_variant(variant))
             yield joined_row([row | {"best_kl": best}], MEANS)
 
 

@@ -112,7 +112,7 @@ class RecordsLonger(RWAdaBatch):
         ), actions
 
 
-CLASS = labels.counterexample()
+CLASS = labels.counterexample_class()
 CLIPPING = Clipping(CLASS, 300)
 EXP3, WMA = SampledClient(CLIPPING, 1.0), VectorClient(CLIPPING, 1.0)
 FLIPS, ANSWERS = ResponseClient(4, 1.0), MembershipClient(CLASS, 1.0)

@@ -27,8 +27,8 @@ from dpol.studies.ledger.claims import dartboard, experts, labels, lazy, limit
 from dpol.studies.ledger.claims.core import (
     CONFIDENCE,
     Claim,
+    ClaimVerdict,
     Finding,
-    Verdict,
     decided,
     of_mean,
     shared,
@@ -40,7 +40,7 @@ from dpol.studies.ledger.claims.study import STUDY
 from dpol.studies.study import Inputs, schemas_in
 from ledger import SEED
 
-FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = Verdict
+FAILS, NOT_SEEN, NOT_PROVED, UNDECIDED, HOLDS, LOOSE, SEEN, VACUOUS = ClaimVerdict
 HELD = {HOLDS, LOOSE}
 EXPERTS, LAZY, DARTBOARD, LABELS = ledger.PAPERS.values()
 STATEMENTS = ledger.statements()
@@ -86,7 +86,7 @@ def study(findings):
     return pd.DataFrame(rows).set_index("id")
 
 
-def verdict(name: str, findings: list[Finding]) -> Verdict:
+def verdict(name: str, findings: list[Finding]) -> ClaimVerdict:
     return worst(Claim(STATEMENTS[name], finding) for finding in findings).verdict
 
 
@@ -481,7 +481,7 @@ UNBATCHED = preset(lambda given: {"batch_size": 1})
         ("cost-of-batches regret-of-transformation", "expected_loss", squared, HELD),
         ("tv-of-hard-class", "lower_bound_of_tv", times(30.0), {FAILS}),
         ("randomised-response", "ResponseClient", argument(0, to(9)), {FAILS}),
-        ("response-risk", "_play", argument(3, to_a_fifth), {FAILS}),
+        ("response-risk", "_play_class", argument(3, to_a_fifth), {FAILS}),
         # Tolerances a hundred and three hundred times as large.
         ("regret-of-batches", "RWAdaBatch", argument(0, to(10.0)), {FAILS}),
         ("regret-of-adabatch", "RWAdaBatch", argument(0, to(30.0)), {FAILS}),

@@ -17,7 +17,7 @@ import pytest
 from flint import arb, arb_poly, ctx
 
 from dpol.studies.ledger.claims import compute as ledger
-from dpol.studies.ledger.claims.core import Claim, Finding, Verdict, decided, generator
+from dpol.studies.ledger.claims.core import Claim, ClaimVerdict, Finding, decided, generator
 from ledger import SEED
 
 Numbers = tuple[arb, arb]
@@ -374,7 +374,7 @@ def failing(whole_ledger: tuple[dict[str, list[Finding]], Any, Any]) -> dict[str
     return {
         name: claim
         for name, claim in claims.items()
-        if claim.verdict == Verdict.FAILS and claim.finding.confidence == 1
+        if claim.verdict == ClaimVerdict.FAILS and claim.finding.confidence == 1
     }
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpol.studies.ledger.claims import compute as ledger
-from dpol.studies.ledger.claims.core import Claim, Verdict
+from dpol.studies.ledger.claims.core import Claim, ClaimVerdict
 from dpol.studies.ledger.claims.settings import Claims
 from dpol.studies.ledger.claims.study import STUDY
 from dpol.studies.study import Facts
@@ -65,7 +65,7 @@ def test_the_papers_findings_are_seen_in_a_table_like_its_own() -> None:
     assert {*ROWS} == {name for name, about in ledger.statements().items() if about.on_data}
     seen = claims(summary())
     verdicts = {name: claim.verdict for name, claim in seen.items()}
-    assert verdicts == dict.fromkeys(ROWS, Verdict.SEEN)
+    assert verdicts == dict.fromkeys(ROWS, ClaimVerdict.SEEN)
     numbers = {name: round(claim.finding.measured, 4) for name, claim in seen.items()}
     assert numbers == {
         "headline-tree": round(17 / 11, 4),
@@ -86,22 +86,22 @@ def test_the_papers_findings_are_seen_in_a_table_like_its_own() -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "verdict"),
     [
-        ("headline-tree", {("NM", 0.25, "rw-meta"): 16.2}, Verdict.NOT_SEEN),
-        ("headline-tree", {("NM", 0.25, "rw-meta"): 16.5}, Verdict.UNDECIDED),
+        ("headline-tree", {("NM", 0.25, "rw-meta"): 16.2}, ClaimVerdict.NOT_SEEN),
+        ("headline-tree", {("NM", 0.25, "rw-meta"): 16.5}, ClaimVerdict.UNDECIDED),
         # Only the tree with the least noise counts.
-        ("headline-tree", {("NM", 0.5, "tree-ftpl-min-regret"): 19.0}, Verdict.SEEN),
-        ("static-regret", {("NM", 0.5, "rw-meta"): 19.0}, Verdict.NOT_SEEN),
-        ("static-regret", {("NM", 0.5, "rw-meta"): 19.95}, Verdict.UNDECIDED),
-        ("static-regret", {("NM", 0.25, "rw-meta"): 10.5}, Verdict.SEEN),  # high privacy
-        ("best-linear-share", {("PA", 1.0, "ridge-w16-weak"): 60.0}, Verdict.NOT_SEEN),
-        ("best-linear-PA", {("PA", 0.25, "ridge-w64-weak"): 21.0}, Verdict.NOT_SEEN),
-        ("best-linear-NM", {("NM", 0.25, "ridge-w64-weak"): 15.9}, Verdict.UNDECIDED),
-        ("order-first", {("PA", 0.25, "tree-ftpl-min-regret"): 19.0}, Verdict.NOT_SEEN),
-        ("order-second", {("NM", 0.25, "tree-ftpl-min-noise"): 9.0}, Verdict.NOT_SEEN),
+        ("headline-tree", {("NM", 0.5, "tree-ftpl-min-regret"): 19.0}, ClaimVerdict.SEEN),
+        ("static-regret", {("NM", 0.5, "rw-meta"): 19.0}, ClaimVerdict.NOT_SEEN),
+        ("static-regret", {("NM", 0.5, "rw-meta"): 19.95}, ClaimVerdict.UNDECIDED),
+        ("static-regret", {("NM", 0.25, "rw-meta"): 10.5}, ClaimVerdict.SEEN),  # high privacy
+        ("best-linear-share", {("PA", 1.0, "ridge-w16-weak"): 60.0}, ClaimVerdict.NOT_SEEN),
+        ("best-linear-PA", {("PA", 0.25, "ridge-w64-weak"): 21.0}, ClaimVerdict.NOT_SEEN),
+        ("best-linear-NM", {("NM", 0.25, "ridge-w64-weak"): 15.9}, ClaimVerdict.UNDECIDED),
+        ("order-first", {("PA", 0.25, "tree-ftpl-min-regret"): 19.0}, ClaimVerdict.NOT_SEEN),
+        ("order-second", {("NM", 0.25, "tree-ftpl-min-noise"): 9.0}, ClaimVerdict.NOT_SEEN),
     ],
 )
 def test_another_gain_turns_the_verdict(
-    name: str, changes: dict[tuple[str, float, str], float], verdict: Verdict
+    name: str, changes: dict[tuple[str, float, str], float], verdict: ClaimVerdict
 ) -> None:
     assert claims(summary(changes))[name].verdict == verdict
 
@@ -109,10 +109,10 @@ def test_another_gain_turns_the_verdict(
 def test_one_model_that_is_best_everywhere_does_not_vary() -> None:
     best = {(*setting, "ridge-w16-weak"): 40.0 for setting in GAINS}
     one = claims(summary(best))["best-linear-varies"]
-    assert (one.verdict, one.finding.bounds) == (Verdict.NOT_SEEN, (1.0, 1.0))
+    assert (one.verdict, one.finding.bounds) == (ClaimVerdict.NOT_SEEN, (1.0, 1.0))
     # With wide intervals, any model may be best everywhere.
     unsure = claims(summary(half=20.0))["best-linear-varies"]
-    assert (unsure.verdict, unsure.finding.bounds) == (Verdict.UNDECIDED, (1.0, 3.0))
+    assert (unsure.verdict, unsure.finding.bounds) == (ClaimVerdict.UNDECIDED, (1.0, 3.0))
 
 
 def test_other_noises_and_single_runs_have_no_rows() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
-from dpol.lazy import LazyParameters, play
+from dpol.lazy import LazyParameters, play_measure
 from dpol.lazy.convex.accounting import (
     ConvexGame,
     choose_convex_parameters,
@@ -45,7 +45,7 @@ def test_regret_is_below_its_bound():
     losses = drifting_losses(1000, 2, 1.0, 3)
     measure = RegularisedWeights(ball=Ball(2, 2.0), beta=best.beta, regulariser=best.regulariser)
     coins = replicate_generators(0, ("test",), range(15), "algorithm")
-    regret = play(measure, best, losses, coins)[0] - losses.least_total(Ball(2, 2.0))
+    regret = play_measure(measure, best, losses, coins)[0] - losses.least_total(Ball(2, 2.0))
     R = 2.0 * game.n_rounds + best.regulariser
     spread = best.batch_size * game.n_rounds / (2 * best.regulariser)
     logarithm = 1 + math.log(best.beta * R / game.dimension)
@@ -110,7 +110,7 @@ def by_hand(row, replicate):
             int(row.batch_size), row.eta, row.fake_switch, normaliser=normaliser
         )
         measure = RegularisedWeights(ball=Ball(2, 3.0), beta=row.beta, regulariser=row.regulariser)
-        total, redraws = play(measure, parameters, losses, coins)
+        total, redraws = play_measure(measure, parameters, losses, coins)
         return float(total[0]) - best, float(redraws[0])
     if row.algorithm in NOISES:
         mu, noise, ball = mu_of_epsilon(4.0, 1e-6), NOISES[row.algorithm], Ball(2, 3.0)

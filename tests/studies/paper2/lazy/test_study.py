@@ -11,7 +11,7 @@ import pytest
 import lazy_plain as plain
 from dpol.core.intervals import half_width
 from dpol.core.randomness import replicate_generators
-from dpol.lazy import LazyParameters, play
+from dpol.lazy import LazyParameters, play_measure
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.dartboard import dartboard_epsilon, most_redraws, theorem_5_epsilon
 from dpol.lazy.leaders import play_blocks, play_leaders
@@ -108,7 +108,7 @@ def by_hand(row, replicate):
             shadow=shadow,
             limit=math.inf if shadow else row.limit,
         )
-        return play(WeightsMeasure(row.d, row.eta), parameters, losses, coins)
+        return play_measure(WeightsMeasure(row.d, row.eta), parameters, losses, coins)
     paired = PairedLosses((losses,))
     if row.algorithm in LEADERS:
         coins = replicate_generators(5, (row.T, row.d), [replicate], name)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dpol.core.errors import ConfigError, DpolError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, given, path
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 from dpol_weekly.commands.terminal import date
 from dpol_weekly.keys import is_key
 

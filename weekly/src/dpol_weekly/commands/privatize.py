@@ -21,7 +21,7 @@ from dpol.core.options import (
     given,
     path,
 )
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 from dpol_weekly.commands.terminal import date, on_terminal, show
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from dpol.core.errors import DataError
-from dpol.core.spreadsheets import spreadsheet_text
+from dpol.core.safe_text import spreadsheet_text
 from dpol.data.question import Gain
 from dpol_weekly.coordinator.evidence import SetAside, Spent
 from dpol_weekly.coordinator.settings import Coordination

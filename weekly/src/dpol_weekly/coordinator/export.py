@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dpol.core.errors import DataError
 from dpol.core.files import atomic_path
-from dpol.core.spreadsheets import spreadsheet_text
+from dpol.core.safe_text import spreadsheet_text
 from dpol_weekly.coordinator.log import open_log
 from dpol_weekly.noise import decimal_text
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpol.core.errors import DataError
-from dpol.core.words import printable
+from dpol.core.safe_text import printable
 from dpol_weekly.deployment import Deployment, refuse_amendment
 from dpol_weekly.holder.entries import add_deployment, agreements
 from dpol_weekly.holder.ledger import Ledger

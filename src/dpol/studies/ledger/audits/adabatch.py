@@ -44,7 +44,7 @@ def audit_adabatch(settings: Audits, seed: int) -> Iterator[Audited]:
     for gains, replicates in zip((one, other), replicates_of(settings), strict=True):
         stream = synthetic_stream("audit: vectors", gains)
         noisy, unused = noisy_game(stream, local, seed, replicates)
-        played.append(_play(noisy, unused))
+        played.append(_readings(noisy, unused))
     made = noisy.guarantee
     subject = Subject(
         mechanism="RW-AdaBatch, actions",
@@ -155,7 +155,7 @@ def play_against(
     return actions
 
 
-def _play(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, list[Floats]]:
+def _readings(noisy: NoisyGains, generators: ReplicateGenerators) -> tuple[Floats, list[Floats]]:
     """Play a game, and return its actions (R, T) and the readings of its first two batches.
 
     Readings (N, n) are the sums of gains that the batch adds, divided by the square root of its

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpol.core.randomness import Floats, Key, replicate_generators
+from dpol.core.randomness import Floats, SeedKey, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.matrix_ftpl import MatrixFTPL
 from dpol.experts.noisy_max import NoisyMax
@@ -244,7 +244,7 @@ class _Curator:
         streams: tuple[GainStream, GainStream],
         settings: Audits,
         seed: int,
-        key: Key,
+        key: SeedKey,
         purpose: str,
     ) -> Iterator[Audited]:
         """Audit what it releases on two streams, and the lead of `LAST` in its actions."""

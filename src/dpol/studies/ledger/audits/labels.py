@@ -34,15 +34,15 @@ _LARGEST = 1e6
 _APART = "labels 0 and 2 of 3, which the two hypotheses tell apart"
 
 
-def counterexample() -> HypothesisClass:
+def counterexample_class() -> HypothesisClass:
     """Return the class whose log-likelihoods range beyond log(KT): N' = 7 > KM = 6."""
     return HypothesisClass(np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]), "counterexample")
 
 
 def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
     """Audit every kind of message; likelihoods with both sensitivities, at T = 300."""
-    exact = Clipping(counterexample(), 300, "exact")
-    published = Clipping(counterexample(), 300, "published")
+    exact = Clipping(counterexample_class(), 300, "exact")
+    published = Clipping(counterexample_class(), 300, "published")
     for clipping in (exact, published):
         yield audit_sampled_loss(SampledClient(clipping, _EPSILON))
     yield from audit_sampled(settings, seed, SampledClient(exact, _EPSILON))
@@ -50,8 +50,8 @@ def audit_messages(settings: Audits, seed: int) -> Iterator[Audited]:
         client = VectorClient(clipping, _EPSILON, settings.delta)
         yield from audit_vector(settings, seed, client)
     yield from audit_response(settings, seed, ResponseClient(_N_LABELS, _EPSILON))
-    yield from audit_membership(settings, seed, MembershipClient(counterexample(), _EPSILON))
-    yield audit_scheffe(ScheffeClient(counterexample(), _EPSILON))
+    yield from audit_membership(settings, seed, MembershipClient(counterexample_class(), _EPSILON))
+    yield audit_scheffe(ScheffeClient(counterexample_class(), _EPSILON))
 
 
 # ---- private EXP3 --------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from dpol.studies.ledger.claims import (
     lemmas,
     limit,
 )
-from dpol.studies.ledger.claims.core import Check, Claim, Finding, Findings, Statement, decided
+from dpol.studies.ledger.claims.core import Claim, ClaimCheck, Finding, Findings, Statement, decided
 from dpol.studies.ledger.claims.points import ClaimsPoint
 from dpol.studies.study import Inputs
 
@@ -40,7 +40,7 @@ PAPERS = {
 """Titles by label. Each paper is a point of the study."""
 STATEMENTS = Path(__file__).with_name("statements.yaml")
 
-CHECKS: Mapping[str, tuple[Check, ...]] = {
+CHECKS: Mapping[str, tuple[ClaimCheck, ...]] = {
     "experts": (*experts.CHECKS, *adabatch.CHECKS, *limit.CHECKS),
     "lazy": (*lazy.CHECKS, *lemmas.CHECKS),
     "dartboard": dartboard.CHECKS,

@@ -35,7 +35,7 @@ OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 """Kinds that headlines count and name. The others are easily put right."""
 
 
-class Verdict(StrEnum):
+class ClaimVerdict(StrEnum):
     """Verdict on a claim, worst first. A claim takes its worst verdict over all settings."""
 
     FAILS = "does not hold as stated"
@@ -156,7 +156,7 @@ class Finding:
 
 
 Findings = Iterator[Finding]
-Check = Callable[[int], Findings]
+ClaimCheck = Callable[[int], Findings]
 """A function that computes the findings of some statements from the root seed. A module of checks
 ends with `CHECKS`, all that it has."""
 
@@ -174,7 +174,7 @@ class Claim:
     finding: Finding
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ClaimVerdict:
         """The verdict that follows from the numbers alone.
 
         A claim fails if the number is on the wrong side, and holds if it is on the right side. A
@@ -200,14 +200,14 @@ class Claim:
             wrong = lower > claimed + slop or upper < claimed - slop
             doubtful, loose = upper - lower > WIDEST * abs(claimed) + slop, False
         if wrong:
-            return Verdict.NOT_SEEN if statement.on_data else Verdict.FAILS
+            return ClaimVerdict.NOT_SEEN if statement.on_data else ClaimVerdict.FAILS
         if doubtful:
-            return Verdict.UNDECIDED if measured_is == "number" else Verdict.NOT_PROVED
+            return ClaimVerdict.UNDECIDED if measured_is == "number" else ClaimVerdict.NOT_PROVED
         if trivial is not None and (claimed >= trivial if relation == "<=" else claimed <= trivial):
-            return Verdict.VACUOUS
+            return ClaimVerdict.VACUOUS
         if statement.on_data:
-            return Verdict.SEEN
-        return Verdict.LOOSE if loose else Verdict.HOLDS
+            return ClaimVerdict.SEEN
+        return ClaimVerdict.LOOSE if loose else ClaimVerdict.HOLDS
 
     def text(self, of: Literal["statement", "computed", "witness", "note"]) -> str:
         """Return a text of the statement, filled with the numbers of the finding.
@@ -244,10 +244,10 @@ class Claim:
             **dict.fromkeys(_OF_A_FAILURE, ""),
             "note": self.text("note"),
         }
-        if self.verdict in (Verdict.FAILS, Verdict.NOT_SEEN):
+        if self.verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_SEEN):
             about = vars(self.statement)
             derived |= {name: about[name] or "" for name in _OF_A_FAILURE}
-        if self.verdict == Verdict.FAILS:
+        if self.verdict == ClaimVerdict.FAILS:
             derived["counterexample"] = self.text("witness")
         row = vars(self.statement) | vars(finding) | derived
         return {column: row[column] for column in CLAIM_COLUMNS}
@@ -255,13 +255,13 @@ class Claim:
 
 def worst(claims: Iterable[Claim]) -> Claim:
     """Return the worst claim: by verdict, loose or not, then by the least slack."""
-    order = list(Verdict)
+    order = list(ClaimVerdict)
 
     def badness(claim: Claim) -> tuple[int, float]:
         finding, (lower, upper) = claim.finding, claim.finding.bounds
         excess = {"<=": upper - finding.claimed, ">=": finding.claimed - lower}
         by = excess.get(claim.statement.relation, abs(finding.measured - finding.claimed))
-        verdict = Verdict.HOLDS if claim.verdict == Verdict.LOOSE else claim.verdict
+        verdict = ClaimVerdict.HOLDS if claim.verdict == ClaimVerdict.LOOSE else claim.verdict
         return -order.index(verdict), by / abs(finding.claimed) if finding.claimed else by
 
     return max(claims, key=badness)

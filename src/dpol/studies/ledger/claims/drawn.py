@@ -13,22 +13,22 @@ from dpol.show.names import marked
 from dpol.show.papers import EXPERTS, cited
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.studies.drawing import Drawn
-from dpol.studies.ledger.claims.core import OF_SUBSTANCE, Verdict
+from dpol.studies.ledger.claims.core import OF_SUBSTANCE, ClaimVerdict
 from dpol.studies.study import Facts, Frames
 
 _SIGNS = {"<=": "≤", ">=": "≥", "=": "="}
 _MARKS: Mapping[str, Mark] = {
-    Verdict.FAILS: Mark("does not hold", "bad"),
-    Verdict.NOT_SEEN: Mark("not seen", "open"),
-    Verdict.NOT_PROVED: Mark("open", "open"),
-    Verdict.UNDECIDED: Mark("open", "open"),
-    Verdict.HOLDS: Mark("holds", "good"),
-    Verdict.LOOSE: Mark("holds", "good"),
-    Verdict.SEEN: Mark("seen", "good"),
-    Verdict.VACUOUS: Mark("vacuous", "open"),
+    ClaimVerdict.FAILS: Mark("does not hold", "bad"),
+    ClaimVerdict.NOT_SEEN: Mark("not seen", "open"),
+    ClaimVerdict.NOT_PROVED: Mark("open", "open"),
+    ClaimVerdict.UNDECIDED: Mark("open", "open"),
+    ClaimVerdict.HOLDS: Mark("holds", "good"),
+    ClaimVerdict.LOOSE: Mark("holds", "good"),
+    ClaimVerdict.SEEN: Mark("seen", "good"),
+    ClaimVerdict.VACUOUS: Mark("vacuous", "open"),
 }
 _SLIP = Mark("easily put right", "open")
-_OPEN = (Verdict.FAILS, Verdict.NOT_SEEN, Verdict.NOT_PROVED, Verdict.UNDECIDED)
+_OPEN = (ClaimVerdict.FAILS, ClaimVerdict.NOT_SEEN, ClaimVerdict.NOT_PROVED, ClaimVerdict.UNDECIDED)
 """Verdicts of rows that fail or are open, worst first."""
 ON_DATA = "What the papers saw on their data, on the data of this run"
 OWN = "Our statements †"
@@ -107,7 +107,9 @@ def _ledger(frame: pd.DataFrame, caption: str, *, short: bool) -> Table:
 def _counts(rows: pd.DataFrame) -> str:
     """Count the verdicts of a section, worst first, and the roots of its failures."""
     counts = rows["verdict"].value_counts()
-    each = "; ".join(f"{verdict}: {counts[verdict]}" for verdict in Verdict if verdict in counts)
+    each = "; ".join(
+        f"{verdict}: {counts[verdict]}" for verdict in ClaimVerdict if verdict in counts
+    )
     slips = rows.loc[rows["root"] != "", "root"].nunique()
     roots = f"; roots of what does not hold: {slips}" if slips else ""
     return f"{counted(len(rows), 'row')}: {each}{roots}"
@@ -126,7 +128,7 @@ def _line(row: dict[Any, Any], *, short: bool) -> Line:
         about["Computed"] = row["computed"]
         note = "" if row["note"] in row["counterexample"] else row["note"]
         reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
-    slip = row["verdict"] == Verdict.FAILS and row["kind"] not in OF_SUBSTANCE
+    slip = row["verdict"] == ClaimVerdict.FAILS and row["kind"] not in OF_SUBSTANCE
     return marked(row["statement"], row["ours"]), (
         TableCell(row["claim"], _notes(about)),
         TableCell(f"{_SIGNS[row['relation']]} {_number(row['claimed'])}", without),

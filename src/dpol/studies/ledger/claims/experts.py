@@ -193,7 +193,7 @@ class ConstantBank(LearnerBank[Actions]):
         return state, state
 
 
-def _play(
+def _bound_of_meta(
     name: str,
     algorithm: RWMeta,
     raw: Floats,
@@ -238,7 +238,7 @@ def meta_of_two(seed: int) -> Findings:
         ("meta-of-constants", ConstantBank(2)),
     ):
         key, algorithm = type(bank).__name__, RWMeta(learners=(bank,))
-        yield _play(name, algorithm, raw, mu, seed, stream=key, learners_are=key)
+        yield _bound_of_meta(name, algorithm, raw, mu, seed, stream=key, learners_are=key)
 
 
 def meta_of_thirteen(seed: int) -> Findings:
@@ -248,7 +248,7 @@ def meta_of_thirteen(seed: int) -> Findings:
     raw = 0.5 + 0.4 * np.sin(phase) + rng.uniform(-0.1, 0.1, (T, n))
     algorithm = RWMeta(learners=(RidgeBank(), LeaderBank()))
     name, stream = "meta-of-thirteen", "drifting gains"
-    yield _play(name, algorithm, raw, 0.5, seed, stream=stream, learners_are="ridge")
+    yield _bound_of_meta(name, algorithm, raw, 0.5, seed, stream=stream, learners_are="ridge")
 
 
 # ---- RW-Meta: its special case -----------------------------------------------------------------

@@ -114,14 +114,14 @@ _REPLICATES = 48
 # ---- the upper bounds ------------------------------------------------------------------------
 
 
-def _play(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> LabelRun:
+def _play_class(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> LabelRun:
     """Play a learner on a class, each hypothesis being the truth in some replicates."""
     features = np.zeros(terms.n_rounds, dtype=np.int64)
     game = realisable(hypotheses, features, _REPLICATES)
-    return _play_game(make_learner(name, hypotheses, terms), game, seed, name)
+    return _play_on(make_learner(name, hypotheses, terms), game, seed, name)
 
 
-def _play_game(learner: LabelLearner, game: LabelGame, seed: int, name: str) -> LabelRun:
+def _play_on(learner: LabelLearner, game: LabelGame, seed: int, name: str) -> LabelRun:
     key = ("claims", game.hypotheses.label, game.hypotheses.n_hypotheses)
     return play_labels(learner, game, label_generators(seed, key, game.n_replicates, name))
 
@@ -132,7 +132,7 @@ def upper_bounds(seed: int) -> Findings:
     terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
     bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
     numbers = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
-    runs = {name: _play(name, hypotheses, seed, terms) for name in bounds}
+    runs = {name: _play_class(name, hypotheses, seed, terms) for name in bounds}
     for name, bound in bounds.items():
         yield of_mean(
             f"{name}-risk", bound, runs[name].kl, trivial=numbers["idle"], numbers=numbers
@@ -156,7 +156,7 @@ def response_risk(seed: int) -> Findings:
     for hypotheses in classes:
         K, M = hypotheses.n_hypotheses, hypotheses.n_labels
         case = f"{hypotheses.label}, K = {K}, M = {M}"
-        run = _play("randomised-response", replace(hypotheses, label=case), seed, terms)
+        run = _play_class("randomised-response", replace(hypotheses, label=case), seed, terms)
         bound = posterior_risk(K, T, kept_by_response(M, terms.epsilon))
         numbers, idle = {"R": _REPLICATES, "T": T}, T * math.log(K)
         yield of_mean(
@@ -171,7 +171,7 @@ def selection(seed: int) -> Findings:
     hypotheses = random_class(K, M, seed=seed, concentration=0.05)
     learner = make_learner("exp3", hypotheses, Terms(T, epsilon))
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
-    estimates = _play_game(learner, game, seed, "selection").mean_weights @ learner.masses[0]
+    estimates = _play_on(learner, game, seed, "selection").mean_weights @ learner.masses[0]
     distances = total_variation(estimates, game.laws[game.law, 0])
     masses = hypotheses.masses[0]
     idle = float(total_variation(masses, masses.mean(axis=0)).mean())
@@ -218,7 +218,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     numbers = {"R": _REPLICATES, "K": pairs, "T": terms.n_rounds, "cut": cut, "first": first}
     least = lower_bound_of_tv(pairs, terms.n_rounds, terms.epsilon)
     for name in pure:
-        run = _play(name, hypotheses, seed, terms)
+        run = _play_class(name, hypotheses, seed, terms)
         # Cutting large risks only lowers the mean, and makes its interval sound.
         risk = np.minimum(run.kl, cut)
         yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)

@@ -13,12 +13,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame
-from dpol.lazy.exact import (
-    exact_delta,
-    neighbours,
-    output_laws,
-    worst_epsilon,
-)
+from dpol.lazy.exact import exact_delta, neighbours, output_laws, worst_epsilon
 from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
 
@@ -34,7 +29,7 @@ def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
     return np.maximum(exact_delta(one, other, level), exact_delta(other, one, level))
 
 
-def composed_epsilon(epsilons: Sequence[float], slack: float, first: float) -> float:
+def composed_of_epsilons(epsilons: Sequence[float], slack: float, first: float) -> float:
     """Return epsilon by equation (1) with another first term; `slack` is its delta."""
     squares = float(np.square(epsilons).sum())
     logs = math.log(math.e + math.sqrt(squares) / slack), math.log(1 / slack)
@@ -76,7 +71,7 @@ def conditional_composition(seed: int) -> Findings:
     # The first answer is bad or good. After a bad one, the second reveals the world.
     one = np.array([[ADVANTAGE * often, 0.0, 1 - ADVANTAGE * often]])
     other = np.array([[0.0, often, 1 - often]])
-    epsilon = composed_epsilon([math.log(ADVANTAGE)], slack, math.log(ADVANTAGE))
+    epsilon = composed_of_epsilons([math.log(ADVANTAGE)], slack, math.log(ADVANTAGE))
     measured = float(either_way(one, other, epsilon)[0])
     numbers = {"often": often, "more": ADVANTAGE * often, "epsilon": epsilon, "slack": slack}
     yield Finding("conditional-composition", 2 * often + slack, measured, numbers=numbers)

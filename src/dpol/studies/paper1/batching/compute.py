@@ -20,7 +20,7 @@ from dpol.experts.play import play_rounds, setup_of
 from dpol.experts.registry import regret_bounds
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.jobs import read_rows
+from dpol.studies.jobs import read_points
 from dpol.studies.paper1.batching.points import BatchingPoint
 from dpol.studies.paper1.batching.settings import Batching
 from dpol.studies.study import Facts, FileLists, Inputs
@@ -55,7 +55,7 @@ def run(point: BatchingPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     curves, regrets = [], []
     for mu in point.mus:
         played = {
-            label: _play(synthetic_stream(label, gains), mu, point, inputs.seed)
+            label: _play_both(synthetic_stream(label, gains), mu, point, inputs.seed)
             for label, gains in synthetic_gains(point.n_rounds, point.n_experts).items()
         }
         curves.append(amplified_curves(point, mu, played["all-zero"]))
@@ -68,7 +68,7 @@ def run(point: BatchingPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
 
 def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the tables, with joint intervals of the regrets."""
-    frames = {name: read_rows(paths) for name, paths in files.items()}
+    frames = {name: read_points(paths) for name, paths in files.items()}
     errors = {f"{name}_standard_error": f"{name}_half_width" for name in _BATCHING_MEANS}
     bounds = [(name, *bound) for name, bound in regret_bounds().items()]
     return {
@@ -78,7 +78,7 @@ def collect(files: FileLists, study: Batching, facts: Facts) -> dict[str, pd.Dat
     }
 
 
-def _play(
+def _play_both(
     stream: GainStream, mu: float, point: BatchingPoint, seed: int
 ) -> dict[RWAdaBatch, pd.DataFrame]:
     """Play RW-FTPL, and RW-AdaBatch with every bound, with the same noise.

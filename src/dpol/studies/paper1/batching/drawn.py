@@ -10,7 +10,7 @@ from dpol.core.rounding import fixed, rounded_up
 from dpol.show import footers
 from dpol.show.names import OURS, name_of
 from dpol.show.papers import EXPERTS
-from dpol.show.table import Group, Line, Section, Table, TableCell
+from dpol.show.table import Group, Line, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.drawing import Drawn
 from dpol.studies.paper1.figure_1 import draw_figure_1
@@ -111,7 +111,7 @@ def _sections(
     group: str,
     title: Callable[[object], str],
     entries: Callable[[pd.DataFrame], tuple[TableCell, ...]],
-) -> tuple[Section, ...]:
+) -> tuple[TableSection, ...]:
     """Return a section per number of experts, a group per `group`, a line per mu."""
 
     def lines(rows: pd.DataFrame) -> tuple[Line, ...]:
@@ -122,7 +122,7 @@ def _sections(
         return tuple(Group(title(value), lines(part)) for value, part in parts)
 
     return tuple(
-        Section(f"n = {n}", f"T = {rows['T'].iloc[0]}", groups(rows))
+        TableSection(f"n = {n}", f"T = {rows['T'].iloc[0]}", groups(rows))
         for n, rows in frame.groupby("n", sort=False)
     )
 

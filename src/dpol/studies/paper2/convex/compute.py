@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dpol.core.intervals import add_intervals
-from dpol.core.randomness import Key, ReplicateGenerators, replicate_generators
+from dpol.core.randomness import ReplicateGenerators, SeedKey, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
     ConvexParameters,
@@ -19,17 +19,12 @@ from dpol.lazy.convex.accounting import (
     theorem_3_12,
 )
 from dpol.lazy.convex.ball import Ball
-from dpol.lazy.convex.comparators import (
-    NOISES,
-    best_regulariser,
-    gradient_descent,
-    private_ftrl,
-)
+from dpol.lazy.convex.comparators import NOISES, best_regulariser, gradient_descent, private_ftrl
 from dpol.lazy.convex.losses import ConvexLosses, LogisticLosses, drifting_losses, total_loss
 from dpol.lazy.convex.measure import measure_for
-from dpol.lazy.transform import play
+from dpol.lazy.transform import play_measure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.jobs import read_rows
+from dpol.studies.jobs import read_points
 from dpol.studies.paper2.convex.points import ConvexPoint
 from dpol.studies.paper2.convex.settings import Convex
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
@@ -63,7 +58,7 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
     for epsilon in point.epsilons:
         key = ("convex", point.loss, T, d, float(epsilon))
 
-        def coins(name: str, key: Key = key) -> ReplicateGenerators:
+        def coins(name: str, key: SeedKey = key) -> ReplicateGenerators:
             return replicate_generators(seed, key, [replicate], f"algorithm {name}")
 
         private = _private(point, losses, ball, epsilon, coins, least)
@@ -83,7 +78,7 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
 
 def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals that hold together, and pairs of algorithms."""
-    whole, errors = read_rows(files["convex"]), {"standard_error": "ci_half_width"}
+    whole, errors = read_points(files["convex"]), {"standard_error": "ci_half_width"}
     game = ["loss", "T", "d", "epsilon"]
     return {
         "convex": add_intervals(whole, errors, facts.confidence),
@@ -130,7 +125,7 @@ def _private(
         measure = measure_for(
             losses, ball, beta=parameters.beta, regulariser=parameters.regulariser
         )
-        total, redraws = play(measure, parameters, losses, coins(name))
+        total, redraws = play_measure(measure, parameters, losses, coins(name))
         guarantee = central_guarantee(
             "lazy resampling from regularised multiplicative weights (L2P)",
             L,

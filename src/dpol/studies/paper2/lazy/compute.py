@@ -19,19 +19,13 @@ from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.accounting import Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
-from dpol.lazy.leaders import LEADERS as NOISY_LEADERS
-from dpol.lazy.leaders import play_blocks, play_leaders
-from dpol.lazy.parameters import (
-    NORMALISER_OF,
-    AccountedParameters,
-    choose_parameters,
-    theorem_3_10,
-)
+from dpol.lazy.leaders import NOISY_LEADERS, play_blocks, play_leaders
+from dpol.lazy.parameters import NORMALISER_OF, AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.stochastic_losses import MOST_SUMS, GapLosses, PairedLosses
-from dpol.lazy.transform import play
+from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.jobs import read_rows
+from dpol.studies.jobs import read_points
 from dpol.studies.paper2.lazy.points import LazyPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
 from dpol.studies.paper2.lazy.settings import (
@@ -73,7 +67,7 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
         "epsilon": settings.epsilons,
         "algorithm": ALGORITHMS,
     }
-    whole = read_rows(files["lazy"]).sort_values(
+    whole = read_points(files["lazy"]).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
     errors = {"standard_error": "ci_half_width"}
@@ -161,7 +155,7 @@ def _alone(
         chosen = _parameters(T, d, algorithm, epsilon, delta)
         if chosen is None:
             return
-        total, moved = play(PairedWeights(d, chosen.eta), chosen, game.losses, coins)
+        total, moved = play_measure(PairedWeights(d, chosen.eta), chosen, game.losses, coins)
         mechanism = (LazyWeights if chosen.shadow else ShrinkingDartboard).mechanism
         reached = chosen.epsilon, delta
     guarantee = central_guarantee(mechanism, 1.0, "L-infinity, loss", epsilon_delta=reached)

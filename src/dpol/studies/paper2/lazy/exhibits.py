@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.core.intervals import UNDECIDED
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
 from dpol.show.names import OURS
 from dpol.studies.paper2.lazy.settings import LIMITED
 from dpol.studies.study import Facts, Frames
+from dpol.studies.verdicts import UNDECIDED
 
 TITLES: Mapping[str, str] = {
     "l2p-sound": "L2P, sound accountant †",

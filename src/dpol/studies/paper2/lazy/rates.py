@@ -14,7 +14,7 @@ from dpol.core.randomness import Floats
 from dpol.show import panels
 from dpol.show.looks import BAND, REFERENCES
 from dpol.show.papers import LAZY
-from dpol.show.table import Column, Group, Section, Table, TableCell
+from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.studies.study import Facts, Frames
 
 
@@ -120,8 +120,8 @@ def rates_table(frames: Frames, facts: Facts) -> Table:
         corner=("rate", "T", "privacy"),
         headers=(*(Column(rate.of, prose=True) for rate in rates), "prior work over L2P"),
         sections=(
-            Section("formula", "", (formulas,)),
-            *(Section(f"d = {d}", "", _by_rounds(rows)) for d, rows in sizes.groupby("d")),
+            TableSection("formula", "", (formulas,)),
+            *(TableSection(f"d = {d}", "", _by_rounds(rows)) for d, rows in sizes.groupby("d")),
         ),
         footers=(
             "Not measured. Constants, and logarithms of T and 1/δ, are left out: the values compare"

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import half_width, verdict_on
+from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
+from dpol.studies.verdicts import verdict_on
 
 PARAMETERS = ("batch_size", "eta", "fake_switch", "limit", "beta", "regulariser")
 """Parameters that have a column in at least one of the studies."""

@@ -25,7 +25,6 @@ from dpol.core.errors import UsageError
 from dpol.core.suggestions import did_you_mean
 from dpol.core.words import listed, shortened
 from dpol.data.second_look import commonest_gaps
-from dpol.data.settings import Cleaning
 from dpol.data.stream import largest_change
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.parse import date_formats, parse_dates, parse_numbers, strip_marks
@@ -35,11 +34,12 @@ from dpol.data.tables.raw_table import (
     MOST_TITLES,
     UTF_16,
     open_bytes,
-    read_table,
+    read_raw_table,
     refuse_unnamed,
     sheet_cells,
     without_notes,
 )
+from dpol.data.tables.settings import Cleaning
 from dpol.data.tables.table_format import DEFAULT, EITHER, FORMATS, NUMBERS, Format, months_of
 
 LINES, START = 500, 1_000_000
@@ -104,7 +104,7 @@ def look_at(path: Path, answers: Mapping[str, Any]) -> dict[str, Any]:
     answers = {**answers, **said.model_dump(exclude_unset=True)}
     written = _written(path, answers) | _given(answers, "skip_last")
     start = DEFAULT.model_copy(update=written)
-    raw = without_notes(read_table(path, None, start), start).cells.drop_duplicates()
+    raw = without_notes(read_raw_table(path, None, start), start).cells.drop_duplicates()
 
     for name, column in raw.items() if "strip" in answers else ():
         bare = strip_marks(column, answers["strip"])

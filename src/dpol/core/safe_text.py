@@ -1,8 +1,27 @@
-"""Texts in CSV cells that are safe to open in a spreadsheet."""
+"""Texts made safe for the place that shows them: a terminal, Markdown or a spreadsheet."""
 
 from __future__ import annotations
 
 import re
+
+
+def printable(text: str) -> str:
+    """Replace control characters and line breaks of a text by question marks.
+
+    >>> printable("a\\x1b[31m b")
+    'a?[31m b'
+    """
+    return "".join(one if one.isprintable() else "?" for one in text)
+
+
+def escape_markdown(text: str) -> str:
+    r"""Escape a text so that Markdown shows it as it is, in table cells too.
+
+    >>> print(escape_markdown("<b> a|b"))
+    \<b\> a\|b
+    """
+    return re.sub(r"([\\`*_{}\[\]<>&|#~$^])", r"\\\1", text).replace("\n", " ")
+
 
 # Some spreadsheets also split cells at semicolons, skip invisible characters, and read wide signs.
 _FORMULA = re.compile(r"(^|;)(?=[\s\x00-\x1f]*[=+\-@＝＋－＠])")

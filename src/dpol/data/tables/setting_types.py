@@ -1,19 +1,15 @@
-"""Types of values in the settings of a table: its address, file, columns and entities."""
+"""Types of values in the settings of a table: its file, columns and entities."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping
 from functools import partial
-from pathlib import PurePosixPath
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Discriminator,
-    HttpUrl,
     StringConstraints,
     Tag,
     WithJsonSchema,
@@ -24,27 +20,11 @@ from dpol.core.settings import Settings, all_different
 from dpol.data.tables.table_format import Dates
 
 
-def relative(path: str) -> str:
-    """Return a path of a `.csv.gz` below the working folder. Raises ValueError for any other."""
-    parts = PurePosixPath(path).parts
-    if not path.endswith(".csv.gz") or parts[0] == "/" or ".." in parts:
-        raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
-    return path
-
-
 def ends_in(suffixes: tuple[str, ...], path: str) -> str:
     """Return a path that has one of some suffixes. Raises ValueError for any other."""
     if not path.endswith(suffixes):
         raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
     return path
-
-
-def number_or_column(value: object) -> object:
-    """Return a finite number above 0, or a name. Raises ValueError for anything else."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not (isinstance(value, str) and value) and not (number and 0 < float(str(value)) < math.inf):
-        raise ValueError("must be a number above 0, or the name of a column")
-    return value
 
 
 def all_or_names(value: object) -> object:
@@ -104,41 +84,14 @@ class YearAnd(Settings):
         return "YYYY-M" if self.month else "YYYY-ww" if self.system == "iso" else "YYYY-ee"
 
 
-def _digest(text: str) -> str:
-    if not re.fullmatch("[0-9a-f]{64}", text):
-        raise ValueError("must be 64 hexadecimal digits, as sha256sum prints them")
-    return text
-
-
-Digest = Annotated[str, AfterValidator(_digest)]
-"""A SHA-256 in hexadecimal."""
-
-
-class Endpoint(Settings):
-    """Web address of the table as CSV."""
-
-    kind: Literal["socrata", "file"]
-    """`socrata`: a Socrata resource that ends in `.csv`. `file`: the table as CSV, plain or gzip.
-
-    A Socrata server is asked only for the rows and columns that are needed."""
-    url: HttpUrl
-    """Address of the endpoint."""
-    sha256: Digest | None = None
-    """SHA-256 of the table as served; any other is refused."""
-    version: str | None = None
-    """Version or date of the table."""
-    licence: str | None = None
-    """Licence of the table."""
-
-
 def _name_or_block(value: object) -> str:
     """Return the tag of a union's member; messages leave out tags in brackets."""
     return "[block]" if isinstance(value, (Mapping, Settings)) else "[column]"
 
 
-Name: TypeAlias = Annotated[str, Tag("[column]")]
+ColumnName: TypeAlias = Annotated[str, Tag("[column]")]
 NAME_OR_BLOCK = Discriminator(_name_or_block)
-Period = Annotated[Name | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
+Period = Annotated[ColumnName | Annotated[YearAnd, Tag("[block]")], NAME_OR_BLOCK]
 
 
 def columns_of(period: Period) -> list[str]:

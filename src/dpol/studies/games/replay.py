@@ -1,0 +1,147 @@
+"""The replay of one run, round by round: what was seen, and which experts were chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpol.core.randomness import Floats
+from dpol.data.stream import GainStream
+from dpol.noise import NO_NOISE, find_noise, in_order, privatize
+from dpol.studies.games.levels import is_weaker
+from dpol.studies.games.settings import GamesSettings
+from dpol.studies.games.summary import dates
+from dpol.studies.study import Facts
+
+MOST_EXPERTS, MOST_ROUNDS = 40, 200
+"""Limits of a replay."""
+_MOST_NUMBERS = 32_000  # shares with and without noise: about 150 KB on the page
+_FEWEST_EXPERTS = 5
+
+_Cell = Mapping[Any, Any]
+"""A row of a cell."""
+
+
+def replay_rows(
+    cells: pd.DataFrame,
+    streams: Mapping[str, GainStream],
+    main: GamesSettings,
+    facts: Facts,
+) -> pd.DataFrame:
+    """Replay the first replicate on the config's first stream (docs/reference/tables.md).
+
+    Args:
+        cells: a row per cell.
+        streams: streams they were played on, by label.
+        main: the algorithms of the report, and the seed and memory to draw the noise again.
+        facts: streams and privacy levels.
+    """
+    stream = streams[next(iter(facts.streams))]
+    own = cells[cells["stream"] == stream.label]
+    played = [
+        cell
+        for label in main.report.algorithms
+        for cell in own[own["algorithm"] == label].to_dict("records")
+    ]
+    settings = _settings_played(played, facts)
+    actions = {setting: _actions_of(played, *setting) for setting in settings}
+    best = stream.gains.argmax(axis=1)
+    chosen = [best, *(own for setting in settings for own in actions[setting].values())]
+    shown = _experts_drawn(stream, chosen, _most_experts_drawn(stream, settings))
+    rows = []
+    for noise, mu in settings:
+        noisy, scale = stream.gains, np.zeros_like(stream.gains)
+        of_setting = [cell for cell in played if (cell["noise"], cell["mu"]) == (noise, mu)]
+        if any(cell["sees"] == "noisy" for cell in of_setting):
+            drawn = privatize(stream, noise, mu, seed=main.seed, replicates=[0], memory=main.memory)
+            noisy, scale = drawn.gains[0], drawn.noise_scale
+        setting = {"stream": stream.label, "noise": noise, "level": facts.labels[mu], "mu": mu}
+        numbers = {"noisy_gain": noisy, "noise_scale": scale}
+        rows.append(_rows_of(stream, setting, numbers, actions[noise, mu], shown))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _settings_played(played: Sequence[_Cell], facts: Facts) -> list[tuple[str, float]]:
+    """Return the noises and levels to replay, in the order of the noises and the config.
+
+    Leaves out noise for batches, noise that is present at every level, and levels that the
+    noise does not keep.
+    """
+    known = {
+        (cell["noise"], cell["mu"])
+        for cell in played
+        if cell["sees"] != "noisy" or not is_weaker(cell["guaranteed_mu"], cell["mu"])
+    }
+    noises = map(find_noise, in_order({noise for noise, _ in known} - {NO_NOISE}))
+    kept = [noise.name for noise in noises if noise.none_at_infinity and not noise.constant]
+    replayed = [(noise, mu) for noise in kept for mu in facts.labels if (noise, mu) in known]
+    return replayed or [(NO_NOISE, mu) for mu in facts.labels][:1]
+
+
+def _actions_of(
+    played: Sequence[_Cell], noise: str, mu: float
+) -> dict[str, NDArray[np.integer[Any]]]:
+    """Return (T,) actions of the first replicate by algorithm, with those without privacy."""
+    return {
+        cell["algorithm"]: cell["first_actions"]
+        for cell in played
+        if (cell["noise"], cell["mu"]) == (noise, mu) or cell["model"] == "none"
+    }
+
+
+def _most_experts_drawn(stream: GainStream, settings: Sequence[tuple[str, float]]) -> int:
+    """Return how many experts to draw. Correlated noise takes room for its scales by level."""
+    noisy = [find_noise(noise) for noise, mu in settings if mu < math.inf and noise != NO_NOISE]
+    arrays = 2 + len(noisy) + sum(noise.memory != "none" for noise in noisy)
+    room = _MOST_NUMBERS // (min(stream.n_rounds, MOST_ROUNDS) * arrays)
+    return min(MOST_EXPERTS, max(room, _FEWEST_EXPERTS))
+
+
+def _experts_drawn(
+    stream: GainStream, chosen: Sequence[NDArray[np.integer[Any]]], most: int
+) -> NDArray[np.bool_]:
+    """Return an (n,) mask of the experts to draw: most often chosen first, then largest gain."""
+    times = np.zeros(stream.n_experts, dtype=int)
+    for actions in chosen:
+        np.add.at(times, actions[:MOST_ROUNDS], 1)
+    order = np.lexsort((-stream.gains.mean(axis=0), -times))
+    return np.isin(np.arange(stream.n_experts), order[:most])
+
+
+def _rows_of(
+    stream: GainStream,
+    facts: Mapping[str, Any],
+    numbers: Mapping[str, Floats],
+    actions: Mapping[str, NDArray[np.integer[Any]]],
+    shown: NDArray[np.bool_],
+) -> pd.DataFrame:
+    """Return the rows of a setting: experts that are shown, chosen in the round, or its best."""
+    rounds = np.arange(min(stream.n_rounds, MOST_ROUNDS))
+    chosen_by = np.full((len(rounds), stream.n_experts), "", dtype=object)
+    for label, own in actions.items():
+        at = rounds, own[: len(rounds)]
+        chosen_by[at] = [f"{before} {label}".strip() for before in chosen_by[at]]
+    oracle = np.zeros(chosen_by.shape, dtype=bool)
+    oracle[rounds, stream.gains[: len(rounds)].argmax(axis=1)] = True
+    t, i = np.nonzero(shown | (chosen_by != "") | oracle)
+    return pd.DataFrame(
+        {
+            **facts,
+            "round": t + 1,
+            "period": dates(stream)[t].astype("datetime64[ms]"),
+            "expert": i,
+            "entity": np.array(stream.entities, dtype=object)[i],
+            "name": np.array(stream.names, dtype=object)[i],
+            "gain": stream.gains[t, i],
+            **{name: values[t, i] for name, values in numbers.items()},
+            "chosen_by": chosen_by[t, i],
+            "oracle": oracle[t, i],
+            "uniform_gain": stream.gains.mean(axis=1)[t],
+            "shown": shown[i],
+        }
+    )
