@@ -17,12 +17,11 @@ from typing import get_args
 import pandas as pd
 
 from dpol.core.rounding import rounded_up
-from dpol.noise.event_streams import MECHANISMS
+from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, guesses_of, noises_for
 from dpol.privacy.noise_laws import Promise
-from dpol.show.names import name_of
+from dpol.show.names import BATCHES, name_of
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
-from dpol.studies.answer.promises import guess_of
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import (
     BASELINE,
@@ -140,8 +139,9 @@ VERDICTS = {
     "equal": "equal",
     "ahead at this reading": "ahead",
     "behind at this reading": "**behind**",
+    "undecided": "level",
 }
-"""Words on our method beside a rival; `level` for the others."""
+"""Words on our method beside a rival."""
 
 
 def real_data() -> str:
@@ -154,7 +154,7 @@ def real_data() -> str:
             ours, rival = at[at["role"] == OURS].iloc[0], at[at["strongest"]].iloc[0]
             (own,), (theirs,) = kept_by(at[at["role"] == OURS]), kept_by(at[at["strongest"]])
             gap, half = 100 * ours["to_strongest"], 100 * ours["to_strongest_half_width"]
-            verdict = VERDICTS.get(ours["to_strongest_verdict"], "level")
+            verdict = VERDICTS[ours["to_strongest_verdict"]]
             lines.append(
                 (
                     "" if mu < math.inf else data,
@@ -391,23 +391,29 @@ def promises() -> str:
     return table(("promise", "weeks", *laws), rows)
 
 
+def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> float:
+    """Return how often an attacker is right at most, under the noise that keeps a promise.
+
+    Gaussian noise has the level mu, at which it keeps all promises of mu but the pure one.
+    """
+    made = find_noise(noise)
+    level = made.mechanism.level(promise, weeks) if made.mechanism else mu
+    return made.best_guess(level, weeks)
+
+
 PROMISES = {"mu": "μ = 0.25", "guess": "best guess", "epsilon": "(ε, δ)", "pure": "pure ε"}
 
 
 def promises_kept() -> str:
     """Share of the possible gain in percent, by data, noise, stay and promise; in brackets the
     cautious mean; last the right guesses."""
-    laws = {
-        "capacity": "Gaussian",
-        "capacity-memory": "correlated Gaussian",
-        "laplace-uniform": "Laplace",
-        "staircase": "staircase",
-    }
     rows = []
     for run, data in {"promises": "fifteen states", "flu": "influenza"}.items():
         every = recorded(run, "promises").query("level == 0.25 and weeks in (1, 8)")
         shares = every.set_index(["algorithm", "noise", "weeks", "same"])["share"]
-        for noise, law in laws.items():
+        for noise in ("capacity", "capacity-memory", "laplace-uniform", "staircase"):
+            made = find_noise(noise)
+            law = f"{'correlated ' if made.memory == 'chains' else ''}{made.law.name}"
             for weeks in sorted(every["weeks"].unique()):
                 cells = []
                 for same in PROMISES:
@@ -416,7 +422,7 @@ def promises_kept() -> str:
                         for reader in ("random-effects", "cautious-mean")
                     )
                     of_mean = "" if math.isnan(mean) else f" ({100 * mean:.1f})"
-                    guess = guess_of(noise, 0.25, promises_of(0.25, 1e-6)[same], int(weeks))
+                    guess = guess_under(noise, promises_of(0.25, 1e-6)[same], 0.25, int(weeks))
                     kept = f"{100 * ours:.1f}{of_mean}; {rounded_up(100 * guess, 3)}%"
                     cells.append("cannot" if math.isnan(ours) else kept)
                 rows.append((data, law if weeks == 1 else "", f"{weeks}", *cells))
@@ -445,9 +451,9 @@ def long_stays() -> str:
                 f"{shares[(*reader, mu, weeks, of)]:.1f}" for of in ("guess", "epsilon")
             )
             cell = guess
-            if mechanism := MECHANISMS.get(reader[0]):
-                level = mechanism.level(promises_of(mu, 1e-6)["epsilon"], weeks)
-                right = rounded_up(100 * mechanism.best_guess(level, weeks), 3)
+            if find_noise(reader[0]).mechanism:
+                promise = promises_of(mu, 1e-6)["epsilon"]
+                right = rounded_up(100 * guess_under(reader[0], promise, mu, weeks), 3)
                 cell += f" ({epsilon}; {right}%)"
             cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))
@@ -513,12 +519,12 @@ def ratios() -> str:
 def figure_1() -> str:
     """The error of the first paper's Figure 1 where both rates are equal."""
     every = recorded("central-texas", "amplification").query("bound == 'borell-tis'")
-    kinds = {kind: name_of(kind) for kind in ("un-amplified", "analytic", "monte-carlo")}
+    kinds = {kind: BATCHES[kind].long for kind in ("un-amplified", "analytic", "monte-carlo")}
     rows = []
     for (n, mu), curves in every.groupby(["n", "mu"]):
         errors = 100 * curves.set_index("kind")[["false_negative", "false_negative_half_width"]]
         rows.append((f"{n}", f"{mu:g}", *(f"{amount(*errors.loc[kind])}%" for kind in kinds)))
-    header = ("experts", "μ", *(name.long or name.short for name in kinds.values()))
+    header = ("experts", "μ", *kinds.values())
     return table(header, rows, words=0)
 
 

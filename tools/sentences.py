@@ -23,6 +23,7 @@ from recorded_numbers import (
     STRONGEST,
     WORLDS,
     beside_curators,
+    guess_under,
     kept,
     papers_columns,
     recorded,
@@ -34,7 +35,6 @@ from dpol.labels.bounds import exp3_bound, informative_from
 from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.reported import load_reported
-from dpol.studies.answer.promises import guess_of
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE
 
@@ -126,7 +126,7 @@ def of_promises() -> dict[str, Any]:
         "guess": {f"mu {mu:.3g}": above(100 * best_guess(mu)) for mu in (0.25, 0.35, 0.5, 1)},
         "stay": {days: above(100 * best_guess(0.25 * math.sqrt(days))) for days in (7, 14)},
         "guess under Laplace": above(
-            100 * guess_of("laplace-uniform", 0.25, promises_of(0.25, 1e-6)["epsilon"], 1)
+            100 * guess_under("laplace-uniform", promises_of(0.25, 1e-6)["epsilon"], 0.25, 1)
         ),
         "guess of days": above(100 * best_guess(0.25 * 7 / 6)),
         "guess of averages": above(100 * best_guess(0.25 * 2.9)),

@@ -70,9 +70,10 @@ def gaussian(name: str, x: Floats, draws: Floats, budget: float, stay: int) -> F
     each, used = budget / (2 * stay), np.full(shape[1:], -1.0)
     for t in range(len(x)):
         rounds = np.clip(t - used, 0, stay)
-        own = each * rounds
-        if name == "budget-distribution":
-            own = (budget / 2 - spent[max(t - stay + 1, 0) : t].sum(axis=0)) / 2
+        own = {
+            "budget-distribution": (budget / 2 - spent[max(t - stay + 1, 0) : t].sum(axis=0)) / 2,
+            "budget-absorption": each * rounds,
+        }[name]
         error = np.maximum(own, 1e-12) ** -0.5
         publish = np.abs(x[t] - counts[t - 1]) + draws[t, 0] * each**-0.5 > error
         counts[t] = np.where(publish, x[t] + draws[t, 1] * error, counts[t - 1])

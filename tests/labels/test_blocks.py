@@ -88,7 +88,7 @@ def test_sums_of_blocks_are_distributed_like_sums_of_single_rounds(name, rule, m
         other = law_for(name)[[3, 2, 1, 0, 4]]
         assert not of_one_law(sums_of(name, rule, law=other), expected)
     if name in ("wma", "exp3") and rule == "exact":
-        monkeypatch.setattr(Clipping, "masses_of_blocks", lambda self, law, feature: law)
+        monkeypatch.setattr(Clipping, "masses_of_blocks", lambda self, truth, feature: truth)
         assert not of_one_law(sums_of(name, rule), expected)
 
 
@@ -177,8 +177,8 @@ def test_without_a_true_hypothesis_no_posterior_settles(monkeypatch):
     wrong = LabelGame(
         hypotheses=CLASS,
         features=np.zeros(10_000, int),
-        laws=np.array([[LAW, LAW]]),
-        law=np.zeros(2, int),
+        truths=np.array([[LAW, LAW]]),
+        truth=np.zeros(2, int),
     )
     several = realisable(CLASS, np.arange(10_000) % 2, 2)
     for game in (wrong, several):

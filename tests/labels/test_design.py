@@ -82,7 +82,7 @@ def test_messages_follow_the_distribution_that_the_learner_assumes():
             np.add.at(counts, (sent.index[0, features == x], sent.values[0, features == x]), 1)
             member = sets_of(4)[:, label]
             yes = np.where(member, 1, 0) * math.tanh(0.5) + 1 / (1 + math.e)
-            law = reader.client.index_law[x][:, None] * np.stack([1 - yes, yes], axis=1)
+            law = reader.client.index_chances[x][:, None] * np.stack([1 - yes, yes], axis=1)
             seen = law > 1e-9
             expected = 20_000 * law[seen]
             assert ((counts[seen] - expected) ** 2 / expected).sum() < 60  # 15 degrees at most

@@ -46,7 +46,7 @@ def test_a_game_agrees_with_plain_python():
     """Labels are drawn by inversion, by the truth of the replicate and the feature of the round."""
     T, truth = 300, np.array([0, 1, 1, 0])
     features = np.random.default_rng(0).integers(2, size=T)
-    game = LabelGame(hypotheses=plain.HYPOTHESES, features=features, laws=LAWS, law=truth)
+    game = LabelGame(hypotheses=plain.HYPOTHESES, features=features, truths=LAWS, truth=truth)
     recorder = Recorder()
     run = play_labels(recorder, game, label_generators(5, ("k",), 4, "r"))
     np.testing.assert_array_equal(recorder.features, features)
@@ -81,19 +81,22 @@ def test_clients_of_the_same_key_meet_the_same_labels_with_their_own_coins():
 
 
 @pytest.mark.parametrize(
-    ("laws", "message"),
+    ("truths", "message"),
     [
-        (LAWS[:, :, :3], r"laws must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
-        (LAWS[0], r"laws must have shape \(L, 2, 4\), got \(2, 4\)"),
-        (0.9 * LAWS, "masses of `laws` must be at least 0 and sum to 1"),
-        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of `laws` must be at least 0"),
-        (LAWS * math.nan, "masses of `laws` must be at least 0"),
+        (LAWS[:, :, :3], r"truths must have shape \(L, 2, 4\), got \(2, 2, 3\)"),
+        (LAWS[0], r"truths must have shape \(L, 2, 4\), got \(2, 4\)"),
+        (0.9 * LAWS, "masses of `truths` must be at least 0 and sum to 1"),
+        (np.array([[[1.1, -0.1, 0, 0]] * 2] * 2), "masses of `truths` must be at least 0"),
+        (LAWS * math.nan, "masses of `truths` must be at least 0"),
     ],
 )
-def test_games_that_do_not_fit_are_refused(laws, message):
+def test_games_that_do_not_fit_are_refused(truths, message):
     with pytest.raises(ValueError, match=message):
         LabelGame(
-            hypotheses=plain.HYPOTHESES, features=np.array([0, 1]), laws=laws, law=np.array([0, 1])
+            hypotheses=plain.HYPOTHESES,
+            features=np.array([0, 1]),
+            truths=truths,
+            truth=np.array([0, 1]),
         )
 
 

@@ -67,8 +67,8 @@ def share_of_errors(sender, selector, rounds, replicates=40_000):
     game = LabelGame(
         hypotheses=selector.hypotheses,
         features=np.zeros(rounds, dtype=int),
-        laws=sender.hypotheses.masses.transpose(1, 0, 2),
-        law=np.zeros(replicates, dtype=int),
+        truths=sender.hypotheses.masses.transpose(1, 0, 2),
+        truth=np.zeros(replicates, dtype=int),
     )
     # Replicates share a generator, which draws one after the other.
     shared = SimpleNamespace(generators=(np.random.default_rng(1),) * replicates)

@@ -87,7 +87,7 @@ def test_the_server_sees_messages_only(name, rule):
     """The same messages give the same weights, whatever the labels and their distribution are."""
     learner, game = learner_of(name, rule), game_of()
     canned = Canned(learner, messages_of(learner)[1])
-    other = dataclasses.replace(game, law=(game.law + 1) % 3)
+    other = dataclasses.replace(game, truth=(game.truth + 1) % 3)
     runs = play_labels(canned, game, coins(1)), play_labels(canned, other, coins(2))
     for field in ("mean_weights", "final_weights"):
         np.testing.assert_array_equal(getattr(runs[0], field), getattr(runs[1], field))
@@ -100,7 +100,7 @@ def test_replicates_at_once_are_separate_runs(name, rule):
     whole, generators = run_of(learner), coins()
     for r in range(R):
         single = LabelGenerators(generators.nature.of([r]), generators.clients.of([r]))
-        alone = play_labels(learner, dataclasses.replace(game, law=game.law[[r]]), single)
+        alone = play_labels(learner, dataclasses.replace(game, truth=game.truth[[r]]), single)
         np.testing.assert_array_equal(alone.final_weights[0], whole.final_weights[r])
         for field in FIELDS:
             one, expected = getattr(alone, field)[0], getattr(whole, field)[r]
@@ -153,7 +153,7 @@ def test_a_selection_depends_on_the_seed_and_on_its_own_generator_only(name):
     assert any(other != whole.tolist() for other in others)
     for r in range(R):
         one = LabelGenerators(coins().nature.of([r]), coins().clients.of([r]))
-        alone = selector.selected(dataclasses.replace(game, law=game.law[[r]]), one)
+        alone = selector.selected(dataclasses.replace(game, truth=game.truth[[r]]), one)
         assert alone.tolist() == [whole[r]]
 
 
@@ -163,7 +163,7 @@ def test_a_selection_depends_on_the_seed_and_on_its_own_generator_only(name):
 def against_an_adversary(learner, worst=max):
     """Return KL and final weights (R,), round by round, at the feature of the `worst` next risk."""
     game, generators = game_of(), coins()
-    laws = [game.laws[j].tolist() for j in game.law]
+    laws = [game.truths[j].tolist() for j in game.truth]
     logs, kls = np.zeros((R, 3)), np.zeros(R)
     looks = [*range(101), 102, 104, *range(106, 150, 2)]
     for t in range(T):
@@ -216,7 +216,7 @@ def test_a_label_that_no_hypothesis_allows_costs_infinitely_much_and_stops_nothi
     wrong = HypothesisClass([[0.5, 0.5, 0.0], [0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
     law = np.array([[[0.3, 0.3, 0.4]]])
     game = LabelGame(
-        hypotheses=wrong, features=np.zeros(T, dtype=int), laws=law, law=np.zeros(R, dtype=int)
+        hypotheses=wrong, features=np.zeros(T, dtype=int), truths=law, truth=np.zeros(R, dtype=int)
     )
     run = play_labels(make_learner(name, wrong, Terms(T, 1.0), rule), game, coins())
     assert (run.kl == math.inf).all()

@@ -16,7 +16,7 @@ from dpol.lazy.accounting import (
     sound_epsilon,
     zcdp_epsilon,
 )
-from dpol.lazy.exact import neighbours, output_laws
+from dpol.lazy.exact import neighbours, output_masses
 from dpol.lazy.parameters import choose_parameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from grids import each_and_corners
@@ -43,7 +43,7 @@ def adjacent_laws(game, eta, p, c, change=1.0):
     d, rest, values, B = game
     law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=c)
     sequences, pairs = neighbours(d, rest, values, change)
-    laws = output_laws(sequences, law)
+    laws = output_masses(sequences, law)
     return [(laws[first], laws[second]) for first, second in pairs]
 
 

@@ -10,7 +10,7 @@ import lazy_plain as plain
 from dpol.lazy.exact import (
     exact_epsilon,
     neighbours,
-    output_laws,
+    output_masses,
     paths_and_shadow,
     worst_epsilon,
 )
@@ -53,7 +53,7 @@ def test_distributions_agree_with_following_every_draw(B, eta, p, c):
             number = int("".join(map(str, xs)), 2)
             assert law[number, y] == pytest.approx(chance, rel=1e-12)
     np.testing.assert_allclose(
-        output_laws(sums, law_of(B, eta, p, c)),
+        output_masses(sums, law_of(B, eta, p, c)),
         laws.sum(axis=2),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ from dpol.privacy.noise_laws import (
     LAWS,
     STAIRCASE,
     UNIFORM,
+    Gaussian,
     Latticed,
     Promise,
     staircase,
@@ -124,7 +126,12 @@ def test_the_mu_of_one_release_is_that_of_its_best_guess(e):
     assert exact * (1 - 1e-9) <= LAPLACE.mu(e, 1) <= exact * (1 + SLACK_OF_GUESS)
 
 
-TWO_LOSSES = Latticed(lambda _: math.nan, lambda e: (2 * e, np.zeros(2)))
+TWO_LOSSES = Latticed(
+    name="two losses",
+    words="noise of two losses",
+    deviation_of=lambda _: math.nan,
+    losses=lambda e: (2 * e, np.zeros(2)),
+)
 """A release has the loss e with odds exp(e), else -e, so all numbers are known."""
 
 
@@ -246,3 +253,25 @@ def test_the_promise_decides_the_noise(promise, weeks, best, cannot):
     noises = noises_for(promise, weeks)
     assert next(iter(noises)) == best
     assert {law for law, noise in noises.items() if math.isinf(noise)} == cannot
+
+
+@pytest.mark.parametrize(("name", "words"), [("", "noise"), ("two", ""), (" ", " ")])
+def test_a_law_without_words_is_refused(name, words):
+    with pytest.raises(ValueError, match="needs a name and words"):
+        dataclasses.replace(TWO_LOSSES, name=name, words=words)
+    facts = {"deviation_of": TWO_LOSSES.deviation_of, "losses": TWO_LOSSES.losses}
+    with pytest.raises(TypeError, match="words"):
+        Latticed(name="two", **facts)
+    with pytest.raises(TypeError, match="name"):
+        Gaussian(words="noise")
+
+
+@given(st.floats(0.05, 3.0), st.integers(1, 4))
+def test_a_guess_is_right_as_often_as_the_best_test(e, releases):
+    """For two losses: the likelier side wins, and ties are halves."""
+    right = 1 / (1 + math.exp(-e))
+    counts = np.arange(releases + 1)
+    masses = stats.binom.pmf(counts, releases, right)
+    sides = np.sign(2 * counts - releases)
+    assert TWO_LOSSES.guess(e, releases) == pytest.approx(masses @ (1 + sides) / 2)
+    assert GAUSSIAN.guess(e, releases) == pytest.approx(stats.norm.cdf(e * releases**0.5 / 2))

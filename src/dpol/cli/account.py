@@ -103,8 +103,8 @@ def _noises(options: argparse.Namespace) -> None:
 def _in_words(promise: Promise) -> str:
     """Say what a promise limits, in one line or two."""
     if promise.mu is not None:
-        said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal laws {promise.mu:g}"
-        return f"{said} standard deviations apart from each other"
+        said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal distributions"
+        return f"{said} {promise.mu:g} standard deviations apart from each other"
     if promise.epsilon == 0:
         return f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
     odds = f"{math.exp(promise.epsilon):.4g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.batches import BatchRule
 from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation
 from dpol.experts.play import rounds
-from dpol.experts.switching import BOUNDS
+from dpol.experts.switching import BOUNDS, Bound
 from dpol.noise import CONSTANT, NoisyGains
 from dpol.privacy.guarantee import Origin
 from dpol.privacy.mixtures import BatchSizes
@@ -77,7 +77,7 @@ class RWAdaBatch(LocalAlgorithm[AdaBatchState]):
     """
 
     alpha: float = 0.1
-    bound: Literal["borell-tis", "reflection"] = "borell-tis"
+    bound: Bound = "borell-tis"
 
     constant_noise: ClassVar[bool] = True
 

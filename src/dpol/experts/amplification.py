@@ -30,7 +30,7 @@ def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
     The gap of the noisy gains before round t is stochastically smallest when all means are
     equal (Theorem 2); it then has this distribution, in units of eta sqrt(t).
     """
-    log_survival, _ = _gap_law(n_experts)
+    log_survival, _ = _gap_splines(n_experts)
     gap = np.asarray(gap, dtype=float)
     inside = np.clip(gap, 0.0, _REACH)
     return np.where(gap > _REACH, 0.0, np.minimum(np.exp(log_survival(inside)), 1.0))
@@ -38,7 +38,7 @@ def gap_survival(gap: ArrayLike, n_experts: int) -> Floats:
 
 def gap_density(gap: ArrayLike, n_experts: int) -> Floats:
     """Return the density of the distribution of `gap_survival`, at gaps of any shape."""
-    _, log_density = _gap_law(n_experts)
+    _, log_density = _gap_splines(n_experts)
     gap = np.asarray(gap, dtype=float)
     inside = np.clip(gap, 0.0, _REACH)
     return np.where((gap < 0) | (gap > _REACH), 0.0, np.exp(log_density(inside)))
@@ -51,7 +51,7 @@ _Z = np.linspace(-9.0, _REACH + 9.0, 901)
 
 
 @lru_cache(maxsize=8)
-def _gap_law(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
+def _gap_splines(n_experts: int) -> tuple[CubicSpline, CubicSpline]:
     """Return splines of the log survival function and the log density on [0, _REACH].
 
     Quadrature by the trapezoidal rule converges exponentially on these integrands over the line.

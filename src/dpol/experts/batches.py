@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.experts.switching import BOUNDS, SwitchingBound
+from dpol.experts.switching import BOUNDS, Bound, SwitchingBound
 from dpol.privacy.mixtures import BatchSizes
 
 
@@ -35,7 +35,7 @@ class BatchRule:
         ValueError: n is below 2.
     """
 
-    bound: str
+    bound: Bound
     alpha: float
     n_experts: int
     longest: int

@@ -8,10 +8,10 @@ changes at any of the B steps, and that a gap of k + l ever falls below l.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import scipy
@@ -32,6 +32,10 @@ def _borell_tis_tail(b: Floats) -> Floats:
     b = np.maximum(b, 0.0)
     overtaken = np.sqrt(2.0) * np.exp(-(b**2) / 2) * scipy.special.erf(b / np.sqrt(2.0))
     return np.asarray(np.minimum(2 * scipy.special.ndtr(-np.sqrt(2.0) * b) + overtaken, 1.0))
+
+
+Bound = Literal["borell-tis", "reflection"]
+"""Names of the bounds."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def _borell_tis_threshold(probability: Floats, n_experts: int) -> Floats:
     return np.asarray(b + _expected_maximum(n_experts))
 
 
-BOUNDS = {
+BOUNDS: Mapping[Bound, SwitchingBound] = {
     "borell-tis": SwitchingBound(
         ours=False,
         tail=lambda z, n: _borell_tis_tail(z - _expected_maximum(n)),

@@ -12,7 +12,7 @@ Choose hypotheses, a learner, a game and its random generators, and play:
 >>> run = labels.play_labels(learner, game, coins)
 >>> learner.client.guarantee.epsilon_delta
 (1.0, 0.0)
->>> bool((run.final_weights.argmax(axis=1) == game.law).all())  # every replicate found the truth
+>>> bool((run.final_weights.argmax(axis=1) == game.truth).all())  # every replicate found the truth
 True
 
 Source: "Online Distribution Learning with Local Privacy Constraints".

@@ -51,16 +51,16 @@ class AnswerBayes(BlockLearner):
         return np.asarray(self._logs[features, messages.index, messages.values])
 
     def sums(
-        self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
+        self, truths: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
     ) -> Floats:
         """Draw (R, n, K) changes of log-weights over blocks of rounds; see `BlockLearner`."""
-        every = np.broadcast_to(laws, (self.hypotheses.n_features, *laws.shape))
+        every = np.broadcast_to(truths, (self.hypotheses.n_features, *truths.shape))
         chances = self.client.chances(every)
         index, values = np.indices(chances.shape[1:3]).reshape(2, 1, -1)
         scores = self.scores(Messages(values, index), np.full(index.shape[1], feature))[0]
-        joint = (self.client.index_law[..., None, None] * chances)[feature]
-        pairs = zip(joint.reshape(-1, len(laws)).T, generators.generators, strict=True)
-        return np.stack([sums_of_draws(law, scores, rounds, coins) for law, coins in pairs])
+        joint = (self.client.index_chances[..., None, None] * chances)[feature]
+        pairs = zip(joint.reshape(-1, len(truths)).T, generators.generators, strict=True)
+        return np.stack([sums_of_draws(own, scores, rounds, coins) for own, coins in pairs])
 
 
 class ResponseBayes(AnswerBayes):

@@ -20,7 +20,7 @@ _MANY = 0.25
 
 def likelihood_sums(
     client: VectorClient | SampledClient,
-    laws: Floats,
+    truths: Floats,
     feature: int,
     rounds: Ints,
     generators: ReplicateGenerators,
@@ -29,7 +29,7 @@ def likelihood_sums(
 
     Args:
         client: client that sends the messages.
-        laws: (R, M) distributions of the label.
+        truths: (R, M) distributions of the label.
         feature: feature of all rounds.
         rounds: (n,) rounds of each block.
         generators: one for each replicate.
@@ -38,10 +38,10 @@ def likelihood_sums(
     # An empty block is never drawn.
     logs = np.where(clipping.cells[feature] > 0, clipping.log_cells[feature], 0.0)
     scales = client.factor * clipping.sensitivity[feature]
-    times = np.empty((len(laws), len(rounds), K), dtype=np.int64)
+    times = np.empty((len(truths), len(rounds), K), dtype=np.int64)
     sums = np.empty(times.shape)
     for r, generator in enumerate(generators.generators):
-        blocks = clipping.masses_of_blocks(laws[r], feature)
+        blocks = clipping.masses_of_blocks(truths[r], feature)
         if isinstance(client, VectorClient):
             times[r] = rounds[:, None]
             sums[r] = sums_of_draws(blocks, logs.T, rounds, generator)

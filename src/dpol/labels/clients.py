@@ -195,12 +195,12 @@ class ResponseClient(LabelClient):
         return 1 / (1 + (self.n_labels - 1) * math.exp(-self.epsilon))
 
     @property
-    def index_law(self) -> Floats:
+    def index_chances(self) -> Floats:
         """(1, 1) one at every feature, since there is one index."""
         return np.ones((1, 1))
 
     def chances(self, masses: Floats) -> Floats:
-        """Return the (X, 1, M, L) probabilities of each message for (X, L, M) laws of the label."""
+        """Return the (X, 1, M, L) chances of each message, for labels drawn by (X, L, M) masses."""
         other = (1 - self.keep) / (self.n_labels - 1)
         return np.asarray(other + (self.keep - other) * masses.transpose(0, 2, 1)[:, None])
 
@@ -241,7 +241,7 @@ class MembershipClient(LabelClient):
         return 1 / (1 + math.exp(-self.epsilon))
 
     @cached_property
-    def index_law(self) -> Floats:
+    def index_chances(self) -> Floats:
         """(X, J) probabilities of the sets at each feature, whatever the label."""
         sets = self.sets.shape[:2]
         return np.full(sets, 1 / sets[1])
@@ -257,7 +257,7 @@ class MembershipClient(LabelClient):
         return uniform_index(uniforms, self.sets.shape[1])
 
     def chances(self, masses: Floats) -> Floats:
-        """Return the (X, J, 2, L) probabilities of no and yes, for (X, L, M) laws of the label."""
+        """Return the (X, J, 2, L) chances of no and yes, for labels drawn by (X, L, M) masses."""
         sets, keep = self.sets.astype(float), self.keep
         yes = (1 - keep) + (2 * keep - 1) * (sets @ masses.transpose(0, 2, 1))
         return np.stack([1 - yes, yes], axis=2)

@@ -111,10 +111,10 @@ class Clipping:
         share = self.cells / self.n_cells[:, None]
         return self.keep * self.hypotheses.masses + (1 - self.keep) * share[:, None]
 
-    def masses_of_blocks(self, law: Floats, feature: int) -> Floats:
-        """Return the (M,) probabilities of the block of h(Y) at a feature, Y from `law` (M,)."""
+    def masses_of_blocks(self, truth: Floats, feature: int) -> Floats:
+        """Return the (M,) probabilities of the block of h(Y) at a feature, Y from `truth` (M,)."""
         cells = self.cells[feature]
-        stays = self.keep * np.where(cells > 0, law, 0.0)
+        stays = self.keep * np.where(cells > 0, truth, 0.0)
         return np.asarray(stays + (1 - stays.sum()) * cells / cells.sum())
 
     def draw_blocks(self, labels: Ints, features: Ints, uniforms: Floats) -> Ints:

@@ -65,7 +65,7 @@ class DesignClient(MembershipClient):
     """Membership response about a set drawn from the optimal design of the feature."""
 
     @cached_property
-    def index_law(self) -> Floats:
+    def index_chances(self) -> Floats:
         """(X, 2^(M - 1)) probabilities of the sets."""
         return np.stack([optimal_design(masses) for masses in self.hypotheses.masses])
 
@@ -76,7 +76,7 @@ class DesignClient(MembershipClient):
         return np.broadcast_to(sets_of(M), (X, 1 << (M - 1), M))
 
     def draw_index(self, features: Ints, uniforms: Floats) -> Ints:
-        return draw_categories(self.index_law, features, uniforms)
+        return draw_categories(self.index_chances, features, uniforms)
 
 
 class DesignBayes(MembershipBayes):

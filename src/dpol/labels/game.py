@@ -20,7 +20,7 @@ from dpol.core.randomness import (
     replicate_generators,
     replicate_numbers,
 )
-from dpol.labels.hypotheses import HypothesisClass, Ints, check_laws, draw_categories
+from dpol.labels.hypotheses import HypothesisClass, Ints, check_masses, draw_categories
 from dpol.labels.learners import BlockLearner, LabelLearner
 
 # Most entries of an array of weights in memory (8 MB).
@@ -48,23 +48,23 @@ class LabelGame:
     Args:
         hypotheses: class that learners know.
         features: (T,) feature of each round, 0..X-1.
-        laws: (L, X, M) distributions from which labels may come.
-        law: (R,) index in `laws` of the truth of each replicate.
+        truths: (L, X, M) distributions from which labels may come.
+        truth: (R,) index in `truths` of the truth of each replicate.
 
     Raises:
-        ValueError: `laws` has another shape, or is no distribution at a feature that occurs.
+        ValueError: `truths` has another shape, or is no distribution at a feature that occurs.
     """
 
     hypotheses: HypothesisClass
     features: Ints
-    laws: Floats
-    law: Ints
+    truths: Floats
+    truth: Ints
 
     def __post_init__(self) -> None:
         X, _, M = self.hypotheses.masses.shape
-        if self.laws.ndim != 3 or self.laws.shape[1:] != (X, M):
-            raise ValueError(f"laws must have shape (L, {X}, {M}), got {self.laws.shape}")
-        check_laws(self.laws[:, np.unique(self.features)], "the masses of `laws`")
+        if self.truths.ndim != 3 or self.truths.shape[1:] != (X, M):
+            raise ValueError(f"truths must have shape (L, {X}, {M}), got {self.truths.shape}")
+        check_masses(self.truths[:, np.unique(self.features)], "the masses of `truths`")
 
     @property
     def n_rounds(self) -> int:
@@ -74,7 +74,7 @@ class LabelGame:
     @property
     def n_replicates(self) -> int:
         """R, the number of replicates."""
-        return len(self.law)
+        return len(self.truth)
 
 
 def realisable(
@@ -89,10 +89,9 @@ def realisable(
         features: (T,) feature of each round, 0..X-1.
         replicates: R, the number of replicates, or their numbers.
     """
-    law = np.array(replicate_numbers(replicates)) % hypotheses.n_hypotheses
-    return LabelGame(
-        hypotheses=hypotheses, features=features, laws=hypotheses.masses.transpose(1, 0, 2), law=law
-    )
+    truth = np.array(replicate_numbers(replicates)) % hypotheses.n_hypotheses
+    truths = hypotheses.masses.transpose(1, 0, 2)
+    return LabelGame(hypotheses=hypotheses, features=features, truths=truths, truth=truth)
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,7 @@ class _Part:
 def _played(learner: LabelLearner, game: LabelGame, parts: Iterable[_Part]) -> LabelRun:
     """Return the risks and weights of all parts of a game."""
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
-    truth = game.laws[game.law]
+    truth = game.truths[game.truth]
     kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
     for part in parts:
         weights = scipy.special.softmax(part.logs[:, :-1], axis=-1)
@@ -216,7 +215,7 @@ def _played(learner: LabelLearner, game: LabelGame, parts: Iterable[_Part]) -> L
 
 def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) -> Iterator[_Part]:
     """Yield the blocks of a game, as many at once as memory allows."""
-    size, length = block_length(learner, game, generators), _CHUNK // game.law.size
+    size, length = block_length(learner, game, generators), _CHUNK // game.truth.size
     length //= game.hypotheses.n_hypotheses
     one = game.n_rounds >= 2 * _LEAST and bool((game.features == game.features[0]).all())
     at_once = learner if one and size > 1 and isinstance(learner, BlockLearner) else None
@@ -228,8 +227,8 @@ def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) 
         start += len(features)
         middles, rounds = _blocks(features, size)
         if at_once:
-            laws, steps = game.laws[game.law, features[0]], np.diff([0, *middles, len(features)])
-            changes = at_once.sums(laws, int(features[0]), steps, generators.clients)
+            steps, first = np.diff([0, *middles, len(features)]), int(features[0])
+            changes = at_once.sums(game.truths[game.truth, first], first, steps, generators.clients)
         else:
             changes = _scores(learner, game, features, generators)
         logs = np.cumsum(np.concatenate([logs[:, -1:], changes], axis=1), axis=1)
@@ -246,7 +245,7 @@ def _adversarial_parts(
     learner: LabelLearner, game: LabelGame, generators: LabelGenerators
 ) -> Iterator[_Part]:
     """Yield the rounds between two looks of the adversary, who picks a feature each time."""
-    truth = game.laws[game.law]
+    truth = game.truths[game.truth]
     logs, start = np.zeros((game.n_replicates, 1, game.hypotheses.n_hypotheses)), 0
     while start < game.n_rounds:
         length = min(1 + start // _LOOK, game.n_rounds - start)
@@ -283,9 +282,9 @@ def _scores(
     learner: LabelLearner, game: LabelGame, features: Ints, generators: LabelGenerators
 ) -> Floats:
     """Return the (R, B, K) changes of log-weights by every round, at features (B,) or (R, B)."""
-    laws = game.laws.reshape(-1, game.hypotheses.n_labels)
-    rows = game.law[:, None] * game.hypotheses.n_features + features
-    labels = draw_categories(laws, rows, generators.nature.uniforms(features.shape[-1]))
+    truths = game.truths.reshape(-1, game.hypotheses.n_labels)
+    rows = game.truth[:, None] * game.hypotheses.n_features + features
+    labels = draw_categories(truths, rows, generators.nature.uniforms(features.shape[-1]))
     messages = learner.client.privatize(labels, features, generators.clients)
     return learner.scores(messages, features)
 
@@ -306,7 +305,7 @@ def _settled(game: LabelGame, logs: Floats) -> int | None:
     None if there is none, or if no hypothesis is true.
     """
     x = game.features[0]
-    true = (game.laws[game.law, x][:, None] == game.hypotheses.masses[x]).all(axis=2)
+    true = (game.truths[game.truth, x][:, None] == game.hypotheses.masses[x]).all(axis=2)
     ends = np.sort(logs[:, -1], axis=1)
     if not true.any(axis=1).all() or (ends[:, -1] - ends[:, -2] < _SETTLED).any():
         return None
@@ -318,13 +317,13 @@ def _settled(game: LabelGame, logs: Floats) -> int | None:
 # ---- risks ---------------------------------------------------------------------------------------
 
 
-def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, Floats]:
+def round_risks(weights: Floats, masses: Floats, truths: Floats) -> tuple[Floats, Floats]:
     """Return the (R, B) divergences KL(truth || prediction) in nats, and (R, B) total variations.
 
     Args:
         weights: (R, B, K) weights of `masses` in the predictions, >= 0; the last axis sums to 1.
         masses: (K, M) distributions.
-        laws: (R, M) true distributions.
+        truths: (R, M) true distributions.
 
     >>> kl, tv = round_risks(np.array([[[0.5, 0.5]]]), np.eye(2), np.array([[1.0, 0.0]]))
     >>> kl.round(6).tolist(), tv.tolist()
@@ -332,8 +331,8 @@ def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, 
     """
     R, B, K = weights.shape
     M = masses.shape[1]
-    positive = laws > 0
-    negative_entropy = expected_log(laws, laws)
+    positive = truths > 0
+    negative_entropy = expected_log(truths, truths)
     kl, tv = np.empty((R, B)), np.empty((R, B))
     step = max(1, _BLOCK // (R * M))
     for here in (slice(start, start + step) for start in range(0, B, step)):
@@ -341,17 +340,17 @@ def round_risks(weights: Floats, masses: Floats, laws: Floats) -> tuple[Floats, 
         # Labels of probability 0 add nothing to either risk, whatever is predicted for them.
         if not positive.all():
             predicted += ~positive[:, None]
-        tv[:, here] = 1 - np.minimum(predicted, laws[:, None]).sum(axis=2)
+        tv[:, here] = 1 - np.minimum(predicted, truths[:, None]).sum(axis=2)
         with np.errstate(divide="ignore"):
             logs = np.log(predicted, out=predicted)
-        kl[:, here] = negative_entropy[:, None] - (logs @ laws[:, :, None])[:, :, 0]
+        kl[:, here] = negative_entropy[:, None] - (logs @ truths[:, :, None])[:, :, 0]
     return kl, tv
 
 
-def expected_log(laws: Floats, values: Floats) -> Floats:
-    """Return the means of log(values) under `laws` along the last axis; no mass adds nothing."""
-    logs = np.log(values, out=np.zeros_like(values), where=laws > 0)
-    return np.asarray((laws * logs).sum(axis=-1))
+def expected_log(truths: Floats, values: Floats) -> Floats:
+    """Return the means of log(values) under `truths` along the last axis; no mass adds nothing."""
+    logs = np.log(values, out=np.zeros_like(values), where=truths > 0)
+    return np.asarray((truths * logs).sum(axis=-1))
 
 
 def total_variation(one: Floats, other: Floats) -> Floats:

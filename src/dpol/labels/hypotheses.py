@@ -55,7 +55,7 @@ class HypothesisClass:
                 "masses must have shape (X, K, M), at least 2 hypotheses (K) and 2 labels (M),"
                 f" got {masses.shape}"
             )
-        check_laws(masses, "the masses of a hypothesis")
+        check_masses(masses, "the masses of a hypothesis")
         masses /= masses.sum(axis=2, keepdims=True)
         masses.flags.writeable = False
         object.__setattr__(self, "masses", masses)
@@ -76,7 +76,7 @@ class HypothesisClass:
         return int(self.masses.shape[2])
 
 
-def check_laws(masses: Floats, what: str) -> None:
+def check_masses(masses: Floats, what: str) -> None:
     """Raise ValueError unless `masses` are distributions along the last axis."""
     sums = masses.sum(axis=-1)
     wrong = ~((masses >= 0).all(axis=-1) & (np.abs(sums - 1) <= _TOLERANCE))

@@ -95,14 +95,14 @@ class BlockLearner(LabelLearner):
 
     @abstractmethod
     def sums(
-        self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
+        self, truths: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
     ) -> Floats:
         """Draw (R, n, K) changes of log-weights over n blocks of rounds with one feature.
 
         They have the distribution of sums of `scores`.
 
         Args:
-            laws: (R, M) distributions of the label.
+            truths: (R, M) distributions of the label.
             feature: feature of all rounds.
             rounds: (n,) rounds of each block.
             generators: one for each replicate, for labels and clients.
@@ -158,10 +158,10 @@ class LossLearner(BlockLearner):
         return -self.scale * centred
 
     def sums(
-        self, laws: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
+        self, truths: Floats, feature: int, rounds: Ints, generators: ReplicateGenerators
     ) -> Floats:
         """Draw (R, n, K) changes of log-weights over blocks of rounds; see `BlockLearner`."""
-        values = likelihood_sums(self.client, laws, feature, rounds, generators)
+        values = likelihood_sums(self.client, truths, feature, rounds, generators)
         return np.asarray(-self.rate * self.losses(*values))
 
 

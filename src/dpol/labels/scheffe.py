@@ -87,11 +87,11 @@ class ScheffeTournament:
 
     def selected(self, game: LabelGame, generators: LabelGenerators) -> Ints:
         """Return the (R,) hypotheses that are selected after all rounds of a game."""
-        chances = self.client.chances(game.laws.transpose(1, 0, 2))[0]
-        laws = (chances / len(chances)).reshape(-1, len(game.laws)).T[game.law]
-        draws = zip(generators.clients.generators, laws, strict=True)
-        counts = [coins.multinomial(game.n_rounds, law / law.sum()) for coins, law in draws]
-        return self.select(np.array(counts).reshape(len(laws), -1, 2))
+        chances = self.client.chances(game.truths.transpose(1, 0, 2))[0]
+        masses = (chances / len(chances)).reshape(-1, len(game.truths)).T[game.truth]
+        draws = zip(generators.clients.generators, masses, strict=True)
+        counts = [coins.multinomial(game.n_rounds, own / own.sum()) for coins, own in draws]
+        return self.select(np.array(counts).reshape(len(masses), -1, 2))
 
     def select(self, counts: Ints) -> Ints:
         """Return the (R,) hypotheses of least distance; the first of equals.

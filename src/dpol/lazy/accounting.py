@@ -32,7 +32,7 @@ class LazyGame:
         n_rounds: T, the number of rounds.
         delta: delta of the guarantee, in (0, 1).
         largest_change: s, the most that one person can change a loss in one round, in (0, 1].
-        normaliser: c of the keep probability, 1 (`tight`) or 2 (`published`).
+        normaliser: c of the keep probability, one of `NORMALISERS`.
 
     Raises:
         ValueError: a number is out of range.
@@ -186,6 +186,8 @@ _ORDERS = 1.0 + np.geomspace(1e-2, 1e9, 265)
 _OF_DELTA = 1 / (_ORDERS - 1)
 _OF_ORDERS = np.log1p(-1 / _ORDERS) - np.log(_ORDERS) * _OF_DELTA
 
+NORMALISERS: dict[str, float] = {"published": 2.0, "sound": 1.0}
+"""c of the keep probability that goes with each accountant."""
 ACCOUNTANTS: dict[str, AccountantFunction] = {
     "published": published_epsilon,
     "sound": sound_epsilon,

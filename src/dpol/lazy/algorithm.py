@@ -13,8 +13,8 @@ from dpol.core.arguments import check_choice, check_number, check_whole
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import Actions, CentralAlgorithm, CuratorSetup, Observation
-from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame
-from dpol.lazy.parameters import NORMALISER_OF, AccountedParameters, choose_parameters
+from dpol.lazy.accounting import ACCOUNTANTS, NORMALISERS, Accountant, LazyGame
+from dpol.lazy.parameters import AccountedParameters, choose_parameters
 from dpol.lazy.transform import LazyParameters, LazyState, advance, start
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta
@@ -76,7 +76,7 @@ class LazyExperts(CentralAlgorithm[LazyWeightsState]):
         if setup.n_experts < 2:
             raise ValueError(f"{self.name} needs at least 2 experts, got {setup.n_experts}")
         change = min(setup.largest_change / setup.gain_range, 1.0)
-        normaliser = NORMALISER_OF[self.accountant]
+        normaliser = NORMALISERS[self.accountant]
         game = LazyGame(setup.n_rounds, self.delta, largest_change=change, normaliser=normaliser)
         epsilon = epsilon_of_delta(self.delta, setup.mu)
         try:

@@ -18,17 +18,17 @@ from dpol.core.randomness import Floats
 from dpol.lazy.transform import LazyParameters
 
 
-def output_laws(sums: Floats, law: LazyParameters) -> Floats:
+def output_masses(sums: Floats, rule: LazyParameters) -> Floats:
     """Return the (N, d^S) distributions of (x_1, ..., x_S); x_S varies fastest."""
-    return np.asarray(paths_and_shadow(sums, law).sum(axis=-1))
+    return np.asarray(paths_and_shadow(sums, rule).sum(axis=-1))
 
 
-def paths_and_shadow(sums: Floats, law: LazyParameters) -> Floats:
+def paths_and_shadow(sums: Floats, rule: LazyParameters) -> Floats:
     """Return the (N, d^S, d) distributions of (x_1, ..., x_S, y_S), batch by batch."""
     n, rest, d = sums.shape
-    eta, p = law.eta, law.fake_switch
-    log_scale = -law.normaliser * law.batch_size * eta
-    laws = np.full((n, 1, d, d), 1 / d**2)  # sequences, (x_1..x_{s-1}), x_s, y_s
+    eta, p = rule.eta, rule.fake_switch
+    log_scale = -rule.normaliser * rule.batch_size * eta
+    masses = np.full((n, 1, d, d), 1 / d**2)  # sequences, (x_1..x_{s-1}), x_s, y_s
     total = np.zeros((n, d))
     for s in range(rest):
         batch = sums[:, s]
@@ -38,27 +38,27 @@ def paths_and_shadow(sums: Floats, law: LazyParameters) -> Floats:
         keep = (1 - p) * np.minimum(1.0, np.exp(log_scale - eta * gap))[..., None]  # n, x, y, .
         move_x = keep * np.eye(d)[None, :, None] + (1 - keep) * nu[:, None, None]
         move_y = (1 - p) * np.eye(d)[None] + p * nu[:, None]  # n, y, y'
-        laws = np.einsum("nhxy,nxyz,nyw->nhxzw", laws, move_x, move_y).reshape(n, -1, d, d)
-    return laws.reshape(n, -1, d)
+        masses = np.einsum("nhxy,nxyz,nyw->nhxzw", masses, move_x, move_y).reshape(n, -1, d, d)
+    return masses.reshape(n, -1, d)
 
 
-def dartboard_laws(sums: Floats, law: LazyParameters, limit: int) -> Floats:
+def dartboard_masses(sums: Floats, rule: LazyParameters, limit: int) -> Floats:
     """Return the (N, d^S) distributions of the points of the private shrinking dartboard.
 
     Source: "Private Online Prediction from Experts", Algorithm 1; `limit` is the most redraws.
     """
     n, rest, d = sums.shape
-    laws = np.zeros((n, 1, d, limit + 1))  # sequences, (x_1..x_{s-1}), x_s, redraws so far
-    laws[..., 0] = 1 / d
+    masses = np.zeros((n, 1, d, limit + 1))  # sequences, (x_1..x_{s-1}), x_s, redraws so far
+    masses[..., 0] = 1 / d
     for s in range(rest):
-        nu = _weights(sums[:, : s + 1].sum(axis=1), law.eta)
-        keep = (1 - law.fake_switch) * np.exp(-law.eta * sums[:, s])
-        kept = laws * keep[:, None, :, None]
-        kept[..., limit] = laws[..., limit]
+        nu = _weights(sums[:, : s + 1].sum(axis=1), rule.eta)
+        keep = (1 - rule.fake_switch) * np.exp(-rule.eta * sums[:, s])
+        kept = masses * keep[:, None, :, None]
+        kept[..., limit] = masses[..., limit]
         after = np.einsum("nhxk,xz->nhxzk", kept, np.eye(d))
-        after[..., 1:] += np.einsum("nhxk,nx,nz->nhxzk", laws[..., :-1], 1 - keep, nu)
-        laws = after.reshape(n, -1, d, limit + 1)
-    return np.asarray(laws.sum(axis=-1).reshape(n, -1))
+        after[..., 1:] += np.einsum("nhxk,nx,nz->nhxzk", masses[..., :-1], 1 - keep, nu)
+        masses = after.reshape(n, -1, d, limit + 1)
+    return np.asarray(masses.sum(axis=-1).reshape(n, -1))
 
 
 def _weights(total: Floats, eta: float) -> Floats:
@@ -123,7 +123,7 @@ def neighbours(
 def worst_epsilon(
     n_experts: int,
     rest: int,
-    law: LazyParameters,
+    rule: LazyParameters,
     values: Sequence[float],
     *,
     delta: float,
@@ -133,11 +133,11 @@ def worst_epsilon(
 
     The games are of L2P, or of the dartboard with at most `limit` redraws.
 
-    >>> law = LazyParameters(batch_size=1, eta=0.1, fake_switch=0.3)
-    >>> worst = worst_epsilon(2, 2, law, (0, 1), delta=1e-6)
+    >>> rule = LazyParameters(batch_size=1, eta=0.1, fake_switch=0.3)
+    >>> worst = worst_epsilon(2, 2, rule, (0, 1), delta=1e-6)
     >>> round(worst, 3)
     0.302
     """
-    sequences, pairs = neighbours(n_experts, rest, values)
-    laws = output_laws(sequences, law) if limit is None else dartboard_laws(sequences, law, limit)
-    return max(float(exact_epsilon(laws[a], laws[b], delta).max()) for a, b in pairs)
+    games, pairs = neighbours(n_experts, rest, values)
+    masses = output_masses(games, rule) if limit is None else dartboard_masses(games, rule, limit)
+    return max(float(exact_epsilon(masses[a], masses[b], delta).max()) for a, b in pairs)

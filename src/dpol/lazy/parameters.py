@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TypeVar
@@ -17,7 +17,7 @@ from dpol.lazy.accounting import (
     LazyGame,
     sound_epsilon,
 )
-from dpol.lazy.transform import NORMALISERS, LazyParameters
+from dpol.lazy.transform import LazyParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +38,6 @@ class AccountedParameters(LazyParameters):
     epsilon: float
     objective: float
 
-
-NORMALISER_OF: Mapping[Accountant, float] = {
-    "published": NORMALISERS["published"],
-    "sound": NORMALISERS["tight"],
-}
-"""c of the keep probability that goes with each accountant."""
 
 Chosen = TypeVar("Chosen", bound=AccountedParameters)
 

@@ -15,8 +15,6 @@ from dpol.core.randomness import Floats, ReplicateGenerators
 
 Points = NDArray[Any]
 """(R, ...) array of points, one for each replicate."""
-NORMALISERS = {"published": 2.0, "tight": 1.0}
-"""c of the keep probability, by name."""
 
 
 class Measure(Protocol):

@@ -22,8 +22,8 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.core.rounding import rounded_down
-from dpol.privacy.gaussian_dp import delta_of_epsilon, implied_mu, mu_of_epsilon, pure_epsilon
-from dpol.privacy.noise_laws import LAPLACE, STAIRCASE, Law, Promise, staircase
+from dpol.privacy.gaussian_dp import implied_mu, mu_of_epsilon, pure_epsilon
+from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, STAIRCASE, Law, Promise, staircase
 
 CHANGE = 0.05
 """Standard deviation of a holder's change in a round that FAST assumes, over its capacity.
@@ -62,62 +62,68 @@ class Mechanism:
     """A mechanism for streams.
 
     Args:
+        title: its noise in words and symbols, as in `Noise`.
+        law: law of the noise that it adds to counts.
+        by_law: whether the law says how private it is: a window has 1 / `most` releases at most,
+            all with equal noise, and earlier releases alone decide when. Whoever has that many
+            independent releases that count the person can make all others, so their privacy is that
+            of the mechanism. It allows a larger epsilon than mu as a bound on pure epsilon-DP,
+            which says how private the other mechanisms are.
         release: maps counts (T, n), capacities (n,), draws (T, k, R, n), epsilon and w to releases.
         draws: k, number of draws of a holder in a round.
         most: maps w to the largest share of epsilon that a single round can spend.
         adapts: whether the rounds that spend epsilon depend on the holder's data. If so, a person
             of the unit is at one holder: the expensive rounds of several holders could add up.
         repeats: whether a release may repeat or combine earlier ones.
-        law: law of the noise if a window has 1 / `most` releases at most, all with equal noise, and
-            earlier releases alone decide when. Whoever has that many independent releases that
-            count the person can make all others, so their privacy is that of the mechanism.
-            It allows a larger epsilon than mu as a bound on pure epsilon-DP. Otherwise None.
     """
 
+    title: str
+    law: Law
+    by_law: bool
     release: Callable[[Floats, Floats, Floats, float, int], Release]
     draws: int = 1
     most: Callable[[int], float]
     adapts: bool = True
     repeats: bool = True
-    law: Law | None = None
 
     def dearest(self, mu: float, stay: int) -> float:
         """Return the largest epsilon of a round at one holder, 1 / `most` of which are a window.
 
         A person is in the counts of two holders at most.
         """
-        if self.law:
+        if self.by_law:
             return self.law.largest(Promise(mu=mu), round(2 / self.most(stay)))
         return pure_epsilon(mu) / 2 * self.most(stay)
 
     def mu_of(self, rounds: float, *, mu: float, stay: int) -> float:
         """Return the mu of a person in this many of the dearest rounds of noise for mu."""
         dearest = self.dearest(mu, stay)
-        if self.law:
+        if self.by_law:
             return self.law.mu(dearest, round(2 * rounds))
         return implied_mu(2 * dearest * rounds)
 
     def best_guess(self, mu: float, stay: int) -> float:
-        """Return how often an attacker is right about a stay at most; hardly too much for a law."""
-        delta = float(delta_of_epsilon(0.0, mu))
-        if self.law:
-            delta = self.law.delta(0.0, self.dearest(mu, stay), round(2 / self.most(stay)))
-        return (1 + delta) / 2
+        """Return how often an attacker is right at most about a stay; hardly too much `by_law`."""
+        if self.by_law:
+            return self.law.guess(self.dearest(mu, stay), round(2 / self.most(stay)))
+        return GAUSSIAN.guess(mu, 1)
 
     def level(self, promise: Promise, stay: int) -> float:
-        """Return the mu at which the mechanism keeps a promise: the largest, if its law is known.
+        """Return the mu at which the mechanism keeps a promise: the largest, if `by_law`.
 
         Otherwise the mechanism keeps it by pure epsilon-DP. Levels have six digits if they are
         computed, since draws depend on all of them, and processors round differently.
         """
         if promise.mu is not None:
             return promise.mu
-        if self.law:
+        if self.by_law:
             count = round(2 / self.most(stay))
-            return float(rounded_down(self.law.mu(self.law.largest(promise, count), count), 6))
-        if promise.epsilon > 0:
-            return float(rounded_down(implied_mu(promise.epsilon), 6))
-        return float(rounded_down(mu_of_epsilon(0.0, promise.delta), 6))
+            mu = self.law.mu(self.law.largest(promise, count), count)
+        elif promise.epsilon > 0:
+            mu = implied_mu(promise.epsilon)
+        else:
+            mu = mu_of_epsilon(0.0, promise.delta)
+        return float(rounded_down(mu, 6))
 
 
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:
@@ -253,19 +259,64 @@ def _deviation(group: Floats) -> Floats:
 
 MECHANISMS = {
     "laplace-uniform": Mechanism(
-        release=uniform, most=lambda stay: 1 / stay, adapts=False, repeats=False, law=LAPLACE
+        title="√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε for which"
+        " a unit of rounds has μ",
+        law=LAPLACE,
+        by_law=True,
+        release=uniform,
+        most=lambda stay: 1 / stay,
+        adapts=False,
+        repeats=False,
     ),
     "staircase": Mechanism(
-        release=stairs, most=lambda stay: 1 / stay, adapts=False, repeats=False, law=STAIRCASE
+        title="as `laplace-uniform`, with staircase noise, the least for pure ε (Geng and"
+        " Viswanath)",
+        law=STAIRCASE,
+        by_law=True,
+        release=stairs,
+        most=lambda stay: 1 / stay,
+        adapts=False,
+        repeats=False,
     ),
-    "laplace-sample": Mechanism(release=sample, most=lambda stay: 1.0, adapts=False, law=LAPLACE),
+    "laplace-sample": Mechanism(
+        title="Laplace noise on one release in w rounds, repeated until the next",
+        law=LAPLACE,
+        by_law=True,
+        release=sample,
+        most=lambda stay: 1.0,
+        adapts=False,
+    ),
     "budget-distribution": Mechanism(
-        release=budget_distribution, draws=2, most=lambda stay: 1 / 4 + 1 / (2 * stay)
+        title="a release when the count has moved, with half of the ε left (Kellaris et al.)",
+        law=LAPLACE,
+        by_law=False,
+        release=budget_distribution,
+        draws=2,
+        most=lambda stay: 1 / 4 + 1 / (2 * stay),
     ),
     "budget-absorption": Mechanism(
-        release=budget_absorption, draws=2, most=lambda stay: 1 / 2 + 1 / (2 * stay)
+        title="a release when the count has moved, with the ε of the rounds without one (the same)",
+        law=LAPLACE,
+        by_law=False,
+        release=budget_absorption,
+        draws=2,
+        most=lambda stay: 1 / 2 + 1 / (2 * stay),
     ),
-    "fast": Mechanism(release=fast, most=lambda stay: 1 / samples_of(stay), law=LAPLACE),
-    "pegasus": Mechanism(release=pegasus, draws=3, most=lambda stay: 1 / stay, adapts=False),
+    "fast": Mechanism(
+        title="a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
+        law=LAPLACE,
+        by_law=True,
+        release=fast,
+        most=lambda stay: 1 / samples_of(stay),
+    ),
+    "pegasus": Mechanism(
+        title="medians of groups of rounds that seem to be alike (Chen et al.)",
+        law=LAPLACE,
+        by_law=False,
+        release=pegasus,
+        draws=3,
+        most=lambda stay: 1 / stay,
+        adapts=False,
+    ),
 }
 """Mechanisms by the name of their noise."""

@@ -25,9 +25,10 @@ from dpol.core.randomness import Floats
 from dpol.core.words import short_repr
 from dpol.data.stream import GainStream
 from dpol.noise.event_streams import MECHANISMS, Mechanism
+from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains, MemoryKind, designed
 from dpol.privacy.guarantee import NO_NOISE, Origin
-from dpol.privacy.noise_laws import LAPLACE
+from dpol.privacy.noise_laws import GAUSSIAN, Law
 
 MemoryChoice = Literal["designed", "none"] | tuple[float, float]
 """Memory of the noise `capacity-memory`: made by `designed`, none, or (a, b) for all entities."""
@@ -69,8 +70,8 @@ class Noise:
         none_at_infinity: whether there is no noise at mu = inf.
         central: whether curators scale their noise by it too, with one scale for all rounds.
         memory: dependence on earlier noise: `none`, `chains` or `releases`.
-        mechanism: mechanism that releases counts with Laplace noise; then `scale` is that of a
-            release in every round with an equal part of epsilon.
+        mechanism: mechanism that releases counts; then `scale` is that of a release in every round
+            with an equal part of epsilon. `noise_of` makes its noise.
     """
 
     name: str
@@ -86,6 +87,15 @@ class Noise:
 
     def __repr__(self) -> str:
         return short_repr(self, repr(self.name), self.title)
+
+    @property
+    def law(self) -> Law:
+        """Law of the noise."""
+        return GAUSSIAN if self.mechanism is None else self.mechanism.law
+
+    def best_guess(self, mu: float, stay: int) -> float:
+        """Return how often an attacker is right at most about a stay, at the guaranteed mu."""
+        return self.mechanism.best_guess(mu, stay) if self.mechanism else best_guess(mu)
 
     def sensitivity(self, stream: GainStream) -> tuple[float, str]:
         """Return the largest sensitivity of a round that the noise hides, and its unit."""
@@ -115,11 +125,22 @@ def _capacity(stream: GainStream, mu: float) -> Floats:
     return np.asarray(math.sqrt(2.0) * stream.count_sensitivity / (mu * capacity))
 
 
-def _laplace(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
+def _on_counts(mechanism: Mechanism, stream: GainStream, mu: float) -> Floats:
     each = mechanism.dearest(mu, stream.stay) / mechanism.most(stream.stay) / stream.stay
-    deviation = (mechanism.law or LAPLACE).deviation(each)
-    return np.asarray(
-        deviation * stream.count_sensitivity / stream.capacities_for("noise on counts")
+    capacity = stream.capacities_for("noise on counts")
+    return np.asarray(mechanism.law.deviation(each) * stream.count_sensitivity / capacity)
+
+
+def noise_of(name: str, mechanism: Mechanism, origin: Origin = "standard") -> Noise:
+    """Return the noise of a mechanism for streams that every holder runs alone."""
+    return Noise(
+        name=name,
+        title=mechanism.title,
+        origin=origin,
+        scale=partial(_on_counts, mechanism),
+        needs_capacities=True,
+        memory="releases" if mechanism.repeats else "none",
+        mechanism=mechanism,
     )
 
 
@@ -176,31 +197,7 @@ MEMORY = replace(
     central=False,
     memory="chains",
 )
-_TITLES = {
-    "laplace-uniform": "√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε"
-    " for which a unit of rounds has μ",
-    "staircase": "as `laplace-uniform`, with staircase noise, the least for pure ε (Geng and"
-    " Viswanath)",
-    "laplace-sample": "Laplace noise on one release in w rounds, repeated until the next",
-    "budget-distribution": "a release when the count has moved, with half of the ε left (Kellaris"
-    " et al.)",
-    "budget-absorption": "a release when the count has moved, with the ε of the rounds without one"
-    " (the same)",
-    "fast": "a Kalman filter of samples, taken when a controller expects change (Fan and Xiong)",
-    "pegasus": "medians of groups of rounds that seem to be alike (Chen et al.)",
-}
-EVENT_STREAMS = tuple(
-    Noise(
-        name=name,
-        title=_TITLES[name],
-        origin="standard",
-        scale=partial(_laplace, mechanism),
-        needs_capacities=True,
-        memory="releases" if mechanism.repeats else "none",
-        mechanism=mechanism,
-    )
-    for name, mechanism in MECHANISMS.items()
-)
+EVENT_STREAMS = tuple(noise_of(name, mechanism) for name, mechanism in MECHANISMS.items())
 """Mechanisms for streams, each run by every holder alone."""
 
 NOISES: dict[str, Noise] = {

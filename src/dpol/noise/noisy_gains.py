@@ -42,7 +42,7 @@ class NoisyGains:
         memory: dependence of the noise on earlier noise; None for independent noise.
         fresh_scale: (T, n) standard deviation of the noise's fresh part; None if all is fresh.
         capacity: (T, n) public capacities; None where gains are not shares of people.
-        mechanism: mechanism that released them with Laplace noise; None for Gaussian noise. Then
+        mechanism: mechanism that released them; None for Gaussian noise. With a mechanism,
             `noise_scale` is that of a release in every round with an equal part of epsilon.
     """
 
@@ -191,7 +191,7 @@ def privatize(
         mu=mu,
         replicates=replicate_numbers(replicates),
     )
-    fresh, kept = _law(stream, noise, mu, memory)
+    fresh, kept = _scale_and_memory(stream, noise, mu, memory)
     mechanism = find_noise(noise).mechanism
     if mechanism is None or mu == math.inf:
         initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
@@ -217,7 +217,7 @@ def _frozen(array: Floats) -> Floats:
     return array
 
 
-def _law(
+def _scale_and_memory(
     stream: GainStream, noise: str, mu: float, choice: MemoryChoice
 ) -> tuple[Floats, Chains | None]:
     """Return the (T, n) scale of the fresh noise, and its memory."""
@@ -285,19 +285,19 @@ def _guarantee(
     """
     made, near = find_noise(noise), neighbours_of(stream)
     if mechanism := made.mechanism:
-        law = f"{noise}, {'staircase' if noise == 'staircase' else 'Laplace'} noise on counts"
+        said = f"{noise}, {made.law.words} on counts"
         remembered = "of its own releases" if mechanism.repeats else ""
         mu_of = partial(mechanism.mu_of, mu=mu, stay=stream.stay)
         achieved = mu_of(1 / mechanism.most(stream.stay))
         if stream.stay > 1 and mechanism.adapts:
             near = replace(near, adjacency=near.adjacency + AT_ONE_PLACE)
     else:
-        law, remembered = f"{noise} Gaussian noise on every gain vector", _remembered(memory)
+        said, remembered = f"{noise} {made.law.words} on every gain vector", _remembered(memory)
         mu_of = partial(_mu_of_rounds, stream, fresh, memory)
         achieved = achieved_mu(stream, fresh, memory)
     sensitivity, unit = made.sensitivity(stream)
     return Guarantee(
-        mechanism=law,
+        mechanism=said,
         **near.as_fields(mu_of),
         sensitivity=sensitivity,
         sensitivity_unit=unit,

@@ -115,26 +115,20 @@ def noises_for(
     {'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, 'uniform': inf, \
 'correlated Gaussian': inf}
     """
-    strengths = _strengths(promise, weeks)
-    noises = {
-        name: LAWS[name].deviation(e) / math.sqrt(over) if e else math.inf
-        for name, e in strengths.items()
-    }
+    noises = {}
+    for name, law in LAWS.items():
+        e = law.largest(promise, 2 * weeks)  # in the counts of two holders
+        noises[name] = law.deviation(e) / math.sqrt(over) if e else math.inf
     fresh = math.sqrt(2) * float(chain_norm(*memory, weeks)) * deviation_of_mean(*memory, over)
     mu = GAUSSIAN.largest(promise, 1)
     noises["correlated Gaussian"] = fresh / mu if mu else math.inf
     return dict(sorted(noises.items(), key=lambda pair: pair[1]))
 
 
-def _strengths(promise: Promise, weeks: int) -> dict[str, float]:
-    """Return the strength of each law that keeps a promise in the counts of two holders."""
-    return {name: law.largest(promise, 2 * weeks) for name, law in LAWS.items()}
-
-
 def guesses_of(promise: Promise, weeks: int) -> dict[str, float]:
     """Return the largest probability of a right guess under the noises of `noises_for`, by law."""
-    guesses = {
-        name: (1 + LAWS[name].delta(0.0, e, 2 * weeks)) / 2 if e else 0.5
-        for name, e in _strengths(promise, weeks).items()
-    }
+    guesses = {}
+    for name, law in LAWS.items():
+        e = law.largest(promise, 2 * weeks)
+        guesses[name] = law.guess(e, 2 * weeks) if e else 0.5
     return guesses | {"correlated Gaussian": best_guess(GAUSSIAN.largest(promise, 1))}

@@ -26,7 +26,7 @@ _FEW = 4
 
 
 def log_masses(one: Floats, releases: int) -> Floats:
-    """Return the log masses of the sum of independent losses of one law.
+    """Return the log masses of the sum of independent losses of one distribution.
 
     Args:
         one: (n,) log masses of one loss, symmetric, on evenly spaced losses.

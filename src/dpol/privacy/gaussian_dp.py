@@ -59,7 +59,7 @@ def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
 
 
 def _mills(x: Floats) -> Floats:
-    """Return Mills' ratio R: the upper tail of a normal law over its density; R' = x R - 1."""
+    """Return Mills' ratio R, the upper normal tail over the density; R' = x R - 1."""
     return np.asarray(math.sqrt(math.pi / 2) * scipy.special.erfcx(x / math.sqrt(2)))
 
 

@@ -63,8 +63,24 @@ class Promise:
             raise ValueError(f"delta must be 0 or at least {_LEAST_DELTA:g}, got {self.delta:g}")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Law(ABC):
-    """Noise on counts; the larger its strength e, the less noise, and the less privacy."""
+    """Noise on counts; the larger its strength e, the less noise, and the less privacy.
+
+    Args:
+        name: name in tables, and of its curve in figures.
+        words: the noise in words, for a record: `Laplace noise`.
+
+    Raises:
+        ValueError: name or words are empty.
+    """
+
+    name: str
+    words: str
+
+    def __post_init__(self) -> None:
+        if not (self.name.strip() and self.words.strip()):
+            raise ValueError(f"a law needs a name and words, got {self.name!r}, {self.words!r}")
 
     @abstractmethod
     def deviation(self, e: float) -> float:
@@ -73,6 +89,13 @@ class Law(ABC):
     @abstractmethod
     def delta(self, epsilon: float, e: float, releases: int) -> float:
         """Return a delta of the releases together for an epsilon, hardly too large."""
+
+    def guess(self, e: float, releases: int) -> float:
+        """Return how often an attacker is right at most about a person who may be in the releases.
+
+        Without the releases it is 1/2.
+        """
+        return (1 + self.delta(0.0, e, releases)) / 2
 
     @abstractmethod
     def mu(self, e: float, releases: int) -> float:
@@ -125,21 +148,21 @@ class Uniform(Law):
         return -math.expm1(math.log1p(-promise.delta) / releases)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Latticed(Law):
     """Noise whose losses are evenly spaced, by the distribution of their sum; a release is e-DP.
 
     Args:
-        standard_deviation: maps e to the standard deviation.
+        deviation_of: maps e to the standard deviation.
         losses: maps e to the step between the losses of a release, and to their log masses as
             `log_masses` takes them.
     """
 
-    standard_deviation: Callable[[float], float]
+    deviation_of: Callable[[float], float]
     losses: Callable[[float], _Losses]
 
     def deviation(self, e: float) -> float:
-        return self.standard_deviation(float(e))
+        return self.deviation_of(float(e))
 
     def delta(self, epsilon: float, e: float, releases: int) -> float:
         if math.isinf(e):
@@ -286,8 +309,13 @@ def staircase(e: float, exponentials: Floats) -> Floats:
     return np.asarray(np.copysign(whole + within, exponentials))
 
 
-GAUSSIAN, UNIFORM = Gaussian(), Uniform()
-LAPLACE = Latticed(lambda e: math.sqrt(2) / e, _laplace)
-STAIRCASE = Latticed(_staircase_deviation, _staircase)
-LAWS = {"Gaussian": GAUSSIAN, "Laplace": LAPLACE, "staircase": STAIRCASE, "uniform": UNIFORM}
-"""Laws by name."""
+GAUSSIAN = Gaussian(name="Gaussian", words="Gaussian noise")
+LAPLACE = Latticed(
+    name="Laplace", words="Laplace noise", deviation_of=lambda e: math.sqrt(2) / e, losses=_laplace
+)
+STAIRCASE = Latticed(
+    name="staircase", words="staircase noise", deviation_of=_staircase_deviation, losses=_staircase
+)
+UNIFORM = Uniform(name="uniform", words="uniform noise")
+LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE, STAIRCASE, UNIFORM)}
+"""Laws by name: those of curves in figures and of `dpol account --promise`."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 ABOVE, EQUAL, BELOW, UNDECIDED = "above", "equal", "below", "undecided"
 """Verdicts on a difference."""
+OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE, EQUAL: EQUAL, UNDECIDED: UNDECIDED}
+"""The verdict on the difference the other way round."""
 AHEAD, BEHIND = "ahead at this reading", "behind at this reading"
 """Verdicts on a difference that numbers which nobody measured may decide."""
 
@@ -30,7 +32,7 @@ def at_this_reading(verdict: str) -> str:
     >>> at_this_reading("above"), at_this_reading("undecided")
     ('ahead at this reading', 'undecided')
     """
-    return {ABOVE: AHEAD, BELOW: BEHIND}.get(verdict, verdict)
+    return {ABOVE: AHEAD, BELOW: BEHIND, EQUAL: EQUAL, UNDECIDED: UNDECIDED}[verdict]
 
 
 def verdicts_on(
@@ -49,5 +51,5 @@ def verdicts_on(
     verdicts = []
     for difference, half, reads in zip(differences, halves, depends, strict=True):
         verdict = "" if math.isnan(difference) else verdict_on(difference, half)
-        verdicts.append(at_this_reading(verdict) if reads else verdict)
+        verdicts.append(at_this_reading(verdict) if reads and verdict else verdict)
     return verdicts

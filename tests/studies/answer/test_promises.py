@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from dpol.privacy.account import best_guess
-from dpol.studies.answer.promises import draw_promises, guess_of, promises_table, shares_kept
-from dpol.studies.comparison.promises import promises_of
+from dpol.studies.answer.promises import draw_promises, promises_table, shares_kept
 from dpol.studies.study import Facts
 from legible import assert_legible
 from tables_by_hand import lines
@@ -25,12 +24,16 @@ GAMES = [
     *(("staircase", "random-effects", same, 16.0, 15.0) for same in ("mu", "guess", "pure")),
     ("fast", "persistence", "pure", 12.0, 10.0),
 ]
+LAWS = {"staircase": "staircase", "fast": "Laplace"}
+GUESSES = {"capacity-memory": 0.5901, "capacity": 0.5987, "staircase": 0.6234, "fast": 0.55}
 MEMORY = pd.DataFrame(
     [
         {
             **{"stream": stream, "level": 0.5, "weeks": 2, "noise": noise, "algorithm": reader},
             **{"same": same, "mean_gain": gain, "ci_half_width": half},
             **{"gaussian": noise.startswith("capacity"), "every_week": noise != "fast"},
+            **{"law": LAWS.get(noise, "Gaussian"), "best_guess": GUESSES[noise]},
+            **{"noise_memory": "a = 0, b = 0.2" if noise == "capacity-memory" else ""},
             **{"replicates": 5, "confidence": 0.9, "ci_comparisons": 12},
         }
         for noise, reader, same, *gains in GAMES
@@ -67,14 +70,21 @@ def test_the_table_says_which_noise_cannot_keep_a_promise():
 
 
 def test_cells_show_what_an_attacker_gains():
-    """Gaussian noise has the guess of mu = 0.25 at all promises, Laplace noise more."""
-    epsilon = promises_of(0.25, 1e-6)["epsilon"]
-    assert guess_of("capacity-memory", 0.25, epsilon, 1) == best_guess(0.25)
-    assert guess_of("capacity", 0.25, epsilon, 1) == pytest.approx(best_guess(0.25))
-    assert guess_of("laplace-uniform", 0.25, epsilon, 1) == pytest.approx(0.628, abs=6e-4)
-    cells = [cell for _, _, own in lines(promises_table(FRAMES, FACTS)) for cell in own]
+    """The largest guess of all streams, from the table of games, rounded up."""
+    memory = MEMORY.copy()
+    memory.loc[(memory["noise"] == "staircase") & (memory["stream"] == "b"), "best_guess"] += 0.01
+    table = promises_table({**FRAMES, "memory": memory}, FACTS)
+    cells = [cell for _, _, own in lines(table) for cell in own]
     assert all(bool(cell.notes) == (cell.order is not None) for cell in cells)
-    assert any(cell.notes[0].startswith("guess ") for cell in cells if cell.notes)
+    notes: dict[str, set[str]] = {}
+    for _, label, own in lines(table):
+        said = (note for cell in own for note in cell.notes)
+        notes.setdefault(label.removesuffix(" †"), set()).update(said)
+    assert notes == {
+        "capacity correlated noise": {"guess 59.1%"},
+        "capacity noise": {"guess 59.9%"},
+        "staircase noise in every round": {"guess 63.4%"},
+    }
 
 
 def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
@@ -87,4 +97,9 @@ def test_the_figure_shows_what_uniform_noise_gives_away_for_certain():
     assert figure.get_label().count("2 weeks") == 1
     staircase = next(it for it in stay.containers if it.get_label() == "staircase")
     assert staircase.lines[0].get_color() == curves.lines[3].get_color()
+    gaussian, correlated = (
+        next(it for it in stay.containers if it.get_label() == name).lines[0].get_color()
+        for name in ("capacity", "capacity-memory")
+    )
+    assert gaussian == curves.lines[1].get_color() != correlated
     assert_legible(figure)

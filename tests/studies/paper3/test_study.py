@@ -179,7 +179,7 @@ def rows_and_runs(record):
 
 def truths_of(parts):
     """Return the (R, M) true laws of the replicates, hypothesis r mod K of the class of each."""
-    return [law for _, game, _ in parts for law in game.laws[game.law, 0]]
+    return [law for _, game, _ in parts for law in game.truths[game.truth, 0]]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -188,7 +188,7 @@ def test_a_row_is_what_its_runs_give(setting):
     T = setting.T
     for row, parts in rows_and_runs(played(setting)):
         assert len(parts) == (1 if setting is HARD else 5)
-        laws = [law for _, game, _ in parts for law in game.law]
+        laws = [law for _, game, _ in parts for law in game.truth]
         assert laws == [r % row.K for r in range(5)]
         risks = np.concatenate([outcome.kl for *_, outcome in parts])
         assert row.mean_kl_risk == pytest.approx(risks.mean(), rel=1e-12)
@@ -277,8 +277,8 @@ def test_hospital_rows_are_what_their_runs_give(make_stream):
     for row, (_, game, outcome) in zip(record.frame.itertuples(), record.runs, strict=True):
         assert game.features.tolist() == [week for week in weeks for _ in range(5)]
         for week in weeks:
-            np.testing.assert_allclose(game.laws[0, week], truths[week], rtol=1e-12)
-        assert game.law.tolist() == [0] * 5
+            np.testing.assert_allclose(game.truths[0, week], truths[week], rtol=1e-12)
+        assert game.truth.tolist() == [0] * 5
         masses = game.hypotheses.masses
         each = [[plain.kl(truths[week], law) for law in masses[week]] for week in weeks]
         costs = 5 * np.sum(each, axis=0)

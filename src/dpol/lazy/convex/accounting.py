@@ -13,9 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from dpol.lazy.accounting import account_redraws
+from dpol.lazy.accounting import NORMALISERS, account_redraws
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
-from dpol.lazy.transform import NORMALISERS
 
 
 @dataclass(frozen=True, kw_only=True)

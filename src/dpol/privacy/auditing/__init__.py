@@ -1,4 +1,4 @@
 """Black-box audits: what the outputs of a mechanism prove about its privacy.
 
-`bounds` needs only runs on two adjacent inputs; `laws` uses a known distribution of the outputs.
+`bounds` needs only runs on two adjacent inputs; `covariance` uses that the noise is Gaussian.
 """

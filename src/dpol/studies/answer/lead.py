@@ -16,15 +16,16 @@ from dpol.studies.drawing import PageFacts
 from dpol.studies.games.levels import headline_level, ordered_levels
 from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL
 from dpol.studies.study import Facts
-from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW
+from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 
 _WORDS = {
     ABOVE: "above",
     BELOW: "below",
     AHEAD: "ahead of",
     BEHIND: "behind",
+    **dict.fromkeys((EQUAL, UNDECIDED), "level with"),
 }
-"""What a verdict says before the name of the other system; `level with` for the others."""
+"""What a verdict says before the name of the other system."""
 _SCALE = "0 is a random choice, and 100 the best of every"
 Row = Mapping[Any, Any]
 """A row of the standings."""
@@ -103,7 +104,7 @@ def _of_ours(at: pd.DataFrame, facts: PageFacts, where: str) -> str:
 
 
 def _beside(verdict: str, name: str, other: Row) -> str:
-    return f"{_WORDS.get(verdict, 'level with')} {name}, which keeps {_points(other)}"
+    return f"{_WORDS[verdict]} {name}, which keeps {_points(other)}"
 
 
 def _of_the_rule(rule: Row | None, facts: PageFacts, where: str) -> str:

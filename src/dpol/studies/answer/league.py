@@ -73,7 +73,7 @@ def draw_league(frames: Frames, facts: Facts) -> Figure:
     played = standings.dropna(subset="gain_share")
     mu = played["mu"].min()
     at = played[played["mu"] == mu]
-    promise = next((it for it in PROMISES if it in set(at["promise"])), THE_LEVEL)
+    promise = min(at["promise"], key=[*PROMISES].index, default=THE_LEVEL)
     groups = {
         title: own[own.index.isin(at.index[at["promise"] == promise])]
         for title, own in groups_of(standings, facts).items()
@@ -110,7 +110,7 @@ def _groups(
     rows: pd.DataFrame, mus: Sequence[float], beside: str, last: Sequence[str]
 ) -> Iterator[Group]:
     """Yield the systems of each promise, the best at the strictest level first."""
-    for promise, title in PROMISES.items():
+    for promise in sorted(set(rows["promise"]), key=[*PROMISES].index):
         own = rows[rows["promise"] == promise].sort_values(
             ["mu", "gain_share"], ascending=[True, False], kind="stable"
         )
@@ -121,8 +121,7 @@ def _groups(
             stay = at.get(mus[-1], {}).get("mu_8_weeks", math.nan)
             cells += [TableCell("—" if math.isnan(stay) else rounded_up(stay, 3)) for _ in last]
             lines.append((system_title(str(algorithm), str(noise)), tuple(cells)))
-        if lines:
-            yield Group(title, tuple(lines))
+        yield Group(PROMISES[promise], tuple(lines))
 
 
 def _cell(row: Any, beside: str) -> TableCell:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,16 +22,15 @@ from dpol.studies.comparison.promises import PURE, SAME, promises_of
 from dpol.studies.study import Facts, Frames
 
 _KEY = ["level", "same", "weeks", "noise", "algorithm"]
-_OF_NOISE = ["gaussian", "every_week"]
-_LAW_OF = {"capacity": "Gaussian", "laplace-uniform": "Laplace", "staircase": "staircase"}
-"""Laws of noises; the marker of a noise has the colour of the curve of its law."""
+_OF_NOISE = ["gaussian", "every_week", "law", "noise_memory"]
 
 
 def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     """Return the share of the possible gain of each noise and reader, as its mean over the streams.
 
-    There is a row for each promise of `promises_of`, unit and noise that keeps it. Streams have
-    noise of their own, so the squares of their intervals add up.
+    The best guess of an attacker is the largest of all streams. There is a row for each promise of
+    `promises_of`, unit and noise that keeps it. Streams have noise of their own, so the squares of
+    their intervals add up.
 
     Args:
         memory: the table `memory`.
@@ -47,8 +45,12 @@ def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     possible = rows["oracle_gain"] - rows["uniform_gain"]
     rows["share"] = (rows["mean_gain"] - rows["uniform_gain"]) / possible
     rows["squared"] = (rows["ci_half_width"] / possible) ** 2
-    shares = rows.groupby([*_KEY, *_OF_NOISE], sort=False).agg(
-        share=("share", "mean"), half=("squared", "sum"), streams=("share", "size")
+    shares = rows.groupby(_KEY, sort=False).agg(
+        share=("share", "mean"),
+        half=("squared", "sum"),
+        streams=("share", "size"),
+        best_guess=("best_guess", "max"),
+        **{name: (name, "first") for name in _OF_NOISE},
     )
     return shares.assign(half=shares["half"] ** 0.5 / shares["streams"]).reset_index()
 
@@ -71,7 +73,7 @@ def promise_in_words(same: str, promise: Promise) -> str:
 def promises_table(frames: Frames, facts: Facts) -> Table:
     """Build the table: a section per level, a group per promise, a line per noise."""
     shares = _of_every_week(frames)
-    cells = {tuple(row[:5]): row[7:9] for row in shares.itertuples(index=False)}
+    cells = {tuple(row[_KEY]): row for _, row in shares.iterrows()}
     noises, readers, levels, stays = (
         list(dict.fromkeys(shares[name])) for name in ("noise", "algorithm", "level", "weeks")
     )
@@ -84,7 +86,7 @@ def promises_table(frames: Frames, facts: Facts) -> Table:
             for noise in noises:
                 no = "cannot" if same == PURE and noise in gaussian else "—"
                 line = [
-                    _cell(cells, (mu, same, weeks, noise, reader), promise, no)
+                    _cell(cells.get((mu, same, weeks, noise, reader)), no)
                     for weeks in stays
                     for reader in readers
                 ]
@@ -102,32 +104,16 @@ def promises_table(frames: Frames, facts: Facts) -> Table:
         headers=tuple(headers),
         sections=tuple(sections),
         footers=tuple(_footers(frames["memory"], facts)),
-        numbers=shares.drop(columns=_OF_NOISE),
+        numbers=shares.drop(columns=["best_guess", *_OF_NOISE]),
     )
 
 
-def guess_of(noise: str, mu: float, promise: Promise, weeks: int) -> float:
-    """Return how often an attacker is right at most, under the least noise that keeps a promise.
-
-    Args:
-        noise: a noise that releases every week; Gaussian unless its law is named here.
-        mu: level of Gaussian noise, which keeps all promises of its mu alike.
-        promise: promise to a person in the counts of two holders.
-        weeks: longest stay of the person.
-    """
-    if noise not in _LAW_OF:
-        return best_guess(mu)
-    law, releases = LAWS[_LAW_OF[noise]], 2 * weeks
-    return (1 + law.delta(0.0, law.largest(promise, releases), releases)) / 2
-
-
-def _cell(cells: Mapping[Any, Any], key: tuple[Any, ...], promise: Promise, no: str) -> TableCell:
-    if key not in cells:
+def _cell(row: pd.Series | None, no: str) -> TableCell:
+    if row is None:
         return TableCell(no)
-    mu, _, weeks, noise, _ = key
-    share, half = (100 * number for number in cells[key])
-    guess = f"guess {rounded_up(100 * guess_of(noise, mu, promise, weeks), 3)}%"
-    return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", (guess,), order=share)
+    share, half, guess = (100 * row[name] for name in ("share", "half", "best_guess"))
+    right = f"guess {rounded_up(guess, 3)}%"
+    return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", (right,), order=share)
 
 
 def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
@@ -154,19 +140,22 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
     mu, weeks = shares["level"].min(), list(dict.fromkeys(shares["weeks"]))
     promises = list(promises_of(mu, facts.delta))
     shares = shares[(shares["level"] == mu) & (shares["algorithm"] == shares["algorithm"].iloc[0])]
-    laws = {noise: _LAW_OF.get(noise, noise) for noise in dict.fromkeys(shares["noise"])}
-    looks = looks_of([*LAWS, *laws.values()])
+    # A marker has the colour of the curve of its noise's law, which is for independent noise.
+    of_curve = shares["law"].where(shares["noise_memory"] == "", shares["noise"])
+    labels = dict(zip(shares["noise"], of_curve, strict=True))
+    looks = looks_of([*LAWS, *labels.values()])
     with panels.panels(1 + len(weeks), 2, (3.3, 2.4), width=facts.width) as drawn:
         guess = Promise(delta=2 * best_guess(mu) - 1)
         _draw_curves(drawn, drawn.axes[0], guess, 2 * min(weeks), looks)
         for ax, stay in zip(drawn.axes[1:], weeks, strict=True):
             panels.name_panel(ax, f"{counted(stay, 'week')}, {shares['algorithm'].iloc[0]}")
             own = shares[shares["weeks"] == stay]
-            for place, (noise, law) in enumerate(laws.items()):
+            for place, (noise, label) in enumerate(labels.items()):
                 points = own[own["noise"] == noise]
-                beside = 0.12 * (place - (len(laws) - 1) / 2)
+                beside = 0.12 * (place - (len(labels) - 1) / 2)
                 points = points.assign(x=points["same"].map(promises.index) + beside)
-                panels.add_bars(ax, points[["x", "share", "half"]], looks[law], noise, joined=False)
+                bars = points[["x", "share", "half"]]
+                panels.add_bars(ax, bars, looks[label], noise, joined=False)
             ax.set_xticks(range(len(promises)), ["curve", "guess", "(ε, δ)", "pure ε"])
             ax.set_xlim(-0.5, len(promises) - 0.5)
             low, high = ax.get_ylim()
@@ -180,7 +169,7 @@ def draw_promises(frames: Frames, facts: Facts) -> Figure:
         )
         drawn.find(_finding(shares))
         drawn.legend(
-            [panels.key(name_of(noise).long, **looks[law].points) for noise, law in laws.items()]
+            [panels.key(name_of(noise).long, **looks[it].points) for noise, it in labels.items()]
         )
     return drawn.figure
 
@@ -192,9 +181,9 @@ def _draw_curves(
     panels.name_panel(ax, f"right at most {50 * (1 + guess.delta):.1f}%")
     positives, epsilons = np.linspace(0, 1, 401), np.linspace(0, 12, 241)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=0.8)
-    for name in LAWS:
-        e = LAWS[name].largest(guess, releases)
-        kept = 1 - np.array([LAWS[name].delta(epsilon, e, releases) for epsilon in epsilons])
+    for name, law in LAWS.items():
+        e = law.largest(guess, releases)
+        kept = 1 - np.array([law.delta(epsilon, e, releases) for epsilon in epsilons])
         odds = np.exp(epsilons)
         lines = kept - odds * positives[:, None], (kept - positives[:, None]) / odds
         negatives = np.maximum(np.max(lines, axis=(0, 2)), 0)
@@ -211,10 +200,6 @@ def _finding(shares: pd.DataFrame) -> str:
     for weeks in sorted({shares["weeks"].min(), shares["weeks"].max()}):
         own = shares[shares["weeks"] == weeks]
         best = own.loc[own.groupby("same", sort=False)["share"].idxmax()]
-        names = dict(
-            zip(best["same"], best["noise"].map(lambda noise: name_of(noise).short), strict=True)
-        )
-        parts.append(
-            f"{counted(weeks, 'week')}: " + ", ".join(f"{names[same]} ({same})" for same in names)
-        )
+        said = (f"{name_of(row['noise']).short} ({row['same']})" for _, row in best.iterrows())
+        parts.append(f"{counted(weeks, 'week')}: {', '.join(said)}")
     return "Best noise by promise. " + "; ".join(parts) + "."

@@ -160,7 +160,7 @@ def _settings(rows: pd.DataFrame, one: float, labels: list[str]) -> list[dict[st
         settings.append(
             {
                 "noise": noise,
-                "title": name_of(noise).long or f"{noise} noise",
+                "title": name_of(noise).long,
                 "level": privacy_title(mu),
                 "mu": f"{mu:g}",
                 "noisy": _whole(noisy) if half.any() else None,

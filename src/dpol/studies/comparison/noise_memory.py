@@ -15,7 +15,6 @@ from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasure
 from dpol.experts.registry import make_members
 from dpol.noise import CAPACITY, MEMORY, find_noise
 from dpol.noise.noises import memory_of
-from dpol.privacy.account import best_guess
 from dpol.privacy.chains import Chains
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.studies.comparison.points import MemoryPoint
@@ -69,7 +68,6 @@ def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
     noise, mu = find_noise(played.noise), played.guarantee.mu
     memory = memory_of(noise, stream, played.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
-    mechanism = noise.mechanism
     return {
         "n_experts": stream.n_experts,
         "n_rounds": stream.n_rounds,
@@ -77,12 +75,13 @@ def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
         "unmeasured_share": unmeasured_of(stream)["share"],
         "algorithm": played.label,
         "noise": played.noise,
-        "gaussian": mechanism is None,
+        "law": noise.law.name,
+        "gaussian": noise.mechanism is None,
         "every_week": noise.memory != "releases",
         "mu": played.mu,
         "smallest_b": float(b.min()),
         "largest_b": float(b.max()),
-        "best_guess": mechanism.best_guess(mu, stream.stay) if mechanism else best_guess(mu),
+        "best_guess": noise.best_guess(mu, stream.stay),
         **played.guarantee.as_columns(),
         **played.guarantee.stay_columns(),
     }

@@ -20,9 +20,7 @@ from dpol.studies.games.names import BASELINE, OURS
 from dpol.studies.games.scores import Played
 from dpol.studies.jobs import read_points
 from dpol.studies.study import Inputs
-from dpol.studies.verdicts import ABOVE, BELOW, at_this_reading, verdict_on
-
-_OPPOSITE = {ABOVE: BELOW, BELOW: ABOVE}
+from dpol.studies.verdicts import OPPOSITE, at_this_reading, verdict_on
 
 
 def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
@@ -115,7 +113,7 @@ def agreed(standings: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
         at = frame[(frame["stream"] == stream) & (frame["mu"] == mu)]
         (ours,) = at.index[at["role"] == OURS]
         for place, row in at[is_system(at, (algorithm, noise))].iterrows():
-            cells = [(place, "to_ours_verdict", _OPPOSITE.get(verdict, verdict))]
+            cells = [(place, "to_ours_verdict", OPPOSITE[verdict])]
             cells += [(ours, "to_baseline_verdict", verdict)] * (row["role"] == BASELINE)
             cells += [(ours, "to_strongest_verdict", verdict)] * row["strongest"]
             for index, column, its in cells:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, DASHED, REFERENCES, Look
-from dpol.show.names import name_of
+from dpol.show.names import BATCHES
 from dpol.show.words import mu_title
 from dpol.studies.study import Facts, Frames
 
@@ -25,7 +25,7 @@ _CURVES: Mapping[str, Look] = {
 def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
     """Draw trade-off curves by the paper's bound, a panel for each number of experts and mu."""
     curves = frames["amplification"]
-    first = curves.iloc[0]
+    first, bound = curves.iloc[0], BATCHES[curves["bound"].iloc[0]]
     shown = curves[curves["bound"] == first["bound"]]
     cells = list(shown.groupby(["n", "mu"]))
     columns, rises = shown["mu"].nunique(), dict[str, float]()
@@ -43,13 +43,13 @@ def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
             ax.set(xlim=(0, 1), ylim=(0, 1))
         for ax in drawn.grid[-1]:
             ax.set_xlabel("rate of false positives")
-        names = {kind: name_of(kind).long or name_of(kind).short for kind in _CURVES}
-        drawn.legend([panels.key(names[kind], **look.line) for kind, look in _CURVES.items()])
+        keys = (panels.key(BATCHES[kind].long, **look.line) for kind, look in _CURVES.items())
+        drawn.legend(list(keys))
         drawn.caption(
             f"Tests for the gains of round t = {first['t']:,} of T = {first['T']:,}",
             f"α = {first['alpha']:g}",
             "all-zero gains (the worst case)",
-            name_of(first["bound"]).full,
+            f"{bound.long} ({'ours' if bound.ours else 'paper'})",
             f"Monte Carlo: {frames['batching']['replicates'].iloc[0]:,} runs",
             "higher is more private",
         )

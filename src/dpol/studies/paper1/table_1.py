@@ -122,7 +122,7 @@ def table_1(frames: Frames, facts: Facts) -> Table:
 
 
 def _line(entry: RegretRate, games: pd.DataFrame, bounds: Mapping[str, str]) -> Line:
-    bound = bounds.get(entry.family, "")
+    bound = bounds[entry.family] if entry.family else ""
     ours = (f"the tree that we play: {bound}",) if entry.regret and bound else ()
     rest = entry.against, entry.ground, "; ".join(_checks(entry, games))
     rate = TableCell(entry.regret or bound, ours)

@@ -159,7 +159,7 @@ def _rows_of(
     K, T = setting.K, setting.T
     lowest = lower_bound(K // 2, T, setting.epsilon) if setting.kind == "hard" else math.nan
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), replicates)
-    truth, terms = game.laws[game.law, 0], Terms(T, setting.epsilon, point.delta)
+    truth, terms = game.truths[game.truth, 0], Terms(T, setting.epsilon, point.delta)
     table = _Table(game=game, replicates=replicates, terms=terms, seed=seed)
     for variant in variants():
         learner, outcome = table.play_variant(variant)
@@ -193,15 +193,15 @@ def _hospital_rows(
     if not len(weeks):
         raise DataError(f"stream {stream.label} has no patient in any week, so it has no labels")
     hypotheses = forecast_class(counts, capacity, stream.label)
-    laws = shares(counts, shares(capacity, capacity))
+    truths = shares(counts, shares(capacity, capacity))
     features = np.repeat(weeks, point.patients_per_week)
     game = LabelGame(
         hypotheses=hypotheses,
         features=features,
-        laws=laws[None],
-        law=np.zeros(point.replicates, dtype=np.int64),
+        truths=truths[None],
+        truth=np.zeros(point.replicates, dtype=np.int64),
     )
-    divergences = expected_log(laws[:, None], laws[:, None] / hypotheses.masses)
+    divergences = expected_log(truths[:, None], truths[:, None] / hypotheses.masses)
     best = float(divergences[features].sum(axis=0).min())
     for epsilon in point.epsilons:
         terms = Terms(game.n_rounds, float(epsilon), point.delta)

@@ -131,7 +131,7 @@ class _Sweep:
 
     @property
     def x(self) -> str:
-        return COLUMN_OF.get(self.sweep, "epsilon")
+        return "epsilon" if self.sweep == HOSPITALS else COLUMN_OF[self.sweep]
 
     def of(self, learner: str, rule: str = "exact") -> pd.DataFrame:
         """Return the rows of a learner that a logarithmic axis can show."""

@@ -19,7 +19,7 @@ from claims_by_hand import claim_by_hand as claim
 from dpol.core.intervals import mean_interval
 from dpol.experts.adabatch import RWAdaBatch
 from dpol.labels.design import DesignBayes
-from dpol.lazy.exact import output_laws
+from dpol.lazy.exact import output_masses
 from dpol.lazy.transform import LazyParameters
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.ledger.claims import compute as ledger
@@ -301,7 +301,7 @@ def test_numbers_by_hand_or_known_from_elsewhere(study, name, claimed, measured,
 
 def test_the_same_seed_gives_the_same_numbers(findings):
     for seed in (SEED, SEED + 1):
-        repeated = list(experts.gap_law(seed))
+        repeated = list(experts.gap_distribution(seed))
         assert (repeated == findings["gap-law"]) == (seed == SEED)
 
 
@@ -643,7 +643,7 @@ def test_times_played_by_enumeration():
     B, eta, p = 2, 0.3, 0.2
     sums = np.zeros((1, 4, 2))
     sums[0, 0, 0] = 1.0
-    laws = output_laws(
+    laws = output_masses(
         sums, LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=2.0)
     ).reshape((2,) * 5)
     expected = np.zeros(5)

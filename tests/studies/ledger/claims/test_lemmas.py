@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import lazy_plain as plain
-from dpol.lazy.exact import exact_epsilon, output_laws
+from dpol.lazy.exact import exact_epsilon, output_masses
 from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims import lemmas
 
@@ -82,7 +82,7 @@ def test_the_worst_adaptive_adversary_is_the_worst_of_all():
     law = LazyParameters(batch_size=1, eta=0.8, fake_switch=0.2, normaliser=1.0)
     losses = np.eye(2)
     sums = np.array(list(itertools.product(losses, repeat=2)))
-    laws, epsilon = output_laws(sums, law).reshape(2, 2, 8), 0.3
+    laws, epsilon = output_masses(sums, law).reshape(2, 2, 8), 0.3
     pairs = list(itertools.product((0, 1), repeat=2))
     seen = [(0,), (1,), *itertools.product((0, 1), repeat=2)]
     worst, oblivious = 0.0, 0.0

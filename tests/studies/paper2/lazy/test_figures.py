@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from dpol.show.looks import BLACK, GREY, looks_of
-from dpol.studies.paper2.lazy.exhibits import TITLES, draw_learned
+from dpol.show.names import LAZY
+from dpol.studies.paper2.lazy.exhibits import draw_learned
 from dpol.studies.paper2.lazy.rates import draw_rates
 from dpol.studies.study import Facts
 from legible import assert_legible, legend_texts, points
@@ -28,7 +29,11 @@ def longest(best: str, free: str) -> pd.DataFrame:
         (free, 10): 200.0,
         (free, 300): 600.0,
     }
-    rows = [{"algorithm": name, "d": d, "mean_regret": it} for (name, d), it in regrets.items()]
+    rows = [
+        {"algorithm": name, "model": "none" if name == free else "central", "d": d}
+        | {"mean_regret": regret}
+        for (name, d), regret in regrets.items()
+    ]
     runs = {"replicates": 20, "confidence": 0.9, "ci_comparisons": 6}
     return pd.DataFrame(rows).assign(T=1000, epsilon=1.0, ci_half_width=80.0, **runs)
 
@@ -76,7 +81,7 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     game, idle, free = words
     assert ax.get_title(loc="left") == f"{game}, ε = 1"
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [TITLES["l2p-sound"], TITLES[best]]  # the best on top
+    assert names == [LAZY["l2p-sound"], LAZY[best]]  # the best on top
     marks = [line for line in ax.lines if line.get_marker() not in ("", "None")]
     shares = {(round(float(y)), mark.get_markerfacecolor() == "white"): float(x)
               for mark in marks for x, y in points(mark)}  # fmt: skip
@@ -89,7 +94,7 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
     assert f"0%: {idle}; 100%: {free}, no privacy" in shown
     assert figure.get_label() == (
-        f"Learns most: {TITLES[best]} in 2 of 2 cases (losses, d and ε), in 1 level with another."
+        f"Learns most: {LAZY[best]} in 2 of 2 cases (losses, d and ε), in 1 level with another."
         " That is 75% to 100% of what is learned without privacy."
     )
 

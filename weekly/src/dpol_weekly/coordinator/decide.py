@@ -16,7 +16,7 @@ from dpol.core.errors import DataError
 from dpol.core.files import locked, write_text
 from dpol_weekly.coordinator.decision import Decision, Outlook, read_decision
 from dpol_weekly.coordinator.evidence import Reports, read_evidence
-from dpol_weekly.coordinator.game import Law, choose
+from dpol_weekly.coordinator.game import Prediction, choose
 from dpol_weekly.coordinator.log import Log, open_log
 from dpol_weekly.coordinator.page import EARLIER, write_page
 from dpol_weekly.coordinator.settings import FILE, Coordination
@@ -204,7 +204,7 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
     reports, day = evidence.reports, deployment.period_of(number)
     names = list(deployment.entities)
     try:
-        ranked, law = choose(deployment, coordination, reports, number)
+        ranked, prediction = choose(deployment, coordination, reports, number)
     except ValueError as error:
         raise DataError(f"{log.path}: {error}") from None
     return Decision(
@@ -213,7 +213,7 @@ def _decided(log: Log, number: int, coordination: Coordination) -> Decision:
         period=day.isoformat(),
         last_period=deployment.period_of(number - 1).isoformat(),
         named=tuple(names[place] for place in ranked[: coordination.names]),
-        outlooks=_outlooks(deployment, coordination, reports, ranked, law),
+        outlooks=_outlooks(deployment, coordination, reports, ranked, prediction),
         spent=evidence.spent,
         coordination=coordination,
         dpol=__version__,
@@ -228,7 +228,7 @@ def _outlooks(
     coordination: Coordination,
     reports: Reports,
     ranked: Sequence[int],
-    law: Law,
+    prediction: Prediction,
 ) -> tuple[Outlook, ...]:
     """Return the outlooks of all entities; for the count question, shares are counts / bound."""
     bound, there, last_of = coordination.question.bound, reports.there, reports.last.tolist()
@@ -240,7 +240,7 @@ def _outlooks(
         ends: list[float | None] = [None] * 3
         if bound is None or capacity is not None:
             unit = 1.0 if bound is None else bound / (capacity or 1.0)
-            ends = [end * unit for end in law.interval(place)]
+            ends = [end * unit for end in prediction.interval(place)]
         unheard = map(deployment.period_of, range(len(there) - 1, last, -1))
         outlooks.append(
             Outlook(

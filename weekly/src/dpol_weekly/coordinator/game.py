@@ -29,7 +29,7 @@ _LEAST_NOISE = 1e-9
 
 
 @dataclass(frozen=True)
-class Law:
+class Prediction:
     """The joint distribution of the true shares of a period, as a filter predicts it.
 
     All shares move with one common level, which widens every interval and changes no rank. Around
@@ -54,7 +54,7 @@ class Law:
         return share, share - width, share + width
 
 
-def play(reports: Reports) -> Iterator[Law]:
+def play(reports: Reports) -> Iterator[Prediction]:
     """Play a game from the first period with a report; yield each next period's distribution.
 
     The filter skips an expert without a report.
@@ -99,7 +99,7 @@ def play(reports: Reports) -> Iterator[Law]:
             seen = period
         scores, apart = forecast.scores[0], np.sqrt(forecast.variance[0])
         moved = math.sqrt((period + 1 - seen) * ((change + LEVEL_CHANGE**2) / (changes + 1)))
-        yield Law(scores, forecast.level[0] + scores, apart, np.hypot(apart, moved))
+        yield Prediction(scores, forecast.level[0] + scores, apart, np.hypot(apart, moved))
 
 
 def _setup(noise: Floats, capacity: Floats) -> LocalSetup:
@@ -126,7 +126,7 @@ def _mean(shares: Floats, noise: Floats) -> tuple[float, float]:
 
 def choose(
     deployment: Deployment, coordination: Coordination, reports: Reports, number: int
-) -> tuple[list[int], Law]:
+) -> tuple[list[int], Prediction]:
     """Return the indices of the entities that may be chosen, best first, and what is predicted.
 
     Args:

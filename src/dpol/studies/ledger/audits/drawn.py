@@ -9,7 +9,6 @@ import pandas as pd
 
 from dpol.privacy.auditing.bounds import exceeds
 from dpol.show.marks import Mark
-from dpol.show.names import name_of
 from dpol.show.table import Column, Line, Table, TableCell, number, one_section
 from dpol.show.words import SYMBOLS, joint_confidence, proved, share_of_claim
 from dpol.studies.drawing import Drawn
@@ -17,10 +16,11 @@ from dpol.studies.ledger.audits.core import OUTSIDE
 from dpol.studies.study import Facts, Frames
 
 _VERDICTS = {
-    "violated": Mark("refuted", "bad"),
-    OUTSIDE: Mark("outside", "open"),
-    "consistent": Mark("stands", "good"),
+    "violated": ("refuted", Mark("refuted", "bad")),
+    OUTSIDE: (OUTSIDE, Mark("outside", "open")),
+    "consistent": ("stands", Mark("stands", "good")),
 }
+_METHODS = {"event": "event", "covariance": "covariance", "exact": "computed"}
 _CLOSEST = 5
 """Standing claims that the short table shows."""
 
@@ -89,15 +89,15 @@ def _line(row: Mapping[Hashable, Any]) -> Line:
     record = f", recorded: {row['recorded']:.3g}" if admitted else ""
     claim = f"{SYMBOLS[row['parameter']]} = {row['claimed']:.3g}{delta}{record}"
     runs = f", {row['runs']:,} runs" if row["method"] != "exact" else ""
-    share = share_of_claim(row)
+    share, (verdict, mark) = share_of_claim(row), _VERDICTS[row["verdict"]]
     return row["mechanism"], (
         TableCell(row["variant"]),
         TableCell(row["unit"]),
         number(row["claimed"], claim),
         number(row["lower_bound"], proved(row)),
         number(share, f"{100 * share:.0f}%"),
-        TableCell(f"{name_of(row['method']).short}{runs}"),
-        TableCell(name_of(row["verdict"]).short, mark=_VERDICTS[row["verdict"]]),
+        TableCell(f"{_METHODS[row['method']]}{runs}"),
+        TableCell(verdict, mark=mark),
     )
 
 

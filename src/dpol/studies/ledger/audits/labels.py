@@ -118,7 +118,7 @@ def audit_membership(settings: Audits, seed: int, client: LabelClient) -> Iterat
 
 
 def audit_scheffe(client: ScheffeClient) -> Audited:
-    """Audit the exact worst loss of one answer about a Scheffé set, from the client's own law."""
+    """Audit the exact worst loss of one answer about a Scheffé set, by the client's own chances."""
     code, inputs = "none: ScheffeClient.chances computes the law", "all pairs of 3 labels"
     subject = _subject(client, "membership response", "public random Scheffé set", inputs, code)
     logs = np.log(client.chances(np.eye(client.hypotheses.n_labels)[None]))

@@ -259,8 +259,9 @@ def worst(claims: Iterable[Claim]) -> Claim:
 
     def badness(claim: Claim) -> tuple[int, float]:
         finding, (lower, upper) = claim.finding, claim.finding.bounds
-        excess = {"<=": upper - finding.claimed, ">=": finding.claimed - lower}
-        by = excess.get(claim.statement.relation, abs(finding.measured - finding.claimed))
+        over, under = upper - finding.claimed, finding.claimed - lower
+        excess = {"<=": over, ">=": under, "=": abs(finding.measured - finding.claimed)}
+        by = excess[claim.statement.relation]
         verdict = ClaimVerdict.HOLDS if claim.verdict == ClaimVerdict.LOOSE else claim.verdict
         return -order.index(verdict), by / abs(finding.claimed) if finding.claimed else by
 

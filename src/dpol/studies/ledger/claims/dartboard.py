@@ -48,7 +48,7 @@ def regret(seed: int) -> Findings:
     rng, T = generator(seed, "losses of the dartboard"), 400
     for d, B, p, share in itertools.product((2, 10), (1, 4), (0.05, 0.3), (0.2, 1.0)):
         eta, game = share * p, LazyGame(T, DELTA)
-        per_round, law = -math.log1p(-eta) / B, stats.binom(T // B - 1, p + (1 - p) * eta)
+        per_round, redraws = -math.log1p(-eta) / B, stats.binom(T // B - 1, p + (1 - p) * eta)
         claims: dict[str, tuple[Accountant, float]] = {
             "slower": ("published", bound(T, d, B, p, eta)),
             "ours": ("sound", math.log(d) / per_round + per_round * T * B / 8 + 1),
@@ -57,7 +57,7 @@ def regret(seed: int) -> Findings:
             lost = expected_loss(losses, per_round, B) - float(losses.sum(axis=0).min())
             case = f"{label}, d = {d}, B = {B}, p = {p:g}, η = {eta:g}"
             for name, (rule, claim) in claims.items():
-                stop = T * float(law.sf(most_redraws(rule, game, B, per_round, p)))
+                stop = T * float(redraws.sf(most_redraws(rule, game, B, per_round, p)))
                 yield Finding(f"dartboard-{name}", claim, lost + stop, case)
 
 
@@ -100,9 +100,9 @@ def privacy(_: int) -> Findings:
         yield Finding("dartboard-last-step", 1.0, step / theorem, case)
     for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
         game = LazyGame((6 - d) * B, DELTA)
-        law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
+        rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
         limit = int(most_redraws("sound", game, B, eta, p))
-        exact = worst_epsilon(d, 5 - d, law, range(B + 1), delta=DELTA, limit=limit)
+        exact = worst_epsilon(d, 5 - d, rule, range(B + 1), delta=DELTA, limit=limit)
         case = f"d = {d}, B = {B}, η = {eta:g}, p = {p:g}"
         yield Finding("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
 

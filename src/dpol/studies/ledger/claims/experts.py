@@ -416,7 +416,7 @@ def survival(means: Floats, x: float) -> Floats:
     return total
 
 
-def gap_law(seed: int) -> Findings:
+def gap_distribution(seed: int) -> Findings:
     """Check the distribution of the gap of ten equal means against drawn gaps."""
     n, runs, points = 10, 200_000, (0.2, 0.5, 1.0)
     two = np.partition(generator(seed, "gaps").standard_normal((runs, n)), -2, axis=1)[:, -2:]
@@ -494,6 +494,6 @@ def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Flo
 
 CHECKS = (
     local_noise, regrets, tree, meta_of_two, meta_of_thirteen, special_case,
-    cliques, switching, gaps, gap_law, containing_batches, smaller_batches,
+    cliques, switching, gaps, gap_distribution, containing_batches, smaller_batches,
     joint_concavity,
 )  # fmt: skip

@@ -151,8 +151,8 @@ def response_risk(seed: int) -> Findings:
     # One rare label tells two hypotheses apart, about as rare as T noisy answers can see.
     for times in (1, 3):
         rare = times / (kept_by_response(3, terms.epsilon) * math.sqrt(T))
-        laws = np.array([[1 - rare, rare, 0.0], [1 - rare, 0.0, rare]])
-        classes.append(HypothesisClass(laws, f"rare labels, {rare:.3f}"))
+        masses = np.array([[1 - rare, rare, 0.0], [1 - rare, 0.0, rare]])
+        classes.append(HypothesisClass(masses, f"rare labels, {rare:.3f}"))
     for hypotheses in classes:
         K, M = hypotheses.n_hypotheses, hypotheses.n_labels
         case = f"{hypotheses.label}, K = {K}, M = {M}"
@@ -172,7 +172,7 @@ def selection(seed: int) -> Findings:
     learner = make_learner("exp3", hypotheses, Terms(T, epsilon))
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
     estimates = _play_on(learner, game, seed, "selection").mean_weights @ learner.masses[0]
-    distances = total_variation(estimates, game.laws[game.law, 0])
+    distances = total_variation(estimates, game.truths[game.truth, 0])
     masses = hypotheses.masses[0]
     idle = float(total_variation(masses, masses.mean(axis=0)).mean())
     numbers = {"R": R, "K": K, "M": M, "T": T, "times": T * epsilon**2 * alpha**4 / K}
@@ -243,7 +243,7 @@ def separation(_: int) -> Findings:
         mix = np.linspace(0, 1, 2001)[1:-1, None]
         # The worse of two divergences is least at a mixture of the two.
         middle = (1 - mix) * one + mix * other
-        worse = np.maximum(*(rel_entr(law, middle).sum(axis=1) for law in (one, other)))
+        worse = np.maximum(*(rel_entr(own, middle).sum(axis=1) for own in (one, other)))
         yield Finding("pairs-are-apart", a / 16, float(worse.min()), f"K = {K}, a = {a:g}")
 
 

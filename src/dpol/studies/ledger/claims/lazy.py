@@ -16,7 +16,7 @@ from scipy import special
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
-from dpol.lazy.exact import exact_epsilon, output_laws, worst_epsilon
+from dpol.lazy.exact import exact_epsilon, output_masses, worst_epsilon
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
@@ -32,9 +32,9 @@ def log_ratios(seed: int) -> Findings:
     measure = WeightsMeasure(3, eta)
     corners = np.array(list(itertools.product((0, 1), repeat=3)), dtype=float)
     for state in rng.uniform(0, 20 / eta, (400, 3)):
-        laws = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
-        step = float(np.abs(laws - np.log(measure.probabilities(state))).max())
-        neighbour = float(np.abs(laws[:, None] - laws[None]).max())
+        logs = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
+        step = float(np.abs(logs - np.log(measure.probabilities(state))).max())
+        neighbour = float(np.abs(logs[:, None] - logs[None]).max())
         yield Finding("one-more-loss", eta, step)
         yield Finding("another-loss", 2 * eta, neighbour)
         numbers = {"eta": eta, "each": neighbour}
@@ -79,18 +79,18 @@ def indicator(_: int) -> Findings:
 
 def marginals(_: int) -> Findings:
     """Check the enumerated distribution of x_s against the measure."""
-    d, rest, law = 3, 3, LazyParameters(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
+    d, rest, rule = 3, 3, LazyParameters(batch_size=2, eta=0.3, fake_switch=0.2, normaliser=2.0)
     batches = np.array(list(itertools.product((0.0, 2.0), repeat=d)))
     index = np.array(list(itertools.product(range(len(batches)), repeat=rest)))
     sums = batches[index]
-    laws = output_laws(sums, law).reshape(-1, *([d] * (rest + 1)))
+    masses = output_masses(sums, rule).reshape(-1, *([d] * (rest + 1)))
     off = 0.0
     for s in range(rest + 1):
         others = tuple(1 + r for r in range(rest + 1) if r != s)
-        nu = np.exp(-law.eta * sums[:, :s].sum(axis=1))
+        nu = np.exp(-rule.eta * sums[:, :s].sum(axis=1))
         nu /= nu.sum(axis=1, keepdims=True)
-        off = max(off, float(np.abs(laws.sum(axis=others) - nu).sum(axis=1).max() / 2))
-    numbers = {"d": d, "batches": rest + 1, "law": law}
+        off = max(off, float(np.abs(masses.sum(axis=others) - nu).sum(axis=1).max() / 2))
+    numbers = {"d": d, "batches": rest + 1, "rule": rule}
     yield Finding("marginal", 0.0, off, numbers=numbers, settings=len(sums))
 
 
@@ -122,8 +122,8 @@ def exact_privacy(_: int) -> Findings:
         for (d, B), eta, p in settings:
             batches, whole = (4, range(B + 1)) if d == 2 else (3, (0, B))
             game = LazyGame(batches * B, DELTA, normaliser=2.0 if name == "published" else 1.0)
-            law = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
-            exact = worst_epsilon(d, batches - 1, law, whole, delta=DELTA)
+            rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
+            exact = worst_epsilon(d, batches - 1, rule, whole, delta=DELTA)
             case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
             yield Finding(f"{name}-games", ACCOUNTANTS[name](game, B, eta, p), exact, case)
 
@@ -465,13 +465,13 @@ def redraw_of_convex(seed: int) -> Findings:
         x = np.linspace(-half, half, 4001)
         base = beta * (_convex(rng, x) + weight * x**2)
         losses = [_convex(rng, x), x, -x]
-        laws = special.softmax(-np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1)
+        each = special.softmax(-np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1)
         rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
         for delta in (1e-2, 1e-5):
             limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
-            added = _distance(laws[:1].repeat(3, axis=0), laws[1:], delta)
+            added = _distance(each[:1].repeat(3, axis=0), each[1:], delta)
             yield Finding("convex-one-more-loss", limit, added, f"{case}, δ0 = {delta:g}")
-            replaced = _distance(laws[[1, 2]], laws[[2, 3]], delta)
+            replaced = _distance(each[[1, 2]], each[[2, 3]], delta)
             mu = mu_of_epsilon(replaced, delta) if replaced > 0 else 0.0
             yield Finding("convex-redraw", math.sqrt(2 * rate), mu, case)
 

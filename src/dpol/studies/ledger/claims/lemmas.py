@@ -12,13 +12,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.lazy.accounting import ACCOUNTANTS, LazyGame
-from dpol.lazy.exact import exact_delta, neighbours, output_laws, worst_epsilon
+from dpol.lazy.accounting import ACCOUNTANTS, NORMALISERS, LazyGame
+from dpol.lazy.exact import (
+    exact_delta,
+    neighbours,
+    output_masses,
+    worst_epsilon,
+)
 from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
 
 
-def random_laws(seed: int, purpose: str, n: int, outcomes: int) -> Floats:
+def random_masses(seed: int, purpose: str, n: int, outcomes: int) -> Floats:
     """Draw random distributions (2, n, outcomes)."""
     return generator(seed, purpose).dirichlet(np.ones(outcomes), (2, n))
 
@@ -50,7 +55,7 @@ def coupling(seed: int) -> Findings:
     """Check Lemma 3.5: one race couples all distributions of a collection, pair by pair."""
     near = np.exp(-0.1 * np.arange(8.0))
     pairs = {
-        "random laws": random_laws(seed, "coupling", 200, 5).swapaxes(0, 1),
+        "random laws": random_masses(seed, "coupling", 200, 5).swapaxes(0, 1),
         "weights of one loss": np.array([[np.ones(8) / 8, near / near.sum()]]),
         "three of four outcomes each": np.array([[[1, 1, 1, 0], [0, 1, 1, 1]]]) / 3,
     }
@@ -75,9 +80,9 @@ def conditional_composition(seed: int) -> Findings:
     measured = float(either_way(one, other, epsilon)[0])
     numbers = {"often": often, "more": ADVANTAGE * often, "epsilon": epsilon, "slack": slack}
     yield Finding("conditional-composition", 2 * often + slack, measured, numbers=numbers)
-    first = random_laws(seed, "first answers", 200, 3) + np.array([0.0, 1.0, 1.0])
+    first = random_masses(seed, "first answers", 200, 3) + np.array([0.0, 1.0, 1.0])
     first /= first.sum(axis=2, keepdims=True)
-    second = random_laws(seed, "second answers", 400, 3).reshape(2, 200, 2, 3)
+    second = random_masses(seed, "second answers", 400, 3).reshape(2, 200, 2, 3)
     tells = np.broadcast_to(np.eye(3)[:2, None, None], (2, 200, 1, 3))
     answers = np.concatenate([tells, second], axis=2)
     joint = (first[..., None] * answers).reshape(2, 200, 9)
@@ -169,13 +174,13 @@ def switch_budget(seed: int) -> Findings:
     """
     firsts = np.array([[0.96, 0.04], [0.99, 0.01]])
     seconds = np.array([[0.04, 0.96], [0.012, 0.988]])
-    laws = [two_draws(*draws, RESAMPLES) for draws in zip(firsts, seconds, strict=True)]
-    rho = concentrated(*laws)
+    masses = [two_draws(*draws, RESAMPLES) for draws in zip(firsts, seconds, strict=True)]
+    rho = concentrated(*masses)
     parts = renyi(*firsts) + float(firsts[0] @ RESAMPLES) * renyi(*seconds)
     at = int((parts / _ORDERS).argmax())
     order = float(_ORDERS[at])
     drawn = float(firsts[0] @ RESAMPLES)
-    with_round = (np.append(1 - drawn, drawn * law) for law in seconds)
+    with_round = (np.append(1 - drawn, drawn * other) for other in seconds)
     numbers = {
         "rho": rho,
         "order": order,
@@ -191,19 +196,19 @@ def switch_budget(seed: int) -> Findings:
         if case % 2:
             more = [1.0, 1.0]  # the second draw is certain
         firsts, seconds = np.array([[p, 1 - p], [q, 1 - q]]), np.array([[u, 1 - u], [v, 1 - v]])
-        laws = [
+        masses = [
             two_draws(first, second, [chance] * 2)
             for first, second, chance in zip(firsts, seconds, more, strict=True)
         ]
         parts = renyi(*firsts) + more[0] * renyi(*seconds)
-        ratio = float((parts / renyi(*laws)).max())
+        ratio = float((parts / renyi(*masses)).max())
         yield Finding("switch-budget-blind", 1.0, ratio)
 
 
 # ---- adaptive adversaries ------------------------------------------------------------------------
 
 
-def adaptive_delta(laws: Floats, epsilon: float) -> float:
+def adaptive_delta(masses: Floats, epsilon: float) -> float:
     """Return the largest delta at `epsilon` over adversaries that see each play before a loss.
 
     For each batch an adversary chooses a loss, or once in a game a pair of different losses, one
@@ -212,14 +217,14 @@ def adaptive_delta(laws: Floats, epsilon: float) -> float:
     backwards.
 
     Args:
-        laws: (c, ..., c, outcomes) distributions for the sequences of S - 1 losses, each one of c;
-            outcomes are (x_1, ..., x_S) of two experts, x_S fastest.
+        masses: (c, ..., c, outcomes) distributions for the sequences of S - 1 losses, each one of
+            c; outcomes are (x_1, ..., x_S) of two experts, x_S fastest.
         epsilon: epsilon of the guarantee.
     """
-    rest, c = laws.ndim - 1, laws.shape[0]
+    rest, c = masses.ndim - 1, masses.shape[0]
     choices = [(a, b) for a in range(c) for b in range(c)]
     worlds = [[pair[world] for pair in choices] for world in (0, 1)]
-    one, other = (laws[np.ix_(*[world] * rest)] for world in worlds)
+    one, other = (masses[np.ix_(*[world] * rest)] for world in worlds)
     excess = np.maximum(one - math.exp(epsilon) * other, 0.0)
     unlike = np.array([a != b for a, b in choices], dtype=int)
     changes = sum(np.ix_(*[unlike] * rest))
@@ -231,15 +236,15 @@ def adaptive_delta(laws: Floats, epsilon: float) -> float:
     return float(value.sum())
 
 
-def adaptive_epsilon(law: LazyParameters, rest: int) -> float:
+def adaptive_epsilon(rule: LazyParameters, rest: int) -> float:
     """Return the least epsilon at `DELTA` for `rest` + 1 batches of two experts."""
-    sequences, _ = neighbours(2, rest, range(law.batch_size + 1))
+    sequences, _ = neighbours(2, rest, range(rule.batch_size + 1))
     cells = round(len(sequences) ** (1 / rest))
-    laws = output_laws(sequences, law).reshape([cells] * rest + [-1])
+    masses = output_masses(sequences, rule).reshape([cells] * rest + [-1])
     low, high = 0.0, 50.0
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if adaptive_delta(laws, middle) <= DELTA else (middle, high)
+        low, high = (low, middle) if adaptive_delta(masses, middle) <= DELTA else (middle, high)
     return high
 
 
@@ -252,12 +257,12 @@ def adaptive(_: int) -> Findings:
     }
     for name, settings in games.items():
         for eta, p in settings:
-            game = LazyGame(4, DELTA, normaliser=2.0 if name == "published" else 1.0)
-            law = LazyParameters(batch_size=1, eta=eta, fake_switch=p, normaliser=game.normaliser)
+            game = LazyGame(4, DELTA, normaliser=NORMALISERS[name])
+            rule = LazyParameters(batch_size=1, eta=eta, fake_switch=p, normaliser=game.normaliser)
             claimed = ACCOUNTANTS[name](game, 1, eta, p)
             case = f"{name} accountant, η = {eta:.3g}, p = {p:g}"
-            exact = adaptive_epsilon(law, 3)
-            numbers = {"oblivious": worst_epsilon(2, 3, law, (0, 1), delta=DELTA), "own": exact}
+            exact = adaptive_epsilon(rule, 3)
+            numbers = {"oblivious": worst_epsilon(2, 3, rule, (0, 1), delta=DELTA), "own": exact}
             yield Finding("adaptive-games", claimed, exact, case, numbers=numbers)
 
 

@@ -18,6 +18,7 @@ from dpol.experts.batches import BatchRule
 from dpol.experts.ftpl import RandomWalkFTPL
 from dpol.experts.play import play_rounds, setup_of
 from dpol.experts.registry import regret_bounds
+from dpol.experts.switching import BOUNDS
 from dpol.noise import CONSTANT, NoisyGains, privatize
 from dpol.privacy.mixtures import BatchMixture
 from dpol.studies.jobs import read_points
@@ -89,10 +90,7 @@ def _play_both(
         the game (`middle_batch`).
     """
     time = np.arange(stream.n_rounds)
-    blocks: dict[RWAdaBatch, list[pd.DataFrame]] = {
-        RWAdaBatch(point.alpha, "borell-tis"): [],
-        RWAdaBatch(point.alpha, "reflection"): [],
-    }
+    blocks = {RWAdaBatch(point.alpha, bound): list[pd.DataFrame]() for bound in BOUNDS}
     for game in _blocks(stream, mu, point.replicates, seed):
         plain = stream.gains[time, play_rounds(RandomWalkFTPL(), *game)].sum(axis=1)
         for algorithm, parts in blocks.items():

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpol.core.rounding import fixed, rounded_up
 from dpol.show import footers
-from dpol.show.names import OURS, name_of
+from dpol.show.names import BATCHES, OURS
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Table, TableCell, TableSection
 from dpol.show.words import mu_title
@@ -41,8 +41,8 @@ def amplification(frames: Frames, facts: Facts) -> Table:
         caption=f"ε at δ = {first['delta_reported']:g} of RW-AdaBatch in the central model",
         corner=("experts", "round", "privacy of one round"),
         headers=(
-            name_of("un-amplified").short,
-            *(f"{name_of(bound).marked}, {name_of(kind).short}" for bound, kind in shown),
+            BATCHES["un-amplified"].short,
+            *(f"{BATCHES[bound].marked}, {BATCHES[kind].short}" for bound, kind in shown),
         ),
         sections=_sections(curves, "t", lambda t: f"t = {t}", entries),
         footers=(
@@ -80,7 +80,7 @@ def batching(frames: Frames, facts: Facts) -> Table:
         corner=("experts", "stream", "privacy of one round"),
         headers=(
             "RW-FTPL",
-            *(f"extra, {name_of(bound).marked}" for bound in bounds),
+            *(f"extra, {BATCHES[bound].marked}" for bound in bounds),
             "bound on regret",
         ),
         sections=_sections(costs, "stream", str, entries),

@@ -71,7 +71,7 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
                 "still_regret": still,
                 "delta": point.delta,
                 "algorithm": algorithm,
-                "accountant": "sound" if algorithm.startswith("l2p") else "",
+                "accountant": "",
                 **row,
             }
 
@@ -132,7 +132,8 @@ def _private(
             "Lipschitz constant, loss",
             epsilon_delta=(parameters.epsilon, delta),
         )
-        yield name, regrets(total - least, redraws, guarantee, parameters)
+        found = regrets(total - least, redraws, guarantee, parameters)
+        yield name, {**found, "accountant": "sound"}
     mu = mu_of_epsilon(epsilon, delta)
     for name, noise in NOISES.items():
         points = private_ftrl(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,11 @@ import pandas as pd
 from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.experts.limited_updates import LimitedUpdates
-from dpol.lazy.accounting import Accountant, LazyGame
+from dpol.lazy.accounting import NORMALISERS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
 from dpol.lazy.leaders import NOISY_LEADERS, play_blocks, play_leaders
-from dpol.lazy.parameters import NORMALISER_OF, AccountedParameters, choose_parameters, theorem_3_10
+from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.stochastic_losses import MOST_SUMS, GapLosses, PairedLosses
 from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import PairedWeights
@@ -30,7 +30,6 @@ from dpol.studies.paper2.lazy.points import LazyPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
 from dpol.studies.paper2.lazy.settings import (
     ALGORITHMS,
-    DARTBOARD,
     LEADERS,
     LIMITED,
     ONE_ROUND,
@@ -176,21 +175,25 @@ def _led(
         yield game.row(epsilon, algorithm, regrets(total - game.least, switches, guarantee))
 
 
+_SEARCHES: Mapping[str, tuple[Callable[..., AccountedParameters], Accountant]] = {
+    "l2p-sound": (choose_parameters, "sound"),
+    ONE_ROUND: (partial(choose_parameters, largest_batch=1), "sound"),
+    "l2p-published": (choose_parameters, "published"),
+    "dartboard-sound": (choose_dartboard, "sound"),
+    "dartboard-published": (choose_dartboard, "published"),
+}
+"""The search for parameters, and its accountant, of each algorithm that has any."""
+
+
 def _parameters(
     T: int, d: int, algorithm: str, epsilon: float, delta: float
 ) -> AccountedParameters | None:
     """Return the parameters of Theorem 3.10 or the best by an accountant; None if none are."""
-    rule: Accountant = "sound" if algorithm.endswith(("-sound", ONE_ROUND)) else "published"
-    game = LazyGame(T, delta, normaliser=NORMALISER_OF[rule])
     if algorithm == PRESET:
+        game = LazyGame(T, delta, normaliser=NORMALISERS["published"])
         return theorem_3_10(game, epsilon=epsilon, n_experts=d)
-    choose = choose_dartboard if algorithm.startswith(DARTBOARD) else choose_parameters
+    choose, rule = _SEARCHES[algorithm]
+    game = LazyGame(T, delta, normaliser=NORMALISERS[rule])
     with suppress(ValueError):
-        return choose(
-            game,
-            epsilon=epsilon,
-            n_experts=d,
-            accountant=rule,
-            largest_batch=1 if algorithm == ONE_ROUND else None,
-        )
+        return choose(game, epsilon=epsilon, n_experts=d, accountant=rule)
     return None

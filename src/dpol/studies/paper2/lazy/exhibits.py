@@ -12,28 +12,10 @@ from matplotlib.figure import Figure
 
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
-from dpol.show.names import OURS
-from dpol.studies.paper2.lazy.settings import LIMITED
+from dpol.show.names import LAZY, OURS
 from dpol.studies.study import Facts, Frames
 from dpol.studies.verdicts import UNDECIDED
 
-TITLES: Mapping[str, str] = {
-    "l2p-sound": "L2P, sound accountant †",
-    "l2p-published": "L2P, published accountant",
-    "l2p-one-round": "L2P, batches of one round †",
-    "l2p-theorem-3.10": "L2P, Theorem 3.10",
-    "l2p-theorem-3.12": "L2P, Theorem 3.12",
-    "dartboard-sound": "dartboard, sound accountant †",
-    "dartboard-published": "dartboard, published accountant",
-    LIMITED: "limited updates, pure ε",
-    "tree-ftpl-min-noise": "tree, least noise",
-    "mf-ftpl": "factorised sums",
-    "dp-ftrl": "DP-FTRL",
-    "mf-dp-ftrl": "factorised DP-FTRL",
-    "multiplicative-weights": "multiplicative weights, no privacy",
-    "gradient-descent": "gradient descent, no privacy",
-}
-"""Titles of algorithms."""
 _GAME = ["adversary", "d", "epsilon"]
 _IDLE = {"uniform_regret": "uniform random", "still_regret": "a point that never moves"}
 
@@ -48,7 +30,7 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
     ranked = learned.groupby("algorithm")["share"].mean().sort_values().index.tolist()
     sizes, epsilons = sorted(set(learned["d"])), sorted(set(learned["epsilon"]), reverse=True)
     cells = list(itertools.product(learned["adversary"].unique(), epsilons))
-    looks = looks_of(TITLES, {**ALGORITHMS, **RIVALS})
+    looks = looks_of(LAZY, {**ALGORITHMS, **RIVALS})
     size = max(6.6 / len(epsilons), 2.2), 0.24 * len(ranked) + 0.5
     with panels.panels(len(cells), len(epsilons), size, width=facts.width, shared="xy") as drawn:
         for ax, (game, epsilon) in zip(drawn.axes, cells, strict=True):
@@ -62,7 +44,7 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
                 ax.plot([share], [place], **look.points | _fill(side))
             for end in (0.0, 1.0):
                 ax.axvline(end, color=GREY, linewidth=0.8, zorder=0)
-            ax.set_yticks(range(len(ranked)), [TITLES[name] for name in ranked])
+            ax.set_yticks(range(len(ranked)), [LAZY[name] for name in ranked])
             ax.tick_params(axis="y", length=0)
             panels.set_percent(ax.xaxis)
         full: dict[str, Any] = {"color": GREY, "marker": "o", "linestyle": "none"}
@@ -72,11 +54,11 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
             f"What is learned in T = {first['T']:,} rounds",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
             f" intervals, all {first['ci_comparisons']} together",
-            f"0%: {_IDLE[first['idle']]}; 100%: {TITLES[first['algorithm_free']]}",
+            f"0%: {_IDLE[first['idle']]}; 100%: {LAZY[first['algorithm_free']]}",
             OURS,
         )
         best = learned.loc[learned.groupby(_GAME)["share"].idxmax()]
-        most = Counter(TITLES[name] for name in best["algorithm"]).most_common()
+        most = Counter(LAZY[name] for name in best["algorithm"]).most_common()
         level = sum(_is_level(row, pairs) for row in best.to_dict("records"))
         drawn.find(
             f"Learns most: {', '.join(f'{name} in {count}' for name, count in most)} of"
@@ -105,7 +87,7 @@ def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
     """Return the private rows of the longest games, with share and half-width."""
     idle = "still_regret" if "still_regret" in regrets else "uniform_regret"
     rows = regrets[regrets["T"] == regrets["T"].max()]
-    free = rows["algorithm"].isin(["multiplicative-weights", "gradient-descent"])
+    free = rows["model"] == "none"
     floors = rows.loc[free, [*_GAME, "algorithm", "mean_regret"]]
     private: pd.DataFrame = rows[~free].merge(floors, on=_GAME, suffixes=("", "_free"))
     possible = private[idle] - private["mean_regret_free"]

@@ -12,8 +12,6 @@ STOCHASTIC = "stochastic"
 """Name of the losses."""
 PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
 LIMITED = "limited-updates"
-DARTBOARD = "dartboard-"
-"""Beginning of the names of the dartboards, before their accountant."""
 LEADERS = ("tree-ftpl-min-noise", "mf-ftpl")
 """Algorithms that store noise for every expert and round; long games leave them out."""
 Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
