@@ -127,25 +127,22 @@ class Facts:
         return len(self.questions) > 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlanFacts(Facts):
-    """Facts about a run that its plan knows: those of its jobs, and others that no job gets.
-
-    Args:
-        replicates: repetitions of every randomised run.
-        question_of: label of the question of each gain stream, by label of the stream.
-        readings: labels of further readings of numbers that nobody measured.
-        entries: entries of the suites.
-        noises: names of the noises that the suites play.
-        apart: whether no two streams of a question count the same people.
-    """
+    """Facts about a run that its plan knows: those of its jobs, and others that no job gets."""
 
     replicates: int = 1
+    """Repetitions of every randomised run."""
     question_of: Mapping[str, str] = field(default_factory=dict)
+    """Label of the question of each gain stream, by label of the stream."""
     readings: Sequence[str] = ()
+    """Labels of further readings of numbers that nobody measured."""
     entries: Sequence[Any] = ()
+    """Entries of the suites."""
     noises: Sequence[str] = ()
+    """Names of the noises that the suites play."""
     apart: bool = False
+    """Whether no two streams of a question count the same people."""
 
 
 def reading_label(stream: str, reading: str) -> str:

@@ -82,10 +82,7 @@ def games_with_memory(memories: NoiseMemories) -> tuple[NoiseLevel, ...]:
 
 def not_asked(settings: Comparison, facts: PlanFacts) -> frozenset[str]:
     """Return the names of the result tables that the run does not ask for."""
-    asked = {
-        "memory": settings.memory is not None,
-        "readings": bool(facts.readings),
-    }
+    asked = {"memory": settings.memory is not None, "readings": bool(facts.readings)}
     return frozenset(name for name, is_asked in asked.items() if not is_asked)
 
 
