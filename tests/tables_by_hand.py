@@ -22,6 +22,7 @@ STREAM = Stream(groups=["NM"], title="New Mexico", reported_as="NM")
 
 
 def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any]:
+    papers = (algorithm, "noise" in changes) == (META, False)
     row: dict[str, Any] = {
         "stream": "nm",
         "n_experts": 24,
@@ -39,7 +40,9 @@ def run(algorithm: str, mu: float, gain: float, **changes: Any) -> dict[str, Any
         "simplicity": simplicity_of(changes.get("family", algorithm)),
         "shown_as": changes.get("family", algorithm),
         "sees": "raw" if changes.get("model", "local") != "local" else "noisy",
-        "exhibit": f"{TABLE_2}{META}" * ((algorithm, "noise" in changes) == (META, False)),
+        "exhibit": TABLE_2 * papers,
+        "column": META * papers,
+        "variant": False,
         "noise": "isotropic",
         "level": f"mu-{mu:g}",
         "mu": mu,

@@ -22,15 +22,14 @@ from dpol.privacy.account import best_guess, guesses_of, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.names import BATCHES, name_of
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import (
-    BASELINE,
     BEST_LINEAR,
     LINEAR,
     META,
     MIN_NOISE,
     MIN_REGRET,
-    OURS,
     PAPER_NOISE,
 )
 from dpol.studies.ledger.claims.core import Kind
@@ -103,7 +102,7 @@ PAPERS, STRONGEST = "RW-Meta", "strongest rival"
 def systems(run: str) -> dict[str, pd.DataFrame]:
     """Return the rows of the systems that the pages name, by title."""
     rows = standings(run)
-    ours, papers = rows["role"] == OURS, rows["role"] == BASELINE
+    ours, papers = rows["role"] == OUR_METHOD, rows["role"] == THE_BASELINE
     noise = rows[ours]["noise"].iloc[0]
     both = rows["algorithm"].eq(META) & rows["noise"].eq(noise)
     return {
@@ -151,8 +150,8 @@ def real_data() -> str:
         rows, over = standings(run), recorded(run, "spread").set_index("mu")["half_width"]
         for mu in sorted(rows["mu"].unique(), reverse=True):
             at = rows[rows["mu"] == mu]
-            ours, rival = at[at["role"] == OURS].iloc[0], at[at["strongest"]].iloc[0]
-            (own,), (theirs,) = kept_by(at[at["role"] == OURS]), kept_by(at[at["strongest"]])
+            ours, rival = at[at["role"] == OUR_METHOD].iloc[0], at[at["strongest"]].iloc[0]
+            (own,), (theirs,) = kept_by(at[at["role"] == OUR_METHOD]), kept_by(at[at["strongest"]])
             gap, half = 100 * ours["to_strongest"], 100 * ours["to_strongest_half_width"]
             verdict = VERDICTS[ours["to_strongest_verdict"]]
             lines.append(
@@ -203,7 +202,7 @@ def _lost(where: str, rows: pd.DataFrame) -> str:
     """Say at which levels our method lost, and most to whom; empty text if it did not."""
     key = ["stream", "mu"]
     lost = rows[
-        (rows["role"] == OURS)
+        (rows["role"] == OUR_METHOD)
         & rows["to_strongest_verdict"].isin(["below", "behind at this reading"])
     ]
     pairs = lost.merge(rows[rows["strongest"]], on=key, suffixes=("", "_rival"))
@@ -225,7 +224,7 @@ def readings() -> str:
         every = recorded(run, "standings")
         played = {*recorded(run, "readings")["stream"]}
         ours = every[
-            every["stream"].isin(played) & every["role"].eq(OURS) & (every["mu"] < math.inf)
+            every["stream"].isin(played) & every["role"].eq(OUR_METHOD) & (every["mu"] < math.inf)
         ]
         titles.append(f"{len(played)} of the {REAL[run]}")
         for column, name in rivals.items():

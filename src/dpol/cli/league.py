@@ -61,7 +61,7 @@ def _in_text(standings: Path) -> Iterator[str]:
     from dpol.show.words import mu_title
     from dpol.studies.answer.league import PROMISES
     from dpol.studies.answer.systems import system_title
-    from dpol.studies.games.names import OURS
+    from dpol.studies.comparison.names import OUR_METHOD
 
     rows = pd.read_parquet(standings).dropna(subset="gain_share")
     rows = rows.sort_values(["mu", "gain_share"], ascending=[True, False], kind="stable")
@@ -72,7 +72,7 @@ def _in_text(standings: Path) -> Iterator[str]:
         cells = dict[str, dict[str, str]]()
         own = rows[(rows["data"] == data) & (rows["promise"] == promise)]
         for row in own.to_dict("records"):
-            name = "* " * (row["role"] == OURS) + system_title(row["algorithm"], row["noise"])
+            name = "* " * (row["role"] == OUR_METHOD) + system_title(row["algorithm"], row["noise"])
             kept = f"{percent(row['gain_share'], 1)} ({row['rank']})"
             cells.setdefault(mu_title(row["mu"]), {})[name] = kept
         if cells:

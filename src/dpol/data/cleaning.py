@@ -32,7 +32,7 @@ from dpol.data.panel import (
     report_as_dict,
 )
 from dpol.data.question import THE_PAPERS, Gain
-from dpol.data.second_look import SHOWN, Doubt, DoubtError, cells_named, rule, second_look
+from dpol.data.second_look import EXAMPLES, Doubt, DoubtError, cells_named, rule, second_look
 from dpol.data.settings import Dataset, Stream
 from dpol.data.several_rows import HIDDEN, one_row_each
 from dpol.data.stream import unmeasured_best
@@ -231,7 +231,7 @@ def _clean_stream(
             ),
             "counts above their bound, cut to it (cleaning.above)": tuple(cells_named(table[cut])),
             "counts above their bound, read as missing (cleaning.above)": tuple(typed),
-            "one entity with two names": tuple(successions(table)[:SHOWN]),
+            "one entity with two names": tuple(successions(table)[:EXAMPLES]),
             "periods in which no entity has a count, left out": blank,
             "periods missing": missing,
             "periods with almost no entity, check their dates": sparse,
@@ -362,7 +362,7 @@ def _without_capacity(label: str, idle: pd.DataFrame) -> Doubt:
     ]
     return Doubt(
         says=f"stream {label} has {counted(int(idle['idle_counts'].sum()), 'count')} above 0 beside"
-        f" a capacity of 0 or less, of {listed(named, SHOWN)}: drop these entities, absent to read"
-        " these counts as 0, or carry the last capacity forward?",
+        f" a capacity of 0 or less, of {listed(named, EXAMPLES)}: drop these entities, absent"
+        " to read these counts as 0, or carry the last capacity forward?",
         key=rule("capacity_zero"),
     )

@@ -16,8 +16,8 @@ from dpol.data.settings import Periods
 from dpol.data.several_rows import HIDDEN
 from dpol.data.tables.settings import Cleaning
 
-SHOWN = 5
-"""Number of rows that a message shows."""
+MOST_CAUSES = 5
+"""Number of causes of zeros that a message lists."""
 SPARSE_SHARE, SPARSE_FROM = 0.05, 5
 """A period is sparse if at most one entity, or at most this share of the entities, has a row.
 Streams with fewer entities than the second number have no sparse periods."""
@@ -125,7 +125,7 @@ def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -
     zeros, cells = len(zero), len(table)
     if zeros / cells <= rules.max_zeroed:
         return
-    most = zero.map(shortened).value_counts(sort=False).nlargest(SHOWN)
+    most = zero.map(shortened).value_counts(sort=False).nlargest(MOST_CAUSES)
     named = successions(table) or [f"{one}: {counted(n, 'cell')}" for one, n in most.items()]
     start = (
         f"{file}: stream {label} has {counted(zeros, 'cell')} of {cells:,} that"
@@ -139,7 +139,7 @@ def refuse_zeroed(file: str, label: str, table: pd.DataFrame, rules: Cleaning) -
         " the names as {dataset.columns.name}, or list them under {dataset.cleaning.identifiers} as"
         " OLD: NEW. If a missing count means 0, raise max_zeroed."
     )
-    raise DataError(in_lines([start, *(f"  {text}" for text in named[:SHOWN]), remedy]))
+    raise DataError(in_lines([start, *(f"  {text}" for text in named[:MOST_CAUSES]), remedy]))
 
 
 def successions(table: pd.DataFrame) -> list[str]:

@@ -43,7 +43,9 @@ SOME = 0.1
 # A count above the bound may be a typing error if it is so many times every other one; the bound
 # may be wrong if more than this share of the counts is above it.
 TYPED, MANY_ABOVE = 4.0, 0.01
-SHOWN = 5  # entities, columns or cells
+# Columns may be no places if this share of their steps is equal, from so many periods on.
+STEADY, STEADY_FROM = 0.9, 5
+EXAMPLES = 5  # entities, columns or cells in a message
 _PAIR = ["entity", "period"]
 
 
@@ -338,13 +340,13 @@ def _several(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
     dates = [it for it in columns if date_formats(cells.loc[held["row"], it].unique())]
     hint, largest = "", _pair(held, sizes)
     if often and (rules.several_rows == "last" or len(often) < rows["entity"].nunique()):
-        hint = f" Most periods of {listed(map(shortened, often), SHOWN)} are so: does this name"
+        hint = f" Most periods of {listed(map(shortened, often), EXAMPLES)} are so: does this name"
         hint += " stand for several entities?"
     for name in columns:
         texts = listed(map(shortened, cells.loc[held["row"], name].unique()))
         hint += f" Column {name} tells them apart ({texts})."
     if rules.several_rows == "error":
-        places = ", ".join(map(str, sorted(largest["row"])[:SHOWN]))
+        places = ", ".join(map(str, sorted(largest["row"])[:EXAMPLES]))
         yield Doubt(
             says=keyed(
                 "{n} of one entity and period ({of}, rows {places}; in all {all} such rows)"
@@ -417,15 +419,15 @@ def _columns(rows: pd.DataFrame, cells: pd.DataFrame, dataset: Dataset) -> Itera
         return
     wide = rows[~rows[HIDDEN].any(axis=1)].pivot_table("count", "period", "entity")
     steps = wide.diff().iloc[1:]
-    steady = (steps == steps.median()).mean() >= 0.9
-    steady &= (steps.median() != 0) & (len(wide) >= SHOWN)
+    steady = (steps == steps.median()).mean() >= STEADY
+    steady &= (steps.median() != 0) & (len(wide) >= STEADY_FROM)
     parts = _broken(wide).mean() > 0.5
     few = parts if parts.mean() < 0.5 else ~parts
     unlike = steady | (few & (few.mean() < 0.5) & (parts.any() and not parts.all()))
     if named := [str(name) for name in wide.columns[unlike]]:
         yield Doubt(
             says=f"{counted(len(named), 'column')} in equal steps or with other decimals, unlike"
-            f" {(~unlike).sum()} others ({listed(named, SHOWN)}): no places?",
+            f" {(~unlike).sum()} others ({listed(named, EXAMPLES)}): no places?",
             check="columns", key=rule("drop_where"), value={dataset.needed_columns.entity: named},
         )  # fmt: skip
 
@@ -499,7 +501,7 @@ def _named(rows: pd.DataFrame) -> str:
 
 def cells_named(rows: pd.DataFrame) -> Iterator[str]:
     """Yield the entity, period and count of up to five rows, and then how many more there are."""
-    shown = rows[[*_PAIR, "count"]][:SHOWN]
+    shown = rows[[*_PAIR, "count"]][:EXAMPLES]
     for entity, period, count in shown.itertuples(index=False):
         yield f"{shortened(entity)}, {period.date()}: {count:g}"
     if more := len(rows) - len(shown):

@@ -32,8 +32,8 @@ from dpol.data.tables.raw_table import RawTable, period_texts
 from dpol.data.tables.settings import CapacityTable, Cleaning, DayColumns
 from dpol.data.tables.table_format import EARLIEST, LATEST
 
-SHOWN = 20
-"""Number of entities that a message shows."""
+MOST_LOST = 20
+"""Number of entities without a capacity that a message lists."""
 _PAIR = ["entity", "period"]
 _FIRST_DAY = keyed("the first day of a month, since {dataset.periods.months} is set")
 _MEND_MONTHS = keyed(
@@ -269,7 +269,7 @@ def _joined(
     playing = {*rules.entities} if isinstance(rules.entities, list) else entities
     if lost := sorted((entities & playing) - {*known}):
         there = known.unique().tolist()
-        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost[:SHOWN])
+        lines = "".join(f"\n  {name!r}{did_you_mean(name, there)}" for name in lost[:MOST_LOST])
         raise DataError(
             f"{second.file}: column {known.name} lacks {counted(len(lost), 'entity')} of the"
             f" counts:{lines}\n",

@@ -37,8 +37,8 @@ BATCHES: Mapping[str, Name] = {label: Name(**block) for label, block in _FILE["b
 LAZY: Mapping[str, str] = _FILE["lazy"]
 """Names of the algorithms whose regret the second paper's figure shows; no others."""
 
-OURS = "†: ours, not in the paper"
-"""Meaning of the mark."""
+OUR_MARK = "†: ours, not in the paper"
+"""The mark of what is ours, and its meaning."""
 
 
 def name_of(noise: str) -> Name:

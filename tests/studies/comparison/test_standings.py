@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.comparison.standings import standings
+from dpol.studies.study import schemas_in
 from standings_by_hand import standings_of, tables
 from tables_by_hand import INF, run
 
@@ -91,7 +92,8 @@ def one_level(
             return middle, half, words[middle < 0] + at
         return middle, half, "equal" if middle == half == 0 else "undecided"
 
-    baseline = [key for key, it in own.items() if it["exhibit"] == "paper 1, Table 2: rw-meta"]
+    papers = {"exhibit": "paper 1, Table 2", "column": "rw-meta", "variant": False}
+    baseline = [key for key, it in own.items() if papers.items() <= it.items()]
     ours = [key for key in own if key[2:4] == point.ours]
     rivals = [
         key for key, it in own.items() if it["promise"] == "the level" and key[2:4] != point.ours
@@ -191,6 +193,10 @@ def test_a_plain_program_finds_the_same(
 
 # --- By hand ---
 
+POINT = StandingsPoint(
+    ours=None, questions=dict.fromkeys(("nm", "pa"), ""), apart=True, confidence=0.95
+)
+
 
 def two_streams() -> list[dict[str, Any]]:
     """Return runs of three replicates; 16 is the possible gain of a stream, and 64 of the other."""
@@ -227,6 +233,12 @@ def test_two_streams_by_hand() -> None:
     assert ftpl["gain_per_round"] == 2.75
     assert (rows.loc[("nm", "rw-meta"), "ci_comparisons"], meta["ci_comparisons"]) == (6, 3)
     assert {*standings_of(two_streams())["stream"]} == {"nm", "pa"}, "people may be in both"
+
+
+def test_they_have_the_columns_of_their_table() -> None:
+    made = standings(*tables(two_streams()), POINT)
+    assert {*made["stream"]} == {"", "nm", "pa"}
+    assert {*made} == {*schemas_in("dpol.studies.comparison")["standings"].columns}
 
 
 def test_a_mean_has_the_weakest_guarantee_and_the_experts_of_all_streams() -> None:

@@ -13,7 +13,8 @@ from dpol.core.intervals import student_factor
 from dpol.core.schemas import read_frame, write_frame
 from dpol.data.stream import write_stream
 from dpol.privacy.gaussian_dp import epsilon_of_delta
-from dpol.studies.games.names import BEST_FIXED, ORACLE, UNIFORM
+from dpol.studies.games.in_paper import InPaper
+from dpol.studies.games.names import BEST_FIXED, ORACLE, TABLE_2, UNIFORM
 from dpol.studies.games.scores import score_tables
 from dpol.studies.games.settings import GamesSettings, Report
 from dpol.studies.games.study import STUDY
@@ -64,7 +65,7 @@ def test_comparisons_count_the_shown_algorithms_and_all_linear_models(streams):
 def test_comparisons_count_the_cells_of_table_2_where_a_run_plays_it(streams):
     """RW-Meta is shown with both noises; three more cells belong to the table."""
     played = [
-        runs([[0.0]], label=label, noise=noise, exhibit="Table 2" * (noise == "isotropic"))
+        runs([[0.0]], label=label, noise=noise, in_paper=InPaper(TABLE_2 * (noise == "isotropic")))
         for label in ("rw-meta", "tree-ftpl-min-noise", "tree-ftpl-min-regret", "ridge-w8-weak")
         for noise in ("isotropic", "capacity")
     ]

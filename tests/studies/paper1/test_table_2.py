@@ -17,9 +17,10 @@ import yaml
 from dpol.config.experiment import parse_experiment
 from dpol.show.rendering import to_csv
 from dpol.show.reported import REPORTED
-from dpol.show.table import Table
+from dpol.show.table import Column, Table, TableCell, number
 from dpol.studies.games.study import STUDY
-from dpol.studies.paper1.table_2 import table_2
+from dpol.studies.paper1 import table_2 as module
+from dpol.studies.paper1.table_2 import COLUMNS, FURTHER, NOT_PUBLISHED, table_2
 from dpol.studies.study import Facts
 from in_process import command
 from paper_run import FACTS, REPLICATES, SUITES, VARIANT, frames
@@ -234,6 +235,47 @@ def test_a_variant_is_a_column_with_its_paired_difference(
     means = totals[totals["algorithm"] == "careful"].groupby(["stream", "mu"], observed=True)
     assert sorted(numbers["mean_gain"]) == pytest.approx(sorted(means["total_gain"].mean()))
     assert {*numbers["ci_comparisons"]} == {168 + 6}
+
+
+def best_fixed(rows: pd.DataFrame, facts: Facts) -> TableCell:
+    (gain,) = {*rows["best_fixed_gain"]}
+    assert facts is FACTS
+    return number(gain)
+
+
+def test_a_further_column_is_a_function_of_a_line(varied: dict[str, pd.DataFrame]) -> None:
+    """It changes neither the numbers nor another column; the paper's lines have no such cell."""
+    header = Column("best fixed expert")
+    before, after = table(varied), table_2(varied, FACTS, [*FURTHER, (header, best_fixed)])
+    assert to_csv(after.numbers) == to_csv(before.numbers)
+    assert after.columns == (*before.columns, header)
+    assert [cells[:-1] for *_, cells in lines(after)] == [cells for *_, cells in lines(before)]
+    gains = varied["summary"].groupby("stream")["best_fixed_gain"].first()
+    added = [cells[-1] for *_, cells in lines(after)]
+    assert added[:6] == [number(gains[stream]) for stream in "ab" for _ in LEVELS]
+    assert {cell.text for cell in added[6:]} == {"—"}
+
+
+def test_a_column_without_a_cell_is_left_out(made: dict[str, pd.DataFrame]) -> None:
+    silent = (Column("silent"), lambda *_: None)
+    assert table_2(made, FACTS, [silent, *FURTHER]) == table(made)
+
+
+def test_the_csv_has_rows_of_the_summary_and_of_the_paper_alone(
+    varied: dict[str, pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers, summary = table(varied).numbers, varied["summary"]
+    run, paper = (numbers[numbers["source"] == it] for it in ("run", "paper"))
+    assert len(run) + len(paper) == len(numbers)
+    key = ["stream", "algorithm", "noise", "mu"]
+    played = summary.set_index(key).loc[[*run[key].itertuples(index=False, name=None)]]
+    shared = [it for it in COLUMNS if it in played]
+    assert {*COLUMNS} - {*shared} == {*key, "source", "stream_title"}
+    assert run[shared].to_dict("records") == played[shared].to_dict("records")
+    assert paper[NOT_PUBLISHED].isna().all(axis=None)
+    monkeypatch.setattr(module, "NOT_PUBLISHED", NOT_PUBLISHED[1:])
+    with pytest.raises(KeyError, match=NOT_PUBLISHED[0]):
+        table(varied)
 
 
 def test_noise_without_privacy_is_noted(made: dict[str, pd.DataFrame]) -> None:

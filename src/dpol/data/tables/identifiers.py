@@ -16,8 +16,8 @@ from dpol.core.words import shortened
 from dpol.data.tables.bad_cells import Texts
 from dpol.data.tables.settings import Cleaning
 
-SHOWN = 10
-"""Number of names that a message shows."""
+MOST_SPELLINGS = 10
+"""Number of names that a message lists with their spellings."""
 
 
 def refuse_alike(
@@ -54,8 +54,8 @@ def refuse_alike(
         whole = max(same, key=lambda text: (len(text), (texts == text).sum()))
         kept = settled if named else {whole}
         stands_for |= {name: name if named else whole for name in same if name not in kept}
-    if len(alike) > SHOWN:
-        lines[SHOWN:] = [f"  and {len(alike) - SHOWN} more"]
+    if len(alike) > MOST_SPELLINGS:
+        lines[MOST_SPELLINGS:] = [f"  and {len(alike) - MOST_SPELLINGS} more"]
     remedy: Text = (
         ("name the other spelling in ", key, " too; if it means something else, map it to itself ")
         if named

@@ -40,7 +40,7 @@ MOST_CELLS = 10_000_000
 """Largest number of cells of a sheet, and of the columns that are read of a CSV table: some GB."""
 MOST_TITLES = 20
 """Number of lines above the header in which dpol looks for it."""
-SHOWN = 5  # rows in a message
+MOST_NOTES = 5  # rows in a message
 DELIMITERS = ",;\t|"
 AnyRow = TypeVar("AnyRow")
 Choice: TypeAlias = Callable[[list[str]], list[str]]
@@ -393,7 +393,7 @@ def without_notes(raw: RawTable, form: Format) -> RawTable:
     notes = cells.index[~header & cells.index.isin([*alone.index, *undated])]
     said = [f"row {row} repeats the header, and is left out" for row in cells.index[header]]
     if len(notes):
-        said.append(f"no date or number, left out: row {listed(map(str, notes), SHOWN)}")
+        said.append(f"no date or number, left out: row {listed(map(str, notes), MOST_NOTES)}")
     kept = cells[~header & ~cells.index.isin(notes)]
     return replace(raw, cells=kept, changed=(*said, *raw.changed))
 

@@ -12,9 +12,9 @@ from dpol.core.rounding import fixed
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import groups_of, names_ours, system_title
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE, THE_LEVEL
 from dpol.studies.drawing import PageFacts
 from dpol.studies.games.levels import headline_level, ordered_levels
-from dpol.studies.games.names import BASELINE, OURS, THE_LEVEL
 from dpol.studies.study import Facts
 from dpol.studies.verdicts import ABOVE, AHEAD, BEHIND, BELOW, EQUAL, UNDECIDED
 
@@ -86,10 +86,10 @@ def _first_group(standings: pd.DataFrame, facts: Facts) -> tuple[str, pd.DataFra
 def _of_ours(at: pd.DataFrame, facts: PageFacts, where: str) -> str:
     """Say what our method keeps at a level, and whether it is above the two others."""
     by_role = {row["role"]: row for row in at[at["role"] != ""].to_dict("records")}
-    if (ours := by_role.get(OURS)) is None:
+    if (ours := by_role.get(OUR_METHOD)) is None:
         return ""
     beside = []
-    if baseline := by_role.get(BASELINE):
+    if baseline := by_role.get(THE_BASELINE):
         beside.append(_beside(ours["to_baseline_verdict"], "the paper’s method", baseline))
     for rival in at[at["strongest"]].to_dict("records"):
         system = system_title(rival["algorithm"], rival["noise"])

@@ -14,13 +14,12 @@ from dpol.core.rounding import fixed, rounded_up
 from dpol.core.words import counted, listed
 from dpol.show import footers, panels
 from dpol.show.looks import BLACK, GREY
-from dpol.show.names import OURS
+from dpol.show.names import OUR_MARK
 from dpol.show.table import Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import groups_of, names_ours, share_text, system_title
+from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_LEVEL, WEAKER
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import LESS, ONE_WEEK, RAW, THE_LEVEL
-from dpol.studies.games.names import OURS as OUR_ROLE
 from dpol.studies.study import Facts, Frames
 
 _COLUMN, _DRAWN = 3.3, 12
@@ -29,7 +28,7 @@ PROMISES = {
     THE_LEVEL: "sees noisy gains only",
     ONE_WEEK: "keeps the level for one week only",
     RAW: "sees raw gains",
-    LESS: "promises less than the level",
+    WEAKER: "promises less than the level",
 }
 """Titles of the groups, in their order."""
 
@@ -83,15 +82,15 @@ def draw_league(frames: Frames, facts: Facts) -> Figure:
     with panels.panels(len(groups), 1, size, width=_COLUMN) as drawn:
         for ax, (title, own) in zip(drawn.axes, groups.items(), strict=True):
             panels.name_panel(ax, title)
-            shown = own[(own["role"] == OUR_ROLE) | (np.arange(len(own)) < _DRAWN)]
+            shown = own[(own["role"] == OUR_METHOD) | (np.arange(len(own)) < _DRAWN)]
             for place, row in enumerate(shown.to_dict("records")):
-                colour = BLACK if row["role"] == OUR_ROLE else GREY
+                colour = BLACK if row["role"] == OUR_METHOD else GREY
                 bar = {"xerr": row["gain_share_half_width"], "color": colour, "linewidth": 1.0}
                 ax.errorbar(row["gain_share"], -place, marker="o", markersize=3, **bar)
             ax.set_yticks(range(0, -len(shown), -1), _systems(shown))
             panels.set_percent(ax.xaxis)
         bars = panels.describe_runs(standings.iloc[0], facts.simulated)
-        drawn.caption(*bars, f"the best {_DRAWN}", OURS)
+        drawn.caption(*bars, f"the best {_DRAWN}", OUR_MARK)
         if most:
             drawn.name_x(f"share of the possible gain, {mu_title(mu)}")
             title, own = next((title, own) for title, own in groups.items() if len(own))
@@ -157,4 +156,4 @@ def _footers(standings: pd.DataFrame, beside: str, facts: Facts) -> Iterator[str
         )
     yield footers.describe_data(facts.simulated)
     if standings["ours"].any():
-        yield f"{OURS}."
+        yield f"{OUR_MARK}."

@@ -18,7 +18,7 @@ from dpol.core.rounding import percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import REFERENCES
-from dpol.show.names import OURS
+from dpol.show.names import OUR_MARK
 from dpol.show.table import Line, Table, TableCell, number, one_section
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import (
@@ -32,9 +32,9 @@ from dpol.studies.answer.systems import (
     sized_titles,
     system_title,
 )
+from dpol.studies.comparison.names import OUR_METHOD
 from dpol.studies.games.levels import ordered_levels
 from dpol.studies.games.names import BEST_FIXED, REFERENCE_NAMES
-from dpol.studies.games.names import OURS as OUR_ROLE
 from dpol.studies.study import Facts, Frames
 
 Y_LABEL = "share of the possible gain"
@@ -81,7 +81,7 @@ def draw_privacy_utility(frames: Frames, facts: Facts) -> Figure:
         data, bars = panels.describe_runs(row, facts.simulated)
         who = [line.explained for line in lines] if named else ["each with its best noise"]
         drawn.caption(data, "0%: uniform random; 100%: oracle", bars, *who)
-        if told := [line for line in lines if line.name == OUR_ROLE] or lines:
+        if told := [line for line in lines if line.name == OUR_METHOD] or lines:
             title, rows = next(iter(groups_of(standings, facts).items()))
             where = "" if alone else f" ({title})"
             drawn.find(_finding(told[0], rows, where, facts, best=not named))
@@ -231,4 +231,4 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
     if any(line.name == STRONGEST for line in lines_of(standings)):
         yield "The strongest rival of a level is the best of all others that promise the same."
     if standings["ours"].any():
-        yield f"{OURS}."
+        yield f"{OUR_MARK}."

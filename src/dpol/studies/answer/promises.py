@@ -15,7 +15,7 @@ from dpol.privacy.account import best_guess
 from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.show import footers, panels
 from dpol.show.looks import GREY, Look, looks_of
-from dpol.show.names import OURS, marked, name_of
+from dpol.show.names import OUR_MARK, marked, name_of
 from dpol.show.table import Column, Group, Table, TableCell, TableSection
 from dpol.show.words import mu_title, power
 from dpol.studies.comparison.promises import PURE, SAME, promises_of
@@ -131,7 +131,7 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
     )
     yield footers.describe_interval(row["confidence"], row["ci_comparisons"], behind)
     yield footers.describe_data(facts.simulated)
-    yield f"{OURS}."
+    yield f"{OUR_MARK}."
 
 
 def draw_promises(frames: Frames, facts: Facts) -> Figure:

@@ -11,8 +11,8 @@ from dpol.show import panels
 from dpol.show.looks import GREY
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import SystemLine, lines_of
+from dpol.studies.comparison.names import OUR_METHOD
 from dpol.studies.games.levels import headline_level
-from dpol.studies.games.names import OURS
 from dpol.studies.study import Facts, Frames
 
 
@@ -49,7 +49,7 @@ def draw_switches(frames: Frames, facts: Facts) -> Figure:
         data, bars = panels.describe_runs(standings.iloc[0], facts.simulated)
         drawn.caption(data, mu_title(mu), bars)
         stream, title = next(iter(facts.streams.items()))
-        for line in [line for line in lines if line.name == OURS] or lines:
+        for line in [line for line in lines if line.name == OUR_METHOD] or lines:
             regrets = regrets_of(line, best[best["stream"] == stream], mu)
             if len(regrets):
                 drawn.find(f"{title}, {mu_title(mu)}: {finding(line, regrets)}")

@@ -17,8 +17,9 @@ from dpol.show.footers import plus_minus
 from dpol.show.looks import DASHED, GREY, SHORT, SOLID, Look, looks_of
 from dpol.show.names import marked, name_of
 from dpol.show.words import mu_title
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.standings import is_system
-from dpol.studies.games.names import BASELINE, OURS, REFERENCE_NAMES, REFERENCE_TOTALS
+from dpol.studies.games.names import REFERENCE_NAMES, REFERENCE_TOTALS
 from dpol.studies.study import Facts
 
 STRONGEST, CURATOR = "the strongest rival", "a curator"
@@ -62,16 +63,16 @@ def lines_of(standings: pd.DataFrame) -> list[SystemLine]:
 
 def names_ours(standings: pd.DataFrame) -> bool:
     """Return whether the run names our method, or the reader's, which its page is then about."""
-    return bool((standings["role"] == OURS).any())
+    return bool((standings["role"] == OUR_METHOD).any())
 
 
 def _named(rows: pd.DataFrame) -> list[SystemLine]:
     raw = rows[(rows["model"] == "central") & (rows["mu"] < math.inf)]
     best = _best(raw)
     parts = {
-        BASELINE: rows[rows["role"] == BASELINE],
+        THE_BASELINE: rows[rows["role"] == THE_BASELINE],
         STRONGEST: rows[rows["strongest"]],
-        OURS: rows[rows["role"] == OURS],
+        OUR_METHOD: rows[rows["role"] == OUR_METHOD],
         CURATOR: rows[is_system(rows, best)] if best else raw,
     }
     parts = {name: own for name, own in parts.items() if len(own)}
@@ -85,7 +86,7 @@ def _named(rows: pd.DataFrame) -> list[SystemLine]:
         algorithm = strictest[name]
         dashes = DASHED if name == CURATOR or algorithm in before else SOLID
         before.add(algorithm)
-        width = _THICK if name == OURS else 1.0
+        width = _THICK if name == OUR_METHOD else 1.0
         what = "the best of each level, in hindsight"
         if name != STRONGEST:
             what = system_title(own["algorithm"].iloc[0], own["noise"].iloc[0])

@@ -12,7 +12,7 @@ from dpol.studies.comparison.settings import Comparison
 from dpol.studies.comparison.standings import standings
 from dpol.studies.games.summary import schema
 from dpol.studies.jobs import read_points
-from dpol.studies.study import Facts, FileLists, Inputs, schemas_in
+from dpol.studies.study import Facts, FileLists, Inputs
 
 POINT = ComparisonPoint
 RESULTS = "standings", "readings", "memory"
@@ -42,9 +42,6 @@ def collect(files: FileLists, settings: Comparison, facts: Facts) -> dict[str, p
     The intervals of all games with correlated noise hold jointly, and those at further readings.
     """
     tables = {name: read_points(paths) for name, paths in files.items() if name in RESULTS}
-    if "standings" in tables:
-        columns = list(schemas_in(__package__)["standings"].columns)
-        tables["standings"] = tables["standings"][columns]
     if "readings" in tables:
         tables["readings"] = with_verdicts(tables["readings"], facts.confidence)
         tables["standings"] = agreed(tables["standings"], tables["readings"])

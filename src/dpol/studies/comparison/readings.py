@@ -13,10 +13,10 @@ import pandas as pd
 from dpol.core.intervals import add_intervals, standard_error
 from dpol.data.stream import MANY_UNMEASURED, GainStream, read_stream, unmeasured_of
 from dpol.experts.registry import make_members
+from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.points import ReadingsPoint
 from dpol.studies.comparison.standings import SYSTEM, is_system
 from dpol.studies.games.compute import play_suite
-from dpol.studies.games.names import BASELINE, OURS
 from dpol.studies.games.scores import Played
 from dpol.studies.jobs import read_points
 from dpol.studies.study import Inputs
@@ -33,12 +33,12 @@ def play_readings(point: ReadingsPoint, inputs: Inputs) -> pd.DataFrame:
     """
     if unmeasured_of(read_stream(inputs.files["stream"]))["share"] <= MANY_UNMEASURED:
         return pd.DataFrame()
-    standings = read_points([inputs.files["ranked"]])  # of a point, before its columns are chosen
+    standings = read_points([inputs.files["ranked"]])
     own, rows = standings[standings["stream"] == point.stream], []
     for reading in point.readings:
         stream = read_stream(inputs.files[reading])
         for mu, at in own.groupby("mu", sort=False):
-            rivals = pd.concat([at[at["role"] == BASELINE], at[at["strongest"]]])
+            rivals = pd.concat([at[at["role"] == THE_BASELINE], at[at["strongest"]]])
             systems = [point.ours, *rivals[SYSTEM].itertuples(index=False, name=None)]
             played, *others = (
                 _played(stream, system, float(str(mu)), point, inputs)
@@ -111,10 +111,10 @@ def agreed(standings: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
             continue
         (verdict,) = verdicts
         at = frame[(frame["stream"] == stream) & (frame["mu"] == mu)]
-        (ours,) = at.index[at["role"] == OURS]
+        (ours,) = at.index[at["role"] == OUR_METHOD]
         for place, row in at[is_system(at, (algorithm, noise))].iterrows():
             cells = [(place, "to_ours_verdict", OPPOSITE[verdict])]
-            cells += [(ours, "to_baseline_verdict", verdict)] * (row["role"] == BASELINE)
+            cells += [(ours, "to_baseline_verdict", verdict)] * (row["role"] == THE_BASELINE)
             cells += [(ours, "to_strongest_verdict", verdict)] * row["strongest"]
             for index, column, its in cells:
                 if frame.at[index, column] == at_this_reading(its):

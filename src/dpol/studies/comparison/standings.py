@@ -18,18 +18,26 @@ from dpol.core.randomness import Floats
 from dpol.data.stream import MANY_UNMEASURED
 from dpol.privacy.account import best_guess
 from dpol.privacy.stays import STAYS
+from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL, WEAKER
 from dpol.studies.comparison.points import StandingsPoint
-from dpol.studies.games.names import BASELINE, LESS, META, ONE_WEEK, OURS, RAW, TABLE_2, THE_LEVEL
+from dpol.studies.games.names import META, TABLE_2
 from dpol.studies.verdicts import verdicts_on
 
 SYSTEM = ["algorithm", "noise"]
 _CELL = ["stream", *SYSTEM, "mu"]
 _LEVEL = ["question", "stream", "mu"]
 _MOST = [
-    *("guaranteed_mu", "mu_1_week", "mu_2_weeks", "mu_4_weeks", "mu_8_weeks"),
-    *("epsilon", "unmeasured_share"),
+    *("guaranteed_mu", "mu_1_week", "mu_4_weeks", "mu_8_weeks", "epsilon", "unmeasured_share"),
 ]
 """Columns of a mean over streams that have the largest value of any stream."""
+_MEAN = ["best_fixed_share", "named_right", "named_right_half_width"]
+"""Those that have the mean value."""
+_FIRST = [
+    *("family", "exhibit", "column", "variant", "shown_as", "simplicity", "ours", "model", "sees"),
+    *("level", "delta", "unit", "n_rounds", "replicates", "uniform_gain", "oracle_gain"),
+    "unmeasured_periods",
+]
+"""Those that have the value of the first stream; for most, all streams have the same."""
 
 
 def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint) -> pd.DataFrame:
@@ -47,11 +55,12 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     Raises:
         ValueError: the systems of a stream and level have different numbers of replicates.
     """
-    rows = summary.assign(question=summary["stream"].map(point.questions))
+    rows = summary[[*_CELL, "n_experts", "best_fixed", "keeps_level", *_FIRST, *_MOST, *_MEAN]]
+    rows = rows.assign(question=rows["stream"].map(point.questions))
     samples = _samples(rows, totals)
     rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
-    rows["role"] = np.where(_is_the_papers(rows), BASELINE, "")
-    rows.loc[is_system(rows, point.ours), "role"] = OURS
+    rows["role"] = np.where(_is_the_papers(rows), THE_BASELINE, "")
+    rows.loc[is_system(rows, point.ours), "role"] = OUR_METHOD
     rows["right_guesses"] = rows["mu"].map(best_guess)
     rows["promise"] = _promises_of(rows)
     level = list(rows.groupby(_LEVEL, sort=False).indices.values())
@@ -70,7 +79,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
 
 def _is_the_papers(rows: pd.DataFrame) -> pd.Series[bool]:
     """Return which rows are of the baseline, the first paper's RW-Meta with its noise."""
-    return rows["exhibit"] == f"{TABLE_2}{META}"
+    return (rows["exhibit"] == TABLE_2) & (rows["column"] == META) & ~rows["variant"]
 
 
 def is_system(rows: pd.DataFrame, system: tuple[str, str] | None) -> pd.Series[bool]:
@@ -104,7 +113,7 @@ def _promises_of(rows: pd.DataFrame) -> NDArray[np.str_]:
     # The noise is of one kind at all levels, also without any.
     stays = more.groupby([rows[name] for name in SYSTEM]).transform("any")
     weaker, raw = ~rows["keeps_level"], rows["sees"] != "noisy"
-    return np.select([weaker, raw, stays], [LESS, RAW, ONE_WEEK], THE_LEVEL)
+    return np.select([weaker, raw, stays], [WEAKER, RAW, ONE_WEEK], THE_LEVEL)
 
 
 def _with_means(rows: pd.DataFrame, samples: list[Floats]) -> tuple[pd.DataFrame, list[Floats]]:
@@ -119,21 +128,20 @@ def _with_means(rows: pd.DataFrame, samples: list[Floats]) -> tuple[pd.DataFrame
                 means.append(_mean_of(system))
     if not means:
         return rows, samples
-    return pd.concat([pd.DataFrame(means), rows], ignore_index=True), [*averaged, *samples]
+    made = pd.DataFrame(means)[rows.columns]
+    return pd.concat([made, rows], ignore_index=True), [*averaged, *samples]
 
 
-def _mean_of(system: pd.DataFrame) -> dict[str, Any]:
+def _mean_of(system: pd.DataFrame) -> dict[Any, Any]:
     """Return the row of a system's mean over its streams, but for its share."""
-    first: dict[str, Any] = {str(key): value for key, value in system.iloc[0].items()}
     same = system["best_fixed"].nunique() == 1
-    means = ["best_fixed_share", "named_right", "named_right_half_width"]
     return {
-        **first,
-        **{name: system[name].max() for name in _MOST},
-        **{name: system[name].mean() for name in means},
+        **system.iloc[0][["question", *SYSTEM, "mu", *_FIRST]],
+        **system[_MOST].max(),
+        **{name: system[name].mean() for name in _MEAN},
         "stream": "",
         "n_experts": int(system["n_experts"].sum()),
-        "best_fixed": first["best_fixed"] if same else "",
+        "best_fixed": system["best_fixed"].iloc[0] if same else "",
         "keeps_level": bool(system["keeps_level"].all()),
     }
 
@@ -157,11 +165,11 @@ def _compared(
         confidence=confidence,
         ci_comparisons=comparisons,
     )
-    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OURS) & ~np.isnan(means)
+    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OUR_METHOD) & ~np.isnan(means)
     largest = np.where(rival, means, -math.inf)
     strongest = rival & (np.arange(len(rows)) == largest.argmax())
     # The paper's method may be ours, too.
-    others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OURS}
+    others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OUR_METHOD}
     depends = rows["unmeasured_share"] > MANY_UNMEASURED
     for name, other in {"strongest": strongest, **others}.items():
         gap = half = np.full(len(rows), math.nan)

@@ -17,7 +17,7 @@ from dpol.experts.play import RawGains, Source, guarantee_of, play_rounds
 from dpol.experts.registry import make_members, simplicity_of
 from dpol.noise import MemoryChoice, find_noise, noise_scale, privatize
 from dpol.noise.seeds import Seeds
-from dpol.studies.games.exhibits import exhibits_of
+from dpol.studies.games.exhibits import places_in_paper
 from dpol.studies.games.points import GamePoint
 from dpol.studies.games.scores import Played, PlayedSuite, rounds_of, score_tables
 from dpol.studies.study import Inputs
@@ -70,7 +70,7 @@ def play_suite(
         ValueError: no replicate, unknown noise, or mu or memory_mb not above 0.
     """
     model = members[0].algorithm.model
-    exhibits = exhibits_of(members, noise)
+    places = places_in_paper(members, noise)
     count_noise = _count_noise(stream, noise, mu) if model == "local" else math.nan
 
     def play_part(part: Sequence[int]) -> list[Played]:
@@ -90,7 +90,7 @@ def play_suite(
             replicates=tuple(part),
         )
         played = []
-        for member, exhibit in zip(members, exhibits, strict=True):
+        for member, place in zip(members, places, strict=True):
             with _named_if_it_fails(member):
                 algorithm, generators = member.algorithm, seeds.algorithm(member.label)
                 actions = play_rounds(algorithm, source, generators, name=member.label)
@@ -105,7 +105,7 @@ def play_suite(
                         guarantee=guarantee_of(algorithm, source),
                         actions=actions,
                         gains=stream.gains[np.arange(stream.n_rounds), actions],
-                        exhibit=exhibit,
+                        in_paper=place,
                         simplicity=simplicity_of(member.family),
                         count_noise=count_noise,
                     )

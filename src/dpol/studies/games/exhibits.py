@@ -6,31 +6,27 @@ from collections.abc import Iterable, Sequence
 
 from dpol.experts.interface import Member
 from dpol.experts.registry import make_members
-from dpol.studies.games.names import BEST_LINEAR, LINEAR, PAPER_NOISE, TABLE_2, TITLES, VARIANT
+from dpol.studies.games.in_paper import NOWHERE, InPaper
+from dpol.studies.games.names import BEST_LINEAR, LINEAR, PAPER_NOISE, TABLE_2, TITLES
 
 
 def papers_members() -> list[tuple[Member, str]]:
-    """Return RW-Meta, both trees, and the linear models, each with its exhibit."""
-    columns = {**dict.fromkeys(TITLES), LINEAR: BEST_LINEAR}
-    return [
-        (member, f"{TABLE_2}{column or name}")
-        for name, column in columns.items()
-        for member in make_members(name)
-    ]
+    """Return RW-Meta, both trees, and the linear models, each with its column of Table 2."""
+    columns = {**{label: label for label in TITLES}, LINEAR: BEST_LINEAR}
+    return [(member, column) for name, column in columns.items() for member in make_members(name)]
 
 
-def exhibits_of(members: Iterable[Member], noise: str) -> list[str]:
-    """Return the exhibit of each algorithm with a noise; empty if it belongs to none.
+def places_in_paper(members: Iterable[Member], noise: str) -> list[InPaper]:
+    """Return the place in the first paper of each algorithm with a noise.
 
-    A variant of RW-Meta or of a tree, under a label of its own, stands beside Table 2.
+    A variant of RW-Meta or of a tree has a column of its own beside those of Table 2.
     """
-    known = papers_members() if noise == PAPER_NOISE else []
-    variants = TITLES if known else {}
-    return [
-        next((exhibit for it, exhibit in known if it == member), "")
-        or f"{VARIANT}{member.label}" * (member.family in variants)
-        for member in members
-    ]
+    known, places = papers_members() if noise == PAPER_NOISE else [], []
+    for member in members:
+        papers = (InPaper(TABLE_2, column) for it, column in known if it == member)
+        beside = InPaper(TABLE_2, member.label, variant=True)
+        places.append(next(papers, beside if known and member.family in TITLES else NOWHERE))
+    return places
 
 
 def plays_table_2(suites: Iterable[tuple[Sequence[Member], Sequence[str]]]) -> bool:

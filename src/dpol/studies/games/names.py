@@ -1,4 +1,4 @@
-"""Names in the games: the first paper's algorithms and exhibits, references, and roles.
+"""Names in the games: the first paper's algorithms and exhibits, and references.
 
 Jobs that draw read these and import no algorithm.
 """
@@ -12,11 +12,8 @@ TITLES = {META: "RW-Meta", MIN_NOISE: "Min Noise", MIN_REGRET: "Min Regret"}
 """The paper's names for single algorithms, by label."""
 LINEAR, BEST_LINEAR = "ridge", "best-linear-model"
 """The family of the paper's linear models, and the column of the best of them."""
-TABLE_2 = "paper 1, Table 2: "
-"""Beginning of the column `exhibit` in rows of Table 2, which Figure 2 draws too; the column of the
-table follows."""
-VARIANT = "beside paper 1, Table 2: "
-"""The same in rows of variants, each a column of its own beside the paper's."""
+TABLE_2 = "paper 1, Table 2"
+"""The exhibit of the games that Table 2 shows; Figure 2 draws them too."""
 BEST_FIXED = "best-fixed-expert"
 """Label of the best fixed expert in hindsight, in the curves of cumulative gain."""
 UNIFORM = "uniform-random"
@@ -27,8 +24,3 @@ REFERENCE_TOTALS = {UNIFORM: "uniform_gain", BEST_FIXED: "best_fixed_gain", ORAC
 """Columns of the summary with the total gain of each reference, by label."""
 REFERENCE_NAMES = {UNIFORM: "uniform random", BEST_FIXED: "best fixed expert", ORACLE: "oracle"}
 """Names that readers see."""
-THE_LEVEL, ONE_WEEK, RAW, LESS = "the level", "one week", "raw", "less"
-"""What a row promises: its level, and for longer stays as much as independent noise at the level;
-its level for one week only; its level from a curator or nobody, who see raw gains; less."""
-BASELINE, OURS = "the baseline", "our method"
-"""Roles: the first paper's RW-Meta with its noise, and our method, or the reader's."""

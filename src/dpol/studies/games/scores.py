@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions
 from dpol.noise import is_ours
 from dpol.privacy.guarantee import Guarantee, Origin
+from dpol.studies.games.in_paper import NOWHERE, InPaper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,7 @@ class Played:
         guarantee: privacy of the actions.
         actions: (R, T) experts, counted from 0.
         gains: (R, T) raw gains of the actions.
-        exhibit: exhibit of a paper that the runs belong to; empty for none.
+        in_paper: place of the runs in a paper.
         simplicity: place of the algorithm in the registry, the simplest first.
         count_noise: median standard deviation of independent local noise on a count; not a number
             where there is none.
@@ -50,7 +51,7 @@ class Played:
     guarantee: Guarantee
     actions: Actions
     gains: Floats
-    exhibit: str = ""
+    in_paper: InPaper = NOWHERE
     simplicity: int = 0
     count_noise: float = math.nan
 
@@ -68,7 +69,7 @@ class Played:
             "family": self.family,
             "origin": self.origin,
             "ours": self.origin == "ours" or is_ours(self.noise),
-            "exhibit": self.exhibit,
+            **asdict(self.in_paper),
             "simplicity": self.simplicity,
             "noise": self.noise,
             "mu": self.mu,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -19,14 +20,15 @@ from dpol.core.randomness import Floats
 from dpol.core.schemas import Schema
 from dpol.data.stream import GainStream, unmeasured_of
 from dpol.privacy.guarantee import NO_NOISE, implied_epsilon
+from dpol.studies.games.in_paper import NOWHERE
 from dpol.studies.games.levels import keeps_level
-from dpol.studies.games.names import BEST_FIXED, LINEAR, ORACLE, REFERENCE_TOTALS, UNIFORM
+from dpol.studies.games.names import BEST_FIXED, LINEAR, ORACLE, REFERENCE_TOTALS, TABLE_2, UNIFORM
 from dpol.studies.games.settings import GamesSettings
 from dpol.studies.study import Facts, schemas_in
 
 SCORES, CURVES = (f"points/games/STREAM/SUITE/NOISE/LEVEL/{name}" for name in ("scores", "curves"))
 """Names in `results.yaml` of the tables that points write."""
-_SETTING = ["algorithm", "family", "exhibit", "noise", "level", "mu"]
+_SETTING = ["algorithm", "family", "exhibit", "column", "variant", "noise", "level", "mu"]
 
 
 def schema(name: str) -> Schema:
@@ -80,7 +82,7 @@ def summarize(
     paper = main.has_table_2(facts)
     named = cells["algorithm"].isin(main.report.algorithms)
     shown = named | (cells["family"] == LINEAR)
-    comparisons = int((shown | (paper & cells["exhibit"].ne(""))).sum())
+    comparisons = int((shown | (paper & cells["exhibit"].eq(TABLE_2))).sum())
     half = partial(half_width, confidence=facts.confidence, comparisons=comparisons)
     about = pd.DataFrame([_stream_facts(stream) for stream in streams.values()])
     rows = cells.merge(about, how="left", on="stream", validate="many_to_one")
@@ -173,7 +175,7 @@ def cumulative_curves(summary: pd.DataFrame, streams: Mapping[str, GainStream]) 
     for stream in streams.values():
         for label, gains in _bounds(stream).items():
             bound: dict[str, Any] = {"algorithm": label, "family": label}
-            bound |= {"exhibit": "", "noise": NO_NOISE, "level": "", "mu": math.nan}
+            bound |= {**asdict(NOWHERE), "noise": NO_NOISE, "level": "", "mu": math.nan}
             frames.append(_curve(stream, bound, gains.cumsum(), 0.0))
     for cell in summary.to_dict("records"):
         together = (cell[name] for name in ("replicates", "confidence", "ci_comparisons"))

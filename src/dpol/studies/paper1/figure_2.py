@@ -21,7 +21,15 @@ from dpol.show.looks import ENVELOPE, GREY, REFERENCES, Look, looks_of
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import sized_titles
 from dpol.studies.games.levels import ordered_levels
-from dpol.studies.games.names import BEST_FIXED, LINEAR, META, PAPER_NOISE, REFERENCE_NAMES, TITLES
+from dpol.studies.games.names import (
+    BEST_FIXED,
+    LINEAR,
+    META,
+    PAPER_NOISE,
+    REFERENCE_NAMES,
+    TABLE_2,
+    TITLES,
+)
 from dpol.studies.paper1.table_2 import variants_of
 from dpol.studies.study import Facts, Frames
 from dpol.studies.verdicts import ABOVE, BELOW, verdict_on
@@ -76,7 +84,7 @@ def draw_figure_2(frames: Frames, facts: Facts) -> Figure:
 
 def _of_the_paper(cumulative: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     """Return the paper's algorithms with its noise and the best fixed expert, with `x`."""
-    rows = cumulative[(cumulative["exhibit"] != "") | (cumulative["algorithm"] == BEST_FIXED)]
+    rows = cumulative[(cumulative["exhibit"] == TABLE_2) | (cumulative["algorithm"] == BEST_FIXED)]
     rows = rows[rows["stream"].isin(facts.streams)].sort_values("round", kind="stable")
     dated = bool(rows["period"].notna().all())
     return rows.assign(x=dates.date2num(rows["period"]) if dated else rows["round"])

@@ -1,10 +1,13 @@
-"""Table 2 of the first paper on the streams of a run, with the paper's numbers in grey."""
+"""Table 2 of the first paper on the streams of a run, with the paper's numbers in grey.
+
+`FURTHER` has the columns beside the means: each is a header and a function of a line.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -23,7 +26,6 @@ from dpol.show.reported import (
 from dpol.show.table import Column, Line, Table, TableCell, one_section
 from dpol.show.words import mu_title
 from dpol.studies.answer.systems import describe_stream
-from dpol.studies.games.levels import ordered_levels
 from dpol.studies.games.names import (
     BEST_LINEAR,
     LINEAR,
@@ -32,26 +34,54 @@ from dpol.studies.games.names import (
     PAPER_NOISE,
     TABLE_2,
     TITLES,
-    VARIANT,
 )
 from dpol.studies.study import Facts, Frames
 
-RUN, PAPER = "run", "paper"
-"""Sources of the numbers."""
 COLUMNS = [
     "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
     "mu", "column", "algorithm", "noise", "model", "ours", "mean_gain", "ci_half_width",
     "confidence", "ci_comparisons", "replicates", "uniform_gain", "best_fixed_gain", "oracle_gain",
     "gain_share", "simulated",
 ]  # fmt: skip
-"""Columns of the numbers, named as in the summary, with a row per cell that is not empty. `column`
-is the header; its `algorithm` may be the best of the linear models."""
+"""Columns of the numbers, named as in the summary, with a row per mean: `source` is the run or the
+paper, and `algorithm` of the best linear model is the label of the best."""
+NOT_PUBLISHED = [
+    "noise", "model", "ours", "ci_comparisons", "uniform_gain", "best_fixed_gain", "oracle_gain",
+    "gain_share", "simulated",
+]  # fmt: skip
+"""Those of them that are empty in the paper's rows."""
+_TO_META = ["to_baseline", "to_baseline_half_width"]
+"""Columns of the standings: how far a variant is from RW-Meta, in shares of the possible gain."""
 HEADERS = {**TITLES, BEST_LINEAR: "best linear model"}
 """Headers by column."""
-_REPRODUCED = "reproduced?"
+FurtherColumn: TypeAlias = tuple[Column, Callable[[pd.DataFrame, Facts], TableCell | None]]
+"""A column beside the means, and a function that makes its cell of a line of the run, or None.
+The function takes the rows of the summary whose means the line shows, and facts about the run."""
 
 
-def table_2(frames: Frames, facts: Facts) -> Table:
+def reproduced(rows: pd.DataFrame, facts: Facts) -> TableCell | None:
+    """Say what of the paper's line at the same level is reproduced; None if it has no such line.
+
+    The order is that of the four means. Totals are comparable only for the paper's state and weeks.
+    """
+    own, (stream, mu) = rows[~rows["variant"]], rows[["stream", "mu"]].iloc[0]
+    paper = _of_paper(facts).loc[lambda it: it["mu"] == mu]
+    if paper.empty:
+        return None
+    totals = "totals not comparable"
+    state = paper[paper["stream"] == facts.reported.get(stream)].set_index("column")
+    if len(state) and not facts.simulated and has_papers_periods(own).all():
+        share = own.set_index("column")["mean_gain"][META] / state["mean_gain"][META]
+        totals = f"{HEADERS[META]} has {share:.0%} of the paper’s total"
+    orders = [_order(of_state) for _, of_state in paper.groupby("stream")]
+    return TableCell(f"order {'yes' if _order(own) in orders else 'no'}, {totals}")
+
+
+FURTHER: Sequence[FurtherColumn] = ((Column("reproduced?", prose=True), reproduced),)
+"""Columns beside the means. A table leaves out those without a cell in any line."""
+
+
+def table_2(frames: Frames, facts: Facts, further: Sequence[FurtherColumn] = FURTHER) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
     Of the linear models, only the best of each cell is there. The paper's numbers are there at the
@@ -60,23 +90,23 @@ def table_2(frames: Frames, facts: Facts) -> Table:
     Args:
         frames: the summary, and the standings.
         facts: streams, levels, and the states of the paper among the streams.
+        further: columns beside the means.
     """
-    summary, mus = frames["summary"], ordered_levels(facts.levels)
+    summary = frames["summary"]
     titles = {**HEADERS, **{it: it for it in variants_of(summary)}}
-    run = _of_run(summary[summary["stream"].isin(facts.streams)], titles, facts)
-    run = run.merge(_beside_meta(frames["standings"]), how="left")
-    paper = _of_paper()
-    paper = paper[paper["mu"].isin(mus) & facts.asks_the_papers]
-    marked = pd.concat([run, *_marks(run, paper, facts)])
-    columns = [*titles, *([_REPRODUCED] if len(paper) else [])]
+    run, paper = _of_run(summary, titles, facts), _of_paper(facts)
+    ahead = frames["standings"].query("variant")[["stream", "algorithm", "noise", "mu", *_TO_META]]
+    run = run.merge(ahead, how="left")
+    levels = run.groupby(["stream", "mu"])
+    further = [it for it in further if any(it[1](rows, facts) for _, rows in levels)]
     sections = [
-        one_section(_lines(rows, columns, mus), title, describe_stream(rows.iloc[0]))
+        one_section(_lines(rows, titles, further, facts), title, describe_stream(rows.iloc[0]))
         for stream, title in facts.streams.items()
-        if len(rows := marked[marked["stream"] == stream])
+        if len(rows := run[run["stream"] == stream])
     ]
     sections += [
         one_section(
-            _lines(rows, columns, sorted({*rows["mu"]}, reverse=True)),
+            _lines(rows, titles, [(header, _no_cell) for header, _ in further], facts),
             f"{title}, in the paper",
             f"n = {size}; {_how_data_differ(summary, facts, state)}",
             cited=True,
@@ -84,49 +114,41 @@ def table_2(frames: Frames, facts: Facts) -> Table:
         for state, (title, size) in PAPER_STATES.items()
         if len(rows := paper[paper["stream"] == state])
     ]
-    both = pd.concat([run.assign(source=RUN), paper.assign(source=PAPER)], ignore_index=True)
+    both = [run.assign(source="run")[COLUMNS], paper.assign(source="paper")[COLUMNS]]
     return Table(
         caption="The paper’s Table 2: total gain",
         corner=("data", "privacy"),
-        headers=(*titles.values(), *(Column(it, prose=True) for it in columns[len(titles) :])),
+        headers=(*titles.values(), *(header for header, _ in further)),
         sections=tuple(sections),
         footers=tuple(_footers(summary, facts)),
-        numbers=both.reindex(columns=COLUMNS).astype({"ci_comparisons": "Int64"}),
+        numbers=pd.concat(both, ignore_index=True).astype({"ci_comparisons": "Int64"}),
     )
 
 
 def variants_of(rows: pd.DataFrame) -> list[str]:
-    """Return the labels of the variants of the paper's algorithms among rows with `exhibit`."""
-    return [*dict.fromkeys(rows.loc[rows["exhibit"].str.startswith(VARIANT), "algorithm"])]
+    """Return the labels of the variants of the paper's algorithms among rows with `variant`."""
+    return [*dict.fromkeys(rows.loc[rows["variant"], "column"])]
 
 
 def _of_run(summary: pd.DataFrame, columns: Iterable[str], facts: Facts) -> pd.DataFrame:
     """Return the best row of each column; the run may play more of the family than the paper."""
-    rows = summary[summary["mu"].isin(facts.levels.values())]
-    exhibits = rows["exhibit"].str.removeprefix(TABLE_2).str.removeprefix(VARIANT)
-    rows = pd.concat({name: rows[exhibits == name] for name in columns}, names=["column"])
-    rows = rows.reset_index("column").reset_index(drop=True)
+    rows = summary[(summary["exhibit"] == TABLE_2) & summary["stream"].isin(facts.streams)]
+    rows = rows[rows["mu"].isin(facts.levels.values())]
+    rows = pd.concat([rows[rows["column"] == it] for it in columns], ignore_index=True)
     # Ties go to the first label.
     ordered = rows.sort_values(["mean_gain", "algorithm"], ascending=[False, True])
     best = ordered.drop_duplicates(["column", "stream", "mu"]).sort_index()
     return best.assign(stream_title=best["stream"].map(facts.streams))
 
 
-def _beside_meta(standings: pd.DataFrame) -> pd.DataFrame:
-    """Return how far the total gain of each variant is from RW-Meta's, replicate by replicate."""
-    rows = standings[standings["exhibit"].str.startswith(VARIANT)]
-    possible = rows["oracle_gain"] - rows["uniform_gain"]
-    ends = {"ahead": "to_baseline", "ahead_half_width": "to_baseline_half_width"}
-    rows = rows.assign(**{name: possible * rows[column] for name, column in ends.items()})
-    return rows[["stream", "algorithm", "noise", "mu", *ends]]
+def _of_paper(facts: Facts) -> pd.DataFrame:
+    """Return the paper's numbers at the levels of a run that asks its question, with `COLUMNS`.
 
-
-def _of_paper() -> pd.DataFrame:
-    """Return the paper's numbers; it does not name the best linear models."""
+    The paper does not name the best linear models.
+    """
     rows = load_reported()
     titles, sizes = ({key: state[i] for key, state in PAPER_STATES.items()} for i in (0, 1))
-    known = rows["ci_half_width"].notna()
-    return rows.assign(
+    rows = rows.assign(
         stream_title=rows["stream"].map(titles),
         n_experts=rows["stream"].map(sizes),
         n_rounds=PAPER_WEEKS,
@@ -134,53 +156,42 @@ def _of_paper() -> pd.DataFrame:
         last_period=PAPER_LAST,
         column=rows["algorithm"],
         algorithm=rows["algorithm"].where(rows["algorithm"] != BEST_LINEAR, ""),
-        confidence=known.map({True: 0.95, False: math.nan}),
+        confidence=rows["ci_half_width"].notna().map({True: 0.95, False: math.nan}),
         replicates=100,
+        **dict.fromkeys(NOT_PUBLISHED, math.nan),
     )
-
-
-def _marks(run: pd.DataFrame, paper: pd.DataFrame, facts: Facts) -> Iterator[pd.DataFrame]:
-    """Yield a row for each stream and level that says what of the paper's line is reproduced.
-
-    The order is that of the four means. Totals are comparable only for the paper's state and weeks.
-    """
-    for (stream, mu), own in run[run["column"].isin(HEADERS)].groupby(["stream", "mu"]):
-        same = paper[paper["mu"] == mu]
-        orders = [_order(rows) for _, rows in same.groupby("stream")]
-        totals = "totals not comparable"
-        state = same[same["stream"] == facts.reported.get(str(stream))].set_index("column")
-        if len(state) and not facts.simulated and has_papers_periods(own).all():
-            share = own.set_index("column")["mean_gain"][META] / state["mean_gain"][META]
-            totals = f"{HEADERS[META]} has {share:.0%} of the paper’s total"
-        if orders:
-            text = f"order {'yes' if _order(own) in orders else 'no'}, {totals}"
-            yield own.head(1).assign(column=_REPRODUCED, algorithm=text)
+    return rows[rows["mu"].isin(facts.levels.values()) & facts.asks_the_papers]
 
 
 def _order(rows: pd.DataFrame) -> list[str]:
     return rows.sort_values("mean_gain")["column"].tolist()
 
 
-def _lines(rows: pd.DataFrame, columns: Collection[str], mus: Sequence[float]) -> list[Line]:
-    """Return a line for each level, with a cell for each column; rows have `column`."""
+def _lines(
+    rows: pd.DataFrame, columns: Iterable[str], further: Iterable[FurtherColumn], facts: Facts
+) -> list[Line]:
+    """Return a line for each level: the mean of each column, and the cells of further columns."""
     lines = list[Line]()
-    for mu in mus:
-        of_column = {row["column"]: row for row in rows[rows["mu"] == mu].to_dict("records")}
-        cells = (_gain(of_column[it]) if it in of_column else TableCell("—") for it in columns)
-        lines.append((mu_title(mu), tuple(cells)))
+    for mu in sorted({*rows["mu"]}, reverse=True):
+        own = rows[rows["mu"] == mu]
+        means = {row["column"]: _mean(row) for row in own.to_dict("records")}
+        cells = [*map(means.get, columns), *(cell(own, facts) for _, cell in further)]
+        lines.append((mu_title(mu), tuple(cell or TableCell("—") for cell in cells)))
     return lines
 
 
-def _gain(row: Any) -> TableCell:
-    if row["column"] == _REPRODUCED:
-        return TableCell(row["algorithm"])
-    gain, model = row["mean_gain"], ""
-    if row["column"] == BEST_LINEAR:
-        model = row["algorithm"].removeprefix(f"{LINEAR}-")
-    notes = (model,) if model else ()
-    if not math.isnan(row.get("ahead", math.nan)):
-        ahead = fixed(row["ahead"], 2, "+") + footers.plus_minus(row["ahead_half_width"], 2)
-        notes = (f"{ahead} to {HEADERS[META]}",)
+def _no_cell(_: pd.DataFrame, __: Facts) -> None:
+    """Leave a cell empty: the paper's lines have means alone."""
+
+
+def _mean(row: Mapping[Any, Any]) -> TableCell:
+    gain, notes = row["mean_gain"], tuple[str, ...]()
+    if row["column"] == BEST_LINEAR and row["algorithm"]:
+        notes = (row["algorithm"].removeprefix(f"{LINEAR}-"),)
+    if not math.isnan(row.get("to_baseline", math.nan)):
+        possible = row["oracle_gain"] - row["uniform_gain"]
+        ahead, half = (possible * row[name] for name in _TO_META)
+        notes = (f"{fixed(ahead, 2, '+')}{footers.plus_minus(half, 2)} to {HEADERS[META]}",)
     return TableCell(footers.amount(gain, row["ci_half_width"]), notes, order=gain)
 
 
@@ -215,7 +226,7 @@ def _footers(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
         )
     if facts.asks_the_papers and not facts.simulated:
         yield describe_fillings()
-    linear = summary.loc[summary["exhibit"] == f"{TABLE_2}{BEST_LINEAR}", "algorithm"].nunique()
+    linear = summary.loc[summary["column"] == BEST_LINEAR, "algorithm"].nunique()
     yield (
         f"{HEADERS[BEST_LINEAR]}: the one of {linear} with the largest mean,"
         " chosen in hindsight for each cell; below it are its window and penalty. The Bonferroni"

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from dpol.show import panels
 from dpol.show.looks import BAND, BLACK, LABEL_LEARNERS, REFERENCES, SHORT, Look, looks_of
-from dpol.show.names import OURS, marked
+from dpol.show.names import OUR_MARK, marked
 from dpol.show.words import SYMBOLS, power
 from dpol.studies.paper3.settings import COLUMN_OF, HOSPITALS
 from dpol.studies.study import Facts, Frames
@@ -100,7 +100,7 @@ def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     """Return the title, which explains how the runs are drawn."""
     runs = rows["replicates"].iloc[0]
     means = f"Large markers: means over {runs} runs; dots: single runs, not an interval."
-    return f"{what} {means} {how} {OURS}."
+    return f"{what} {means} {how} {OUR_MARK}."
 
 
 def _titles_of(rows: pd.DataFrame) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from dpol.core.rounding import fixed, rounded_up
 from dpol.show import footers
-from dpol.show.names import BATCHES, OURS
+from dpol.show.names import BATCHES, OUR_MARK
 from dpol.show.papers import EXPERTS
 from dpol.show.table import Group, Line, Table, TableCell, TableSection
 from dpol.show.words import mu_title
@@ -53,7 +53,7 @@ def amplification(frames: Frames, facts: Facts) -> Table:
             " batch sizes of simulated runs; an estimate, not a guarantee.",
             "Heuristic: section A.11 of the paper, with constants that we derived again. It is not"
             " proved, and it promises too much if there is little noise; never use it as a bound.",
-            f"Method: {PAPER}, section 3.1. {OURS}.",
+            f"Method: {PAPER}, section 3.1. {OUR_MARK}.",
         ),
         numbers=curves,
     )
@@ -92,7 +92,7 @@ def batching(frames: Frames, facts: Facts) -> Table:
                 first["confidence"], first["ci_comparisons"], "regrets", _COVERS
             ),
             "Bound on regret: (η + 2/η) sqrt(2 T log n) for RW-FTPL, times 1 + α/2 for"
-            f" RW-AdaBatch. {PAPER}, Corollary 2. {OURS}.",
+            f" RW-AdaBatch. {PAPER}, Corollary 2. {OUR_MARK}.",
         ),
         numbers=costs,
     )

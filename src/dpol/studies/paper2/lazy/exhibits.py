@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, GREY, RIVALS, looks_of
-from dpol.show.names import LAZY, OURS
+from dpol.show.names import LAZY, OUR_MARK
 from dpol.studies.study import Facts, Frames
 from dpol.studies.verdicts import UNDECIDED
 
@@ -55,7 +55,7 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
             f" intervals, all {first['ci_comparisons']} together",
             f"0%: {_IDLE[first['idle']]}; 100%: {LAZY[first['algorithm_free']]}",
-            OURS,
+            OUR_MARK,
         )
         best = learned.loc[learned.groupby(_GAME)["share"].idxmax()]
         most = Counter(LAZY[name] for name in best["algorithm"]).most_common()
