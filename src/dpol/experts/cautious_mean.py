@@ -34,11 +34,12 @@ class RecentRounds:
 
 @dataclass(frozen=True)
 class CautiousMean(LocalAlgorithm[RecentRounds]):
-    """The largest mean of the last noisy gains, less its standard error; expert 0 in round 1.
+    """The largest mean of the last noisy gains; expert 0 in round 1.
 
-    The largest of many noisy means is often that of the noisiest expert. A lower confidence bound
-    plays such an expert only if its mean is far above the others. Noise of one size on all experts
-    takes the same off every mean, and leaves the plain mean. A mean of one round reads any noise.
+    The largest of many noisy means is often that of the noisiest expert, so `caution` standard
+    errors of the noise are subtracted from each. Such a lower confidence bound plays the noisiest
+    expert only if its mean is far above the others. Noise of one size on all experts takes the same
+    off every mean, and leaves the plain mean. A mean of one round reads any noise.
 
     Args:
         window: w, rounds in the mean.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -257,34 +257,32 @@ def _deviation(group: Floats) -> Floats:
     return np.asarray(np.abs(group - group.mean(axis=0)).sum(axis=0))
 
 
+EVERY_ROUND = Mechanism(
+    title="√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε for which a"
+    " unit of rounds has μ",
+    law=LAPLACE,
+    by_law=True,
+    release=uniform,
+    most=lambda stay: 1 / stay,
+    adapts=False,
+    repeats=False,
+)
+"""Releases that say nothing of each other."""
 MECHANISMS = {
-    "laplace-uniform": Mechanism(
-        title="√2 / (ε · capacity of i): Laplace noise in every round, with the largest ε for which"
-        " a unit of rounds has μ",
-        law=LAPLACE,
-        by_law=True,
-        release=uniform,
-        most=lambda stay: 1 / stay,
-        adapts=False,
-        repeats=False,
-    ),
-    "staircase": Mechanism(
+    "laplace-uniform": EVERY_ROUND,
+    "staircase": replace(
+        EVERY_ROUND,
         title="as `laplace-uniform`, with staircase noise, the least for pure ε (Geng and"
         " Viswanath)",
         law=STAIRCASE,
-        by_law=True,
         release=stairs,
-        most=lambda stay: 1 / stay,
-        adapts=False,
-        repeats=False,
     ),
-    "laplace-sample": Mechanism(
+    "laplace-sample": replace(
+        EVERY_ROUND,
         title="Laplace noise on one release in w rounds, repeated until the next",
-        law=LAPLACE,
-        by_law=True,
         release=sample,
         most=lambda stay: 1.0,
-        adapts=False,
+        repeats=True,
     ),
     "budget-distribution": Mechanism(
         title="a release when the count has moved, with half of the ε left (Kellaris et al.)",
@@ -309,14 +307,13 @@ MECHANISMS = {
         release=fast,
         most=lambda stay: 1 / samples_of(stay),
     ),
-    "pegasus": Mechanism(
+    "pegasus": replace(
+        EVERY_ROUND,
         title="medians of groups of rounds that seem to be alike (Chen et al.)",
-        law=LAPLACE,
         by_law=False,
         release=pegasus,
         draws=3,
-        most=lambda stay: 1 / stay,
-        adapts=False,
+        repeats=True,
     ),
 }
 """Mechanisms by the name of their noise."""

@@ -153,6 +153,8 @@ class Latticed(Law):
     """Noise whose losses are evenly spaced, by the distribution of their sum; a release is e-DP.
 
     Args:
+        name: as of `Law`.
+        words: as of `Law`.
         deviation_of: maps e to the standard deviation.
         losses: maps e to the step between the losses of a release, and to their log masses as
             `log_masses` takes them.

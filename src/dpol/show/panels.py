@@ -303,8 +303,7 @@ def _write_labels(drawn: Panels) -> None:
         for label, place in zip(labels, places, strict=True):
             arrow: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.5}
             arrow |= {"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
-            # Rounded, as the positions of panels.
-            beside: Any = {"xytext": (1.05, round(place, 6)), "textcoords": "axes fraction"}
+            beside: Any = {"xytext": (1.05, place), "textcoords": "axes fraction"}
             text = ax.annotate(label.text, label.end, **beside, arrowprops=arrow)
             text.set(ha="left", va="center", color=style.text_colour(label.colour))
             text.set(fontsize=7.0, linespacing=1.1, annotation_clip=False)
