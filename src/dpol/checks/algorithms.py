@@ -21,14 +21,7 @@ from dpol.core.randomness import Floats
 from dpol.data.stream import GainStream
 from dpol.experts.games import play, seeds_of
 from dpol.experts.interface import Actions, AnyAlgorithm, Member
-from dpol.experts.play import (
-    RawGains,
-    Source,
-    guarantee_of,
-    observations,
-    play_rounds,
-    setup_of,
-)
+from dpol.experts.play import RawGains, Source, guarantee_of, observations, play_rounds, setup_of
 from dpol.noise import NoisyGains, privatize
 from dpol.privacy.auditing.bounds import AuditResult, audit_runs, with_fitted_direction
 from dpol.privacy.gaussian_dp import epsilon_of_delta

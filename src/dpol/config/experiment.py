@@ -20,13 +20,7 @@ from dpol.core.settings import MISSING, Problem
 from dpol.core.shipped import place_of, way_back
 from dpol.core.yaml_files import read_yaml
 from dpol.experts.interface import Member
-from dpol.experts.registry import (
-    ALGORITHM_GROUP,
-    LEARNER_GROUP,
-    LEARNERS,
-    REGISTRY,
-    make_members,
-)
+from dpol.experts.registry import ALGORITHM_GROUP, LEARNER_GROUP, LEARNERS, REGISTRY, make_members
 from dpol.noise import NOISES
 from dpol.noise.noises import NOISE_GROUP
 

@@ -9,13 +9,7 @@ import numpy as np
 
 from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import (
-    Actions,
-    LocalAlgorithm,
-    LocalSetup,
-    Observation,
-    ReadsNoise,
-)
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
 from dpol.privacy.guarantee import Origin
 
 

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import (
-    Actions,
-    LocalAlgorithm,
-    LocalSetup,
-    Observation,
-    ReadsNoise,
-)
+from dpol.experts.interface import Actions, LocalAlgorithm, LocalSetup, Observation, ReadsNoise
 from dpol.experts.learners.leader import LeaderBank
 from dpol.privacy.guarantee import Origin
 

@@ -11,12 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from dpol.core.arguments import check_number, check_whole
-from dpol.lazy.accounting import (
-    ACCOUNTANTS,
-    Accountant,
-    LazyGame,
-    sound_epsilon,
-)
+from dpol.lazy.accounting import ACCOUNTANTS, Accountant, LazyGame, sound_epsilon
 from dpol.lazy.transform import LazyParameters
 
 

@@ -129,7 +129,10 @@ KINDS = (
     {"algorithm": "rw-ftpl", "noise": "capacity-memory"},
     {"algorithm": "tree-ftpl-min-noise", "model": "central"},
     {"algorithm": "persistence", "weak": True},
-)
+    {"algorithm": "ridge-w8-weak", "exhibit": "paper 1, Table 2", "column": "best-linear-model"},
+    {"algorithm": "rw-meta", "noise": "capacity", "exhibit": "paper 1, Table 2",
+     "column": "rw-meta", "variant": True},
+)  # fmt: skip
 
 
 @st.composite

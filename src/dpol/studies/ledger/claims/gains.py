@@ -16,14 +16,7 @@ import pandas as pd
 
 from dpol.show.reported import load_reported
 from dpol.show.words import mu_title
-from dpol.studies.games.names import (
-    BEST_LINEAR,
-    LINEAR,
-    META,
-    MIN_NOISE,
-    MIN_REGRET,
-    PAPER_NOISE,
-)
+from dpol.studies.games.names import BEST_LINEAR, LINEAR, META, MIN_NOISE, MIN_REGRET, PAPER_NOISE
 from dpol.studies.ledger.claims.core import Finding, Findings
 
 LOW_AND_MODERATE = (1.0, 0.5)

@@ -13,12 +13,7 @@ import numpy as np
 
 from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, NORMALISERS, LazyGame
-from dpol.lazy.exact import (
-    exact_delta,
-    neighbours,
-    output_masses,
-    worst_epsilon,
-)
+from dpol.lazy.exact import exact_delta, neighbours, output_masses, worst_epsilon
 from dpol.lazy.transform import LazyParameters
 from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
 
