@@ -238,7 +238,7 @@ def test_planning_imports_the_plans_of_studies_and_no_tables_or_figures() -> Non
     expected = {f"{it}{file}" for it in packages for file in files}
     expected |= {load_study(name).showing for name in ("games", "comparison")}  # of the config
     assert of_studies == shared | expected
-    assert len([name for name in imported if name.startswith("dpol")]) <= 115
+    assert len([name for name in imported if name.startswith("dpol")]) <= 120
 
 
 def test_a_job_takes_the_time_of_its_points_and_of_its_start() -> None:

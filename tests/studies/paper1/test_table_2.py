@@ -20,7 +20,7 @@ from dpol.show.reported import REPORTED
 from dpol.show.table import Column, Table, TableCell, number
 from dpol.studies.games.study import STUDY
 from dpol.studies.paper1 import table_2 as module
-from dpol.studies.paper1.table_2 import COLUMNS, FURTHER, NOT_PUBLISHED, table_2
+from dpol.studies.paper1.table_2 import COLUMNS, FURTHER, NOT_PUBLISHED, table_2, table_2_with
 from dpol.studies.study import Facts
 from in_process import command
 from paper_run import FACTS, REPLICATES, SUITES, VARIANT, frames
@@ -247,7 +247,7 @@ def best_fixed(rows: pd.DataFrame, facts: Facts) -> TableCell:
 def test_a_further_column_is_a_function_of_a_line(varied: dict[str, pd.DataFrame]) -> None:
     """It changes neither the numbers nor another column; the paper's lines have no such cell."""
     header = Column("best fixed expert")
-    before, after = table(varied), table_2(varied, FACTS, [*FURTHER, (header, best_fixed)])
+    before, after = table(varied), table_2_with([*FURTHER, (header, best_fixed)], varied, FACTS)
     assert to_csv(after.numbers) == to_csv(before.numbers)
     assert after.columns == (*before.columns, header)
     assert [cells[:-1] for *_, cells in lines(after)] == [cells for *_, cells in lines(before)]
@@ -259,7 +259,7 @@ def test_a_further_column_is_a_function_of_a_line(varied: dict[str, pd.DataFrame
 
 def test_a_column_without_a_cell_is_left_out(made: dict[str, pd.DataFrame]) -> None:
     silent = (Column("silent"), lambda *_: None)
-    assert table_2(made, FACTS, [silent, *FURTHER]) == table(made)
+    assert table_2_with([silent, *FURTHER], made, FACTS) == table(made)
 
 
 def test_the_csv_has_rows_of_the_summary_and_of_the_paper_alone(

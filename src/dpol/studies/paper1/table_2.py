@@ -81,16 +81,26 @@ FURTHER: Sequence[FurtherColumn] = ((Column("reproduced?", prose=True), reproduc
 """Columns beside the means. A table leaves out those without a cell in any line."""
 
 
-def table_2(frames: Frames, facts: Facts, further: Sequence[FurtherColumn] = FURTHER) -> Table:
+def table_2(frames: Frames, facts: Facts) -> Table:
+    """Build Table 2 with the columns of `FURTHER`.
+
+    Args:
+        frames: the summary, and the standings.
+        facts: streams, levels, and the states of the paper among the streams.
+    """
+    return table_2_with(FURTHER, frames, facts)
+
+
+def table_2_with(further: Sequence[FurtherColumn], frames: Frames, facts: Facts) -> Table:
     """Build Table 2: a section per stream and per state of the paper, a line per level.
 
     Of the linear models, only the best of each cell is there. The paper's numbers are there at the
     levels of the run, if it asks the paper's question. The numbers have `COLUMNS`.
 
     Args:
-        frames: the summary, and the standings.
-        facts: streams, levels, and the states of the paper among the streams.
         further: columns beside the means.
+        frames: as for `table_2`.
+        facts: as for `table_2`.
     """
     summary = frames["summary"]
     titles = {**HEADERS, **{it: it for it in variants_of(summary)}}
