@@ -16,7 +16,7 @@ from typing import get_args
 
 import pandas as pd
 
-from dpol.core.rounding import rounded_up
+from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, guesses_of, noises_for
 from dpol.privacy.noise_laws import Promise
@@ -256,7 +256,7 @@ def lost_worlds() -> str:
         rivals = f"{', '.join(some)} and {last}" if some else last
         said.append(
             f"- {world} (μ = {levels}): behind {rivals}, by at most"
-            f" {-100 * most['ours_ahead']:.1f} points\n"
+            f" {AtMost(-100 * most['ours_ahead'])} points\n"
         )
     head = f"Our method is clearly worse in {cells} of {games} combinations of world and level:\n\n"
     return head + "".join(said)
@@ -381,7 +381,7 @@ def promises() -> str:
     for (title, promise), weeks in product(asked.items(), (1, 8)):
         found, guesses = noises_for(promise, weeks), guesses_of(promise, weeks)
         noises = (
-            f"{rounded_up(found[law], 3)} ({rounded_up(100 * guesses[law], 3)}%)"
+            f"{AtMost(found[law])} ({AtMost(100 * guesses[law])}%)"
             if found[law] < math.inf
             else "no"
             for law in laws
@@ -422,7 +422,7 @@ def promises_kept() -> str:
                     )
                     of_mean = "" if math.isnan(mean) else f" ({100 * mean:.1f})"
                     guess = guess_under(noise, promises_of(0.25, 1e-6)[same], 0.25, int(weeks))
-                    kept = f"{100 * ours:.1f}{of_mean}; {rounded_up(100 * guess, 3)}%"
+                    kept = f"{100 * ours:.1f}{of_mean}; {AtMost(100 * guess)}%"
                     cells.append("cannot" if math.isnan(ours) else kept)
                 rows.append((data, law if weeks == 1 else "", f"{weeks}", *cells))
                 data = ""
@@ -452,13 +452,13 @@ def long_stays() -> str:
             cell = guess
             if find_noise(reader[0]).mechanism:
                 promise = promises_of(mu, 1e-6)["epsilon"]
-                right = rounded_up(100 * guess_under(reader[0], promise, mu, weeks), 3)
+                right = AtMost(100 * guess_under(reader[0], promise, mu, weeks))
                 cell += f" ({epsilon}; {right}%)"
             cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))
     names = []
     for mu in (1.0, 0.25):
-        right = rounded_up(100 * best_guess(mu), 3)
+        right = AtMost(100 * best_guess(mu))
         names += [f"μ = {mu:g}, right at most {right}%: 1 week", "8 weeks"]
     return table(("noise, reader", *names), rows)
 
@@ -475,7 +475,7 @@ def table_2() -> str:
         ours = meta["mean_gain"] / tree["mean_gain"]
         ratio = f"{ours:.2f} ({theirs.min():.2f} to {theirs.max():.2f})"
         level = "∞ (no noise)" if mu == math.inf else f"{mu:g}"
-        right = f"{100 * best_guess(mu):.0f}%"
+        right = f"{AtMost(100 * best_guess(mu))}%"
         rows.append((level, right, amount(*meta), amount(*tree), ratio))
     header = "μ", "attacker right, at most", HEADERS[META], HEADERS[MIN_NOISE], "ratio (paper)"
     return table(header, rows)

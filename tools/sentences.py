@@ -31,6 +31,7 @@ from recorded_numbers import (
     title,
 )
 
+from dpol.core.rounding import AtLeast, AtMost
 from dpol.labels.bounds import exp3_bound, informative_from
 from dpol.privacy.account import best_guess, noises_for
 from dpol.privacy.noise_laws import Promise
@@ -58,11 +59,6 @@ def numbers() -> dict[str, Any]:
 def ends(values: pd.Series) -> tuple[float, float]:
     """Return the smallest and the largest of some values."""
     return values.min(), values.max()
-
-
-def above(value: float) -> float:
-    """Return a number rounded up to a tenth, as a bound must be."""
-    return math.ceil(value * 10 - 1e-9) / 10
 
 
 def of_states() -> dict[str, Any]:
@@ -120,16 +116,16 @@ def of_promises() -> dict[str, Any]:
     widths = (recorded(run, "promises").query(shown)["half"].max() for run in ("promises", "flu"))
     return {
         "Laplace": 100 * ours["laplace-uniform", "epsilon", 0.25, 1],
-        "widest of promises": above(100 * max(widths)),
-        "widest of streams": above(100 * every["half"].max()),
+        "widest of promises": AtMost(100 * max(widths), digits=2),
+        "widest of streams": AtMost(100 * every["half"].max(), digits=2),
         "adaptive": {same: ends(behind[same]) for same in ("guess", "epsilon")},
-        "guess": {f"mu {mu:.3g}": above(100 * best_guess(mu)) for mu in (0.25, 0.35, 0.5, 1)},
-        "stay": {days: above(100 * best_guess(0.25 * math.sqrt(days))) for days in (7, 14)},
-        "guess under Laplace": above(
+        "guess": {f"mu {mu:.3g}": AtMost(100 * best_guess(mu)) for mu in (0.25, 0.35, 0.5, 1)},
+        "stay": {days: AtMost(100 * best_guess(0.25 * math.sqrt(days))) for days in (7, 14)},
+        "guess under Laplace": AtMost(
             100 * guess_under("laplace-uniform", promises_of(0.25, 1e-6)["epsilon"], 0.25, 1)
         ),
-        "guess of days": above(100 * best_guess(0.25 * 7 / 6)),
-        "guess of averages": above(100 * best_guess(0.25 * 2.9)),
+        "guess of days": AtMost(100 * best_guess(0.25 * 7 / 6)),
+        "guess of averages": AtMost(100 * best_guess(0.25 * 2.9)),
         "mean of eight": noises_for(Promise(mu=0.25), 1, over=8),
     }
 
@@ -141,16 +137,20 @@ def of_papers() -> dict[str, Any]:
     gains = papers_columns(recorded("central-texas", "summary")).groupby(["algorithm", "mu"]).sum()
     reported = load_reported()
     return {
-        "within the best linear": math.ceil(100 * (1 - (gains[META] / gains[BEST_LINEAR]).min())),
+        "within the best linear": AtMost(
+            100 * (1 - (gains[META] / gains[BEST_LINEAR]).min()), digits=2
+        ),
         "reported": ends(reported[reported["algorithm"] == META]["mean_gain"]),
         "bound of RW-FTPL": 2 * math.sqrt(2) * math.sqrt(2 * 148 * math.log(24)),
         "regret": regret[regret["paper"].str.startswith("Prediction")]["measured"].tolist(),
         "bounds": regret[regret["paper"].str.startswith("Prediction")]["claimed"].tolist(),
         "coins": claims.at["Theorem 7", "measured"],
-        "dartboard": math.floor(100 * (1 - claims.at["Theorems 2 and 5, against L2P", "measured"])),
+        "dartboard": AtLeast(
+            100 * (1 - claims.at["Theorems 2 and 5, against L2P", "measured"]), digits=2
+        ),
         "informative": round(informative_from(lambda T: exp3_bound(4, T, 4.0), 4), -4),
         "left": {
-            stay: 100 * (claims.at[f"correlated noise, {stay}", "claimed"] - 1)
+            stay: AtMost(100 * (claims.at[f"correlated noise, {stay}", "claimed"] - 1), digits=2)
             for stay in ("unit of one week", "stays of two weeks", "stays of four weeks")
         },
     }
@@ -164,11 +164,11 @@ def of_audits() -> dict[str, Any]:
     normal = every[every["mechanism"].isin(GAUSSIAN)].groupby("method")["reached"].min()
     others = every.groupby(["mechanism", "parameter"])["reached"].min()
     return {
-        "audited": {method: math.floor(least) for method, least in normal.items()},
+        "audited": {method: AtLeast(least, digits=2) for method, least in normal.items()},
         "actions": others["RW-AdaBatch, actions", "mu"],
         "WMA": others["private WMA, message", "epsilon"],
         "EXP3": exact.set_index("variant")["lower_bound"],
-        "reacting": every.query("verdict == 'outside the promise'")["lower_bound"].max(),
+        "reacting": AtLeast(every.query("verdict == 'outside the promise'")["lower_bound"].max()),
     }
 
 

@@ -75,7 +75,7 @@ def test_a_promise_lists_its_noises_the_least_first(run):
     assert list(told["deviations"])[:2] == ["staircase", "Laplace"]
     assert told["deviations"]["Gaussian"] is None
     assert (
-        "with the person is at most 2.718 times that without, plus 1e-06"
+        "with the person is at most 2.719 times that without, plus 1e-06"
         in run("--promise", "epsilon", "1", "1e-6")[1]
     )
     assert "Gaussian  " in run("--promise", "mu", "0.25")[1]

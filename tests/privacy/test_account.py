@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from dpol.core.rounding import rounded_down, rounded_up
+from dpol.core.rounding import AtLeast, AtMost
 from dpol.privacy.account import account, best_guess, best_guess_of_epsilon
 
 WEEKS = (1, 4, 13, 52)
@@ -65,6 +65,6 @@ def test_the_table_of_the_documentation_is_right():
 
 @given(st.floats(1e-9, 1e9), st.integers(1, 8))
 def test_rounding_goes_to_the_safe_side_and_no_further_than_a_digit(value, digits):
-    up, down = float(rounded_up(value, digits)), float(rounded_down(value, digits))
+    up, down = float(str(AtMost(value, digits))), float(str(AtLeast(value, digits)))
     assert down * (1 - 1e-11) <= value <= up * (1 + 1e-11)
     assert up - down <= 1.001 * 10.0 ** (math.floor(math.log10(value)) + 1 - digits)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpol.core.errors import UsageError
 from dpol.core.options import Commands, add_answer_options, add_command, answer, between
-from dpol.core.rounding import rounded_down, rounded_up
+from dpol.core.rounding import AtLeast, AtMost
 
 if TYPE_CHECKING:
     from dpol.privacy.noise_laws import Promise
@@ -79,8 +79,8 @@ def _noises(options: argparse.Namespace) -> None:
         if noise is None:
             cells.append((law, "cannot", "cannot", "-"))
             continue
-        guess = f"{rounded_up(100 * guesses[law], 3)}%"
-        cells.append((law, rounded_up(noise, 4), rounded_up(means[law], 4), guess))
+        deviation, of_mean = (str(AtMost(it, digits=4)) for it in (noise, means[law]))
+        cells.append((law, deviation, of_mean, f"{AtMost(100 * guesses[law])}%"))
     chosen = ", ".join(f"{number:g}" for number in memory)
     head = "noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"
     lines = (
@@ -106,8 +106,9 @@ def _in_words(promise: Promise) -> str:
         said = f"mu = {promise.mu:g}: to guess is as hard as to tell two normal distributions"
         return f"{said} {promise.mu:g} standard deviations apart from each other"
     if promise.epsilon == 0:
-        return f"right guesses, at most {50 * (1 + promise.delta):g}%; some may be certain"
-    odds = f"{math.exp(promise.epsilon):.4g}"
+        guesses = AtMost(50 * (1 + promise.delta), digits=6)
+        return f"right guesses, at most {guesses}%; some may be certain"
+    odds = AtMost(math.exp(promise.epsilon), digits=4)
     if promise.delta == 0:
         said = f"epsilon = {promise.epsilon:g}: no output changes an attacker's odds by more than a"
         return f"{said} factor of {odds}"
@@ -130,16 +131,16 @@ def _weeks(options: argparse.Namespace) -> None:
         mu = compose(options.mu)
     else:
         # Users continue with the printed mu, so all numbers follow from it.
-        mu = float(rounded_down(mu_of_epsilon(options.epsilon, delta), 4))
+        mu = AtLeast(mu_of_epsilon(options.epsilon, delta), digits=4).rounded
     memory = options.memory and tuple(options.memory)
     rows = [account(mu, weeks, delta=delta, unit=unit, memory=memory) for weeks in options.weeks]
     head = "weeks", "mu", f"epsilon at delta {delta:g}", "right guesses, at most"
     cells = [
         (
             f"{row.weeks:d}",
-            rounded_up(row.mu, 4),
-            rounded_up(row.epsilon, 4),
-            f"{rounded_up(100 * row.best_guess, 3)}%",
+            str(AtMost(row.mu, digits=4)),
+            str(AtMost(row.epsilon, digits=4)),
+            f"{AtMost(100 * row.best_guess)}%",
         )
         for row in rows
     ]
@@ -151,7 +152,7 @@ def _weeks(options: argparse.Namespace) -> None:
         growth = f"For someone counted in w weeks, under correlated noise ({a:g}, {b:g}):"
     lines = (
         f"One person in {_period(unit)} has Gaussian differential privacy with mu ="
-        f" {rounded_up(mu, 4)}.",
+        f" {AtMost(mu, digits=4)}.",
         growth,
         "",
         *_table(head, cells),

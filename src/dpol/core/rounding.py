@@ -1,9 +1,10 @@
-"""Formatting numbers as text, rounded to the nearest or to the safe side."""
+"""Numbers as text, rounded to the nearest; and bounds, rounded to the safe side."""
 
 from __future__ import annotations
 
 import decimal
 import math
+from dataclasses import dataclass
 
 # Bound on the relative error of floating point.
 _FLOAT_ERROR = 1e-12
@@ -32,28 +33,54 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{fixed(100 * share, digits)}%"
 
 
-def rounded_up(value: float, digits: int) -> str:
-    """Format a number with `digits` significant digits, never below the number.
+@dataclass(frozen=True)
+class AtMost:
+    """An upper bound, whose only text is rounded up: the printed number is a bound, too.
 
     Errors of floating point, up to 1e-12 of the number, are ignored.
 
-    >>> rounded_up(2.2536, 4), rounded_up(0.1 + 0.2, 4), rounded_up(math.inf, 4)
-    ('2.254', '0.3', 'inf')
+    Args:
+        value: the bound.
+        digits: number of significant digits of the text.
+
+    >>> f"at most {AtMost(69.146)}%", f"{AtMost(0.1 + 0.2)}", str(AtMost(math.inf))
+    ('at most 69.2%', '0.3', 'inf')
     """
-    return _rounded(value * (1 - _FLOAT_ERROR), digits, decimal.ROUND_CEILING)
+
+    value: float
+    digits: int = 3
+
+    @property
+    def rounded(self) -> float:
+        """The number of the text."""
+        return _rounded(self.value * (1 - _FLOAT_ERROR), self.digits, decimal.ROUND_CEILING)
+
+    def __str__(self) -> str:
+        return f"{self.rounded:.{self.digits}g}"
 
 
-def rounded_down(value: float, digits: int) -> str:
-    """Format a number like `rounded_up`, but never above the number.
+@dataclass(frozen=True)
+class AtLeast:
+    """A lower bound, whose only text is rounded down; otherwise like `AtMost`.
 
-    >>> rounded_down(0.23679, 4)
-    '0.2367'
+    >>> f"at least {AtLeast(0.23679, digits=4)}"
+    'at least 0.2367'
     """
-    return _rounded(value * (1 + _FLOAT_ERROR), digits, decimal.ROUND_FLOOR)
+
+    value: float
+    digits: int = 3
+
+    @property
+    def rounded(self) -> float:
+        """The number of the text."""
+        return _rounded(self.value * (1 + _FLOAT_ERROR), self.digits, decimal.ROUND_FLOOR)
+
+    def __str__(self) -> str:
+        return f"{self.rounded:.{self.digits}g}"
 
 
-def _rounded(value: float, digits: int, rounding: str) -> str:
+def _rounded(value: float, digits: int, rounding: str) -> float:
     if not math.isfinite(value):
-        return f"{value:g}"
+        return value
     context = decimal.Context(prec=digits, rounding=rounding)
-    return f"{float(context.create_decimal_from_float(value)):.{digits}g}"
+    return float(context.create_decimal_from_float(value))

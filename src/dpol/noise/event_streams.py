@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpol.core.randomness import Floats
-from dpol.core.rounding import rounded_down
+from dpol.core.rounding import AtLeast
 from dpol.privacy.gaussian_dp import implied_mu, mu_of_epsilon, pure_epsilon
 from dpol.privacy.noise_laws import GAUSSIAN, LAPLACE, STAIRCASE, Law, Promise, staircase
 
@@ -123,7 +123,7 @@ class Mechanism:
             mu = implied_mu(promise.epsilon)
         else:
             mu = mu_of_epsilon(0.0, promise.delta)
-        return float(rounded_down(mu, 6))
+        return AtLeast(mu, digits=6).rounded
 
 
 def uniform(x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int) -> Release:

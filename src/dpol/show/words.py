@@ -7,6 +7,8 @@ import re
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
+from dpol.core.rounding import AtLeast
+
 SYMBOLS = {"mu": "μ", "epsilon": "ε"}
 """Symbols of privacy parameters."""
 
@@ -99,10 +101,11 @@ def proved(audit: Mapping[Hashable, Any]) -> str:
     """Write the bound that an audit, a row of its table, proves on a privacy parameter.
 
     >>> proved({"parameter": "epsilon", "method": "sampled", "lower_bound": 0.98765})
-    'ε ≥ 0.988'
+    'ε ≥ 0.987'
     """
-    sign = "=" if audit["method"] == "exact" else "≥"
-    return f"{SYMBOLS[audit['parameter']]} {sign} {audit['lower_bound']:.3g}"
+    symbol, bound = SYMBOLS[audit["parameter"]], audit["lower_bound"]
+    exact = audit["method"] == "exact"
+    return f"{symbol} = {bound:.3g}" if exact else f"{symbol} ≥ {AtLeast(bound)}"
 
 
 def joint_confidence(confidences: Iterable[float]) -> str:
@@ -111,7 +114,8 @@ def joint_confidence(confidences: Iterable[float]) -> str:
     >>> joint_confidence([0.975, 0.975, 1.0])
     '95%'
     """
-    return f"{100 * max(0.0, 1 - sum(1 - confidence for confidence in confidences)):.4g}%"
+    joint = max(0.0, 1 - sum(1 - confidence for confidence in confidences))
+    return f"{AtLeast(100 * joint, digits=4)}%"
 
 
 def share_of_claim(audit: Mapping[Hashable, Any]) -> float:

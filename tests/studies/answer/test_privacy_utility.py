@@ -55,7 +55,7 @@ def test_levels_go_from_no_privacy_to_the_strictest_and_names_do_not_overlap() -
     assert_legible(figure)
     (ax,) = figure.axes
     # By hand: Phi(1 / 2) = 0.691, Phi(1 / 8) = 0.550.
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69%", "55%"]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["none", "69.2%", "55%"]
     shown = {name: line for name, line in lines(ax).items() if not name.startswith("_")}
     assert list(shown) == [
         "best fixed expert",
@@ -92,7 +92,7 @@ def test_points_stand_at_their_shares_and_the_finding_tells_the_first_and_last()
     assert points(drawn_lines["best fixed expert"])[0][1] == pytest.approx(0.5)
     assert figure.get_label().endswith(
         "ridge-w64-strong, isotropic noise, the best at μ = 1 in hindsight, keeps 70.0% at μ = ∞,"
-        " 65.0% at μ = 1. At μ = 1 an attacker is right at most 69 times in 100 (a coin: 50)."
+        " 65.0% at μ = 1. At μ = 1 an attacker is right at most 69.2 times in 100 (a coin: 50)."
     )
     assert "always North 50%" in names_of_lines(figure.axes[0])
 

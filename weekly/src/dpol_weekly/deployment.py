@@ -22,7 +22,7 @@ from pydantic import BeforeValidator, Field
 
 from dpol.core.errors import ConfigError, DataError
 from dpol.core.refusals import refusal
-from dpol.core.rounding import rounded_up
+from dpol.core.rounding import AtMost
 from dpol.core.settings import MISSING, Problem, Settings
 from dpol_weekly.budget import guess_in_full
 from dpol_weekly.keys import is_key
@@ -181,7 +181,7 @@ class Deployment(Settings):
             yield Problem(
                 ("budget_mu",),
                 self.budget_mu,
-                f"must be at least {rounded_up(math.sqrt(squared), 4)}: it pays for"
+                f"must be at least {AtMost(math.sqrt(squared), digits=4)}: it pays for"
                 f" {self.longest_stay} periods, each released {often}; take that, a smaller mu or a"
                 " shorter longest_stay",
             )

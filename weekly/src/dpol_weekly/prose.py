@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpol.core.rounding import rounded_up
+from dpol.core.rounding import AtMost
 from dpol.core.safe_text import printable
 from dpol.core.words import counted
 from dpol.show.pages import load_template
@@ -14,12 +14,12 @@ def lines_of(template: str, part: str, **facts: object) -> list[str]:
     Args:
         template: name of the template, without `.txt.j2`.
         part: the part of this package that holds it, such as `holder`.
-        facts: what it shows. It also has `counted`, `up` (a number rounded up, such as a mu, which
-            is then rounded to the safe side) and `shown` (a path, which may hold line ends).
+        facts: what it shows. It also has `counted`, `up` (a bound, such as a mu, whose text
+            is rounded up) and `shown` (a path, which may hold line ends).
     """
     text = load_template(f"{template}.txt.j2", f"dpol_weekly.{part}").render(
         counted=counted,
-        up=lambda number, digits=4: rounded_up(number, digits),
+        up=lambda number, digits=4: AtMost(number, digits=digits),
         shown=lambda path: printable(str(path)),
         **facts,
     )

@@ -20,8 +20,9 @@
   const percent = (share) => `${(100 * share).toFixed(1).replace("-0.0", "0.0")}%`;
   const short = (line) => line.name.split(/[:,]/)[0];
   const nameOf = (line, k) => line.name + (line.points[k]?.[3] ? `: ${line.points[k][3]}` : "");
-  const guesses = ({ title, guesses: share }) =>
-    title.includes("∞") ? title : `${title}: an attacker is right at most ${Math.round(100 * share)} times in 100`;
+  // Bounds come as texts that are rounded up.
+  const attacked = ({ title, guesses }) =>
+    title.includes("∞") ? title : `${title}: an attacker is right at most ${guesses} times in 100`;
 
   function add(parent, name, facts, text) {
     const it = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -63,8 +64,8 @@
       add(svg, "text", { x: EDGE.left - 6, y: at + 4, "text-anchor": "end" }, `${10 * tenth}%`);
     }
     add(svg, "line", { x1: x(state.level), x2: x(state.level), y1: EDGE.top, y2: height - EDGE.bottom, class: "level" });
-    levels.forEach(({ title, guesses: share }, k) => {
-      const tick = title.includes("∞") ? "none" : `${Math.round(100 * share)}%`;
+    levels.forEach(({ title, guesses }, k) => {
+      const tick = title.includes("∞") ? "none" : `${guesses}%`;
       add(svg, "text", { x: x(k), y: height - EDGE.bottom + 18, "text-anchor": "middle" }, tick);
     });
     const name = { x: (EDGE.left + width) / 2, y: height - 6, "text-anchor": "middle" };
@@ -154,7 +155,7 @@
     const level = levels[state.level];
     slider.value = state.level;
     choice.value = panels.indexOf(state.panel);
-    output.textContent = guesses(level);
+    output.textContent = attacked(level);
     slider.setAttribute("aria-valuetext", output.textContent);
     if (leads[state.level]) lead.textContent = leads[state.level];
     for (const it of table?.querySelectorAll("thead th, td[data-header]") ?? []) {

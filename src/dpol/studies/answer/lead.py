@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import fixed
+from dpol.core.rounding import AtMost, fixed
 from dpol.data.stream import MANY_UNMEASURED, unmeasured_in_words
 from dpol.show.words import privacy_title
 from dpol.studies.answer.systems import groups_of, names_ours, system_title
@@ -160,7 +160,8 @@ def _decision(rules: Mapping[float, Row], facts: PageFacts) -> str:
     said = f" Always {always} keeps {100 * there['best_fixed_share']:.0f} in hindsight, and "
     if not _above_fixed(rules):
         return f"{said}no rule with noise is above it."
-    said += f"a rule is above it down to {100 * there['right_guesses']:.0f} right guesses in 100"
+    guesses = AtMost(100 * there["right_guesses"])
+    said += f"a rule is above it down to {guesses} right guesses in 100"
     if free is None:
         return f"{said}."
     per, unit = _unit(facts)
@@ -201,10 +202,8 @@ def _attacked(row: Row, facts: PageFacts) -> str:
     if row["mu"] == math.inf:
         return "Without privacy,"
     unit = row["unit"].replace("round", facts.period)
-    return (
-        f"Where an attacker is right about {unit} at most {100 * row['right_guesses']:.0f} times in"
-        " 100 (a coin: 50),"
-    )
+    guesses = AtMost(100 * row["right_guesses"])
+    return f"Where an attacker is right about {unit} at most {guesses} times in 100 (a coin: 50),"
 
 
 def _points(row: Row) -> int:

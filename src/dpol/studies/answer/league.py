@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import fixed, rounded_up
+from dpol.core.rounding import AtMost, fixed
 from dpol.core.words import counted, listed
 from dpol.show import footers, panels
 from dpol.show.looks import BLACK, GREY
@@ -118,7 +118,7 @@ def _groups(
             at = {row["mu"]: row for row in system.to_dict("records")}
             cells = [_cell(at.get(mu), beside) for mu in mus]
             stay = at.get(mus[-1], {}).get("mu_8_weeks", math.nan)
-            cells += [TableCell("—" if math.isnan(stay) else rounded_up(stay, 3)) for _ in last]
+            cells += [TableCell("—" if math.isnan(stay) else str(AtMost(stay))) for _ in last]
             lines.append((system_title(str(algorithm), str(noise)), tuple(cells)))
         yield Group(PROMISES[promise], tuple(lines))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from dpol.core.rounding import rounded_up
+from dpol.core.rounding import AtMost
 from dpol.core.words import counted, listed
 from dpol.privacy.account import best_guess, best_guess_of_epsilon
 from dpol.privacy.guarantee import MU_OF_STAYS
@@ -83,13 +83,10 @@ def _guesses_and_epsilon(
 
 
 def _cells(own: pd.DataFrame, levels: Sequence[float]) -> Iterator[TableCell]:
-    """Yield the guesses of each level about somebody counted once; below, about the longest stay.
-
-    The last digit is rounded up.
-    """
+    """Yield the guesses of each level about somebody counted once, and about the longest stay."""
     for mu in levels:
         guesses = own[own["mu"] == mu].set_index("rounds")["right_guesses"]
-        texts = {stay: f"{rounded_up(100 * share, 3)}%" for stay, share in guesses.items()}
+        texts = {stay: f"{AtMost(100 * share)}%" for stay, share in guesses.items()}
         if not texts:
             yield TableCell("—")
             continue
@@ -116,7 +113,7 @@ def _footers(private: pd.DataFrame, facts: Facts) -> Iterator[str]:
         more = counted(int(carried["carried_weeks"].max()), "further round")
         yield (
             "The guarantee takes the counts as true. If missing counts repeat the last one, a"
-            f" person is counted in up to {more}, which multiplies μ by {rounded_up(factor, 3)} at"
+            f" person is counted in up to {more}, which multiplies μ by {AtMost(factor)} at"
             " most."
         )
     yield from (SAMPLERS[name] for name in dict.fromkeys(private["sampler"]))

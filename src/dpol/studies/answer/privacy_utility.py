@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpol.core.rounding import percent
+from dpol.core.rounding import AtMost, percent
 from dpol.privacy.account import best_guess
 from dpol.show import panels
 from dpol.show.looks import REFERENCES
@@ -188,7 +188,7 @@ def level_title(mu: float) -> str:
     >>> level_title(0.25)
     'μ = 0.25 (55%)'
     """
-    return mu_title(mu) + f" ({best_guess(mu):.0%})" * (mu < math.inf)
+    return mu_title(mu) + f" ({AtMost(100 * best_guess(mu))}%)" * (mu < math.inf)
 
 
 def _lines(rows: pd.DataFrame, lines: Sequence[SystemLine], mus: Sequence[float]) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.rounding import AtMost
 from dpol.privacy.account import best_guess
 from dpol.show.style import text_colour
 from dpol.show.words import privacy_title
@@ -37,7 +38,7 @@ def answer_widget(frames: Frames, facts: PageFacts) -> Widget:
                 "mu": f"{mu:g}",
                 "title": privacy_title(mu),
                 "head": level_title(mu),
-                "guesses": best_guess(mu),
+                "guesses": str(AtMost(100 * best_guess(mu))),
             }
             for mu in levels
         ],

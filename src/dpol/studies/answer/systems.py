@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.rounding import percent
+from dpol.core.rounding import AtMost, percent
 from dpol.data.stream import unmeasured_in_words
 from dpol.privacy.account import best_guess
 from dpol.privacy.guarantee import NO_NOISE
@@ -171,7 +171,7 @@ def attacked(mu: float) -> str:
     >>> attacked(0.25)
     'At μ = 0.25 an attacker is right at most 55 times in 100 (a coin: 50).'
     """
-    guesses = f"{100 * best_guess(mu):.0f} times in 100 (a coin: 50)"
+    guesses = f"{AtMost(100 * best_guess(mu))} times in 100 (a coin: 50)"
     return f"At {mu_title(mu)} an attacker is right at most {guesses}."
 
 

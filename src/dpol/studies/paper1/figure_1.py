@@ -8,6 +8,7 @@ import pandas as pd
 import scipy
 from matplotlib.figure import Figure
 
+from dpol.core.rounding import AtMost
 from dpol.show import panels
 from dpol.show.looks import ALGORITHMS, DASHED, REFERENCES, Look
 from dpol.show.names import BATCHES
@@ -54,9 +55,10 @@ def draw_figure_1(frames: Frames, facts: Facts) -> Figure:
             "higher is more private",
         )
         most = max(rises, key=lambda name: rises[name])
+        points = AtMost(100 * rises[most], digits=2)
         drawn.find(
             "At the same rate of false positives, batches raise an attacker’s"
-            f" false negatives by up to {100 * rises[most]:.0f} percentage points ({most}, by the"
+            f" false negatives by up to {points} percentage points ({most}, by the"
             " analytic lower bound)."
         )
     return drawn.figure

@@ -6,7 +6,6 @@ All that it shows is in the decision. Entities are in the order of the number th
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from urllib.parse import quote
 
 from dpol.core.errors import DataError
 from dpol.core.files import write_text
-from dpol.core.rounding import rounded_up
+from dpol.core.rounding import AtMost
 from dpol.core.words import counted
 from dpol.show.pages import load_template
 from dpol_weekly.budget import guess_in_full
@@ -129,10 +128,10 @@ def decisions_page(
         unit=unit,
         counts=counts,
         top=max(ends, default=0.0) or 1.0,
-        mu=rounded_up(spent.mu, 3),
-        guess=math.ceil(100 * guess_in_full(spent.mu, spent.count_sensitivity)),
-        mu_of_stay=rounded_up(spent.mu_of_stay, 3),
-        guess_of_stay=math.ceil(100 * guess_in_full(spent.mu_of_stay, spent.count_sensitivity)),
+        mu=AtMost(spent.mu),
+        guess=AtMost(100 * guess_in_full(spent.mu, spent.count_sensitivity)),
+        mu_of_stay=AtMost(spent.mu_of_stay),
+        guess_of_stay=AtMost(100 * guess_in_full(spent.mu_of_stay, spent.count_sensitivity)),
         **{word.__name__: word for word in _WORDS},
     )
 

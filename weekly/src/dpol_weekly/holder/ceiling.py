@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dpol.core.errors import DataError
-from dpol.core.rounding import rounded_down, rounded_up
+from dpol.core.rounding import AtLeast, AtMost
 from dpol_weekly.budget import most_in_a_period, mu_of_move
 from dpol_weekly.deployment import Deployment
 from dpol_weekly.holder.counts import Count
@@ -76,7 +76,7 @@ def refuse_above(ledger: Ledger, deployment: Deployment, counts: Sequence[Count]
                         f"{count.where}: with this row, a person under the deployment"
                         f" {judged.name} would have mu {_up(most)} in the period from"
                         f" {judged.period_of(number)} on; {_up(was)} is spent, and"
-                        f" {rounded_down(math.sqrt(share), 4)} is allowed, so that budget_mu"
+                        f" {AtLeast(math.sqrt(share), digits=4)} is allowed, so that budget_mu"
                         f" {judged.budget_mu:g} holds; leave such rows out"
                     )
 
@@ -159,5 +159,5 @@ def _share(deployment: Deployment) -> Fraction:
     return most_in_a_period(Fraction(str(deployment.budget_mu)), deployment.longest_stay)
 
 
-def _up(squares: Fraction) -> str:
-    return rounded_up(math.sqrt(squares), 4)
+def _up(squares: Fraction) -> AtMost:
+    return AtMost(math.sqrt(squares), digits=4)

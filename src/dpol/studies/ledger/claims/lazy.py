@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from dpol.core.randomness import Floats
+from dpol.core.rounding import AtMost
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
 from dpol.lazy.exact import exact_epsilon, output_masses, worst_epsilon
@@ -158,7 +159,7 @@ def batching(_: int) -> Findings:
     over = added / (T * (B * etas) ** 2)
     numbers = {"B": B, "added": added[at], "eta": etas[at], "over": over[at]}
     numbers |= {"first_eta": etas[0], "first_over": over[0]}
-    numbers["needed"] = float(etas[-1]) * B * math.log(4) / 0.5
+    numbers["needed"] = AtMost(float(etas[-1]) * B * math.log(4) / 0.5)
     for name in ("cost-of-batches", "regret-of-transformation"):
         least = float(exponents.min())
         yield Finding(name, 2.0, least, numbers=numbers, settings=len(etas))
@@ -275,7 +276,7 @@ def proven_rate(_: int) -> Findings:
         ]
         x, y = np.log(base), np.log(bounds)
         slope, start = np.polyfit(x, y, 1)
-        numbers = {"off": math.expm1(np.abs(y - start - slope * x).max())}
+        numbers = {"off": AtMost(100 * math.expm1(np.abs(y - start - slope * x).max()), digits=2)}
         yield Finding(name, power, float(slope), numbers=numbers, settings=len(x))
 
 
