@@ -41,7 +41,11 @@ def test_students_quantile_has_its_closed_forms(comparisons):
 
 @pytest.mark.parametrize(
     ("confidence", "replicates", "message"),
-    [(0.95, 0, "needs at least 1 replicate"), (1.0, 5, "confidence"), (0.0, 5, "confidence")],
+    [
+        (0.95, 0, "replicates must be a whole"),
+        (1.0, 5, "confidence"),
+        (0.0, 5, "confidence"),
+    ],
 )
 def test_what_has_no_interval_is_refused(confidence, replicates, message):
     with pytest.raises(ValueError, match=message):

@@ -92,7 +92,7 @@ def test_extreme_gains_and_noise_give_numbers(make_noisy, noise, size):
 
 
 def test_only_learners_of_a_bank_can_be_played_alone():
-    with pytest.raises(ValueError, match="place must be from 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="place must be a whole number from 0 to 1, got 2"):
         LearnerAlone(RidgeBank((2, 3), {"weak": 0.1}), 2)
 
 

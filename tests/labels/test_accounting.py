@@ -80,7 +80,7 @@ def test_the_ends_of_the_range():
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, math.nan])
 def test_a_delta_out_of_range_is_refused(delta):
-    with pytest.raises(ValueError, match=rf"delta must lie in .0, 1., got {delta}"):
+    with pytest.raises(ValueError, match=rf"delta must be a number in .0, 1., got {delta}"):
         scale_factor(4, 1.0, delta, "exact")
 
 

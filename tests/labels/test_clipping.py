@@ -105,7 +105,7 @@ def test_a_likelihood_that_never_changes_has_no_sensitivity(masses):
 @pytest.mark.parametrize(
     ("rounds", "rule", "message"),
     [
-        (1, "exact", "n_rounds must be at least 2, got 1"),
+        (1, "exact", "n_rounds must be a whole number of at least 2, got 1"),
         (10, "mine", "must be exact or published, got 'mine'"),
     ],
 )

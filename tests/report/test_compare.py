@@ -108,6 +108,13 @@ def verdicts(result: RunComparison) -> dict[str, str]:
 # --- By hand ---
 
 
+@pytest.mark.parametrize("confidence", [-1, 0, math.nan, math.inf, -math.inf, True, 1e308, 10**400])
+def test_a_confidence_that_is_none_is_refused(base: Path, tmp_path: Path, confidence: Any) -> None:
+    new = write(tmp_path / "again")
+    with pytest.raises(ValueError, match=r"confidence must be a number in \(0, 1\), got"):
+        compare_runs(base, new, confidence=confidence)
+
+
 def test_equal_runs_have_no_differences(base: Path, tmp_path: Path) -> None:
     result = compare_runs(base, write(tmp_path / "again"))
     assert (result.settings, result.verdicts, result.differs) == ((), (), False)

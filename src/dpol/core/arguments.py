@@ -1,22 +1,25 @@
 """Checks of single values: parameters in a config, and arguments of public functions.
 
 Each error names the argument, the allowed values and the given one. A bad value raises ValueError,
-also if its type is wrong; an object of another class raises TypeError.
+also if its type is wrong; an object of another class raises TypeError. dpol computes in double
+precision: a check returns the number as Python's float or int, and refuses what has no such number.
 """
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-def check_number(name: str, value: object, interval: str, more: str = "") -> None:
-    """Refuse a value that is not a number in an interval.
+def check_number(name: str, value: object, interval: str, more: str = "") -> float:
+    """Return a number in an interval as a float, and refuse any other value.
 
     Args:
         name: name of the argument.
@@ -28,39 +31,65 @@ def check_number(name: str, value: object, interval: str, more: str = "") -> Non
         ValueError: the value is outside, NaN or not a number; true and false are not numbers.
     """
     low, high = interval[1:-1].split(", ")
-    if _is_number(value):
-        number, least, most = float(value), float(low), float(high)
-        ends = {least: interval[0] == "[", most: interval[-1] == "]"}
-        if least < number < most or ends.get(number):
-            return
+    number, least, most = as_float(value), float(low), float(high)
+    ends = {least: interval[0] == "[", most: interval[-1] == "]"}
+    if least < number < most or ends.get(number):
+        return number
     closed = interval[0] == "[" and interval[-1] == "]"
     where = f"from {low} to {high}" if closed else f"in {interval}"
     raise ValueError(f"{name} must be a number {where}, got {_shown(value)}{more}")
 
 
-def check_mu(mu: object) -> None:
-    """Refuse a value that is not a privacy level mu. Raises ValueError."""
-    if not (_is_number(mu) and mu > 0):
-        raise ValueError(
-            f"mu must be a number above 0, such as 1, got {_shown(mu)}; math.inf means no noise"
-        )
+def check_numbers(interval: str, **values: object) -> None:
+    """Refuse values, given by name, that `check_number` refuses. Raises ValueError."""
+    for name, value in values.items():
+        check_number(name, value, interval)
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def check_mu(mu: object) -> float:
+    """Return a privacy level mu, in (0, 1e100] or inf, as a float. Raises ValueError."""
+    most = "inf" if as_float(mu) == math.inf else "1e100"
+    return check_number("mu", mu, f"(0, {most}]", "; 1 is usual, and math.inf means no noise")
 
 
-def check_whole(name: str, value: object, least: int = 1) -> None:
-    """Refuse a value that is not a whole number of at least `least`. Raises ValueError."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {_shown(value)}")
+def as_float(value: object) -> float:
+    """Return a number as a float; nan for any other value, and beyond the range of floats."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return math.nan
+
+
+def check_whole(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
+    """Return a whole number as an int, and refuse any other value.
+
+    Args:
+        name: name of the argument.
+        value: the value.
+        least: the smallest allowed number. If it is above 0, numbers have at most 64 bits.
+        most: the largest allowed number.
+
+    Raises:
+        ValueError: the value is outside, or not a whole number; true and false are not numbers.
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if whole and least <= value <= (min(most, sys.maxsize) if least else most):
+        return int(value)
+    where = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
+    raise ValueError(f"{name} must be a whole number {where}, got {_shown(value)}")
+
+
+def check_wholes(**values: object) -> None:
+    """Refuse values, given by name, that `check_whole` refuses. Raises ValueError."""
+    for name, value in values.items():
+        check_whole(name, value)
 
 
 def real_array(name: str, values: Any) -> NDArray[np.float64]:
     """Copy numbers to float64; refuse any that would lose a part.
 
     Raises:
-        ValueError: a number is masked, complex, or true or false.
+        ValueError: a number is masked, complex, true or false, or beyond the range of floats.
     """
     import numpy as np
 
@@ -71,7 +100,10 @@ def real_array(name: str, values: Any) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be numbers, not true and false; take .astype(float)")
     if not isinstance(values, float) and np.ma.getmaskarray(np.ma.asarray(values)).any():
         raise ValueError(f"{name} must not have masked cells; fill or drop them")
-    return np.array(values, dtype=float)
+    try:
+        return np.array(values, dtype=float)
+    except OverflowError:
+        raise ValueError(f"{name} must be numbers below 1.8e308") from None
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats
 
 if TYPE_CHECKING:
@@ -39,10 +40,8 @@ def student_factor(confidence: float, comparisons: int, replicates: int) -> floa
     >>> [round(student_factor(0.95, 1, replicates), 3) for replicates in (5, 20, 100)]
     [2.776, 2.093, 1.984]
     """
-    if replicates < 1:
-        raise ValueError(f"an interval needs at least 1 replicate, got {replicates}")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    check_whole("replicates", replicates)
+    check_number("confidence", confidence, "(0, 1)")
     return math.inf if replicates == 1 else _factor(replicates - 1, confidence, comparisons)
 
 

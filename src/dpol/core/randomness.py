@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +29,7 @@ def seed_sequence(seed: int, key: SeedKey) -> np.random.SeedSequence:
     Raises:
         ValueError: the seed is not a whole number of at least 0.
     """
-    check_whole("seed", seed, 0)
-    seed = int(seed)
+    seed = check_whole("seed", seed, 0)
     # The same as SeedSequence(seed, spawn_key=...), in half the time.
     words = seed.to_bytes(max(16, -(seed.bit_length() // -32) * 4), "little")
     digest = hashlib.sha256(repr(key).encode()).digest()
@@ -99,16 +97,11 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
     >>> replicate_numbers(3), replicate_numbers([7, 8])
     ((0, 1, 2), (7, 8))
     """
-    listed = isinstance(replicates, Sequence | np.ndarray) and not isinstance(replicates, str)
-    numbers: Any = replicates
-    if not listed:
-        check_whole("replicates", numbers)
-        return tuple(range(numbers))
-    for number in numbers:
-        check_whole("the number of a replicate", number, 0)
-    if not len(numbers):
+    if isinstance(replicates, str) or not isinstance(replicates, Sequence | np.ndarray):
+        return tuple(range(check_whole("replicates", replicates)))
+    known = tuple(check_whole("the number of a replicate", number, 0) for number in replicates)
+    if not known:
         raise ValueError("replicates must not be empty; give their number, such as 100")
-    known = tuple(int(number) for number in numbers)
     if len(set(known)) < len(known):
         raise ValueError(
             "a replicate is given twice; its games are equal, so give each number once"

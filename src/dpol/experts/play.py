@@ -66,8 +66,7 @@ class RawGains:
 
     def __post_init__(self) -> None:
         check_kind("stream", self.stream, GainStream, MAKE_STREAM)
-        check_mu(self.mu)
-        object.__setattr__(self, "mu", float(self.mu))
+        object.__setattr__(self, "mu", check_mu(self.mu))
         check_choice("noise", self.noise, CENTRAL_NOISES)
         replicate_numbers(self.replicates)  # refuses an empty sequence
         if self.seed is not None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats
 from dpol.labels.clipping import SensitivityRule
 from dpol.labels.hypotheses import Ints
@@ -19,7 +20,7 @@ from dpol.labels.hypotheses import Ints
 _ROUNDING = 1e-13
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096, typed=True)
 def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: SensitivityRule) -> float:
     """Return b / s, the Laplace scale of a coordinate per unit of its sensitivity.
 
@@ -31,21 +32,21 @@ def scale_factor(n_coordinates: int, epsilon: float, delta: float, rule: Sensiti
 
     Args:
         n_coordinates: K, the number of coordinates.
-        epsilon: eps; inf gives 0, no noise.
+        epsilon: eps, for `exact` at most 1e4; inf gives 0, no noise.
         delta: delta of the guarantee, in (0, 1).
         rule: `exact` or `published`.
 
     Raises:
-        ValueError: delta is out of range.
+        ValueError: epsilon or delta is out of range.
 
     >>> [scale_factor(16, 1.0, 1e-6, rule) for rule in ("published", "exact")]
     [46.05217415805546, 15.172]
     """
     K = n_coordinates
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie in (0, 1), got {delta}")
-    if math.isinf(epsilon):
+    check_number("delta", delta, "(0, 1)")
+    if epsilon == math.inf:
         return 0.0
+    check_number("epsilon", epsilon, "(0, 1e4]" if rule == "exact" else "(0, inf)")
     if rule == "published":
         return (2 * math.sqrt(2 * K * math.log(1 / delta)) + math.sqrt(K * epsilon)) / epsilon
     basic = K / epsilon

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.arguments import check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.labels.accounting import laplace_message_loss, scale_factor
 from dpol.labels.clipping import Clipping
@@ -50,8 +51,7 @@ class LabelClient(ABC):
     """Claimed privacy of a message, above 0; inf for no privacy."""
 
     def __post_init__(self) -> None:
-        if not self.epsilon > 0:
-            raise ValueError(f"epsilon must be above 0, got {self.epsilon}")
+        check_number("epsilon", self.epsilon, "(0, inf]")
 
     @abstractmethod
     def privatize(self, labels: Ints, features: Ints, generators: ReplicateGenerators) -> Messages:

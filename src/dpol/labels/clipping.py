@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from dpol.core.arguments import check_choice, check_whole
 from dpol.core.randomness import Floats
 from dpol.labels.hypotheses import HypothesisClass, Ints, draw_categories
 
@@ -50,10 +51,8 @@ class Clipping:
     rule: SensitivityRule = "exact"
 
     def __post_init__(self) -> None:
-        if self.n_rounds < 2:
-            raise ValueError(f"n_rounds must be at least 2, got {self.n_rounds}")
-        if self.rule not in ("exact", "published"):
-            raise ValueError(f"sensitivity must be exact or published, got {self.rule!r}")
+        check_whole("n_rounds", self.n_rounds, 2)
+        check_choice("rule", self.rule, ("exact", "published"))
 
     @property
     def keep(self) -> float:

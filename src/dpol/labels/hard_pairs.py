@@ -1,11 +1,13 @@
 """The distance within each pair of hypotheses of the class that is hardest to learn.
 
-It imports only `math`, so that a run can be planned without the mathematics of learning.
+It imports no arrays, so that a run can be planned without the mathematics of learning.
 """
 
 from __future__ import annotations
 
 import math
+
+from dpol.core.arguments import check_number, check_wholes
 
 
 def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
@@ -13,5 +15,6 @@ def hardness(n_pairs: int, n_rounds: int, epsilon: float) -> float:
 
     Source: "Online Distribution Learning with Local Privacy Constraints", Appendix A.
     """
-    growth = min(math.expm1(min(epsilon, 1.0)), 1.0)
+    check_wholes(n_pairs=n_pairs, n_rounds=n_rounds)
+    growth = min(math.expm1(min(check_number("epsilon", epsilon, "(0, inf]"), 1.0)), 1.0)
     return math.sqrt(n_pairs / (9 * n_rounds)) * math.exp(-epsilon / 2) / growth

@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from dpol.core.arguments import check_number, check_whole
+from dpol.lazy.transform import LazyParameters
 
 Accountant = Literal["published", "sound"]
 """Names of the accountants."""
@@ -48,6 +49,7 @@ class LazyGame:
         check_whole("n_rounds", self.n_rounds)
         check_number("delta", self.delta, "(0, 1)")
         check_number("largest_change", self.largest_change, "(0, 1]")
+        check_number("normaliser", self.normaliser, "(0, 1e6]")
 
 
 def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: float) -> float:
@@ -67,6 +69,7 @@ def published_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: 
     >>> round(published_epsilon(game, 10, 0.0001, 0.1), 3)
     0.06
     """
+    LazyParameters(batch_size, eta, fake_switch)  # refuses wrong numbers
     T, B, p = game.n_rounds, batch_size, fake_switch
     log_term = math.log(2 * T / game.delta)
     if p <= 0 or eta * B * log_term / p > 1 or T * p / B < 1:
@@ -93,6 +96,7 @@ def sound_epsilon(game: LazyGame, batch_size: int, eta: float, fake_switch: floa
     >>> round(sound_epsilon(game, 10, 0.001, 0.1), 3)
     0.09
     """
+    LazyParameters(batch_size, eta, fake_switch)  # refuses wrong numbers
     s = game.largest_change
     return account_redraws(
         batches=-(-game.n_rounds // batch_size),

@@ -105,7 +105,7 @@ class _Goal(Goal):
         )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64, typed=True)
 def choose_dartboard(
     game: LazyGame,
     *,

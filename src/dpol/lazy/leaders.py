@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from dpol.core.arguments import check_mu, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.experts.interface import CuratorSetup, Observation
 from dpol.experts.limited_updates import LimitedUpdates
@@ -36,7 +37,7 @@ def play_leaders(
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
         for g, mu in enumerate(mus):
-            chosen = (sums[r, :-1] + math.sqrt(d) / mu * noise).argmin(axis=1)
+            chosen = (sums[r, :-1] + math.sqrt(d) / check_mu(mu) * noise).argmin(axis=1)
             at = np.arange(T), chosen
             total[g, r] = (sums[r, 1:][at] - sums[r, :-1][at]).sum()
             switches[g, r] = np.count_nonzero(np.diff(chosen))
@@ -90,7 +91,7 @@ def play_blocks(
         gain_range=1.0,
         sensitivity=math.sqrt(first.n_experts),
         largest_change=1.0,
-        mu=implied_mu(epsilon),
+        mu=implied_mu(check_number("epsilon", epsilon, "(0, inf]")),
     )
     algorithm = LimitedUpdates()
     state, played = algorithm.step(algorithm.init(setup), None, generators)

@@ -62,9 +62,10 @@ def least_objective(
     Raises:
         ValueError: there is no candidate.
     """
+    check_number("epsilon", goal[0], "(0, inf]")
     best: Chosen | None = None
     grid = {1, 2, 3, *np.round(np.geomspace(4, n_rounds, sizes)).astype(int).tolist()}
-    largest = min(n_rounds, largest_batch or n_rounds)
+    largest = check_whole("largest_batch", n_rounds if largest_batch is None else largest_batch)
     for batch_size in sorted(size for size in grid if size <= largest):
         if best and least(batch_size) >= best.objective:
             break
@@ -101,7 +102,7 @@ def largest_within(
     return best
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64, typed=True)
 def choose_parameters(
     game: LazyGame,
     *,
@@ -140,14 +141,17 @@ def theorem_3_10(game: LazyGame, *, epsilon: float, n_experts: int) -> Accounted
     """Return the parameters of the paper's Theorem 3.10, with epsilon by our accounting.
 
     They can break a condition of Theorem 3.2, which is not needed if delta_0 = 0, as for experts;
-    the sound accounting shows that they are private. Source: "Private Online Learning via Lazy
-    Algorithms", Theorem 3.10.
+    the sound accounting shows that they are private, unless epsilon is inf. Source: "Private Online
+    Learning via Lazy Algorithms", Theorem 3.10.
+
+    Raises:
+        ValueError: epsilon is not above 0, or d < 2.
     """
+    goal = Goal(game=game, epsilon=epsilon, n_experts=n_experts, accountant="published")
     T = game.n_rounds
     least = T ** (-1 / 4) * math.log(n_experts) ** (3 / 4)
     eta = min(least, epsilon) ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))
     batch_size, p = max(1, round(1 / epsilon)), min(10 * eta / epsilon, 1.0)
-    goal = Goal(game=game, epsilon=epsilon, n_experts=n_experts, accountant="published")
     accounted = sound_epsilon(game, batch_size, eta, p)
     return replace(goal.at(batch_size, eta, p), epsilon=accounted)
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_number, check_whole
+from dpol.core.arguments import check_number, check_numbers, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 
 Points = NDArray[Any]
@@ -60,7 +60,7 @@ class LazyParameters:
             for multiplicative weights.
         shadow: whether a shadow point normalises the keep probability; if not, the keep
             probability is the measure's own ratio, without a scale.
-        limit: most redraws of x, the first draw not counted.
+        limit: most redraws of x, the first draw not counted; inf for no limit.
 
     Raises:
         ValueError: a parameter is out of range.
@@ -76,8 +76,9 @@ class LazyParameters:
 
     def __post_init__(self) -> None:
         check_whole("batch_size", self.batch_size)
-        check_number("eta", self.eta, "(0, inf)")
+        check_number("eta", self.eta, "(0, 1e6]")
         check_number("fake_switch", self.fake_switch, "[0, 1]")
+        check_numbers("[0, inf]", normaliser=self.normaliser, limit=self.limit)
 
     @property
     def log_scale(self) -> float:

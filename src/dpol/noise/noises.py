@@ -15,11 +15,11 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Real
 from typing import Literal
 
 import numpy as np
 
+from dpol.core.arguments import as_float
 from dpol.core.plugins import load_named, target_of
 from dpol.core.randomness import Floats
 from dpol.core.words import short_repr
@@ -47,8 +47,7 @@ def known_memory(value: object, name: str = "") -> MemoryChoice:
     if value == "designed" or value == "none":
         return value
     pair = value if isinstance(value, list | tuple) else ()
-    real = [float(x) for x in pair if isinstance(x, Real) and not isinstance(x, bool)]
-    numbers = [x for x in real if -1 < x < 1]
+    numbers = [x for x in map(as_float, pair) if -1 < x < 1]
     if len(pair) != 2 or len(numbers) != 2:
         allowed = "must be designed, none, or [a, b] with both between -1 and 1"
         raise ValueError(f"{name}{allowed}{f', got {value!r}' if name else ''}")

@@ -181,8 +181,7 @@ def privatize(
     ((10, 3, 2), [0.0707, 0.0707], 0.5)
     """
     check_kind("stream", stream, GainStream, MAKE_STREAM)
-    check_mu(mu)
-    mu = float(mu)
+    mu = check_mu(mu)
     memory = known_memory(memory, "memory ")
     seeds = Seeds(
         seed=seed,

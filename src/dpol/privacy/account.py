@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import scipy
 
-from dpol.core.arguments import check_number, check_whole
+from dpol.core.arguments import check_number, check_wholes
 from dpol.privacy.chains import chain_norm, deviation_of_mean
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Promise
@@ -42,7 +42,8 @@ def account(
     """Return what mu-GDP guarantees to a person counted in `weeks` weeks, in a row or not.
 
     Args:
-        mu: Gaussian-DP parameter of a person of the unit.
+        mu: Gaussian-DP parameter of a person of the unit; inf for no privacy. From about 1e154 on,
+            epsilon is inf too, as no number is as large.
         weeks: number of weeks that count the person.
         delta: delta of the reported epsilon, in (0, 1).
         unit: number of weeks in a row that mu holds for.
@@ -55,10 +56,8 @@ def account(
     >>> round(account(0.5, weeks=4).epsilon, 3)
     4.887
     """
-    check_whole("weeks", weeks)
-    check_whole("unit", unit)
-    check_number("mu", mu, "[0, inf]")
-    mu = float(mu)
+    check_wholes(weeks=weeks, unit=unit)
+    mu = check_number("mu", mu, "[0, inf]")
     together = mu * math.sqrt(weeks) / math.sqrt(unit)  # for one week: compose([mu] * weeks)
     if memory is not None:
         together = mu * float(chain_norm(*memory, weeks) / chain_norm(*memory, unit))
@@ -79,7 +78,7 @@ def best_guess(mu: float) -> float:
     >>> best_guess(0.0), round(best_guess(1.0), 3)
     (0.5, 0.691)
     """
-    return float(scipy.special.ndtr(float(mu) / 2))
+    return float(scipy.special.ndtr(check_number("mu", mu, "[0, inf]") / 2))
 
 
 def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
@@ -90,8 +89,8 @@ def best_guess_of_epsilon(epsilon: float, delta: float) -> float:
     >>> best_guess_of_epsilon(0.0, 0.0), best_guess_of_epsilon(math.inf, 1e-6)
     (0.5, 1.0)
     """
-    other = math.exp(-epsilon)  # does not overflow
-    return (1 + float(delta) * other) / (1 + other)
+    other = math.exp(-check_number("epsilon", epsilon, "[0, inf]"))  # does not overflow
+    return (1 + check_number("delta", delta, "[0, 1]") * other) / (1 + other)
 
 
 def noises_for(
@@ -115,6 +114,7 @@ def noises_for(
     {'staircase': 2.81, 'Laplace': 2.83, 'Gaussian': inf, 'uniform': inf, \
 'correlated Gaussian': inf}
     """
+    check_wholes(over=over, weeks=weeks)
     noises = {}
     for name, law in LAWS.items():
         e = law.largest(promise, 2 * weeks)  # in the counts of two holders
@@ -127,6 +127,7 @@ def noises_for(
 
 def guesses_of(promise: Promise, weeks: int) -> dict[str, float]:
     """Return the largest probability of a right guess under the noises of `noises_for`, by law."""
+    check_whole("weeks", weeks)
     guesses = {}
     for name, law in LAWS.items():
         e = law.largest(promise, 2 * weeks)

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpol.core.arguments import real_array
+from dpol.core.arguments import check_numbers, check_whole, real_array
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import mu_of_shifts
 
@@ -113,6 +113,7 @@ def chain_norm(a: ArrayLike, b: ArrayLike, stay: int) -> Floats:
     [1.0, 1.7, 2.83, 4.49]
     """
     a, b = real_array("a", a), real_array("b", b)
+    check_whole("stay", stay)
     if not (np.maximum(abs(a), abs(b)) < 1).all():
         raise ValueError(f"memory: a and b must be between -1 and 1, got {a} and {b}")
     if stay > 1 and (b < np.maximum(a, 0)).any():
@@ -156,7 +157,9 @@ def deviation_of_mean(a: float, b: float, rounds: int) -> float:
     >>> round(deviation_of_mean(0.0, 0.8, 1), 3)
     1.281
     """
-    powers = np.cumsum(a ** np.arange(rounds))  # (1 - a^n) / (1 - a) for n = 1, 2, ...
+    check_numbers("(-1, 1)", a=a, b=b)
+    # (1 - a^n) / (1 - a) for n = 1, 2, ...
+    powers = np.cumsum(a ** np.arange(check_whole("rounds", rounds)))
     inside = 1 + (a - b) * np.append(0.0, powers[:-1])
     before = (a - b) * powers[-1] / np.sqrt((1 - a) * (1 + a))
     return float(np.sqrt(inside @ inside + before**2) / rounds)

@@ -38,17 +38,17 @@ def delta_of_epsilon(epsilon: ArrayLike, mu: ArrayLike) -> Floats:
     0.126937
     """
     epsilon, mu = np.broadcast_arrays(real_array("epsilon", epsilon), real_array("mu", mu))
-    _check_mu(mu)
-    if (epsilon < 0).any():
-        raise ValueError(f"epsilon must not be negative, got {epsilon.min()}")
+    for name, values in (("mu", mu), ("epsilon", epsilon)):
+        if not (values >= 0).all():
+            raise ValueError(f"{name} must not be negative, got {values.min()}")
     # 1 stands for the limits, which are filled in at the end.
     inner = np.where((mu > 0) & np.isfinite(mu), mu, 1.0)
     finite = np.where(np.isfinite(epsilon), epsilon, 1.0)
     with np.errstate(over="ignore"):
         # Beyond 40 the density is 0.
         middle = np.minimum(finite / inner, 40 + inner / 2)
-    low, high = middle - inner / 2, middle + inner / 2
-    density = np.exp(-(low**2) / 2) / math.sqrt(2 * math.pi)
+        low, high = middle - inner / 2, middle + inner / 2
+        density = np.exp(-(low**2) / 2) / math.sqrt(2 * math.pi)
     # Phi(-low) - e^epsilon Phi(-high); for small mu both are nearly equal.
     above = np.where(low > 0, density * _mills(np.maximum(low, 0.0)), scipy.special.ndtr(-low))
     delta = np.asarray(above - density * _mills(high))
@@ -64,7 +64,9 @@ def _mills(x: Floats) -> Floats:
 
 
 def epsilon_of_delta(delta: float, mu: float) -> float:
-    """Return the smallest epsilon such that mu-GDP implies (epsilon, delta)-DP; inf for mu = inf.
+    """Return the smallest epsilon such that mu-GDP implies (epsilon, delta)-DP.
+
+    It is inf for mu = inf, and where it is above 1.8e308.
 
     Raises:
         ValueError: delta is not in (0, 1), or mu is negative.
@@ -72,17 +74,17 @@ def epsilon_of_delta(delta: float, mu: float) -> float:
     >>> round(epsilon_of_delta(1e-6, 1.0), 3)
     4.887
     """
-    _check_mu(mu)
-    check_number("delta", delta, "(0, 1)")
-    if math.isinf(mu):
-        return math.inf
-    mu, delta = float(mu), float(delta)
+    mu, delta = check_number("mu", mu, "[0, inf]"), check_number("delta", delta, "(0, 1)")
     upper = mu * mu / 2 + mu * math.sqrt(-2 * math.log(delta))
+    if math.isinf(upper):
+        return math.inf
     return smallest_epsilon(lambda e: float(delta_of_epsilon(e, mu)), delta, upper)
 
 
 def mu_of_epsilon(epsilon: float, delta: float) -> float:
     """Return the largest mu such that mu-GDP implies (epsilon, delta)-DP; rounded down.
+
+    It is inf for epsilon = inf.
 
     Raises:
         ValueError: epsilon is negative, or delta not in (0, 1).
@@ -90,9 +92,8 @@ def mu_of_epsilon(epsilon: float, delta: float) -> float:
     >>> round(mu_of_epsilon(1.0, 1e-6), 4)
     0.2367
     """
-    check_number("epsilon", epsilon, "[0, inf]")
-    check_number("delta", delta, "(0, 1)")
-    epsilon, delta = float(epsilon), float(delta)
+    epsilon = check_number("epsilon", epsilon, "[0, inf]")
+    delta = check_number("delta", delta, "(0, 1)")
     if math.isinf(epsilon):
         return math.inf
     if epsilon == 0:
@@ -132,16 +133,15 @@ def root(function: Callable[[float], float], lower: float, upper: float) -> floa
 def compose(mus: Iterable[float]) -> float:
     """Return the mu of several GDP releases about one person: the root of the sum of squares.
 
+    It is inf if one of them is.
+
     Raises:
-        ValueError: a mu is negative.
+        ValueError: a mu is negative or not a number.
 
     >>> compose([0.5] * 4)
     1.0
     """
-    values = list(mus)
-    for mu in values:
-        _check_mu(mu)
-    return math.hypot(*values) if values else 0.0
+    return math.hypot(*(check_number("mu", mu, "[0, inf]") for mu in mus))
 
 
 def mu_of_shifts(shifts: Floats) -> float:
@@ -161,25 +161,28 @@ def pure_epsilon(mu: float) -> float:
     """Return the largest epsilon such that pure epsilon-DP implies mu-GDP.
 
     The trade-off curve of pure DP has one corner, which must lie on the curve of mu-GDP. Source:
-    Dong, Roth and Su, "Gaussian Differential Privacy", section 2.
+    Dong, Roth and Su, "Gaussian Differential Privacy", section 2. It is inf for mu = inf, and where
+    it is above 1.8e308.
+
+    Raises:
+        ValueError: mu is negative or not a number.
 
     >>> round(pure_epsilon(1.0), 4), round(implied_mu(pure_epsilon(1.0)), 9)
     (0.807, 1.0)
     """
-    mu = float(mu)
+    mu = check_number("mu", mu, "[0, inf]")
     if mu < 1e-3:  # both logarithms are nearly equal
         return 2 * math.atanh(math.erf(mu / math.sqrt(8)))
     return float(scipy.special.log_ndtr(mu / 2) - scipy.special.log_ndtr(-mu / 2))
 
 
 def implied_mu(epsilon: float) -> float:
-    """Return the least mu such that pure epsilon-DP implies mu-GDP."""
-    epsilon = float(epsilon)
+    """Return the smallest mu such that pure epsilon-DP implies mu-GDP; inf for epsilon = inf.
+
+    Raises:
+        ValueError: epsilon is negative or not a number.
+    """
+    epsilon = check_number("epsilon", epsilon, "[0, inf]")
     if epsilon < 1e-3:
         return math.sqrt(8) * float(scipy.special.erfinv(math.tanh(epsilon / 2)))
     return float(-2 * scipy.special.ndtri_exp(scipy.special.log_expit(-epsilon)))
-
-
-def _check_mu(mu: ArrayLike) -> None:
-    if not np.all(real_array("mu", mu) >= 0):
-        raise ValueError(f"mu must not be negative, got {np.min(mu)}")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dpol.core.arguments import check_number
 from dpol.privacy.stays import STAYS
 
 Model = Literal["local", "central", "none"]
@@ -45,7 +46,8 @@ class Guarantee:
         memory: dependence of the noise on earlier noise; empty for independent noise.
 
     Raises:
-        ValueError: mu is negative, or not a number without `epsilon_delta`.
+        ValueError: a number is negative or NaN, apart from mu with `epsilon_delta`, or delta is
+            not below 1.
 
     >>> one_week = Guarantee(
     ...     mechanism="Gaussian noise on counts",
@@ -75,11 +77,14 @@ class Guarantee:
     memory: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("mu", "sensitivity"):  # may be of less precision
-            object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("mu", "sensitivity")[self.epsilon_delta is not None :]:
+            object.__setattr__(self, name, check_number(name, getattr(self, name), "[0, inf]"))
         object.__setattr__(self, "sampler", "none" if self.model == "none" else "seeded")
-        if self.epsilon_delta is None and not self.mu >= 0:
-            raise ValueError(f"mu must not be negative, got {self.mu}")
+        epsilon, delta = self.epsilon_delta or (0.0, 0.0)
+        check_number("epsilon", epsilon, "[0, inf]")
+        check_number("delta", delta, "[0, 1)")
+        for number in (*(self.stays or ()), *(self.carried or ())):
+            check_number("each of stays and carried", number, "[0, inf]")
 
     def epsilon(self, delta: float) -> float:
         """Return the epsilon at `delta` that the guarantee implies; inf if it implies none.
@@ -137,6 +142,7 @@ def implied_epsilon(delta: float, mu: float, epsilon_delta: tuple[float, float] 
     Raises:
         ValueError: delta is not in (0, 1).
     """
+    check_number("delta", delta, "(0, 1)")
     if epsilon_delta is None:
         from dpol.privacy.gaussian_dp import epsilon_of_delta
 

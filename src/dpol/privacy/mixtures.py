@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from dpol.core.arguments import real_array
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
 
@@ -51,14 +52,14 @@ class BatchMixture:
         As the threshold runs over the real numbers, the pairs of false positive and false negative
         rates trace the trade-off function (Lemma 2).
         """
-        c = np.asarray(threshold, dtype=float)[..., None]
+        c = np.clip(real_array("threshold", threshold), -1e100, 1e100)[..., None]
         false_positive = scipy.special.ndtr(-(c / self.mus + self.mus / 2)) @ self.weights
         false_negative = scipy.special.ndtr(c / self.mus - self.mus / 2) @ self.weights
         return np.asarray(false_positive), np.asarray(false_negative)
 
     def delta(self, epsilon: ArrayLike) -> Floats:
         """Return delta(eps): the sum over b of w_b times the delta(eps) of mu / sqrt(b)-GDP."""
-        each = delta_of_epsilon(np.asarray(epsilon, dtype=float)[..., None], self.mus)
+        each = delta_of_epsilon(real_array("epsilon", epsilon)[..., None], self.mus)
         return np.asarray(each @ self.weights)
 
     def epsilon(self, delta: float) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from dpol.core.arguments import check_whole
 from dpol.core.randomness import Floats
 
 STAYS = 1, 2, 4, 8
@@ -58,7 +59,7 @@ def mu_of_stays(shifts: Floats, gram: Floats | None, stay: int) -> float:
             "some weeks of a stay cancel others: C'C has a negative entry, so a person who changes"
             " hospital during the stay is not covered; take a stay of 1, or another C"
         )
-    worst, length = np.sort(shifts, axis=1)[:, -2:], min(stay, len(shifts))
+    worst, length = np.sort(shifts, axis=1)[:, -2:], min(check_whole("stay", stay), len(shifts))
     if gram is None:
         totals = sliding_window_view((worst**2).sum(axis=1), length).sum(axis=1)
     else:
@@ -83,6 +84,7 @@ def mu_of_rounds(shifts: Floats, gram: Floats | None, count: int) -> float:
     >>> [mu_of_rounds(two_weeks, None, count) for count in (1, 2)]
     [12.0, 13.0]
     """
+    check_whole("count", count)
     worst = np.sort(shifts, axis=1)[:, -2:]
     if gram is None:
         return float(np.sqrt(np.sort((worst**2).sum(axis=1))[-count:].sum()))

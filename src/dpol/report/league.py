@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from dpol.config.league import noises_to_play
+from dpol.core.arguments import check_mu, check_number, check_whole
 from dpol.data.stream import GainStream
 from dpol.experts.games import Entry, members_of
 from dpol.experts.interface import Member
@@ -75,6 +76,8 @@ def league(
         TypeError: an entry is a class, or no algorithm at all.
         ValueError: a name is unknown, or two algorithms have one label.
     """
+    check_number("confidence", confidence, "(0, 1)")
+    check_whole("replicates", replicates)
     members = [member for it in algorithms for member in members_of(it)]
     labels = [member.label for member in members]
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
@@ -101,4 +104,4 @@ def _games_of(member: Member, levels: Sequence[float]) -> list[tuple[str, float]
     """Return the noises and levels of an algorithm; one without privacy plays without noise."""
     if member.algorithm.model == "none":
         return [(NO_NOISE, math.inf)]
-    return [*product(noises_to_play(member), levels)]
+    return [*product(noises_to_play(member), map(check_mu, levels))]

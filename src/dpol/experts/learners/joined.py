@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpol.core.arguments import check_kind
+from dpol.core.arguments import check_kind, check_whole
 from dpol.core.randomness import ReplicateGenerators
 from dpol.experts.interface import (
     Actions,
@@ -76,8 +76,7 @@ class LearnerAlone(LocalAlgorithm[Any]):
 
     def __post_init__(self) -> None:
         check_kind("bank", self.bank, LearnerBank, "such as dpol.RidgeBank()")
-        if not 0 <= self.place < (count := len(self.bank.labels)):
-            raise ValueError(f"place must be from 0 to {count - 1}, got {self.place}")
+        check_whole("place", self.place, 0, len(self.bank.labels) - 1)
 
     @property
     def origin(self) -> Origin:

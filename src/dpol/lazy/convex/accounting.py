@@ -13,8 +13,10 @@ from functools import partial
 
 import numpy as np
 
+from dpol.core.arguments import check_numbers
 from dpol.lazy.accounting import NORMALISERS, account_redraws
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
+from dpol.lazy.transform import LazyParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,8 @@ def convex_epsilon(
     >>> round(convex_epsilon(game, 10, 0.02, 0.1, beta=0.01, regulariser=10.0), 3)
     2.424
     """
+    LazyParameters(batch_size, eta, fake_switch, normaliser=normaliser)  # refuses wrong numbers
+    check_numbers("(0, 1e100]", beta=beta, regulariser=regulariser)
     spread = beta * game.lipschitz * game.diameter
     return account_redraws(
         batches=-(-game.n_rounds // batch_size),
@@ -175,6 +179,7 @@ def theorem_3_12(game: ConvexGame, *, epsilon: float) -> ConvexParameters:
     only for delta_0 >= 0.164, and with p = eta / eps the first term of Theorem 3.2 alone is 2 eps.
     Source: "Private Online Learning via Lazy Algorithms", Theorem 3.12.
     """
+    check_numbers("(0, 1e100]", epsilon=epsilon)
     T, L = game.n_rounds, game.lipschitz
     batch_size = max(1, round(1 / (2 * epsilon * math.log(1 / game.delta))))
     eta = epsilon ** (2 / 3) / (T ** (1 / 3) * math.log(T / game.delta))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpol.core.arguments import check_mu, check_number
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
 from dpol.lazy.convex.losses import ConvexLosses
@@ -55,7 +56,7 @@ class SumNoise:
 
     def scale(self, losses: ConvexLosses, mu: float) -> float:
         """Return the standard deviation of a draw; a replaced loss moves its gradient by <= 2L."""
-        return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / mu
+        return 2 * losses.lipschitz * math.sqrt(self.columns(losses.n_rounds)) / check_mu(mu)
 
 
 def _tree(
@@ -120,6 +121,7 @@ def private_ftrl(
         regulariser: lambda; see `best_regulariser`.
         generators: one for each run.
     """
+    check_number("regulariser", regulariser, "(0, 1e100]")
     T, d, scale = losses.n_rounds, losses.dimension, noise.scale(losses, mu)
     prefix, x = np.zeros(d), np.tile(ball.centre, (generators.n_replicates, 1))
     yield x

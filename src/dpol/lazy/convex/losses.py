@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
+from dpol.core.arguments import check_number, check_wholes
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.lazy.convex.ball import Ball
 
@@ -160,6 +161,8 @@ def drifting_losses(
         seed: root seed.
         replicate: number of the replicate; each has losses of its own.
     """
+    check_wholes(n_rounds=n_rounds, dimension=dimension)
+    lipschitz = check_number("lipschitz", lipschitz, "(0, 1e100]")
     key = ("convex losses", "linear", dimension, replicate)
     rng = np.random.default_rng(seed_sequence(seed, key))
     hidden = rng.standard_normal(dimension)

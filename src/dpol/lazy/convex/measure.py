@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpol.core.arguments import check_numbers
 from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.ball import Ball
@@ -158,6 +159,7 @@ def measure_for(
         beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
     """
+    check_numbers("(0, 1e100]", beta=beta, regulariser=regulariser)
     linear = RegularisedWeights(ball=ball, beta=beta, regulariser=regulariser)
     if isinstance(losses, LinearLosses):
         return linear

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from dpol.core.arguments import check_numbers
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.rejection import Accepted, Rows, first_accepted
 
@@ -55,6 +56,7 @@ def sample_truncated_gaussian(
     >>> draws.shape, bool((np.linalg.norm(draws, axis=1) <= 1).all())
     ((3, 2), True)
     """
+    check_numbers("(0, 1e100]", sigma=sigma, diameter=diameter)
     radius, centre = diameter / (2 * sigma), float(np.linalg.norm(mean)) / sigma
 
     def untruncated(_: Rows, coins: ReplicateGenerators) -> tuple[Floats, Accepted]:

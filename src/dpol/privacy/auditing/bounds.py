@@ -103,12 +103,13 @@ def audit_runs(
             counted on the other half.
         second: (m,) or (m, k) statistics of runs on the other input, independent of the first.
         parameter: `mu` or `epsilon`.
-        claimed: claim to audit.
+        claimed: claim to audit; inf claims nothing.
         confidence: confidence of the lower bound, in (0, 1).
         delta: delta of an epsilon claim, in [0, 1).
 
     Raises:
-        ValueError: a shape or range is wrong, a statistic is NaN, or there are fewer than 4 runs.
+        ValueError: a shape or range is wrong, a statistic is not finite, or there are fewer
+            than 4 runs.
 
     >>> rng = np.random.default_rng(1)
     >>> first, second = rng.normal(0, 1, 20_000), rng.normal(1, 1, 20_000)
@@ -118,6 +119,7 @@ def audit_runs(
     'violated'
     """
     first, second = _checked(first, second)
+    check_number("claimed", claimed, "[0, inf]")
     check_number("confidence", confidence, "(0, 1)")
     bound = partial(_bound, parameter=parameter, delta=delta)
     error = (1 - confidence) / 2
@@ -226,8 +228,8 @@ def _checked(*statistics: Floats) -> list[Floats]:
     for table in tables:
         if table.ndim != 2 or len(table) < 4 or not table.shape[1]:
             raise ValueError(f"at least 4 runs (n,) or (n, k) are needed, got {table.shape}")
-        if np.isnan(table).any():
-            raise ValueError("a statistic is not a number")
+        if not np.isfinite(table).all():
+            raise ValueError("statistics must be finite; clip those that are infinite")
     one, other = (table.shape[1] for table in tables)
     if one != other:
         raise ValueError(f"{one} statistics of one input, {other} of the other")
