@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import sys
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ import numpy as np
 
 import dpol
 from dpol.experts.learners.leader import LeaderBank
-from dpol.noise.noises import CAPACITY, ISOTROPIC
+from dpol.noise.event_streams import MECHANISMS, Release
+from dpol.noise.noises import CAPACITY, EVENT_STREAMS, ISOTROPIC
 
 
 def leader(scores: Any) -> Any:
@@ -269,7 +271,7 @@ class SoundSums(SoundForgetful):
         return t, noise * np.sqrt(self.releases(setup)), kept
 
     def releases(self, setup: Any) -> int:
-        return int(setup.n_rounds)
+        return int(setup.n_rounds * setup.stay)  # each sum moves by a whole stay
 
     def step(self, state: Any, observation: Any, generators: Any) -> Any:
         t, noise, kept = state
@@ -279,7 +281,8 @@ class SoundSums(SoundForgetful):
         return (t + 1, noise, kept), leader(kept + noise * draws)
 
     def guarantee(self, setup: Any) -> Any:
-        return setup.guarantee("noise on sums", setup.mu, lambda weeks: float(setup.mu * weeks))
+        week = setup.mu / setup.stay
+        return setup.guarantee("noise on sums", setup.mu, lambda weeks: float(week * weeks))
 
 
 class NoComposition(SoundSums):
@@ -299,6 +302,121 @@ class DrawnOnce(SoundSums):
             noise * generators.standard_normal(len(noise)) if t == 0 else observation.gains
         )
         return (t + 1, noise, kept), leader(kept)
+
+
+class OfSetup(SoundForgetful):
+    """Sound noise times a factor of the setup."""
+
+    def init(self, setup: Any) -> Any:
+        t, noise = super().init(setup)
+        return t, noise * self.factor(setup)
+
+
+class NoneInLongGames(OfSetup):
+    def factor(self, setup):
+        return float(setup.n_rounds < 24)
+
+
+class NoneForTwo(OfSetup):
+    def factor(self, setup):
+        return float(setup.n_experts > 2)
+
+
+class NoneAtAFewBeds(OfSetup):
+    def factor(self, setup):
+        return float(setup.largest_change < 0.12)
+
+
+class NoneAtAWideRange(OfSetup):
+    def factor(self, setup):
+        return float(setup.gain_range <= 1)
+
+
+class NoneOfCapacityNoise(OfSetup):
+    def factor(self, setup):
+        return float(not setup.by_capacity)
+
+
+class NoneWhereGiven(OfSetup):
+    def factor(self, setup):
+        return float(setup.changes is not None)
+
+
+class SmallAtMiddlingMu(OfSetup):
+    def factor(self, setup):
+        return 0.4 if 0.6 < setup.mu < 1.8 else 1.0
+
+
+class ByTheMeanChange(OfSetup):
+    def factor(self, setup):
+        return 1.0 if setup.changes is None else setup.changes.mean() / setup.largest_change
+
+
+class ByTheFirstRound(OfSetup):
+    def factor(self, setup):
+        return 1.0 if setup.changes is None else setup.changes[0].max() / setup.largest_change
+
+
+class StayOfTwoAtMost(OfSetup):
+    def factor(self, setup):
+        return (min(setup.stay, 2) / setup.stay) ** 0.5
+
+
+class StaysOfOneRound(SoundForgetful):
+    """Its record claims for several rounds what holds for one."""
+
+    def guarantee(self, setup: Any) -> Any:
+        week = float(setup.mu / np.sqrt(setup.stay))
+        return setup.guarantee("fresh noise", setup.mu, lambda weeks: week)
+
+
+class CarriedForFree(SoundForgetful):
+    def guarantee(self, setup: Any) -> Any:
+        record = super().guarantee(setup)
+        carried = record.carried and (record.carried[0], 0.3 * record.mu)
+        return dataclasses.replace(record, carried=carried)
+
+
+class NoneEveryFifthRound(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (t % 5 > 0)
+
+
+class NoneFromTheFourthOn(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (np.arange(len(noise)) < 3)
+
+
+class NoneFromRoundTwelve(SoundForgetful):
+    def scale(self, t, noise, gains):
+        return noise * (t < 12)
+
+
+class DrawsAgain(SoundForgetful):
+    """Draws from copies of its generators, so that all rounds have one noise."""
+
+    def step(self, state, observation, generators):
+        return super().step(state, observation, copy.deepcopy(generators))
+
+
+class Differences(OtherNoise):
+    """Follows the last change. A stay at one expert moves two changes, a moving person them all."""
+
+    def init(self, setup: Any) -> Any:
+        t, noise, kept = super().init(setup)
+        return t, np.sqrt(2 / setup.stay) * noise, kept
+
+    def noisy(self, t, gains, draws, scale, kept):
+        return gains - kept + draws, gains
+
+
+@dataclass(frozen=True)
+class Blind(SoundForgetful):
+    """Plays at random, so that its actions say nothing."""
+
+    def step(self, state: Any, observation: Any, generators: Any) -> Any:
+        scores = generators.uniforms(len(state[1]))
+        return state, leader(scores)
 
 
 @dataclass(frozen=True)
@@ -337,3 +455,37 @@ UPSIDE_DOWN = dataclasses.replace(
     ISOTROPIC, name="upside-down", scale=lambda stream, mu: 9 + mu * ISOTROPIC.scale(stream, 1.0)
 )
 NOT_CONSTANT = dataclasses.replace(CAPACITY, name="not-constant", constant=True, central=False)
+FORGETS_TWO = dataclasses.replace(
+    ISOTROPIC,
+    name="forgets-two",
+    scale=lambda stream, mu: ISOTROPIC.scale(stream, mu) / stream.count_sensitivity,
+)
+
+
+def mechanism(change: Any) -> Any:
+    """Return Laplace noise in every round, with changed noise (T, R, n) or none at all."""
+
+    def release(x: Any, capacity: Any, draws: Any, epsilon: float, stay: int) -> Release:
+        counts = change(x[:, None], draws[:, 0] * stay / epsilon)
+        return Release(counts=counts, spent=np.full_like(counts, epsilon / stay))
+
+    made = dataclasses.replace(MECHANISMS["laplace-uniform"], release=release)
+    return dataclasses.replace(EVENT_STREAMS[0], origin="other", mechanism=made)
+
+
+def when_equal(x: Any, noise: Any) -> Any:
+    """Repeat a release while the raw count stays."""
+    same = np.append(np.zeros_like(x[:1], dtype=bool), x[1:] == x[:-1], axis=0)
+    rounds = np.maximum.accumulate(np.where(same, 0, np.arange(len(x))[:, None, None]), axis=0)
+    return np.take_along_axis(x + noise, np.broadcast_to(rounds, noise.shape), axis=0)
+
+
+SOUND_MECHANISM = mechanism(lambda x, noise: x + noise)
+NONE_FROM_ROUND_TWO = mechanism(lambda x, noise: x + noise * (np.arange(len(x)) < 1)[:, None, None])
+NONE_IN_THE_LAST_ROUND = mechanism(lambda x, noise: x + np.append(noise[:-1], 0 * noise[-1:], 0))
+BY_THE_COUNT = mechanism(lambda x, noise: x + noise / (1 + x))
+NOISE_DRAWN_ONCE = mechanism(lambda x, noise: x + noise[:1])
+NOISE_OF_THE_FIRST_HOLDER = mechanism(lambda x, noise: x + noise[..., :1])
+WHEN_EQUAL = mechanism(when_equal)
+NOTHING_TO_SEE = mechanism(lambda x, noise: 0 * x + noise)
+NO_NUMBERS = mechanism(lambda x, noise: x + np.nan * noise)

@@ -154,6 +154,18 @@ def test_a_stay_is_kept_in_the_file_and_refused_where_it_means_nothing(stream, t
         dataclasses.replace(stream, capacity=None, given_sensitivity=np.ones(T), stay=2)
 
 
+@pytest.mark.parametrize("name", NOISES)
+def test_a_stay_longer_than_the_game_is_the_game(stream, name):
+    long, whole = (
+        privatize(staying(stream, stay), name, 1.0, seed=1, replicates=2) for stay in (148, T)
+    )
+    assert staying(stream, 148).stay == long.stay == T
+    assert (long.gains == whole.gains).all()
+    assert long.guarantee == whole.guarantee
+    if NOISES[name].needs_capacities:  # the others have more noise than mu asks for
+        assert long.guarantee.mu == pytest.approx(1.0, rel=2e-2)
+
+
 @pytest.mark.parametrize("algorithm", CENTRAL, ids=repr)
 def test_without_noise_the_record_says_so_for_every_stay(stream, algorithm):
     for stay in STAYS:

@@ -30,11 +30,14 @@ class Verdict:
 
     Args:
         check: title of the check.
-        counterexample: what fails, with the remedy; empty if the check holds.
+        counterexample: what fails, with the remedy; empty if nothing fails.
+        found: the verdict in words, if nothing fails: `holds`, perhaps with what an audit proved,
+            or why it cannot tell.
     """
 
     check: str
     counterexample: str = ""
+    found: str = "holds"
 
     @property
     def holds(self) -> bool:
@@ -57,10 +60,12 @@ def check(name: str, *, seed: int = algorithms.SEED) -> tuple[Verdict, ...]:
     >>> all(verdict.holds for verdict in check("isotropic"))
     True
     """
-    return tuple(Verdict(title, counterexample(run)) for title, run in checks_of(name, seed))
+    return tuple(verdict(title, run) for title, run in checks_of(name, seed))
 
 
-def checks_of(name: str, seed: int = algorithms.SEED) -> Iterator[tuple[str, Callable[[], object]]]:
+def checks_of(
+    name: str, seed: int = algorithms.SEED
+) -> Iterator[tuple[str, Callable[[], str | None]]]:
     """Yield the checks of a named object, each with a call that runs it."""
     check_whole("seed", seed, 0)
     check_kind("name", name, str, "such as 'rw-ftpl' or 'package.module:Class'")
@@ -68,7 +73,7 @@ def checks_of(name: str, seed: int = algorithms.SEED) -> Iterator[tuple[str, Cal
     name = name if named is not None else _known(name)
     if isinstance(named, Noise) or name in NOISES or name in registered(NOISE_GROUP):
         noise = find_noise(name)
-        yield from ((title, partial(run, noise)) for title, run in noises.CHECKS.items())
+        yield from ((title, partial(run, noise)) for title, run in noises.checks_of(noise, seed))
     else:
         members = make_members(name)
         for title, run in algorithms.checks_of(members[0].algorithm).items():
@@ -97,20 +102,23 @@ def _known(name: str) -> str:
     return name if name in same else same[0]
 
 
-def _each(run: algorithms.Check, members: tuple[Member, ...], seed: int) -> None:
+def _each(run: algorithms.Check, members: tuple[Member, ...], seed: int) -> str:
+    found = {}
     for member in members:
         try:
-            run(member, seed)
+            found[member.label] = run(member, seed) or "holds"
         except CheckError as broken:
             raise CheckError(f"{member.label}: {broken}" if len(members) > 1 else broken) from None
+    if len({*found.values()}) == 1:
+        return found[members[0].label]
+    return "; ".join(f"{label}: {words}" for label, words in found.items())
 
 
-def counterexample(run: Callable[[], object]) -> str:
-    """Run a check of `checks_of` and return its counterexample; empty if there is none."""
+def verdict(title: str, run: Callable[[], str | None]) -> Verdict:
+    """Run a check of `checks_of` and return its verdict."""
     try:
-        run()
+        return Verdict(title, found=run() or "holds")
     except CheckError as broken:
-        return str(broken)
+        return Verdict(title, str(broken))
     except Exception as error:  # any error of foreign code is a counterexample
-        return in_one_line(error)
-    return ""
+        return Verdict(title, in_one_line(error))

@@ -8,18 +8,23 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.algorithms import EXPERTS, ROUNDS, stream_of
-from dpol.core.errors import DataError
+from dpol.checks.algorithms import EXPERTS, ROUNDS
+from dpol.checks.audits import MILLIONTH, Play, audit, generator_of
+from dpol.checks.settings import Setting, drawn_settings, fixed_settings, in_words, stream_of
+from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
 from dpol.noise import Noise, privatize
+from dpol.noise.noisy_gains import released
+from dpol.privacy.guarantee import Guarantee
 
 _LEVELS = 0.25, 0.5, 2.0
-_ROUNDING = 1 + 1e-9
+_GAMES = 60, 300, 1500
 
 
 def _streams(noise: Noise) -> Iterator[GainStream]:
@@ -73,25 +78,59 @@ def less_mu_is_more_noise(noise: Noise) -> None:
             )
 
 
-def record_keeps_the_level(noise: Noise) -> None:
-    """Check that noisy gains are protected at the level asked for or better, as recorded."""
-    for stream in _streams(noise):
-        for mu in _LEVELS:
-            try:
-                record = privatize(stream, noise.name, mu, seed=1, replicates=1).guarantee
-            except DataError as error:
-                raise CheckError(f"it cannot add noise to a stream: {error}") from None
-            if not 0 < record.mu <= mu * _ROUNDING:
-                raise CheckError(
-                    f"its noise gives mu = {record.mu:.3g}, above the requested {mu:g}; make its"
-                    " scale larger"
-                )
+def _audited(noise: Noise) -> Play:
+    """Return the audited releases of a noise."""
+
+    def releases(
+        setting: Setting, stream: GainStream, count: int, seed: int, quiet: bool
+    ) -> tuple[Floats, Guarantee]:
+        mechanism = noise.mechanism if quiet else None
+        few = count if mechanism is None else 1
+        made = privatize(stream, noise.name, setting.mu, seed=seed, replicates=few)
+        gains = made.gains
+        if mechanism:
+            generators = ReplicateGenerators((generator_of(setting, seed, quiet),) * count)
+            gains = released(stream, mechanism, setting.mu, generators)[1].transpose(1, 0, 2)
+        elif quiet:
+            gains = stream.gains + MILLIONTH * (gains - stream.gains)
+        if gains.shape != (count, *stream.gains.shape) or not np.isfinite(gains).all():
+            raise CheckError("its releases are not all finite, or not of the shape (T, R, n)")
+        return gains, made.guarantee
+
+    return releases
 
 
-CHECKS: Mapping[str, Callable[[Noise], None]] = {
+def releases_do_not_refute_the_record(noise: Noise, seed: int = 1) -> str:
+    """Check that the releases of a noise prove no more about a person than its record.
+
+    The record must keep the level, too. A sound noise is refused with probability 1e-6.
+    `dpol.checks.audits` says what an audit cannot see.
+    """
+    given = "" if noise.needs_capacities else noise.name
+    few = [*fixed_settings(noise.name, stays=True)][::-3]
+    drawn = drawn_settings(seed, [noise.name], stays=True, given=given, last=0)
+    return audit(
+        _audited(noise),
+        [*few, *drawn],
+        few,
+        seed=seed,
+        games=_GAMES,
+        outputs="its releases",
+        refuse_unseen=noise.origin == "other",
+    )
+
+
+CHECKS: Mapping[str, Callable[[Noise], str | None]] = {
     "the scale is positive": scale_is_positive,
     "the scale does not depend on gains": scale_is_public,
     "a smaller mu means more noise": less_mu_is_more_noise,
-    "the record keeps the level": record_keeps_the_level,
 }
 """Checks of noises, by printed title."""
+
+
+def checks_of(noise: Noise, seed: int) -> Iterator[tuple[str, Callable[[Noise], str | None]]]:
+    """Yield the checks for a noise; the seed is that of its audit."""
+    yield from CHECKS.items()
+    words = in_words([noise.name], stays=True, given=not noise.needs_capacities)
+    audited = partial(releases_do_not_refute_the_record, seed=seed)
+    yield f"releases do not refute the record {words}", audited

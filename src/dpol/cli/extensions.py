@@ -61,7 +61,7 @@ def _check(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     rows = [{**asdict(each), "holds": each.holds} for each in verdicts]
-    lines = [f"{verdict.check}: {verdict.counterexample or 'holds'}" for verdict in verdicts]
+    lines = [f"{verdict.check}: {verdict.counterexample or verdict.found}" for verdict in verdicts]
     answer(options, lines, {"name": options.name, "seed": options.seed, "checks": rows})
     top = module.partition(".")[0]
     if named and not is_installed(top):

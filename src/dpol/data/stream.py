@@ -91,7 +91,7 @@ class GainStream:
         provenance: where the data came from.
         given_sensitivity: (T,) positive L2 sensitivity of each round's gains, in place of
             `capacity`.
-        stay: number of consecutive rounds in which one person may be counted.
+        stay: number of consecutive rounds in which one person may be counted; T if it is larger.
 
     Raises:
         DataError: a shape, order or value breaks a rule above.
@@ -130,6 +130,7 @@ class GainStream:
             raise DataError(f"stream {self.label}: {problem}")
         for name in ("gain_range", "count_sensitivity"):  # may be of less precision
             object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "stay", min(self.stay, self.n_rounds))
 
     def __repr__(self) -> str:
         size = f"{self.n_rounds} rounds x {self.n_experts} experts"

@@ -195,7 +195,7 @@ def privatize(
     if mechanism is None or mu == math.inf:
         initial, gains = _draw(stream.gains, fresh, kept, seeds.local_noise())
     else:
-        initial, gains = _released(stream, mechanism, mu, seeds.local_noise())
+        initial, gains = released(stream, mechanism, mu, seeds.local_noise())
     return NoisyGains(
         initial=_frozen(initial),
         gains=_frozen(gains).transpose(1, 0, 2),
@@ -253,7 +253,7 @@ def _draw(
     return initial, gains
 
 
-def _released(
+def released(
     stream: GainStream, mechanism: Mechanism, mu: float, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
     """Draw the (T, R, n) releases of a mechanism, as gains; no initial noise, (R, n)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import scipy
 
-from dpol.core.arguments import check_number, check_wholes
+from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.privacy.chains import chain_norm, deviation_of_mean
 from dpol.privacy.gaussian_dp import epsilon_of_delta
 from dpol.privacy.noise_laws import GAUSSIAN, LAWS, Promise

@@ -49,7 +49,7 @@ def play_memories(point: MemoryPoint, inputs: Inputs) -> pd.DataFrame:
                 replicates=replicates,
                 memory_mb=inputs.memory_mb,
             ).played
-            facts = {"stream": stream.label, **_facts(played, staying)}
+            facts = {"stream": stream.label, **_facts(played, staying, point.weeks)}
             runs = {"replicate": replicates, "total_gain": played.totals}
             frames.append(pd.DataFrame({**facts, **runs}))
     return pd.concat(frames, ignore_index=True)
@@ -64,14 +64,14 @@ def stream_of_stays(stream: GainStream, weeks: int) -> GainStream:
     return replace(stream, stay=weeks, label=f"{stream.label}, stays of {weeks}")
 
 
-def _facts(played: Played, stream: GainStream) -> dict[str, Any]:
+def _facts(played: Played, stream: GainStream, weeks: int) -> dict[str, Any]:
     noise, mu = find_noise(played.noise), played.guarantee.mu
     memory = memory_of(noise, stream, played.mu, "designed")
     b = memory.b if isinstance(memory, Chains) else np.zeros(1)
     return {
         "n_experts": stream.n_experts,
         "n_rounds": stream.n_rounds,
-        "weeks": stream.stay,
+        "weeks": weeks,
         "unmeasured_share": unmeasured_of(stream)["share"],
         "algorithm": played.label,
         "noise": played.noise,

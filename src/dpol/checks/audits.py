@@ -1,0 +1,233 @@
+"""Audits of what leaves an algorithm or a noise, in several settings.
+
+Games with a person at either of two experts prove a lower bound on the privacy parameter; above the
+claim of the record, it refutes the record. Few games of every setting rank the settings, more games
+rank the best of these again, and many fresh games of the last few count.
+
+What an audit of this size cannot see:
+
+- a fault that needs two rare conditions at once, such as no noise in round 17 of games of 5
+  experts: a setting or two have it, and their person must be in that round
+- a fault outside the drawn settings: from round 41 on, at a seventh expert, at capacities above 50
+- a fault in few games, such as no noise in one of twenty
+- noise that is a little too small: `noisy-max` with 0.85 of its noise, `limited-updates` with half.
+  Choices show less than releases, and the worst choice, last and alone, may not show a person at
+  all
+- records of 8 rounds that are those of 4: a person in 8 rounds shows 1.4 times as much as claimed,
+  but choices show only 0.8 of what releases would
+- raw gains in digits that nobody reads, such as the last ones of a noisy release
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+
+from dpol.checks import CheckError
+from dpol.checks.settings import Setting
+from dpol.core.randomness import Floats, seed_sequence
+from dpol.core.rounding import AtLeast
+from dpol.data.stream import GainStream
+from dpol.privacy.auditing.bounds import (
+    AuditResult,
+    audit_runs,
+    selection_half,
+    with_fitted_direction,
+)
+from dpol.privacy.guarantee import Guarantee
+
+ERROR = 1e-6
+"""Largest probability that a statistical check refuses a sound algorithm or noise."""
+MILLIONTH = 1e-6
+"""The noise of a quiet game, in shares of the right noise."""
+Play = Callable[[Setting, GainStream, int, int, bool], tuple[Floats, Guarantee]]
+"""Maps a setting, one of its streams, R, a seed, and whether the game is quiet, to outputs
+(R, T, n) and to the record of the right noise."""
+# Settings that are ranked again, and whose games count, of those with small and with large claims.
+_KEPT, _LAST = 6, 2
+# Outputs that count besides combinations, and quantiles at which a number is an event.
+_COLUMNS, _QUANTILES = 8, (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
+_ROUNDING = 1 + 1e-9
+
+
+def audit(
+    play: Play,
+    settings: Sequence[Setting],
+    few: Sequence[Setting],
+    *,
+    seed: int,
+    games: tuple[int, int, int],
+    outputs: str,
+    refuse_unseen: bool = False,
+) -> str:
+    """Audit records, and return the verdict; a sound record is refuted with probability `ERROR`.
+
+    The error is divided equally among the settings whose games count. The verdict is `cannot tell`
+    if quiet games do not refute their record.
+
+    Args:
+        play: plays the games.
+        settings: the settings.
+        few: settings of the quiet games.
+        seed: root seed.
+        games: numbers of games, on each stream: of all settings, of the best of these, and those
+            that count.
+        outputs: the outputs in words.
+        refuse_unseen: whether to refuse what the audit cannot tell.
+
+    Raises:
+        CheckError: the games refute a record, or its mu is above that of the setting.
+    """
+    setting, worst = _worst(play, settings, seed, games)
+    proved = f"{worst.parameter} >= {AtLeast(worst.lower_bound)}"
+    if worst.verdict == "violated":
+        raise CheckError(
+            f"{setting}, {outputs} prove {proved}, but its record claims {worst.claimed:.3g}; noise"
+            " is missing or too small"
+        )
+    first, more, _ = games  # without noise, few games tell
+    _, quiet = _worst(play, few, seed, (first, first, more), quiet=True)
+    proved = f"proves {proved} of {worst.claimed:.3g}"
+    if quiet.verdict == "violated":
+        return f"holds, {proved}; would refute a millionth of the noise"
+    unseen = f"with a millionth of the noise, {outputs} do not refute the record either"
+    if refuse_unseen:
+        raise CheckError(f"it cannot be audited: {unseen}; leave it out")
+    return f"cannot tell: {unseen} ({proved})"
+
+
+def _worst(
+    play: Play,
+    settings: Sequence[Setting],
+    seed: int,
+    games: tuple[int, int, int],
+    *,
+    quiet: bool = False,
+) -> tuple[Setting, AuditResult]:
+    """Return the setting that proves most of its claim, and its audit.
+
+    Noise that is too small shows best at a large claim, noise that is used again at a small one.
+    """
+    first, more, most = games
+    played = [_played(play, each, first, seed, quiet) for each in settings]
+    for each in played:
+        if each.record.mu > each.setting.mu * _ROUNDING:
+            raise CheckError(
+                f"{each.setting}, its record claims mu = {each.record.mu:.3g}, above the requested"
+                f" {each.setting.mu:.3g}; make its noise larger"
+            )
+    counted = []
+    for low, high in ((0.0, 1.0), (1.0, math.inf)):
+        best = _best([each for each in played if low <= each.claim < high], _KEPT)
+        again = [_played(play, each.setting, more, seed, quiet) for each in best]
+        counted += [each.setting for each in _best(again, _LAST)]
+    error = ERROR / len(counted)
+    found = [(each, _played(play, each, most, seed, quiet).bounded(error)) for each in counted]
+    return max(found, key=lambda pair: pair[1].lower_bound / max(pair[1].claimed, 1e-9))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Played:
+    """Games of a setting.
+
+    Args:
+        setting: the setting.
+        record: their record.
+        both: (R, d) outputs with the person at either expert, and their changes between rounds.
+        combined: (R, 3) combinations of the differences between the two experts: the best one by
+            `with_fitted_direction`, the sum over the rounds of the person and the rounds after,
+            and the sum from the person's first round on.
+    """
+
+    setting: Setting
+    record: Guarantee
+    both: list[Floats]
+    combined: list[Floats]
+
+    @property
+    def claim(self) -> float:
+        """The claim of the record for the person."""
+        return self.setting.claim(self.record)
+
+    def score(self) -> float:
+        """Return by how many deviations the likeliest event exceeds the claim: a guess."""
+        fresh = [each[len(each) // 2 :] for each in self.combined]
+        return max(float(self.excess(*each).max()) for each in (fresh, self.both))
+
+    def excess(self, first: Floats, second: Floats) -> Floats:
+        """Return, for each column of (R, d) outputs, the largest z-score of its events."""
+        levels = np.quantile(np.concatenate([first, second]), _QUANTILES, axis=0)
+        counts = [(outputs > levels[:, None]).sum(axis=1) for outputs in (first, second)]
+        one, other = ((count + 0.5) / (len(first) + 1) for count in counts)
+        wrong = np.stack([one, other, 1 - one, 1 - other])
+        right = wrong[[1, 0, 3, 2]]
+        if self.record.epsilon_delta:
+            slope = np.exp(min(self.claim, 100.0))
+            most = slope * wrong + self.record.epsilon_delta[1]
+        else:
+            quantile = scipy.special.ndtri(wrong)
+            most = scipy.special.ndtr(quantile + self.claim)
+            slope = np.exp(-self.claim * (quantile + self.claim / 2))
+        variance = (right * (1 - right) + slope**2 * wrong * (1 - wrong)) / len(first)
+        return np.asarray(((right - most) / np.sqrt(variance)).max(axis=(0, 1)))
+
+    def bounded(self, error: float) -> AuditResult:
+        """Audit the claim by the combinations, and the outputs that seem to exceed it most."""
+        likeliest = np.argsort(self.excess(*map(selection_half, self.both)))[-_COLUMNS:]
+        columns = zip(self.combined, (each[:, likeliest] for each in self.both), strict=True)
+        epsilon, delta = self.record.epsilon_delta or (None, 0.0)
+        return audit_runs(
+            *map(np.hstack, columns),
+            parameter="mu" if epsilon is None else "epsilon",
+            claimed=self.claim,
+            confidence=1 - error,
+            delta=delta,
+        )
+
+
+def _played(play: Play, setting: Setting, count: int, seed: int, quiet: bool) -> _Played:
+    seeds = map(int, seed_sequence(seed, ("audit", count)).generate_state(2))
+    games = zip(setting.streams(), seeds, strict=True)
+    made = [play(setting, stream, count, own, quiet) for stream, own in games]
+    one, other = setting.experts
+    apart = [outputs[..., one] - outputs[..., other] for outputs, _ in made]
+    rounds = np.arange(setting.stream.n_rounds)
+    near = np.isin(rounds, setting.rounds) | np.isin(rounds - 1, setting.rounds)
+    sums = np.transpose([near, rounds >= setting.rounds[0]]).astype(float)
+    fitted = zip(with_fitted_direction(*apart), apart, strict=True)
+    pairs = [(outputs, np.diff(outputs, axis=1)) for outputs, _ in made]
+    return _Played(
+        setting=setting,
+        record=made[0][1],
+        both=[np.hstack([each.reshape(count, -1) for each in pair]) for pair in pairs],
+        combined=[np.hstack([best, each @ sums]) for best, each in fitted],
+    )
+
+
+def _best(played: Sequence[_Played], kept: int) -> list[_Played]:
+    scores = [each.score() for each in played]
+    return [played[i] for i in np.argsort(scores)[-kept:]]
+
+
+class _Quiet(np.random.Generator):
+    """Draws a millionth of normal and Laplace noise."""
+
+    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
+        draws = super().standard_normal(*args, **kwargs)
+        draws *= MILLIONTH
+        return draws
+
+    def laplace(self, *args: Any, **kwargs: Any) -> Any:
+        return MILLIONTH * super().laplace(*args, **kwargs)
+
+
+def generator_of(setting: Setting, seed: int, quiet: bool) -> np.random.Generator:
+    """Return a generator for games of a setting."""
+    key = (setting.stream.label, setting.mu, setting.noise)
+    bits = np.random.PCG64(seed_sequence(seed, key))
+    return _Quiet(bits) if quiet else np.random.Generator(bits)
