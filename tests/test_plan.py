@@ -17,7 +17,7 @@ import verify
 import yaml
 
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.files import sha256
+from dpol.core.files import sha256, write_text
 from dpol.plan import Plan, inputs_of, make_plan
 from dpol.reruns.code_hashes import parts_of_job
 from dpol.reruns.job import job_log
@@ -185,7 +185,7 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     names = [f"{number:02}.csv" for number in range(11)]
     with job_log("results/a/logs/x.log", outputs=[f"results/a/{name}" for name in names]):
         for name in names:
-            Path("results/a", name).write_text("1")
+            write_text(Path("results/a", name), "1")
     plan(run="a").begin(Path("asked"), runs_jobs=False)
     told = "results/a: changed since the jobs wrote them: {}; move or delete these files, and run"
     for some, said in (

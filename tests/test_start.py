@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -68,13 +69,18 @@ def test_a_cache_that_cannot_be_written_moves_to_the_working_folder(
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     main(["run", "shelters"])
     assert "XDG_CACHE_HOME" not in os.environ
+    shutil.rmtree(tmp_path / "home")
     (tmp_path / "home").touch()
+    main(["run", "shelters"])
+    assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / ".snakemake/cache")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/proc/none/home")  # which root may write, but nobody make
     main(["run", "shelters"])
     assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / ".snakemake/cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
     main(["run", "shelters"])
     assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / "mine")
-    assert len(started) == 3
+    assert len(started) == 4
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ The rules of the workflow read a `Plan` and decide nothing themselves.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -237,6 +237,24 @@ class Plan:
             *(f"a missing file: {it}" for it in gone),
             *reasons_to_rerun(note, asked, self._noted),
         ]
+
+    def refuse_gaps(self, asks: Mapping[str, Mapping[str, str]], runs: Collection[str]) -> None:
+        """Check that all jobs that must run will run.
+
+        Args:
+            asks: what the plan asks of each job, by its log.
+            runs: the logs of the jobs that will run.
+
+        Raises:
+            DataError: some will not.
+        """
+        others = (log for log in asks if log not in runs)
+        if left := [log for log in others if self.reasons_to_rerun(log, asks[log]) != []]:
+            names = [it.removeprefix(f"{self.folder}/logs/").removesuffix(".log") for it in left]
+            raise DataError(
+                f"{self.folder}: a flag of Snakemake leaves out jobs that must run:"
+                f" {', '.join(names[:9])}; the same command without it goes on"
+            )
 
 
 def make_plan(

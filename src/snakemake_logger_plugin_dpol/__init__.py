@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,8 @@ class LogHandler(LogHandlerBase):
         """Rules, logs and exceptions of the failed jobs."""
         self._errors: list[str] = []
         self._made: list[str] = []
+        self._last_lines: Callable[[], list[str]] = list
+        """The last lines of a run; Snakemake asks for them only if a job ran."""
         self._fifths = 0
         self._is_closed = False
         self._shown = self.common_settings.dryrun or not self.common_settings.quiet
@@ -118,6 +120,8 @@ class LogHandler(LogHandlerBase):
             self._say(record.getMessage())
         elif "expected_seconds" in facts:  # from dpol's rules
             self._expected |= facts["expected_seconds"]
+        elif "last_lines" in facts:  # too
+            self._last_lines = facts["last_lines"]
         elif "rerun" in facts:  # too
             if self._shown:
                 self._say(record.getMessage())
@@ -139,7 +143,7 @@ class LogHandler(LogHandlerBase):
             if self._progress:
                 self._say(f"Time: {in_words(time.time() - self._progress.began)}")
         elif self._shown and not self._progress and self._before:
-            self._say("\n".join(self._before))
+            self._say("\n".join([*self._before, *self._last_lines()]))
 
     def _plan(self, totals: Mapping[str, int], now: float) -> None:
         from dpol.core.words import counted  # late, because Snakemake imports every plugin

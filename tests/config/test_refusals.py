@@ -55,9 +55,11 @@ privacy.levels.high = False: must be a number
 dataset.source.endpoints[0].kind = 'socrat': must be 'socrata' or 'file'; did you mean socrata?
 dataset.source.endpoints[0].url = 'ftp://data.example/x.csv': must be an address that begins with http:// or https://
 dataset.source.file = 'data/../../t.csv.gz': must be a path below the working folder, like data/raw/table.csv.gz
+dataset.source.file = 'data/{x.csv.gz': must have no braces; rename the file
 """),
     (FROM_FILE, """
 dataset.source.simulated = 'perhaps': must be true or false
+dataset.source.file = 'table}.csv': must have no braces; rename the file
 """),
     (STUDIED, "batching.mus[0] = True: must be a number"),
     (GAINS, """

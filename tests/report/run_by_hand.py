@@ -17,6 +17,7 @@ from dpol.core.files import sha256, write_json, write_text
 from dpol.core.schemas import Schema, write_frame
 from dpol.data.panel import IDLE
 from dpol.report.crate import WORKFLOW, build_crate
+from dpol.report.door import RunFiles
 from dpol.report.page import build_page
 from dpol.report.provenance import Params, Provenance
 from dpol.report.record import CONFIG, CRATE
@@ -231,7 +232,12 @@ def write_run(folder: Path) -> None:
 
 
 def page(folder: Path, *studies: str, **changes: Any) -> str:
-    return build_page(folder, config(*studies, **changes), PROVENANCE)
+    return build_page(files_of(folder), config(*studies, **changes), PROVENANCE)
+
+
+def files_of(folder: Path) -> RunFiles:
+    """Return all files of a run as if its jobs had just written them."""
+    return RunFiles(folder=folder, files=checksums(folder, folder.rglob("*.*")))
 
 
 def write_files(

@@ -26,7 +26,16 @@ from dpol.studies.games import summary as summaries
 from dpol.studies.games.scores import Played
 from game_tables import joined, suite_of
 from in_process import command
-from report.run_by_hand import CLEANING, PARAMS, PROVENANCE, audits, claims, config, write_files
+from report.run_by_hand import (
+    CLEANING,
+    PARAMS,
+    PROVENANCE,
+    audits,
+    claims,
+    config,
+    note_sums,
+    write_files,
+)
 from runs_by_hand import played as played_by_hand
 from streams_by_hand import given_stream, stream
 
@@ -302,6 +311,7 @@ def damage(folder: Path, what: str) -> None:
         before = sha256(summary)
         write_frame(pd.read_parquet(summary).drop(columns="mean_gain"), summary)
         crate.write_text(crate.read_text().replace(before, sha256(summary)))
+        note_sums(folder, [summary, crate])  # as another version may have
     else:
         (folder / what).write_text("{")
 
@@ -310,17 +320,18 @@ def test_the_command_warns_of_a_file_that_is_not_of_the_run_and_does_not_read_it
     base: Path, tmp_path: Path
 ) -> None:
     new = write(tmp_path / "new")
+    write_frame(claims(), new / "claims.parquet")
+    code, out, error = command("compare", base, new)
+    told = f"warning: {new} was changed after the run: {{}}; see dpol verify {new}\n"
+    assert (code, error) == (0, told.format("claims.parquet (new)"))
+    assert out.endswith("Verdicts\n  no difference\n")
     summary = new / "summary.parquet"
     frame = pd.read_parquet(summary)
     write_frame(frame.assign(mean_gain=frame["mean_gain"] + 1), summary)
-    write_frame(claims(), new / "claims.parquet")
     code, out, error = command("compare", base, new)
-    assert (code, "higher" in out) == (0, True)
-    assert error == (
-        f"warning: {new} was changed after the run: summary.parquet (changed), claims.parquet"
-        f" (new); see dpol verify {new}\n"
-    )
-    assert out.endswith("Verdicts\n  no difference\n")
+    assert (code, out) == (1, "")
+    refused = f"error: {summary} is not as a job of this run wrote it; delete it and run snakemake"
+    assert refused in error
 
 
 @pytest.mark.filterwarnings("ignore:.* was changed after the run")
@@ -332,7 +343,7 @@ def test_the_command_warns_of_a_file_that_is_not_of_the_run_and_does_not_read_it
         ("another schema", "summary.parquet: lacks column mean_gain; delete it and run snakemake"),
         (CRATE, "ro-crate-metadata.json cannot be read.*delete it and run snakemake again"),
         (CONFIG, "config.yaml cannot be read.*delete it and run snakemake again"),
-        ("claims.parquet", "claims.parquet cannot be read.*delete it and run snakemake again"),
+        ("claims.parquet", "claims.parquet is not as a job of this run wrote it; delete it and"),
     ],
 )
 def test_runs_that_cannot_be_compared_are_refused(tmp_path: Path, what: str, message: str) -> None:

@@ -28,7 +28,7 @@ def crated(folder: Path, tmp_path: Path) -> Path:
 
 
 def write(folder: Path, **changes: Any) -> dict[str, Any]:
-    names = ["report/index.html", "summary", ODD]
+    names = ["report/index.html", "summary", "data/cleaning.json", ODD]
     return write_files(folder, config(**changes), PROVENANCE, names)
 
 
@@ -40,7 +40,8 @@ def test_the_crate_names_inputs_code_and_outputs(crated: Path) -> None:
         "2001-09-09T01:47:00+00:00",
     )
     assert {file["@id"] for file in run["result"]} == {
-        *("report/index.html", "summary.parquet", "tables/half%20%26%20half%20%231.csv"),
+        *("report/index.html", "summary.parquet", "data/cleaning.json"),
+        "tables/half%20%26%20half%20%231.csv",
     }
     assert data["sha256"] == CLEANING["provenance"]["sha256"]
     assert data["url"] == "https://example.org/t.csv"

@@ -14,7 +14,7 @@ import pytest
 
 from dpol.core.errors import DpolError
 from dpol.report.page import build_page
-from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, page
+from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, files_of, page
 
 CHAPTERS = {
     "answer": ["privacy-utility"],
@@ -175,7 +175,7 @@ def test_the_page_has_the_provenance(folder: Path, whole: str) -> None:
     cited = text[text.index("@software{dpol-hand,") :]
     for part in ("version = {0.1.0}", f"commit 0123abc; data with SHA-256 {'ab' * 32}; seed 7"):
         assert part in cited
-    text = build_page(folder, config(), replace(PROVENANCE, commit=None))
+    text = build_page(files_of(folder), config(), replace(PROVENANCE, commit=None))
     assert "commit when" not in text
     assert "commit unknown; data" in text
 

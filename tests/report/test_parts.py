@@ -11,12 +11,13 @@ from dpol.report.provenance import commit_of, provenance_of
 from dpol.reruns.notes import Note
 from pipeline import run as run_program
 from pipeline import succeed
-from report.run_by_hand import CLEANING, PROVENANCE, config
+from report.run_by_hand import CLEANING, PROVENANCE, config, files_of
 
 
 def test_the_data_have_what_to_check_in_the_table(tmp_path: Path) -> None:
     write_json(tmp_path / "data/cleaning.json", CLEANING)
-    part = data_part(tmp_path, config().dataset, CLEANING["provenance"], period="week")
+    files = files_of(tmp_path)
+    part = data_part(files, config().dataset, CLEANING["provenance"], period="week")
     assert part.intro.startswith("4,000 rows read, 12 of them outside the chosen groups")
     best = "weeks in which nobody measured the best number"
     assert (best, "nm: 13 of 148 (9% of the possible gain)") in part.facts

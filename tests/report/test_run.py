@@ -51,6 +51,7 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
     shutil.copytree(folder, run)
     (run / "tables/answer.csv").write_text("question,stream,best_fixed,mean_gain\nnow,,,1\n")
     record(run)
+    assert dpol.open_run(run).table("answer")["mean_gain"].tolist() == [1]
     for old, new in (
         (GAME, GAME.replace("local", "mine")),
         ("streams/nm.parquet", "streams/mn.parquet"),
@@ -71,7 +72,12 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
     ):
         assert text in told
     assert list(read.tables) == ["answer", "table-2", "summary"]
-    assert read.table("answer")["mean_gain"].tolist() == [2]
+    with pytest.raises(
+        dpol.DataError, match=r"tables/answer.csv is not as a job of this run wrote"
+    ):
+        read.table("answer")
+    with pytest.raises(dpol.DataError, match=r"table-2.csv is missing; run snakemake again"):
+        read.table("table-2")
     with pytest.raises(dpol.DataError, match="no stream mn; known: nm"):
         read.stream("mn")
     with pytest.raises(dpol.DataError, match="no table questions; known: "):

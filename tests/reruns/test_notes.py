@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -14,12 +15,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from dpol.core.errors import DataError, OutputError
-from dpol.core.files import sha256
+from dpol.core.errors import DataError
+from dpol.core.files import sha256, write_text
 from dpol.core.logs import error_in
 from dpol.reruns.code_hashes import code_of_job
 from dpol.reruns.job import job_log
-from dpol.reruns.lock import hold
 from dpol.reruns.notes import (
     asked,
     changed_files,
@@ -50,8 +50,7 @@ def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write(file: Path, text: str) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+    write_text(file, text)
     return file
 
 
@@ -94,6 +93,12 @@ def test_the_values_of_params_are_told_in_one_way() -> None:
     assert asked({"a": {"x": 1, "y": {}}}) == {"a.x": "1", "a.y": "{}"}
     assert asked({"a": {"b.c": 1}}) == {'a."b.c"': "1"} != asked({"a": {"b": {"c": 1}}})
     assert asked({"a": [{"x": 1, "y": 2}]}) != asked({"a": [{"y": 2, "x": 1}]}), "the order counts"
+    assert asked({"contents": {"a/t.csv": "1"}, "file": "a/t.csv"}) == {
+        'contents."t.csv"': '["1"]',
+        "file": '"t.csv"',
+    }
+    both = [{"contents": {"a/t.csv": one, "b/t.csv": two}} for one, two in ("11", "12", "21")]
+    assert len({str(asked(it)) for it in both}) == 3
     assert asked({"a": (1, 2)}) == asked({"a": [1, 2]}) != asked({"a": [2, 1]})
     with pytest.raises(Exception, match="serialize"):
         asked({"a": object()})  # its text would hold an address
@@ -179,7 +184,7 @@ def test_a_page_needs_every_job_as_asked_and_every_file_as_written() -> None:
 def test_a_job_fails_where_what_it_reads_changed_while_it_ran(file: Path, texts: str) -> None:
     params = PARAMS | {"contents": {"t.csv": sha256(write(Path("t.csv"), "1"))}}
     with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], params):
-        [write(file, text) for text in texts]
+        [write(*it) for it in ((SCORES, "1"), *((file, text) for text in texts))]
     assert error_in(LOG).startswith(f"error: changed while this job ran: {file}; run the same")
     assert anew() is None
 
@@ -188,7 +193,7 @@ def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
     code = code_of_job("build_stream")
     params = {"code": code, "contents": {"t.csv": sha256(write(Path("t.csv"), "1"))}}
     with job_log(LOG, [str(STREAM)], [str(SCORES)], params):
-        pass
+        write(SCORES, "1")
     for other in (
         {"contents": {"t.csv": "of another table"}},
         {"code": {**code, "noise": "0123"}},
@@ -200,6 +205,26 @@ def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
     assert "script: " in error_in(LOG)
 
 
+def rewrite(file: Path) -> None:
+    file.write_text("of another process")
+
+
+@pytest.mark.parametrize("change", [rewrite, Path.unlink])
+def test_a_job_fails_where_what_it_wrote_changed_before_it_ended(
+    change: Callable[[Path], None],
+) -> None:
+    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+        change(write(SCORES, "1"))
+    assert error_in(LOG).startswith(f"error: changed while this job ran: {SCORES}; run the same")
+    assert anew() is None
+
+
+def test_a_job_did_not_write_what_lay_there_before() -> None:
+    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+        pass
+    assert f"changed while this job ran: {SCORES}" in error_in(LOG)
+
+
 def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
     left, others = (
         SCORES.with_name(".A.parquet~1.parquet"),
@@ -208,22 +233,8 @@ def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
     for file in (left, others):
         write(file, "raw")
     with job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+        write(SCORES, "1")
         assert (left.exists(), others.exists()) == (False, True)
-
-
-def test_one_call_at_a_time_holds_a_run_and_names_itself() -> None:
-    release = hold(FOLDER, "a.yaml")
-    with pytest.raises(OutputError, match=rf"at work there: process {os.getpid()} on .*a\.yaml; "):
-        hold(FOLDER, "b.yaml")
-    release()
-    assert not (FOLDER / "logs/at-work").exists(), "it would name the machine"
-    code = "import os, sys; from pathlib import Path; from dpol.reruns.lock import hold; "
-    code += f"hold(Path({str(FOLDER)!r}), 'c.yaml')"
-    succeed(run(sys.executable, "-c", code))
-    assert not (FOLDER / "logs/at-work").exists()
-    assert run(sys.executable, "-c", f"{code}; os.kill(os.getpid(), 9)").returncode == -9
-    for folder in (FOLDER, Path("results/of/none")):
-        hold(folder, "d.yaml")()
 
 
 def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,9 +250,13 @@ def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyP
     SCORES.unlink()
     assert changed() == [], "it is made again"
     SCORES.mkdir()
-    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*directory.*; delete it"):
+    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*not a regular file.*; delete"):
         changed()
     SCORES.rmdir()
+    os.mkfifo(SCORES)
+    with pytest.raises(DataError, match=f"{SCORES} cannot be read .*not a regular file.*; delete"):
+        changed()
+    SCORES.unlink()
     STREAM.unlink()
     STREAM.parent.rmdir()
     STREAM.parent.write_text("")

@@ -67,9 +67,18 @@ def test_a_stopped_and_a_killed_run_continue_to_the_same_bytes() -> None:
     killed = playing()
     second = run(*PLAY)
     assert second.returncode != 0, "a second run at once is refused"
-    wanted = f"error: results/test: another run is at work there: process {killed.pid} on "
+    wanted = f"error: results/test: another run is at work there: process {killed.pid} on this"
     assert wanted in second.stderr
+    (job,) = (int(it.read_text().split()[1]) for it in Path("results").glob("**/*.lock"))
+    os.kill(job, signal.SIGSTOP)
     killed.kill()
+    config = Path("config.yaml")
+    config.write_text(config.read_text().replace("seed: 1", "seed: 2"))
+    refused = run(*PLAY)
+    assert refused.returncode != 0, "its job, of the other config, is still at work"
+    wanted = f"is still at work on this job: process {job} on this machine, since "
+    assert wanted in refused.stderr
+    os.kill(job, signal.SIGCONT)
     killed.communicate()  # its job ends, too
     left = run(*PLAY).stderr
     assert left.endswith("type once: dpol run config.yaml games --cores 2 --unlock\n"), left

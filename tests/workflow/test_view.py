@@ -202,6 +202,7 @@ def test_real_runs_are_short_and_end_with_what_was_made_or_the_error(tmp_path: P
         "warning: stream both: missing counts set to 0: 9 of 280 cells",
         "Cleaning changed 169 of 380 cells.",
         "Read results/tiny/data/cleaning.md on them.",
+        "not finished: the answer follows when all jobs ran",
         "",
         "Time: 5 s",
     ]

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from types import SimpleNamespace
 
-from dpol.core.errors import DpolError
+from dpol.core.errors import DpolError, in_one_line
 from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.plan import code_of, inputs_of, make_plan
 from dpol.reruns.code_hashes import code_of_job
@@ -41,6 +41,8 @@ logger.info("", extra={"expected_seconds": plan.seconds})
 # All that is loaded by now stays: the garbage collector need not look through it again for each job.
 gc.freeze()
 
+# In plain strings, and in lists of them, names in braces are wildcards. So texts of a config reach a
+# rule by a function or in a dict; its labels and names of files have no braces.
 settings, RESULTS = plan.config, plan.folder
 # Tables, logs and times stay on the local disk even if a storage provider holds the results: dpol
 # looks for a table and its record before any job runs, and the report reads all logs.
@@ -67,6 +69,8 @@ def begin():
     try:
         runs_jobs = workflow.executor_plugin is not None and not workflow.dryrun
         plan.begin(Path(ASKED), runs_jobs=runs_jobs)
+        if runs_jobs and not MODULE:
+            logger.info("", extra={"last_lines": told_last})
     except DpolError as error:
         sys.exit(f"error: {error}")
 
@@ -79,10 +83,38 @@ def job_of(rule, **wildcards):
     return str(known.log[0].format(**wildcards)), as_asked(params)
 
 
-def digests(but):
-    """Return the log of every job, and a digest of what it is asked."""
-    jobs = [(rule, it) for rule, over in every_job.items() if rule != but for it in over]
-    return [(log, digest(it)) for log, it in (job_of(rule, **values) for rule, values in jobs)]
+def all_but_page():
+    """Return the log of every job but that of the page, and what it is asked."""
+    jobs = [(rule, it) for rule, over in every_job.items() for it in over]
+    return [job_of(rule, **values) for rule, values in jobs if rule != "render_report"]
+
+
+def digests():
+    """Return the log of every job but that of the page, and a digest of what it is asked."""
+    return [(log, digest(it)) for log, it in all_but_page()]
+
+
+def refuse_gaps():
+    """Stop before any job where a flag of Snakemake leaves out jobs whose results would be shown."""
+    logs = {str(log) for job in workflow.dag.needrun_jobs() for log in job.log}
+    try:
+        if workflow.touch:  # no job runs, and none is done
+            plan.refuse_gaps({log: it for log, it in all_but_page() if log in logs}, set())
+        elif str(rules.render_report.log[0]) in logs:
+            plan.refuse_gaps(dict(all_but_page()), logs)
+    except DpolError as error:
+        sys.exit(f"error: {error}")
+
+
+def told_last():
+    """Return the last lines of a call; a failure in them is not one of the call."""
+    try:
+        from dpol.report.page import last_lines
+
+        return last_lines(Path(RESULTS), settings, dict(digests()))
+    except Exception as error:
+        why = error if isinstance(error, DpolError) else in_one_line(error)
+        return [f"not finished: {why}"]
 
 
 def asked(rule, **over):

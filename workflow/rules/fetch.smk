@@ -21,7 +21,7 @@ if plan.must_fetch and not any(plan.fetched in known.output for known in workflo
             "../envs/dpol.yaml"
         params:
             dataset=settings.dataset.untitled.model_dump(mode="json"),
-            groups=plan.wanted_groups,
+            groups=lambda wildcards: plan.wanted_groups,
             query=plan.query,
         message:
             "Fetching {output.file}"

@@ -25,12 +25,11 @@ rule render_report:
         "../envs/dpol.yaml"
     params:
         code=code_of_job("render_report", *SHOWING, *plan.packages),
-        jobs=lambda wildcards: digests(but="render_report"),
-        config_name=plan.name,
+        jobs=lambda wildcards: digests(),
+        config_name=lambda wildcards: plan.name,
         # Not as inputs: if they are deleted, the report is made without playing again.
         played=[*PLAYED, *expand(STREAM, stream=settings.played), RAW],
         packages=[*plan.packages.values()],
-        # Functions: in a plain string, names in braces would be wildcards.
         config_text=lambda wildcards: plan.text,
         snakefile=lambda wildcards: SNAKEFILE.read_text(encoding="utf-8"),
     message:

@@ -51,7 +51,7 @@ else:
             stay=settings.privacy.unit.weeks,
             of=lambda wildcards: GAMES[wildcards.stream].stream,
             gain=lambda wildcards: GAMES[wildcards.stream].gain.untitled.model_dump(mode="json"),
-            counted=settings.dataset.untitled.needed_columns.called("count"),
+            counted=lambda wildcards: settings.dataset.untitled.needed_columns.called("count"),
         message:
             "Building stream {wildcards.stream}"
         script:

@@ -3,7 +3,7 @@ from pathlib import Path
 from dpol.reruns.job import job_log
 
 files = [*snakemake.input, *snakemake.params.played]
-with job_log(snakemake.log[0], files, snakemake.output, snakemake.params) as sums:
+with job_log(snakemake.log[0], files, snakemake.output, snakemake.params):
     from dpol.report.page import write_report
     from dpol.report.provenance import Params
     from dpol.reruns.code_hashes import code_of_results
@@ -17,7 +17,7 @@ with job_log(snakemake.log[0], files, snakemake.output, snakemake.params) as sum
             code=code_of_results(),
             packages=tuple(map(tuple, snakemake.params.packages)),
         ),
-        sums=sums,
+        files=files,
         logs=Path(snakemake.log[0]).parent,
         jobs=dict(snakemake.params.jobs),
         checkout=Path(snakemake.scriptdir).resolve().parents[1],

@@ -37,6 +37,7 @@ def add(commands: Commands) -> None:
 def _league(options: argparse.Namespace) -> int:
     from dpol.config.league import write_league
     from dpol.core.yaml_files import parse_yaml
+    from dpol.report.record import read_record
 
     entry = parse_yaml(options.name, "NAME")
     configs = [config_named(name, "--on CONFIG,...") for name in options.on.split(",")]
@@ -47,7 +48,7 @@ def _league(options: argparse.Namespace) -> int:
         if code := subprocess.run(words, check=False).returncode:
             return code
         results = Path("results", run)
-        for line in _in_text(results / "standings.parquet"):
+        for line in _in_text(read_record(results).file("standings.parquet")):
             print(printable(line))
         print(f"For a paper: {results}/tables/league.tex, league.csv and figures/league.pdf.")
         print(f"{league} is its config.")

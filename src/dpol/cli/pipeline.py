@@ -140,10 +140,11 @@ def snakemake_words(config: Path, flags: list[str]) -> list[str]:
     found = re.search(r"(?<!\S)--workflow-profile[ =](\S*/\S*)", " ".join(flags))
     if found and not Path(found[1]).exists():
         raise UsageError(f"{found[0]}: no such folder; give the path of a profile, or none")
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "snakemake")
     try:
-        check_writable(Path(cache, "snakemake"))
-    except OutputError:
+        cache.mkdir(parents=True, exist_ok=True)
+        check_writable(cache)
+    except (OSError, OutputError):
         os.environ["XDG_CACHE_HOME"] = str(Path(".snakemake/cache").absolute())
     # For the view, if the folder is locked.
     os.environ["DPOL_COMMAND"] = shlex.join(["dpol", "run", str(config), *flags])

@@ -61,7 +61,7 @@ def check_local_table(config: Config) -> None:
     if source.kind in ("local", "gains"):
         files.insert(0, ("source", source.file, place_of(source.file)))
     for block, file, place in files:
-        if not Path(place).exists():
+        if not Path(place).is_file():
             remedy = way_back(file) or (
                 f"put the table of run {config.run} there, or try config/config.yaml, whose table"
                 " comes with dpol"

@@ -8,9 +8,11 @@ import gzip
 import hashlib
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,20 @@ _REMEDIES = {
     errno.EFBIG: "the file exceeds the limit on file size; raise it (ulimit -f) and run again",
     errno.EIO: "the disk reports an error; check it, or choose another folder",
 }
+
+
+_WRITTEN = ContextVar[dict[Path, str]]("_WRITTEN")
+
+
+@contextmanager
+def sums_of_written() -> Iterator[Mapping[Path, str]]:
+    """Yield the SHA-256 of each file that `atomic_path` writes in the block, by its path."""
+    sums = dict[Path, str]()
+    token = _WRITTEN.set(sums)
+    try:
+        yield sums
+    finally:
+        _WRITTEN.reset(token)
 
 
 @contextmanager
@@ -57,6 +73,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         temporary.chmod(0o666 & ~mask)
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
+            _WRITTEN.get({})[path] = hashlib.file_digest(stream, "sha256").hexdigest()
         temporary.replace(path)
     except OSError as error:
         named = error.filename is None or Path(os.fsdecode(error.filename)) in (temporary, path)
@@ -65,6 +82,20 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def set_time(path: Path | str, time: float) -> None:
+    """Set the time of a file, in seconds since 1970; of another user's, by writing it anew.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    try:
+        os.utime(path, (time, time), follow_symlinks=False)
+    except PermissionError:  # only its owner may
+        with atomic_path(path) as temporary:
+            shutil.copyfile(path, temporary)
+        os.utime(path, (time, time))
 
 
 def remove_temporary(path: Path | str) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, HttpUrl
 
 from dpol.core.settings import Label, Settings
-from dpol.data.tables.setting_types import TableFile
+from dpol.data.tables.setting_types import TableFile, without_braces
 
 
 def relative(path: str) -> str:
@@ -19,7 +19,7 @@ def relative(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not path.endswith(".csv.gz") or parts[0] == "/" or ".." in parts:
         raise ValueError("must be a path below the working folder, like data/raw/table.csv.gz")
-    return path
+    return without_braces(path)
 
 
 def number_or_column(value: object) -> object:

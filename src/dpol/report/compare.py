@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from dpol.core.arguments import check_number
 from dpol.core.differences import differences, flat
 from dpol.core.errors import DataError
 from dpol.core.intervals import half_width, welch_half_width
@@ -87,6 +88,7 @@ def compare_runs(old: Path | str, new: Path | str, *, confidence: float = 0.95) 
         DataError: both are the same folder, a run is unfinished, or one of its files is invalid.
         ValueError: a confidence outside (0, 1).
     """
+    check_number("confidence", confidence, "(0, 1)")
     paths = [Path(old), Path(new)]
     if paths[0].resolve() == paths[1].resolve():
         raise DataError(f"{old} and {new} are the same folder; name different runs")
@@ -153,7 +155,7 @@ def _read_run(folder: Path) -> _Run:
             f"{name}: {row}": verdict
             for name, naming in _VERDICTS.items()
             if f"{name}.parquet" in record.files
-            for row, verdict in _verdicts(folder / f"{name}.parquet", naming)
+            for row, verdict in _verdicts(record.file(f"{name}.parquet"), naming)
         },
         data={
             label: _checksum(record.file(f"streams/{label}.parquet"))

@@ -20,6 +20,7 @@ from dpol.config.models import Config
 from dpol.core.files import sha256
 from dpol.data.settings import HOLDS_RAW_COUNTS, Dataset
 from dpol.report.data import read_source
+from dpol.report.door import RunFiles
 from dpol.report.provenance import Provenance
 from dpol.report.record import CODE, CONFIG
 
@@ -52,7 +53,8 @@ def build_crate(
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append("https://w3id.org/ro/terms/workflow-run/context")
     workflow = _add_workflow(crate, folder, provenance)
-    data = _add_data(crate, read_source(folder, config), config.dataset)
+    source = read_source(RunFiles(folder=folder, files=outputs), config)
+    data = _add_data(crate, source, config.dataset)
     known = {"seed": config.seed, "commit": provenance.commit, CODE: provenance.params.code}
     values = [
         _add(crate, f"#{quote(name.replace(' ', '-'))}", "PropertyValue", name=name, value=value)

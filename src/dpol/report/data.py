@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from dpol.config.models import Config
@@ -13,34 +12,36 @@ from dpol.data.panel import IDLE, rows_read_of
 from dpol.data.settings import Dataset
 from dpol.data.stream import read_stream
 from dpol.report.chapters import Part
+from dpol.report.door import RunFiles
 
 
-def read_source(folder: Path, config: Config) -> dict[str, Any]:
+def read_source(files: RunFiles, config: Config) -> dict[str, Any]:
     """Read the origin of a run's raw table, as `dpol.data.panel.provenance_of` describes it.
 
     Args:
-        folder: results/<run>.
+        files: files of the run.
         config: config of the run.
 
     Raises:
         DataError: the file that describes it is missing or invalid.
     """
     if config.dataset.columns is None:  # a table of gains
-        return dict(read_stream(folder / f"streams/{next(iter(config.played))}.parquet").provenance)
-    path = folder / "data/cleaning.json"
+        stream = files.file(f"streams/{next(iter(config.played))}.parquet")
+        return dict(read_stream(stream).provenance)
+    path = files.file("data/cleaning.json")
     with reading(path):
         return dict(read_json(path)["provenance"])
 
 
 def data_part(
-    folder: Path, dataset: Dataset, provenance: Mapping[str, Any], *, period: str
+    files: RunFiles, dataset: Dataset, provenance: Mapping[str, Any], *, period: str
 ) -> Part:
     """Build the part on the origin of the data and on cleaning; gains are not cleaned."""
     source = source_facts(provenance, licence=dataset.licence, citation=dataset.citation)
     if dataset.columns is None:
         intro = "The table of gains was used as it is, without cleaning."
         return Part(key="data", title="Data", intro=intro, facts=source)
-    path = folder / "data/cleaning.json"
+    path = files.file("data/cleaning.json")
     with reading(path):
         cleaning = read_json(path)
         check = tuple(("check in the table", text) for text in cleaning["warnings"])

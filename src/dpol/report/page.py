@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -13,12 +13,14 @@ import yaml
 
 from dpol.config.experiment import parse_experiment
 from dpol.config.models import Config
+from dpol.core.errors import DataError
 from dpol.core.files import write_json, write_text
 from dpol.data.panel import last_warnings
 from dpol.data.settings import HOLDS_RAW_COUNTS
 from dpol.report.chapters import Chapter, Part, Picture
 from dpol.report.crate import WORKFLOW, build_crate
 from dpol.report.data import data_part, read_source
+from dpol.report.door import RunFiles, answers
 from dpol.report.provenance import Params, Provenance, provenance_of, provenance_part
 from dpol.report.reading import read_fragment, read_image
 from dpol.report.record import CONFIG, CRATE
@@ -33,7 +35,7 @@ def write_report(
     page: Path,
     params: Params,
     *,
-    sums: Mapping[str, str],
+    files: Iterable[str],
     logs: Path,
     checkout: Path,
     jobs: Mapping[str, str],
@@ -43,7 +45,7 @@ def write_report(
     Args:
         page: results/<run>/report/index.html.
         params: facts from the workflow.
-        sums: SHA-256 of the other files of the run, by their paths below its folder.
+        files: the other files of the run.
         logs: results/<run>/logs; with remote storage it is not next to the page.
         checkout: folder whose commit the page shows.
         jobs: digest of what the plan asks each job, by its log.
@@ -53,44 +55,52 @@ def write_report(
             a file otherwise than its own job had written it.
     """
     folder = page.parents[1]
+    there = RunFiles(folder=folder, files=checksums(folder, files))
+    sums = checksums(logs.parent, files)
     made = check_notes(logs.parent, read_notes(logs.parent), sums, jobs)
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     provenance = provenance_of(params, made, checkout)
-    write_text(page, build_page(folder, config, provenance))
+    write_text(page, build_page(there, config, provenance))
     write_text(folder / WORKFLOW, params.snakefile)
     write_text(folder / CONFIG, params.config_text)
-    # With remote storage, a file that is no input of this job may leave before it ends.
-    there = {name: value for name, value in sums.items() if (folder / name).is_file()}
-    outputs = {**checksums(folder, [page]), **there}
+    outputs = {**checksums(folder, [page]), **there.files}
     write_json(folder / CRATE, build_crate(folder, config, provenance, outputs))
 
 
-def last_lines(folder: Path, config: Config) -> list[str]:
-    """Return the last lines of a run: doubts about its data, what it leaves out, and the answer.
+def last_lines(folder: Path, config: Config, jobs: Mapping[str, str]) -> list[str]:
+    """Return the last lines of a call: doubts about the data, what it leaves out, and the answer.
 
     Args:
         folder: results/<run>.
         config: config of the run.
+        jobs: digest of what the plan asks each job, by its log.
 
     Raises:
-        DataError: a table of the run does not match its schema.
+        DataError: a file of the run has changed since its job wrote it, or is invalid.
     """
-    lines, facts = last_warnings(folder / "data/cleaning.json"), page_facts(config)
+    notes, facts, lines = read_notes(folder), page_facts(config), list[str]()
+    files = answers(folder, notes, jobs)
+    if "data/cleaning.json" in files.files:
+        lines += last_warnings(files.file("data/cleaning.json"))
     lines += config.left_out
-    table = folder / "standings.parquet"
-    if table.exists():
+    if "standings.parquet" in files.files:
+        table = files.file("standings.parquet")
         standings = frames_of("dpol.studies.comparison", {"standings": table})["standings"]
         leads = leads_of(standings, facts)
         _, answer, _ = leads[first_level(standings, facts)]
-        lines.append(answer)
+        return [*lines, answer]
+    try:
+        check_notes(folder, notes, {}, jobs)  # and a storage provider has the results
+    except DataError:
+        lines.append("not finished: the answer follows when all jobs ran")
     return lines
 
 
-def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
+def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
     """Build the page of a run; equal files, config and provenance give an equal page.
 
     Args:
-        folder: results/<run>.
+        files: files of the run.
         config: config of the run, which determines its results.
         provenance: sources of the run that its files do not tell.
 
@@ -101,21 +111,21 @@ def build_page(folder: Path, config: Config, provenance: Provenance) -> str:
     chapters = {key: Chapter(key=key, title=title) for key, title in _titles(facts).items()}
     widgets, leads, first = dict[str, str](), [""], 0
     for study, settings in config.studies():
-        results = _read_results(folder, study, settings, config.plan_facts)
+        results = _read_results(files, study, settings, config.plan_facts)
         if "standings" in results:
             told = leads_of(results["standings"], facts)
             leads = [" ".join(it).rstrip() for it in told]
             first = first_level(results["standings"], facts)
         for section in study.sections_of(settings, config.plan_facts):
-            part = _part(folder, replace(section, title=section.title or study.title))
+            part = _part(files, replace(section, title=section.title or study.title))
             if section.widget:
                 draw = drawn_of(section).widgets[section.name]
                 widget = draw(results, facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
-    source = read_source(folder, config)
-    chapters["data"].parts.append(data_part(folder, config.dataset, source, period=facts.period))
+    source = read_source(files, config)
+    chapters["data"].parts.append(data_part(files, config.dataset, source, period=facts.period))
     chapters["origin"].parts.append(provenance_part(config, provenance, source["sha256"]))
     return load_template("report.html.j2", "dpol.report").render(
         lead=leads[first],
@@ -169,49 +179,49 @@ def page_facts(config: Config) -> PageFacts:
     )
 
 
-def _read_results(folder: Path, study: Study, settings: Any, facts: PlanFacts) -> Frames:
+def _read_results(files: RunFiles, study: Study, settings: Any, facts: PlanFacts) -> Frames:
     """Read the result tables of a study by name, if a widget or the lead needs them."""
     if not any(it.widget for it in study.sections):
         return {}
     names = study.results_of(settings, facts)
-    return frames_of(study.package, {name: folder / f"{name}.parquet" for name in names})
+    return frames_of(study.package, {name: files.file(f"{name}.parquet") for name in names})
 
 
 LONGEST_TABLE = 60
 """Number of rows above which a table is folded."""
 
 
-def _part(folder: Path, section: Section) -> Part:
+def _part(files: RunFiles, section: Section) -> Part:
     """Build a section. Tables below figures and long tables are folded; some are only linked."""
     first, shown, folded = (list[tuple[str, str]]() for _ in range(3))
-    files = {
+    links = {
         f"{spec.name}.{kind}": f"../tables/{spec.name}.{kind}"
         for kind, spec in product(("csv", "tex"), section.tables)
     }
     for spec in section.tables:
         if spec.place == "file":
-            files[spec.title] = f"../tables/{spec.name}.html"
+            links[spec.title] = f"../tables/{spec.name}.html"
             continue
-        table = read_fragment(folder / f"tables/{spec.name}.fragment.html")
+        table = read_fragment(files.file(f"tables/{spec.name}.fragment.html"))
         long = table.count("<tr") > LONGEST_TABLE
         fold = long or spec.place == "folded" or (section.figures and spec.place is None)
         place = folded if fold else first if spec.place == "first" else shown
         place.append((spec.title, table))
-    files |= {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
+    links |= {f"{name}.parquet": f"../{name}.parquet" for name in section.results}
     return Part(
         key=section.name,
         title=section.title,
         intro=section.about,
         first=tuple(first),
-        pictures=tuple(_picture(folder, it) for it in section.figures),
+        pictures=tuple(_picture(files, it) for it in section.figures),
         tables=tuple(shown),
         folded=tuple(folded),
-        files=tuple(files.items()),
+        files=tuple(links.items()),
     )
 
 
-def _picture(folder: Path, figure: FigureSpec) -> Picture:
-    image, width, finding = read_image(folder / f"figures/{figure.name}.svg")
+def _picture(files: RunFiles, figure: FigureSpec) -> Picture:
+    image, width, finding = read_image(files.file(f"figures/{figure.name}.svg"))
     return Picture(spec=figure, image=image, width=width, finding=finding or figure.title)
 
 

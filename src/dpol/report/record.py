@@ -9,9 +9,10 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from dpol.core.errors import ConfigError, DataError
-from dpol.core.files import read_json
+from dpol.core.files import read_json, sha256
 from dpol.core.schemas import reading, unreadable
 from dpol.core.yaml_files import parse_yaml
+from dpol.report.door import RunFiles
 from dpol.reruns.notes import changed_files, noted_sums, read_notes
 
 CRATE = "ro-crate-metadata.json"
@@ -22,28 +23,30 @@ _BESIDE = "logs", "benchmarks"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
-    """What the crate of a run says.
+class Record(RunFiles):
+    """What the crate of a run says; its files include the crate, as its job noted it.
 
     Args:
-        folder: results/<run>.
-        files: SHA-256 of each file of the run, by its path below the folder.
         data: SHA-256 of the raw table.
         values: seed, hash of the code and commit, by name.
         versions: names and versions of the packages behind the results.
+        is_noted: whether the note of the crate's job is there.
     """
 
-    folder: Path
-    files: Mapping[str, str]
     data: str
     values: Mapping[str, Any]
     versions: tuple[tuple[str, str], ...]
+    is_noted: bool
 
     def file(self, name: str) -> Path:
-        """Return the path of a file of the run. Raises DataError if the crate does not list it."""
-        if name not in self.files:
-            raise DataError(f"{self.folder}: {name} is not among the files in {CRATE}")
-        return self.folder / name
+        """Return the path of a file that the crate lists, as `RunFiles.file` does.
+
+        Raises:
+            DataError: the crate does not list it, it or the crate has changed since the run, or
+                cannot be read.
+        """
+        super().file(CRATE)
+        return super().file(name)
 
 
 def read_record(folder: Path) -> Record:
@@ -61,16 +64,19 @@ def read_record(folder: Path) -> Record:
             f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
             " with dpol run CONFIG"
         )
+    noted = noted_sums(read_notes(folder)).get(CRATE)
     with reading(crate):
         nodes = read_json(crate)["@graph"]
+        listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
         (data,) = (it["sha256"] for it in nodes if it["@id"] == "#data-0")
         versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
         return Record(
             folder=folder,
-            files={unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it},
+            files={CRATE: noted or sha256(crate), **listed},
             data=data,
             values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
             versions=tuple(versions),
+            is_noted=noted is not None,
         )
 
 
@@ -97,15 +103,12 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
     Raises:
         DataError: the run is not finished, or its record cannot be read.
     """
-    record, noted = read_record(folder), noted_sums(read_notes(folder))
+    record = read_record(folder)
     below = (it.relative_to(folder).as_posix() for it in folder.rglob("*") if it.is_file())
     present = {name for name in below if name.partition("/")[0] not in _BESIDE}
-    # The crate lists all files but itself, and the job that wrote it noted its checksum.
-    listed = {CRATE: noted.get(CRATE), **record.files}
-    sums = {name: value for name, value in listed.items() if value and name in present}
     return [
-        *(("changed", name) for name in changed_files(folder, sums)),
+        *(("changed", name) for name in changed_files(folder, record.files)),
         *(("missing", name) for name in sorted(record.files.keys() - present)),
-        *(("new", name) for name in sorted(present - listed.keys())),
-        *([] if CRATE in noted else [("missing", "logs")]),
+        *(("new", name) for name in sorted(present - record.files.keys())),
+        *([] if record.is_noted else [("missing", "logs")]),
     ]

@@ -29,7 +29,7 @@ _MOST_TOLD = 10
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run; open it with `open_run`. Only files that its RO-Crate lists are read.
+    """A finished run; open it with `open_run`. Only files as its RO-Crate lists them are read.
 
     Args:
         folder: results/<run>.
@@ -48,22 +48,22 @@ class Run:
         return read_config(self.folder)
 
     def stream(self, label: str) -> GainStream:
-        """Read a gain stream. Raises DataError if the run has no stream with this label."""
+        """Read a gain stream. Raises DataError if the run has none with this label."""
         there = self._files("streams", ".parquet")
-        return read_stream(there[self._one_of("stream", label, there)])
+        return read_stream(self.record.file(there[self._one_of("stream", label, there)]))
 
     @property
     def tables(self) -> dict[str, Path]:
         """Files of the tables, by the names that `table` takes."""
-        return self._files("tables", ".csv") | self._files(".", ".parquet")
+        return {name: self.folder / file for name, file in self._tables.items()}
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a result table such as `cumulative`, or a report table such as `answer`.
 
         Raises:
-            DataError: the run has no such table, or it cannot be read.
+            DataError: the run has no such table, or it has changed since or cannot be read.
         """
-        path = self.tables[self._one_of("table", name, self.tables)]
+        path = self.record.file(self._tables[self._one_of("table", name, self._tables)])
         with reading(path):
             return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
@@ -75,7 +75,7 @@ class Run:
 
         Raises:
             ConfigError: the run is of another release, whose config this one cannot read.
-            DataError: the run has no such figure, or a table cannot be read.
+            DataError: the run has no such figure, or a table has changed since or cannot be read.
         """
         config = parse_experiment(self.config, str(self.folder / CONFIG)).config
         figures = {
@@ -85,15 +85,19 @@ class Run:
             for figure in section.figures
         }
         study, section = figures[self._one_of("figure", name, figures)]
-        files = {it: self.folder / f"{it}.parquet" for it in section.results}
+        files = {it: self.record.file(f"{it}.parquet") for it in section.results}
         frames = frames_of(study.package, files)
         return drawn_of(section).figures[name](frames, config.facts)
 
-    def _files(self, below: str, suffix: str) -> dict[str, Path]:
+    @property
+    def _tables(self) -> dict[str, str]:
+        return self._files("tables", ".csv") | self._files(".", ".parquet")
+
+    def _files(self, below: str, suffix: str) -> dict[str, str]:
         """Return the files of the run that are directly in a folder, by their name."""
         files = map(Path, sorted(self.record.files))
         return {
-            file.stem: self.folder / file
+            file.stem: file.as_posix()
             for file in files
             if file.parent == Path(below) and file.suffix == suffix
         }

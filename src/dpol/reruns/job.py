@@ -10,11 +10,12 @@ from typing import Any
 
 from dpol.core.differences import differences
 from dpol.core.errors import DataError
-from dpol.core.files import remove_temporary, sha256
+from dpol.core.files import remove_temporary, sha256, sums_of_written
 from dpol.core.logs import log_of_job
 from dpol.core.versions import loaded_versions
 from dpol.reruns.code_hashes import code_of_job, files_of_job
-from dpol.reruns.notes import Note, Sums, asked, checksums, note_of, write_note
+from dpol.reruns.lock import hold_job
+from dpol.reruns.notes import Note, asked, checksums, note_of, write_note
 
 _AGAIN = "run the same command again to continue"
 
@@ -25,45 +26,48 @@ def job_log(
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
     params: Mapping[str, Any] | None = None,
-) -> Iterator[Sums]:
+) -> Iterator[None]:
     """Log a job as `dpol.core.logs.log_of_job` does, prove what it did, and write its note.
 
-    A job fails where its code or its tables are not those of its params, or change while it runs,
-    or where an input does. Last, it notes what it was asked and the checksums of its files
-    (`dpol.reruns.notes.Note`), but not of files outside the folder of the run or with a storage
-    provider. Scripts import what they call in the block: a package that is missing is told like any
-    other error.
+    One process at a time does a job. It fails where its code or its tables are not those of its
+    params, or change while it runs, or where an input or an output does. Last, it notes what it was
+    asked and the checksums of its files (`dpol.reruns.notes.Note`), but not of files outside the
+    folder of the run or with a storage provider. Scripts import what they call in the block: a
+    package that is missing is told like any other error.
 
     Args:
         path: the log file, results/<run>/logs/<job>.log, which is overwritten.
         inputs: files that the job reads.
-        outputs: files that the job writes.
+        outputs: files that the job writes by `dpol.core.files.atomic_path`.
         params: what the job is asked; `code` is from `dpol.reruns.code_hashes.code_of_job`, and
             `contents` has the checksums of tables, or None where they are free.
-
-    Yields:
-        The checksums that it will note of its inputs.
     """
-    with log_of_job(path):
-        log, began, asks = Path(path), time.time_ns(), dict(params.items() if params else ())
+    log = Path(path)
+    with log_of_job(log, hold_job(log)), sums_of_written() as written:
+        began, asks = time.time_ns(), dict(params.items() if params else ())
         folder = _folder_of(log)
+        inside, made = (
+            [it for it in map(Path, files) if folder in it.parents] for files in (inputs, outputs)
+        )
         note_of(log).unlink(missing_ok=True)
-        for file in map(Path, outputs):
-            if folder in file.parents:
-                remove_temporary(file)
+        for file in made:
+            remove_temporary(file)
         code, tables = asks.get("code", {}), asks.get("contents", {})
-        own = [it for it in map(Path, inputs) if folder in it.parents]
-        files = *(files_of_job(*code["of"]) if code else ()), *map(Path, tables), *own
+        files = *(files_of_job(*code["of"]) if code else ()), *map(Path, tables), *inside
         watched = {file: _state_of(file) for file in files}
         now = {**code_of_job(*code["of"])} if code else {}
         now |= {name: value and sha256(name) for name, value in tables.items()}
         if changed := [*differences(asked({**code, **tables}), asked(now))]:
             raise DataError(f"changed after it was planned: {', '.join(changed)}; {_AGAIN}")
-        read = checksums(folder, own)
-        yield read
-        if changed := [str(it) for it, state in watched.items() if _state_of(it) != state]:
+        read = checksums(folder, inside)
+        yield
+        wrote = {it.relative_to(folder).as_posix(): written[it] for it in made if it in written}
+        there = checksums(folder, made)
+        changed = [str(it) for it, state in watched.items() if _state_of(it) != state]
+        changed += [f"{folder}/{it}" for it in wrote | there if wrote.get(it) != there.get(it)]
+        if changed:
             raise DataError(f"changed while this job ran: {', '.join(changed[:9])}; {_AGAIN}")
-        wrote, ended, versions = checksums(folder, outputs), time.time_ns(), loaded_versions()
+        ended, versions = time.time_ns(), loaded_versions()
         note = Note(
             asked=asked(asks), read=read, wrote=wrote, began=began, ended=ended, versions=versions
         )

@@ -19,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from dpol.core.differences import differences, flat
 from dpol.core.errors import DataError
-from dpol.core.files import sha256, write_text
+from dpol.core.files import set_time, sha256, write_text
 from dpol.core.schemas import reading
 
 _LONGEST = 60
@@ -66,7 +66,7 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
     Those that are gone are left out.
 
     Raises:
-        DataError: a file cannot be read, or a folder is in its place.
+        DataError: a file cannot be read, or is not a regular file.
     """
     own = (it for it in map(Path, files) if folder in it.parents)
     sums = {it.relative_to(folder).as_posix(): _sum_of(it) for it in own}
@@ -75,6 +75,8 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
 
 def _sum_of(file: Path) -> str | None:
     with reading(file), suppress(FileNotFoundError, NotADirectoryError):
+        if file.exists() and not file.is_file():  # a pipe would keep its reader waiting
+            raise ValueError("it is not a regular file")
         return sha256(file)
     return None
 
@@ -107,22 +109,37 @@ def changed_files(folder: Path, sums: Sums) -> list[str]:
         sums: the checksums that they should have.
 
     Raises:
-        DataError: a file cannot be read, or a folder is in its place.
+        DataError: a file cannot be read, or is not a regular file.
     """
     return [it for it in sorted(sums) if _sum_of(folder / it) not in (sums[it], None)]
+
+
+def made_as_asked(notes: Mapping[Path, Note], jobs: Mapping[str, str]) -> dict[Path, Note]:
+    """Return the notes of the jobs that were asked what a plan asks.
+
+    Args:
+        notes: what `read_notes` returns for the run.
+        jobs: `digest` of what each job of the plan is asked, by its log.
+    """
+    asks = {note_of(Path(log)): value for log, value in jobs.items()}
+    return {path: note for path, note in notes.items() if digest(note.asked) == asks.get(path)}
 
 
 def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
     """Give the files of a run one time before a moment, unless theirs say what the notes say.
 
-    Snakemake goes by times, which a copy or a wrong clock turns round.
+    Snakemake goes by times, which a copy or a wrong clock turns round, but not by those of logs.
 
     Args:
         folder: results/<run>; its files are as noted.
         notes: what `read_notes` returns for it.
         before: the moment, in seconds since 1970.
+
+    Raises:
+        OutputError: the time of a file cannot be set.
     """
-    every = (f"{root}/{name}" for root, _, names in os.walk(folder) for name in names)
+    inside = (it for it in os.walk(folder) if not Path(it[0]).is_relative_to(folder / "logs"))
+    every = (f"{root}/{name}" for root, _, names in inside for name in names)
     times = {path: os.lstat(path).st_mtime for path in every}
     is_late = max(times.values(), default=0) >= before
     for note in notes.values():
@@ -130,8 +147,7 @@ def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
         wrote = (times.get(f"{folder}/{it}", before) for it in note.wrote)
         is_late |= max(read, default=0) > min(wrote, default=before)
     for path in times if is_late else ():
-        # Ten seconds, since some file systems round times to 2.
-        os.utime(path, (before - 10, before - 10), follow_symlinks=False)
+        set_time(path, before - 10)  # since some file systems round times to 2 seconds
 
 
 def check_notes(
@@ -151,9 +167,9 @@ def check_notes(
     Raises:
         DataError: a job did not, or left no note.
     """
-    asks = {note_of(Path(log)): value for log, value in jobs.items()}
-    made = {path: note for path, note in notes.items() if digest(note.asked) == asks.get(path)}
-    wrong = {path.relative_to(folder).as_posix() for path in asks.keys() - made.keys()}
+    made = made_as_asked(notes, jobs)
+    left = {note_of(Path(log)) for log in jobs} - made.keys()
+    wrong = {path.relative_to(folder).as_posix() for path in left}
     noted = noted_sums(notes)
     for seen in (sums, *(note.read for note in made.values())):
         wrong |= {*unlike(seen, noted)}
@@ -172,10 +188,20 @@ def check_notes(
 def asked(params: Mapping[str, Any]) -> dict[str, str]:
     """Return the values in a job's params by dotted path: JSON, or a hash of long JSON.
 
+    Tables, the keys of `contents`, go by name and checksum, so they may move.
+
     >>> asked({"seed": 1, "settings": {"replicates": 3, "rounds": (20, 50)}})
     {'seed': '1', 'settings.replicates': '3', 'settings.rounds': '[20, 50]'}
     """
-    texts = {name: json.dumps(value, default=_plain) for name, value in flat(dict(params.items()))}
+    values = dict(params.items())
+    names = {file: Path(file).name for file in values.get("contents", ())}
+    if names:
+        sums = dict[str, list[str]]()
+        for file, value in values["contents"].items():
+            sums.setdefault(names[file], []).append(value)
+        values["contents"] = sums
+    found = ((key, names.get(it, it) if isinstance(it, str) else it) for key, it in flat(values))
+    texts = {key: json.dumps(value, default=_plain) for key, value in found}
     return {name: text if len(text) <= _LONGEST else _short(text) for name, text in texts.items()}
 
 

@@ -20,11 +20,18 @@ from dpol.core.settings import Settings, all_different
 from dpol.data.tables.table_format import Dates
 
 
+def without_braces(path: str) -> str:
+    """Return a path that Snakemake takes as it is. Raises ValueError for any other."""
+    if {*"{}"} & {*path}:
+        raise ValueError("must have no braces; rename the file")
+    return path
+
+
 def ends_in(suffixes: tuple[str, ...], path: str) -> str:
     """Return a path that has one of some suffixes. Raises ValueError for any other."""
     if not path.endswith(suffixes):
         raise ValueError(f"must end in {' or '.join(', '.join(suffixes).rsplit(', ', 1))}")
-    return path
+    return without_braces(path)
 
 
 def all_or_names(value: object) -> object:

@@ -1,0 +1,52 @@
+"""The one door to the files of a run: a reader gets those that answer what the run was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpol.core.errors import DataError
+from dpol.reruns.notes import Note, Sums, checksums, made_as_asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFiles:
+    """Files of a run that answer what it was asked: the one door to its results.
+
+    Args:
+        folder: results/<run>.
+        files: SHA-256 of each of these files, by its path below the folder.
+    """
+
+    folder: Path
+    files: Sums
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file, which may be missing.
+
+        Raises:
+            DataError: it is none of these, has changed since its job wrote it, or cannot be read.
+        """
+        path = self.folder / name
+        if checksums(self.folder, [path]).get(name) not in (None, self.files.get(name)):
+            raise DataError(
+                f"{path} is not as a job of this run wrote it; delete it and run snakemake again"
+            )
+        return path
+
+
+def answers(folder: Path, notes: Mapping[Path, Note], jobs: Mapping[str, str]) -> RunFiles:
+    """Return the files that jobs of a plan wrote as it asks, and of such files only.
+
+    Args:
+        folder: results/<run>.
+        notes: what `read_notes` returns for it.
+        jobs: `digest` of what each job of the plan is asked, by its log.
+    """
+    made, files, before = made_as_asked(notes, jobs), dict[str, str](), -1
+    while before < len(files):  # a job reads what others wrote
+        before = len(files)
+        ready = [note for note in made.values() if note.read.items() <= files.items()]
+        files |= {file: value for note in ready for file, value in note.wrote.items()}
+    return RunFiles(folder=folder, files=files)

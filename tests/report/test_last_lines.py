@@ -1,0 +1,80 @@
+"""The last lines of a call tell nothing that the plan did not ask."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dpol.core.errors import DataError
+from dpol.report.page import last_lines
+from dpol.reruns.notes import Note, checksums, digest, write_note
+from report.run_by_hand import CLEANING, config
+
+UNFINISHED = "not finished: the answer follows when all jobs ran"
+TABLES = "data/panel.parquet", "summary.parquet", "standings.parquet"
+RUN = Path("results/hand")
+
+
+@pytest.fixture
+def jobs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What is asked of three jobs that ran one after the other, by their logs."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(folder, RUN)
+    (RUN / TABLES[0]).write_text("the panel")
+    note("clean", [], [TABLES[0], "data/cleaning.json"])
+    note("sum", TABLES[:1], TABLES[1:2])
+    note("rank", TABLES[1:2], TABLES[2:])
+    return {f"{RUN}/logs/{name}.log": digest({"seed": "1"}) for name in ("clean", "sum", "rank")}
+
+
+def note(name: str, read: Sequence[str], wrote: Sequence[str]) -> None:
+    """Note that a job read and wrote these files; the first one ended last, as if it ran again."""
+    reads, writes = (checksums(RUN, [RUN / it for it in files]) for files in (read, wrote))
+    found = Note(asked={"seed": "1"}, read=reads, wrote=writes, began=0, ended=9 - len(reads))
+    write_note(RUN / f"logs/{name}.log", found)
+
+
+def lines(jobs: dict[str, str]) -> list[str]:
+    return last_lines(RUN, config("comparison"), jobs)
+
+
+def test_a_run_that_answers_its_plan_tells_doubts_and_answer(jobs: dict[str, str]) -> None:
+    assert lines(jobs)[0] == f"warning: {CLEANING['warnings'][0]}"
+    assert lines(jobs)[-1].startswith("Where an attacker is right")
+
+
+@pytest.mark.parametrize("name", ["clean", "sum", "rank"])
+def test_a_job_that_was_asked_something_else_leaves_no_answer(
+    jobs: dict[str, str], name: str
+) -> None:
+    """Nor the doubts, if it made the data."""
+    jobs[f"{RUN}/logs/{name}.log"] = digest({"seed": "2"})
+    told = lines(jobs)
+    assert told[-1] == UNFINISHED
+    assert told[0].startswith("warning") == (name != "clean")
+    assert not [line for line in told if line.startswith("Where")]
+
+
+def test_nor_does_a_table_that_was_made_of_another_one(jobs: dict[str, str]) -> None:
+    (RUN / TABLES[0]).write_text("another panel")
+    note("clean", [], [TABLES[0], "data/cleaning.json"])
+    assert lines(jobs)[-1] == UNFINISHED
+    assert lines(jobs)[0].startswith("warning")
+
+
+@pytest.mark.parametrize("name", ["standings.parquet", "data/cleaning.json"])
+def test_a_file_that_has_changed_is_refused(jobs: dict[str, str], name: str) -> None:
+    (RUN / name).write_bytes(b"other")
+    with pytest.raises(DataError, match=f"{name} is not as a job of this run wrote it; delete it"):
+        lines(jobs)
+
+
+def test_a_run_whose_results_are_with_a_storage_provider_says_no_word_on_them(
+    jobs: dict[str, str],
+) -> None:
+    for name in ("clean", "sum", "rank"):
+        note(name, [], [])
+    assert lines(jobs) == []
