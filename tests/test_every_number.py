@@ -42,6 +42,7 @@ NUMBER = re.compile(r"\b(int|float|ArrayLike|Memory|MemoryChoice)\b")
 INNER = {
     "exceeds": "a bound that could not be computed, nan, exceeds every claim",
     "in_words": "of a stream, which has checked it",
+    "log_masses": "of the laws, which have checked the number of releases",
     "places": "the inner loop of log_masses",
     "prediction_variance": "the inner loop of designed",
     "root": "the inner loop of all searches, between numbers that they computed",
@@ -51,7 +52,7 @@ INNER = {
 """Functions without checks, and why."""
 UNUSED = {
     ("approximate.Guarantee", "mu"): "not a number with epsilon_delta",
-    ("compare_runs", "confidence"): "of two runs, in tests/report/test_compare.py",
+    ("compare_runs", "confidence"): "it compares two runs; see tests/report/test_compare.py",
     ("implied_epsilon", "mu"): "not used with epsilon_delta",
     ("implied_epsilon", "epsilon_delta"): "of a record, which has checked it",
     ("trade_off_at", "threshold"): "any number; nan has nan rates",
@@ -122,7 +123,6 @@ EXAMPLES = {
     "name": "isotropic",
     "noise": "capacity-memory",
     "noise_level": np.ones(3),
-    "one": np.log([0.25, 0.5, 0.25]),
     "parameter": "mu",
     "path": ROOT / "data/examples/shelters.csv",
     "penalties": {"weak": 0.1},

@@ -46,12 +46,13 @@ BROKEN = {
     "TwoColumns": "learners play their columns",
     **dict.fromkeys(
         [
-            *("HALF", "FORGETS_TWO", "NONE_FROM_ROUND_TWO", "NONE_IN_THE_LAST_ROUND"),
+            *("FORGETS_TWO", "NONE_FROM_ROUND_TWO", "NONE_IN_THE_LAST_ROUND"),
             *("BY_THE_COUNT", "NOISE_DRAWN_ONCE", "NOISE_OF_THE_FIRST_HOLDER", "WHEN_EQUAL"),
             *("NOTHING_TO_SEE", "NO_NUMBERS"),
         ],
         "releases do not refute the record",
     ),
+    "HALF": "the record keeps the level",
     "OF_GAINS": "the scale does not depend on gains",
     "FLAT": "the scale is positive",
     "NOT_CONSTANT": "the scale is positive",
@@ -118,11 +119,12 @@ def test_an_audit_without_power_says_so_and_refuses_the_noise_of_another_package
 def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys):
     assert main(["check", "checks.broken:SOUND_NOISE"]) == 0
     printed = capsys.readouterr()
-    assert (printed.out.count(": holds\n"), printed.out.count(": holds, proves mu")) == (3, 1)
+    assert (printed.out.count(": holds\n"), printed.out.count(": holds, proves mu")) == (4, 1)
     assert printed.err == ""
     assert main(["check", "checks.broken:HALF", "--json"]) == 1
     checks = json.loads(capsys.readouterr().out)["checks"]
-    assert [check["holds"] for check in checks] == [True, True, True, False]
-    assert "above the requested" in checks[3]["counterexample"]
+    assert [check["holds"] for check in checks] == [True, True, True, False, False]
+    assert "above the requested 0.25; make its scale larger" in checks[3]["counterexample"]
+    assert "above the requested" in checks[4]["counterexample"]
     assert main(["check", "checks.broken:Nothing"]) == 2
     assert "has no attribute 'Nothing'" in capsys.readouterr().err

@@ -49,7 +49,7 @@ def test_a_module_of_the_working_folder_is_checked_with_a_word_on_runs(tmp_path)
     (tmp_path / "quiet.py").write_text(QUIET)
     (tmp_path / "numpy.py").write_text("raise SystemExit('the folder hides a package')")
     done = checked(tmp_path, "quiet:WELL_KNOWN")
-    assert succeed(done).count(": holds") == 4
+    assert succeed(done).count(": holds") == 5
     assert done.stderr == (
         "warning: quiet is only in this folder, where no run finds it; make it a package (dpol new"
         " algorithm NAME writes one) and pip install it\n"

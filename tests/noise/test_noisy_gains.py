@@ -133,15 +133,15 @@ def test_the_result_keeps_no_raw_gains(make_stream):
     assert noisy.n_rounds == 2
 
 
-def test_noise_depends_on_seed_label_and_noise_and_not_on_the_gains(make_stream):
-    def standard(gains=GAINS, label="test", noise="isotropic", seed=7):
-        noisy = private(make_stream(gains, BEDS, label=label), noise, seed=seed)
+def test_noise_depends_on_seed_label_noise_and_level_and_not_on_the_gains(make_stream):
+    def standard(gains=GAINS, label="test", noise="isotropic", mu=1.0, seed=7):
+        noisy = private(make_stream(gains, BEDS, label=label), noise, mu, seed=seed)
         return (noisy.gains - np.asarray(gains)) / noisy.noise_scale
 
     one = standard()
     np.testing.assert_array_equal(standard(), one)
     np.testing.assert_allclose(standard(np.zeros((2, 3))), one, atol=1e-14)
-    for change in ({"label": "other"}, {"noise": "capacity"}, {"seed": 8}):
+    for change in ({"label": "other"}, {"noise": "capacity"}, {"mu": 2.0}, {"seed": 8}):
         assert not np.isclose(standard(**change), one, atol=1e-9).any()
 
 

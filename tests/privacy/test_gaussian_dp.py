@@ -1,7 +1,10 @@
+"""Gaussian differential privacy, against its closed form in many digits."""
+
 from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -9,9 +12,59 @@ from dpol.privacy.gaussian_dp import (
     compose,
     delta_of_epsilon,
     epsilon_of_delta,
+    implied_mu,
     mu_of_epsilon,
     pure_epsilon,
 )
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def exact_log_delta(epsilon, mu):
+    with mpmath.workdps(400):
+        e, m, root = mpmath.mpf(epsilon), mpmath.mpf(mu), mpmath.sqrt(2)
+        first = mpmath.erfc((e / m - m / 2) / root) / 2
+        return mpmath.log(first - mpmath.exp(e) * mpmath.erfc((e / m + m / 2) / root) / 2)
+
+
+@pytest.mark.parametrize("mu", [1e-9, 2e-5, 0.0021, 0.019, 0.021, 0.15, 1.0, 9.0, 300.0])
+@pytest.mark.parametrize("distance", [-30.0, -1.0, 0.0, 0.5, 12.0, 36.5])
+def test_delta_has_all_digits(mu, distance):
+    """Both sides of the limits of the code: mu of 0.02, and 40 deviations from the middle."""
+    epsilon = max(mu * (distance + mu / 2), 0.0)
+    exact = math.exp(exact_log_delta(epsilon, mu))
+    assert float(delta_of_epsilon(epsilon, mu)) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("mu", [1e-12, 3.3e-7, 4.7e-5, 0.9e-3, 1.1e-3, 0.3, 7.0, 40.0, 1000.0])
+def test_pure_epsilon_has_all_digits_and_back(mu):
+    with mpmath.workdps(400):
+        wrong = mpmath.erfc(mpmath.mpf(mu) / mpmath.sqrt(8)) / 2
+        exact = float(mpmath.log((1 - wrong) / wrong))
+    assert pure_epsilon(mu) == pytest.approx(exact, rel=1e-13)
+    assert implied_mu(exact) == pytest.approx(mu, rel=1e-12)
+
+
+DELTAS = [1e-300, 1e-100, 1e-20, 1e-15, 1e-6, 0.3, 0.999]
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1e-3, 1.0, 50.0, 1e4])
+def test_mu_keeps_epsilon_and_delta_to_all_digits(epsilon, delta):
+    missing = math.log(delta) - float(exact_log_delta(epsilon, mu_of_epsilon(epsilon, delta)))
+    assert -1e-13 * abs(math.log(delta)) <= missing <= 1e-7
+
+
+@pytest.mark.parametrize("delta", DELTAS)
+@pytest.mark.parametrize("mu", [1e-100, 1e-12, 1e-3, 0.3, 10.0, 1e3])
+def test_epsilon_keeps_mu_to_all_digits(mu, delta):
+    epsilon = epsilon_of_delta(delta, mu)
+    missing = math.log(delta) - float(exact_log_delta(epsilon, mu))
+    assert -1e-13 * abs(math.log(delta)) <= missing
+    assert missing <= 1e-8 or epsilon == 0
+
+
+# ---- limits and arguments ------------------------------------------------------------------------
 
 
 def test_epsilon_is_zero_once_delta_reaches_the_total_variation_distance():

@@ -36,6 +36,11 @@ def test_a_guarantee_is_written_into_a_table_whole():
     assert other.as_row() == pytest.approx({**nothing, **known}, nan_ok=True)
 
 
+def test_a_guarantee_of_epsilon_at_delta_says_nothing_about_smaller_deltas():
+    record = dataclasses.replace(NO_PRIVACY, mu=math.nan, epsilon_delta=(1.0, 1e-6))
+    assert [record.epsilon(delta) for delta in (0.1, 1e-6, 0.99e-6)] == [1.0, 1.0, math.inf]
+
+
 def test_a_person_who_may_be_counted_more_than_once_is_told_apart():
     assert [in_words(UNIT, most, "loans") for most in (0.5, 1.0)] == [UNIT, UNIT]
     assert (

@@ -68,8 +68,10 @@ def test_independent_noise_by_hand():
 def test_what_cannot_be_covered_is_refused():
     cancelling = np.array([[1.0, -0.5], [0.0, 1.0]])
     assert stay_norm(cancelling, 1) == pytest.approx(math.sqrt(1.25))
-    with pytest.raises(ValueError, match="negative entry"):
-        stay_norm(cancelling, 2)
+    for small in (-0.5, -1e-3, -1e-9):
+        with pytest.raises(ValueError, match="negative entry"):
+            stay_norm(np.array([[1.0, small], [0.0, 1.0]]), 2)
+    assert stay_norm(np.array([[1.0, -1e-14], [0.0, 1.0]]), 2) == pytest.approx(math.sqrt(2))
 
 
 def most_common(gram, count):

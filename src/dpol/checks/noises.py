@@ -17,6 +17,7 @@ from dpol.checks import CheckError
 from dpol.checks.algorithms import EXPERTS, ROUNDS
 from dpol.checks.audits import MILLIONTH, Play, audit, generator_of
 from dpol.checks.settings import Setting, drawn_settings, fixed_settings, in_words, stream_of
+from dpol.core.errors import DataError
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.data.stream import GainStream
 from dpol.noise import Noise, privatize
@@ -24,6 +25,7 @@ from dpol.noise.noisy_gains import released
 from dpol.privacy.guarantee import Guarantee
 
 _LEVELS = 0.25, 0.5, 2.0
+_ROUNDING = 1 + 1e-9
 _GAMES = 60, 300, 1500
 
 
@@ -78,6 +80,21 @@ def less_mu_is_more_noise(noise: Noise) -> None:
             )
 
 
+def record_keeps_the_level(noise: Noise) -> None:
+    """Check that noisy gains are protected at the level asked for or better, as recorded."""
+    for stream in _streams(noise):
+        for mu in _LEVELS:
+            try:
+                record = privatize(stream, noise.name, mu, seed=1, replicates=1).guarantee
+            except DataError as error:
+                raise CheckError(f"it cannot noise a stream: {error}") from None
+            if not 0 < record.mu <= mu * _ROUNDING:
+                raise CheckError(
+                    f"its noise gives mu = {record.mu:.3g}, above the requested {mu:g}; make its"
+                    " scale larger"
+                )
+
+
 def _audited(noise: Noise) -> Play:
     """Return the audited releases of a noise."""
 
@@ -103,8 +120,8 @@ def _audited(noise: Noise) -> Play:
 def releases_do_not_refute_the_record(noise: Noise, seed: int = 1) -> str:
     """Check that the releases of a noise prove no more about a person than its record.
 
-    The record must keep the level, too. A sound noise is refused with probability 1e-6.
-    `dpol.checks.audits` says what an audit cannot see.
+    A sound noise is refused with probability 1e-6. `dpol.checks.audits` says what an audit cannot
+    see.
     """
     given = "" if noise.needs_capacities else noise.name
     few = [*fixed_settings(noise.name, stays=True)][::-3]
@@ -124,6 +141,7 @@ CHECKS: Mapping[str, Callable[[Noise], str | None]] = {
     "the scale is positive": scale_is_positive,
     "the scale does not depend on gains": scale_is_public,
     "a smaller mu means more noise": less_mu_is_more_noise,
+    "the record keeps the level": record_keeps_the_level,
 }
 """Checks of noises, by printed title."""
 

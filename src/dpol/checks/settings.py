@@ -186,6 +186,6 @@ def in_words(noises: Sequence[str], *, stays: bool, given: bool) -> str:
     return (
         f"of a person in 8 rounds with ties, nor in {DRAWN} drawn settings ({rounds} rounds,"
         f" {experts} experts, capacities of {capacities}{' or given sensitivities' * given}, gains"
-        f" up to {' or '.join(f'{top:g}' for top in _RANGES)}, mu {mus}"
+        f" up to {min(_RANGES):g} to {max(_RANGES):g}, mu {mus}"
         f"{f', stays of 1 to {_LONGEST_STAY}' * stays}, {' or '.join(noises)} noise)"
     )

@@ -13,7 +13,8 @@ from dpol.core.options import Commands, add_answer_options, add_command, answer,
 
 _CHECK = """\
 Run the conformance checks on an algorithm, a bank of learners or a noise, with default parameters.
-Each check prints one line: it holds, or a counterexample. The exit code is 1 if a check fails.
+Each check prints one line: it holds, or a counterexample; an audit adds what it proved, or says why
+it cannot tell. The exit code is 1 if a check fails.
 package.module:Class may be in this folder, but a run finds it only if its package is installed. The
 checks find mistakes, not intent. Packages run with your rights and beside your data; read them as
 you read any package that you install, and believe their numbers as you believe their authors."""
@@ -31,7 +32,7 @@ def add(commands: Commands) -> None:
     check = add_command(commands, "check", words=words, example=example, description=_CHECK)
     words = "as in a config: a registered name, or package.module:Class"
     check.add_argument("name", metavar="NAME", help=words)
-    words = "root seed of the games of an algorithm (default: 1)"
+    words = "root seed of the games and of drawn settings (default: 1)"
     seeds = between(0, 2**63, whole=True)
     check.add_argument("--seed", type=seeds, default=1, metavar="SEED", help=words)
     add_answer_options(check)

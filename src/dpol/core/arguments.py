@@ -66,16 +66,16 @@ def check_whole(name: str, value: Any, least: int = 1, most: float = math.inf) -
     Args:
         name: name of the argument.
         value: the value.
-        least: the smallest allowed number. If it is above 0, numbers have at most 64 bits.
+        least: the smallest allowed number. If it is 0, numbers are names and may have any size.
         most: the largest allowed number.
 
     Raises:
         ValueError: the value is outside, or not a whole number; true and false are not numbers.
     """
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if whole and least <= value <= (min(most, sys.maxsize) if least else most):
+    if whole and least <= value <= (min(most, sys.float_info.max) if least else most):
         return int(value)
-    where = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
+    where = f"from {least} to {most}" if whole and value > most else f"of at least {least}"
     raise ValueError(f"{name} must be a whole number {where}, got {_shown(value)}")
 
 

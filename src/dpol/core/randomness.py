@@ -98,7 +98,7 @@ def replicate_numbers(replicates: int | Sequence[int]) -> tuple[int, ...]:
     ((0, 1, 2), (7, 8))
     """
     if isinstance(replicates, str) or not isinstance(replicates, Sequence | np.ndarray):
-        return tuple(range(check_whole("replicates", replicates)))
+        return tuple(range(check_whole("replicates", replicates, most=10**9)))
     known = tuple(check_whole("the number of a replicate", number, 0) for number in replicates)
     if not known:
         raise ValueError("replicates must not be empty; give their number, such as 100")

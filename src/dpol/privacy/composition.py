@@ -16,7 +16,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpol.core.arguments import check_whole
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import root
 
@@ -42,7 +41,6 @@ def log_masses(one: Floats, releases: int) -> Floats:
     >>> np.exp(log_masses(np.log([0.25, 0.5, 0.25]), 2)).round(4).tolist()
     [0.0625, 0.25, 0.375, 0.25, 0.0625]
     """
-    check_whole("releases", releases)
     if len(one) <= _FEW or releases == 1:
         return _added(one, releases)
     size = releases * (len(one) - 1) + 1

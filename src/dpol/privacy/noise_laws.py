@@ -237,8 +237,7 @@ def _largest(law: Latticed, promise: Promise, releases: int) -> float:
     low = pure_epsilon(mu) / releases
     if low > 1e-10 * _LARGEST:
         raise ValueError(f"mu = {mu:g} is too large to be told from no privacy; take inf")
-    if excess(low) > 0:  # of one release it may be the answer, which is rounded
-        low *= 1 - 1e-9
+    low *= 1 - 1e-9 * (excess(low) > 0)  # of one release it may be the answer, which is rounded
     if not excess(low) <= 0:
         raise ArithmeticError(f"strength {low:g} does not keep {promise} over {releases} releases")
     high = 2 * low
