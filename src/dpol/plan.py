@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -202,22 +202,21 @@ class Plan:
             OutputError: another call is at work there.
         """
         folder, release = Path(self.folder), None
-        if runs_jobs or self._notes:
-            with suppress(*(() if runs_jobs else (OutputError,))):
-                release = hold(folder, self.name)
-        if names := changed_files(folder, self._noted):
-            more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
-            raise DataError(
-                f"{self.folder}: changed since the jobs wrote them:"
-                f" {', '.join([*names[:10], *more])}; move or delete these files, and run snakemake"
-                " again"
-            )
-        write_text(mark, f"{time.time_ns()}\n")
-        if release:
-            set_times(folder, self._notes, mark.stat().st_mtime)
-        if release and not runs_jobs:
-            release()
-        return release if runs_jobs else None
+        with ExitStack() as stack:
+            if runs_jobs or self._notes:
+                with suppress(*(() if runs_jobs else (OutputError,))):
+                    release = stack.callback(hold(folder, self.name))
+            if names := changed_files(folder, self._noted):
+                more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
+                raise DataError(
+                    f"{self.folder}: changed since the jobs wrote them:"
+                    f" {', '.join([*names[:10], *more])}; move or delete these files, and run"
+                    " snakemake again"
+                )
+            write_text(mark, f"{time.time_ns()}\n")
+            if release:
+                set_times(folder, self._notes, mark.stat().st_mtime)
+            return stack.pop_all().close if runs_jobs else None
 
     def reasons_to_rerun(self, log: str, asked: Mapping[str, str]) -> list[str] | None:
         """Return how a job's request differs from the one that it answered, and its missing files.

@@ -10,9 +10,8 @@ What an audit of this size cannot see:
   experts: a setting or two have it, and their person must be in that round
 - a fault outside the drawn settings: from round 41 on, at a seventh expert, at capacities above 50
 - a fault in few games, such as no noise in one of twenty
-- noise that is a little too small: `noisy-max` with 0.85 of its noise, `limited-updates` with half.
-  Choices show less than releases, and the worst choice, last and alone, may not show a person at
-  all
+- noise that is a little too small: choices show less than releases, and the worst choice, last and
+  alone, may not show a person at all
 - records of 8 rounds that are those of 4: a person in 8 rounds shows 1.4 times as much as claimed,
   but choices show only 0.8 of what releases would
 - raw gains in digits that nobody reads, such as the last ones of a noisy release

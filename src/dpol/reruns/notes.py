@@ -50,6 +50,9 @@ class Note:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
+_NOTE = TypeAdapter(Note)
+
+
 def note_of(log: Path) -> Path:
     """Return where a job writes its note."""
     return log.with_suffix(".json")
@@ -89,10 +92,10 @@ def read_notes(folder: Path) -> dict[Path, Note]:
     Args:
         folder: results/<run>, which need not be finished or exist.
     """
-    notes, parser = dict[Path, Note](), TypeAdapter(Note)
+    notes = dict[Path, Note]()
     for path in folder.glob("logs/**/*.json"):
         with suppress(OSError, ValueError):
-            notes[path] = parser.validate_json(path.read_bytes())
+            notes[path] = _NOTE.validate_json(path.read_bytes())
     return dict(sorted(notes.items(), key=lambda item: item[1].ended))
 
 
