@@ -7,9 +7,11 @@ import re
 
 import pytest
 
+from dpol.checks.audits import audit
 from dpol.checks.check import Verdict, check, checks_of, verdict
+from dpol.checks.settings import fixed_settings
 from dpol.cli import main
-from dpol.noise import NOISES
+from dpol.noise import NOISES, privatize
 
 BROKEN = {
     "NamesNoExpert": "plays small games",
@@ -128,3 +130,18 @@ def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys)
     assert "above the requested" in checks[4]["counterexample"]
     assert main(["check", "checks.broken:Nothing"]) == 2
     assert "has no attribute 'Nothing'" in capsys.readouterr().err
+
+
+def test_games_that_count_are_no_games_that_chose():
+    """The choice of a setting and of an event would favour noise that was seen before."""
+    seeds: dict[int, set[int]] = {}
+
+    def play(setting, stream, count, seed, quiet):
+        seeds.setdefault(count, set()).add(seed)
+        made = privatize(stream, setting.noise, setting.mu, seed=seed, replicates=count)
+        return made.gains, made.guarantee
+
+    settings = [*fixed_settings("isotropic", stays=False)][:3]
+    audit(play, settings, settings, seed=1, games=(20, 30, 40), outputs="its releases")
+    assert len(seeds) == 3
+    assert len(set.union(*seeds.values())) == 2 * len(seeds)

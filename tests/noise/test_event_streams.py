@@ -386,3 +386,7 @@ def test_a_release_in_every_round_has_the_noise_of_its_law(stream, name, mu):
     noisy = privatize(stream, name, mu, seed=1, replicates=20_000)
     squares = (noisy.gains - stream.gains) ** 2 / noisy.noise_scale**2
     assert abs(squares.mean() - 1) < 5 * squares.std() / math.sqrt(squares.size)
+
+
+def test_fast_samples_fifteen_percent_of_a_window_and_at_least_one_round():
+    assert [event_streams.samples_of(stay) for stay in (1, 6, 7, 13, 20, 21)] == [1, 1, 2, 2, 3, 4]

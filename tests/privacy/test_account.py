@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpol.core.rounding import AtLeast, AtMost
-from dpol.privacy.account import account, best_guess, best_guess_of_epsilon
+from dpol.privacy.account import account, best_guess, best_guess_of_epsilon, guesses_of, noises_for
+from dpol.privacy.noise_laws import LAPLACE, Promise
 
 WEEKS = (1, 4, 13, 52)
 
@@ -68,3 +69,12 @@ def test_rounding_goes_to_the_safe_side_and_no_further_than_a_digit(value, digit
     up, down = float(str(AtMost(value, digits))), float(str(AtLeast(value, digits)))
     assert down * (1 - 1e-11) <= value <= up * (1 + 1e-11)
     assert up - down <= 1.001 * 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+
+
+@pytest.mark.parametrize("weeks", [1, 3])
+def test_a_stay_is_in_two_releases_a_week(weeks):
+    """One for each of two holders; with pure epsilon a release has an equal part of it."""
+    promise = Promise(epsilon=2.0)
+    noise, guess = (f(promise, weeks)["Laplace"] for f in (noises_for, guesses_of))
+    assert noise == pytest.approx(math.sqrt(2) * weeks)
+    assert guess == LAPLACE.guess(1 / weeks, 2 * weeks)
