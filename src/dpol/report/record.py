@@ -27,6 +27,8 @@ class Record(RunFiles):
     """What the crate of a run says; its files include the crate, as its job noted it.
 
     Args:
+        folder: results/<run>.
+        files: SHA-256 of each file that the crate lists, by its path below the folder.
         data: SHA-256 of the raw table.
         values: seed, hash of the code and commit, by name.
         versions: names and versions of the packages behind the results.
