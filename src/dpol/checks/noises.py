@@ -87,7 +87,7 @@ def record_keeps_the_level(noise: Noise) -> None:
             try:
                 record = privatize(stream, noise.name, mu, seed=1, replicates=1).guarantee
             except DataError as error:
-                raise CheckError(f"it cannot noise a stream: {error}") from None
+                raise CheckError(f"it cannot add noise to a stream: {error}") from None
             if not 0 < record.mu <= mu * _ROUNDING:
                 raise CheckError(
                     f"its noise gives mu = {record.mu:.3g}, above the requested {mu:g}; make its"
