@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpol.core.errors import DataError
-from dpol.reruns.notes import Note, Sums, checksums, made_as_asked
+from dpol.reruns.notes import Checksums, Note, checksums, made_as_asked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class RunFiles:
     """
 
     folder: Path
-    files: Sums
+    files: Checksums
 
     def file(self, name: str) -> Path:
         """Return the path of a file, which may be missing.

@@ -25,7 +25,7 @@ from dpol.core.schemas import reading
 _LONGEST = 60
 """Number of characters of a param that a note repeats."""
 
-Sums = Mapping[str, str]
+Checksums = Mapping[str, str]
 """SHA-256 of files of a run, by their paths below its folder."""
 
 
@@ -104,7 +104,7 @@ def noted_sums(notes: Mapping[Path, Note]) -> dict[str, str]:
     return {file: value for note in notes.values() for file, value in note.wrote.items()}
 
 
-def changed_files(folder: Path, sums: Sums) -> list[str]:
+def changed_files(folder: Path, sums: Checksums) -> list[str]:
     """Return the files of a run that have another checksum; those that are gone do not count.
 
     Args:
@@ -154,7 +154,7 @@ def set_times(folder: Path, notes: Mapping[Path, Note], before: float) -> None:
 
 
 def check_notes(
-    folder: Path, notes: Mapping[Path, Note], sums: Sums, jobs: Mapping[str, str]
+    folder: Path, notes: Mapping[Path, Note], sums: Checksums, jobs: Mapping[str, str]
 ) -> list[Note]:
     """Check that every job of a plan did what it asks, and read what another had written.
 
@@ -236,6 +236,6 @@ def reasons_to_rerun(note: Note, now: Mapping[str, str], noted: Mapping[str, str
     return differing or ["the order of its settings"] * (list(note.asked) != list(now))
 
 
-def unlike(sums: Sums, noted: Sums) -> list[str]:
+def unlike(sums: Checksums, noted: Checksums) -> list[str]:
     """Return the files whose checksum is not the noted one."""
     return [file for file, value in sums.items() if noted.get(file) != value]
