@@ -19,11 +19,20 @@ def verdict_on(difference: float, half: float) -> str:
     >>> verdict_on(1.0, 0.5), verdict_on(-1.0, 0.5), verdict_on(1.0, 1.5), verdict_on(0.0, 0.0)
     ('above', 'below', 'undecided', 'equal')
     """
-    if difference - half > 0:
+    return verdict_between(difference - half, difference + half)
+
+
+def verdict_between(lower: float, upper: float) -> str:
+    """Return the verdict on a difference whose interval has these ends.
+
+    >>> verdict_between(0.0, 0.0), verdict_between(-math.inf, math.inf)
+    ('equal', 'undecided')
+    """
+    if lower > 0:
         return ABOVE
-    if difference + half < 0:
+    if upper < 0:
         return BELOW
-    return EQUAL if difference == half == 0 else UNDECIDED
+    return EQUAL if lower == upper == 0 else UNDECIDED
 
 
 def at_this_reading(verdict: str) -> str:

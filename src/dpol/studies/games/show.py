@@ -10,7 +10,7 @@ SECTIONS = (
         title="Table 2 and Figure 2: gains of the algorithms",
         about="The paper’s algorithms on the data of this run. Numbers in grey are the paper’s"
         " own, for the same question.",
-        results=("summary", "cumulative", "standings"),
+        results=("summary", "cumulative", "standings", "totals"),
         figures=(
             FigureSpec(
                 name="figure-2",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -35,7 +36,9 @@ from dpol.studies.games.names import (
     TABLE_2,
     TITLES,
 )
+from dpol.studies.games.order import ORDER, column_pairs
 from dpol.studies.study import Facts, Frames
+from dpol.studies.verdicts import BELOW, EQUAL, UNDECIDED
 
 COLUMNS = [
     "source", "stream", "stream_title", "n_experts", "n_rounds", "first_period", "last_period",
@@ -62,7 +65,8 @@ The function takes the rows of the summary whose means the line shows, and facts
 def reproduced(rows: pd.DataFrame, facts: Facts) -> TableCell | None:
     """Say what of the paper's line at the same level is reproduced; None if it has no such line.
 
-    The order is that of the four means. Totals are comparable only for the paper's state and weeks.
+    The order is that of the four columns. Totals are comparable only for the paper's state and
+    weeks.
     """
     own, (stream, mu) = rows[~rows["variant"]], rows[["stream", "mu"]].iloc[0]
     paper = _of_paper(facts).loc[lambda it: it["mu"] == mu]
@@ -73,8 +77,7 @@ def reproduced(rows: pd.DataFrame, facts: Facts) -> TableCell | None:
     if len(state) and not facts.simulated and has_papers_periods(own).all():
         share = own.set_index("column")["mean_gain"][META] / state["mean_gain"][META]
         totals = f"{HEADERS[META]} has {share:.0%} of the paper’s total"
-    orders = [_order(of_state) for _, of_state in paper.groupby("stream")]
-    return TableCell(f"order {'yes' if _order(own) in orders else 'no'}, {totals}")
+    return TableCell(f"order {own['order'].iloc[0]}, {totals}")
 
 
 FURTHER: Sequence[FurtherColumn] = ((Column("reproduced?", prose=True), reproduced),)
@@ -85,7 +88,7 @@ def table_2(frames: Frames, facts: Facts) -> Table:
     """Build Table 2 with the columns of `FURTHER`.
 
     Args:
-        frames: the summary, and the standings.
+        frames: the summary, the standings, and the total gains.
         facts: streams, levels, and the states of the paper among the streams.
     """
     return table_2_with(FURTHER, frames, facts)
@@ -107,6 +110,7 @@ def table_2_with(further: Sequence[FurtherColumn], frames: Frames, facts: Facts)
     run, paper = _of_run(summary, titles, facts), _of_paper(facts)
     ahead = frames["standings"].query("variant")[["stream", "algorithm", "noise", "mu", *_TO_META]]
     run = run.merge(ahead, how="left")
+    run = run.merge(orders_of(column_pairs(summary, frames["totals"])), how="left")
     levels = run.groupby(["stream", "mu"])
     further = [it for it in further if any(it[1](rows, facts) for _, rows in levels)]
     sections = [
@@ -173,8 +177,26 @@ def _of_paper(facts: Facts) -> pd.DataFrame:
     return rows[rows["mu"].isin(facts.levels.values()) & facts.asks_the_papers]
 
 
-def _order(rows: pd.DataFrame) -> list[str]:
-    return rows.sort_values("mean_gain")["column"].tolist()
+def orders_of(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Say for each `stream` and `mu` whether its columns have the paper's order: column `order`.
+
+    It is `yes` if every column is above the next, and `no` if one is not above a later one.
+    Otherwise it names the neighbours that are undecided.
+
+    Args:
+        pairs: table of `column_pairs`, with all columns.
+    """
+    said = []
+    for (stream, mu), own in pairs.groupby(["stream", "mu"], sort=False):
+        verdicts = own.set_index(["column", "other"])["verdict"]
+        unclear = [
+            f"{HEADERS[column]} and {HEADERS[other]}"
+            for column, other in pairwise(ORDER)
+            if verdicts[column, other] == UNDECIDED
+        ]
+        word = f"undecided: {'; '.join(unclear)}" if unclear else "yes"
+        said.append((stream, mu, "no" if verdicts.isin([BELOW, EQUAL]).any() else word))
+    return pd.DataFrame(said, columns=["stream", "mu", "order"])
 
 
 def _lines(
@@ -231,8 +253,10 @@ def _footers(summary: pd.DataFrame, facts: Facts) -> Iterator[str]:
     )
     if facts.asks_the_papers:
         yield (
-            "Reproduced: whether the four means have the paper’s order. Totals are comparable only"
-            " for the same hospitals in the same weeks."
+            "Reproduced: whether the four columns have the paper’s order, by paired differences"
+            f" whose {facts.confidence:.0%} intervals hold jointly; undecided where the interval of"
+            " neighbours contains 0. Totals are comparable only for the same hospitals in the same"
+            " weeks."
         )
     if facts.asks_the_papers and not facts.simulated:
         yield describe_fillings()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from dpol.studies.games.names import TABLE_2
 from dpol.studies.ledger.claims import compute as ledger
 from dpol.studies.ledger.claims.core import Claim, ClaimVerdict
 from dpol.studies.ledger.claims.settings import Claims
@@ -42,17 +44,30 @@ def summary(
                     "mu": mu,
                     "algorithm": name,
                     "family": "ridge" if name.startswith("ridge") else name,
+                    "column": "best-linear-model" if name.startswith("ridge") else name,
                     "mean_gain": mean,
                     "best_fixed_gain": 20.0,
                     "static_regret": 20.0 - mean,
                 }
             )
     same = {"noise": "isotropic", "ci_half_width": half, "confidence": 0.95}
+    same |= {"exhibit": TABLE_2, "variant": False}
     return pd.DataFrame(rows).assign(**same, **columns)
 
 
+def totals(table: pd.DataFrame) -> pd.DataFrame:
+    """Twelve replicates for each row, with its mean; those of a level move together by 5."""
+    apart = np.resize([-1.0, 1.0], 12)
+    own = np.random.default_rng(1).choice(apart, size=(len(table), 12))
+    moved = 5 * apart + 0.05 * (own - own.mean(axis=1, keepdims=True))
+    rows = table.loc[table.index.repeat(12), ["stream", "algorithm", "noise", "mu"]]
+    gains = table["mean_gain"].to_numpy()[:, np.newaxis] + moved
+    return rows.assign(replicate=np.tile(range(12), len(table)), total_gain=gains.ravel())
+
+
 def claims(table: pd.DataFrame) -> dict[str, Claim]:
-    return {claim.finding.name: claim for claim in ledger.claims_of_run(table)}
+    made = ledger.claims_of_run(table, totals(table))
+    return {claim.finding.name: claim for claim in made}
 
 
 ROWS = (
@@ -74,11 +89,13 @@ def test_the_papers_findings_are_seen_in_a_table_like_its_own() -> None:
         "best-linear-varies": 3.0,
         "best-linear-PA": round(20 / 18, 4),
         "best-linear-NM": round(19 / 16, 4),
-        "order-first": round(17 / 11, 4),
-        "order-second": 1.1,
+        "order-first": 6.0,
+        "order-second": 1.0,
     }
     assert seen["static-regret"].finding.bounds == pytest.approx((-1.1, -0.9))
-    assert seen["order-second"].finding.bounds == pytest.approx((10.9 / 10.1, 11.1 / 9.9))
+    # Paired: single means move by 5, and their difference does not.
+    lower, upper = seen["order-second"].finding.bounds
+    assert 0.8 < lower < 1 < upper < 1.2
     # The paper's own twelve settings, from its table.
     assert seen["best-linear-share"].finding.numbers["theirs"] == pytest.approx(0.896, abs=5e-4)
 
@@ -98,6 +115,7 @@ def test_the_papers_findings_are_seen_in_a_table_like_its_own() -> None:
         ("best-linear-NM", {("NM", 0.25, "ridge-w64-weak"): 15.9}, ClaimVerdict.UNDECIDED),
         ("order-first", {("PA", 0.25, "tree-ftpl-min-regret"): 19.0}, ClaimVerdict.NOT_SEEN),
         ("order-second", {("NM", 0.25, "tree-ftpl-min-noise"): 9.0}, ClaimVerdict.NOT_SEEN),
+        ("order-second", {("NM", 0.25, "tree-ftpl-min-noise"): 10.01}, ClaimVerdict.UNDECIDED),
     ],
 )
 def test_another_gain_turns_the_verdict(
@@ -121,7 +139,7 @@ def test_other_noises_and_single_runs_have_no_rows() -> None:
 
 
 def test_a_run_without_the_papers_algorithms_has_no_rows() -> None:
-    assert ledger.claims_of_run(summary().iloc[:0]) == []
+    assert claims(summary().iloc[:0]) == {}
     facts = Facts({}, simulated=True, confidence=0.95)
     point = STUDY.points(Claims(), facts)["experts-in-this-run"]
-    assert point.inputs == {"summary": "summary.parquet"}
+    assert point.inputs == {"summary": "summary.parquet", "totals": "totals.parquet"}

@@ -81,7 +81,7 @@ def claims(paper: str, *, seed: int) -> list[Claim]:
     return _decided(theirs, chain.from_iterable(check(seed) for check in checks))
 
 
-def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
+def claims_of_run(summary: pd.DataFrame, totals: pd.DataFrame) -> list[Claim]:
     """Return the claims about the main experiment of a run, each at its worst cell.
 
     Cells that the run does not play have no row.
@@ -90,7 +90,7 @@ def claims_of_run(summary: pd.DataFrame) -> list[Claim]:
         KeyError: a finding is on none of the statements on data.
     """
     on_data = {name: statement for name, statement in statements().items() if statement.on_data}
-    return _decided(on_data, gains.table_two(summary))
+    return _decided(on_data, gains.table_two(summary, totals))
 
 
 def _decided(asked: Mapping[str, Statement], findings: Findings) -> list[Claim]:
@@ -107,7 +107,10 @@ def run(point: ClaimsPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
     All papers take half a minute on one core.
     """
     if "summary" in inputs.files:
-        rows = claims_of_run(read_frame(inputs.files["summary"], schema("summary")))
+        summary, totals = (
+            read_frame(inputs.files[name], schema(name)) for name in ("summary", "totals")
+        )
+        rows = claims_of_run(summary, totals)
     else:
         rows = claims(point.paper, seed=inputs.seed)
     return {"claims": pd.DataFrame([claim.as_row() for claim in rows])}

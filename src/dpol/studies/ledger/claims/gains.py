@@ -1,7 +1,7 @@
 """Checks of what the experts' paper says of its Table 2, by the total gains of a run.
 
 All rows have isotropic noise, as in the paper. All intervals of a run's summary hold jointly, so
-intervals computed from their ends do too.
+intervals computed from their ends do too. Rows on the order of columns are paired by replicate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import pandas as pd
 
 from dpol.show.reported import load_reported
 from dpol.show.words import mu_title
-from dpol.studies.games.names import BEST_LINEAR, LINEAR, META, MIN_NOISE, MIN_REGRET, PAPER_NOISE
+from dpol.studies.games.names import BEST_LINEAR, LINEAR, META, MIN_NOISE, PAPER_NOISE
+from dpol.studies.games.order import column_pairs
 from dpol.studies.ledger.claims.core import Finding, Findings
 
 LOW_AND_MODERATE = (1.0, 0.5)
@@ -26,23 +27,42 @@ HIGH = 0.25
 _KEY = ["stream", "mu"]
 
 
-def table_two(summary: pd.DataFrame) -> Findings:
+def table_two(summary: pd.DataFrame, totals: pd.DataFrame) -> Findings:
     """Check the paper's statements on its Table 2 in the summary of a run.
 
     Args:
         summary: table of `dpol.studies.games.summary.conclude`.
+        totals: table of `dpol.studies.games.summary.totals_of`.
     """
     rows = summary[(summary["noise"] == PAPER_NOISE) & np.isfinite(summary["ci_half_width"])]
     meta = rows[rows["algorithm"] == META]
     linear = rows[rows["family"] == LINEAR]
-    trees = rows[rows["family"].isin([MIN_NOISE, MIN_REGRET])]
-    least, regret = (trees[trees["family"] == name] for name in (MIN_NOISE, MIN_REGRET))
+    least = rows[rows["algorithm"] == MIN_NOISE]
     yield from _ratios("headline-tree", meta, least, 1.5, theirs=(META, MIN_NOISE))
     yield from _static_regrets(meta)
     yield from _share_of_best_linear(meta, linear)
     yield from _best_linear_models(linear)
-    yield from _ratios("order-first", meta, trees)
-    yield from _ratios("order-second", least, regret)
+    if len(rows):
+        yield from _orders(rows, totals)
+
+
+def _orders(rows: pd.DataFrame, totals: pd.DataFrame) -> Findings:
+    """Check the order of RW-Meta and both trees by the differences that Table 2 rests on."""
+    pairs = column_pairs(rows, totals)
+    for name, column in (("order-first", META), ("order-second", MIN_NOISE)):
+        own = pairs[(pairs["column"] == column)].to_dict("records")
+        ordered = sorted(own, key=lambda row: row["difference"])
+        ends = [f"{row['difference']:.2f} ({_setting(row)})" for row in ordered]
+        for row in own:
+            yield Finding(
+                name=name,
+                claimed=0.0,
+                measured=row["difference"],
+                case=f"{_setting(row)}: {row['column']} − {row['other']} = {row['difference']:.2f}",
+                numbers={"range": f"{ends[0]} to {ends[-1]}"},
+                interval=(row["lower"], row["upper"]),
+                confidence=rows["confidence"].iloc[0],
+            )
 
 
 def _static_regrets(meta: pd.DataFrame) -> Findings:

@@ -9,7 +9,7 @@ from dpol.studies.ledger.claims.settings import Paper
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimsPoint:
-    """Statements of a paper; with the summary of a run as input, those about this run.
+    """Statements of a paper; with the summary and totals of a run as inputs, those about this run.
 
     Args:
         paper: label of the paper.

@@ -16,7 +16,7 @@ def points(settings: Claims, facts: Facts) -> dict[str, Point[ClaimsPoint]]:
     }
     labelled["experts-in-this-run"] = Point(
         settings=ClaimsPoint(paper="experts"),
-        inputs={"summary": "summary.parquet"},
+        inputs={"summary": "summary.parquet", "totals": "totals.parquet"},
         seconds=3.0,
     )
     return labelled
