@@ -13,7 +13,13 @@ def claim_by_hand(
     claimed: float = 1.0, relation: str = "<=", measured: float = 1.0, **more: Any
 ) -> Claim:
     """Return a claim; `more` sets other fields of its statement or finding."""
-    words = {"paper": "One", "place": "Theorem 1", "statement": "is so", "computed": "by hand"}
+    words: dict[str, Any] = {
+        "paper": "One",
+        "place": "Theorem 1",
+        "statement": "is so",
+        "computed": "by hand",
+    }
+    words["over"] = {"n"}
     words |= {name: more.pop(name) for name in Statement.model_fields.keys() & more.keys()}
     about = Statement(relation=relation, **words)
     return Claim(about, Finding(name="x", claimed=claimed, measured=measured, **more))

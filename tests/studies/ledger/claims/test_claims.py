@@ -234,6 +234,29 @@ def test_all_texts_have_their_numbers(findings):
                 assert "{" not in Claim(STATEMENTS[name], finding).text(text)
 
 
+def test_each_statement_is_tried_on_several_members_of_all_that_it_speaks_of(findings):
+    """Or it says why not; one counterexample refutes it on all."""
+    wrong = {}
+    for name, of_statement in findings.items():
+        made = decided(STATEMENTS[name], of_statement)
+        over, fixed = STATEMENTS[name].over, {*STATEMENTS[name].fixed}
+        varied = {each for each, number in made.tried.items() if number > 1}
+        if made.verdict != FAILS and (varied != over - fixed or not fixed <= over):
+            wrong[name] = {"over": over, "varied": varied, "fixed": fixed}
+        assert over, name
+    assert not wrong
+
+
+def test_a_claim_counts_the_members_that_were_tried():
+    one, other, same = ({"n": n, "mu": 0.5, "moves": range(n)} for n in (2, 3, 3))
+    made = [Finding(name="x", claimed=1.0, measured=0.5, at=at) for at in (one, other, same)]
+    together = decided(claim(over={"n", "mu", "T"}, fixed={"T": "for time"}).statement, made)
+    assert together.tried == {"n": 2, "mu": 1, "moves": 3}
+    row = together.as_row()
+    assert (row["tried"], row["not_varied"]) == ("n (2), μ (1), moves (3)", "T: for time")
+    assert made[0].setting == "n = 2, μ = 0.5"
+
+
 def test_statements_of_the_experts_paper_name_their_ground():
     """Our copy lost its formulas. The other papers' statements rest on their text; ours on none."""
     theirs = [each for each in STATEMENTS.values() if each.paper == EXPERTS and not each.ours]

@@ -46,8 +46,12 @@ def heuristic(seed: int) -> Findings:
             count = int((sizes < batch).sum())
             numbers = {"R": RUNS, "few": FEWER, "T": _ROUNDS, "mu": LARGE_NOISE}
             numbers |= {"ratio": math.sqrt(batch), "usual": share_of_usual}
-            case = f"n = {n}: P(batch < {batch})"
-            yield of_share("heuristic-quantile", below, count, runs, 3, case=case, numbers=numbers)
+            yield of_share(
+                *("heuristic-quantile", below, count, runs, 3),
+                case=f"n = {n}: P(batch < {batch})",
+                at={"n": n, "b": batch},
+                numbers=numbers,
+            )
 
 
 def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:
@@ -82,8 +86,11 @@ def tolerance_of_actions(seed: int) -> Findings:
             one, other = (play_batches(RWAdaBatch(alpha), *game)[0] for alpha in ALPHAS)
             count = int((one != other).any(axis=1).sum())
             numbers = {"R": _GAMES, "T": _GAME, "low": ALPHAS[0], "high": ALPHAS[1]}
-            case = f"{label}, n = {n}, μ = 0.25"
-            yield of_share("alpha-actions", LITTLE, count, _GAMES, 6, case=case, numbers=numbers)
+            yield of_share(
+                *("alpha-actions", LITTLE, count, _GAMES, 6),
+                at={"gains": label, "n": n},
+                numbers=numbers,
+            )
 
 
 def tolerance_of_privacy(_: int) -> Findings:
@@ -100,8 +107,7 @@ def tolerance_of_privacy(_: int) -> Findings:
             "often": often,
             "batch": other.mean() / one.mean() - 1,
         }
-        case = f"n = {n}, μ = {mu:g}"
-        yield Finding("alpha-privacy", LITTLE, fall, case, numbers=numbers)
+        yield Finding("alpha-privacy", LITTLE, fall, at={"n": n, "mu": mu}, numbers=numbers)
 
 
 CHECKS = (heuristic, tolerance_of_actions, tolerance_of_privacy)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +34,11 @@ Kind = Literal[
 """What is wrong with a statement that fails."""
 OF_SUBSTANCE: tuple[Kind, ...] = ("false", "hypothesis missing")
 """Kinds that headlines count and name. The others are easily put right."""
+At = Mapping[str, Hashable]
+"""The member that was tried of each set, or the numbers of several."""
+_GREEK = dict(
+    zip(["mu", "epsilon", "delta", "eta", "alpha", "sigma", "rho"], "μεδηασρ", strict=True)
+)
 
 
 class ClaimVerdict(StrEnum):
@@ -75,6 +81,8 @@ class Statement(BaseModel):
         paper: title of the paper.
         place: number of the statement in the paper, or where it stands.
         statement: the statement in one line.
+        over: what the statement is about all of.
+        fixed: those of them of which the check tries one member, and why.
         relation: how the measured number should compare with the claimed one.
         computed: what is computed, with its sizes.
         ground: what a statement of a paper rests on. Our copy of the experts' paper lost its
@@ -97,6 +105,8 @@ class Statement(BaseModel):
     paper: str
     place: str
     statement: str
+    over: frozenset[str]
+    fixed: dict[str, str] = {}
     relation: Relation = "<="
     computed: str
     ground: Ground = "text"
@@ -119,7 +129,8 @@ class Finding:
         name: id of the statement.
         claimed: the number that the statement gives.
         measured: the number found.
-        case: the setting in words.
+        case: the setting in words, if `at` does not say it.
+        at: the member that was tried of each set that the statement is about.
         numbers: further numbers for the fields of the statement's texts.
         trivial: the number reached without the subject of the claim (no messages, no learning), or
             known of any number of this kind; None if there is none. A claim that is no better
@@ -137,6 +148,7 @@ class Finding:
     measured: float
     case: str = ""
     _: KW_ONLY
+    at: At = field(default_factory=dict)
     numbers: Mapping[str, Any] = field(default_factory=dict)
     trivial: float | None = None
     interval: tuple[float, float] | None = None
@@ -150,9 +162,27 @@ class Finding:
             raise ValueError(f"the numbers of {self} are not finite, or not within their interval")
 
     @property
+    def setting(self) -> str:
+        """The case; by default the members that were tried and have a name or are a number."""
+        said = [
+            it if isinstance(it, str) else _said(name, it)
+            for name, it in self.at.items()
+            if isinstance(it, str | int | float)
+        ]
+        return self.case or ", ".join(said)
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The interval; `measured` at both ends if nothing was sampled."""
         return self.interval or (self.measured, self.measured)
+
+
+def _said(name: str, number: float) -> str:
+    return f"{_symbol(name)} = {number:{',' if isinstance(number, int) else '.3g'}}"
+
+
+def _symbol(name: str) -> str:
+    return _GREEK.get(name, name)
 
 
 Findings = Iterator[Finding]
@@ -168,10 +198,12 @@ class Claim:
     Args:
         statement: the statement.
         finding: the finding in one setting, or in the worst of several.
+        tried: how many members of each set were tried in all settings.
     """
 
     statement: Statement
     finding: Finding
+    tried: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def verdict(self) -> ClaimVerdict:
@@ -219,7 +251,7 @@ class Claim:
         named = {
             "claimed": finding.claimed,
             "measured": finding.measured,
-            "case": finding.case,
+            "case": finding.setting,
             "settings": finding.settings,
             "spare": finding.claimed / (finding.bounds[1] or math.nan),
             **finding.numbers,
@@ -243,6 +275,10 @@ class Claim:
             "counterexample": "",
             **dict.fromkeys(_OF_A_FAILURE, ""),
             "note": self.text("note"),
+            "tried": ", ".join(f"{_symbol(name)} ({many:,})" for name, many in self.tried.items()),
+            "not_varied": "; ".join(
+                f"{_symbol(name)}: {why}" for name, why in self.statement.fixed.items()
+            ),
         }
         if self.verdict in (ClaimVerdict.FAILS, ClaimVerdict.NOT_SEEN):
             about = vars(self.statement)
@@ -269,9 +305,23 @@ def worst(claims: Iterable[Claim]) -> Claim:
 
 
 def decided(statement: Statement, findings: Sequence[Finding]) -> Claim:
-    """Return the claim of a statement at its worst finding, with the number of all settings."""
+    """Return the claim of a statement at its worst finding, with what was tried in all."""
     hardest = worst(Claim(statement, finding) for finding in findings).finding
-    return Claim(statement, replace(hardest, settings=sum(each.settings for each in findings)))
+    members: dict[str, list[Hashable]] = {}
+    for finding in findings:
+        for name, member in finding.at.items():
+            members.setdefault(name, []).append(member)
+    return Claim(
+        statement,
+        replace(hardest, settings=sum(each.settings for each in findings)),
+        {name: _number_of(each) for name, each in members.items()},
+    )
+
+
+def _number_of(members: Sequence[Hashable]) -> int:
+    """Return how many different members there are, those drawn by their numbers."""
+    drawn = (each for each in members if isinstance(each, range))
+    return len({*chain.from_iterable(drawn)} | {it for it in members if not isinstance(it, range)})
 
 
 def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:

@@ -14,12 +14,12 @@ from scipy import special, stats
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.lazy.accounting import Accountant, LazyGame, composed_epsilon
 from dpol.lazy.dartboard import choose_dartboard, dartboard_epsilon, most_redraws, theorem_5_epsilon
-from dpol.lazy.exact import worst_epsilon
+from dpol.lazy.exact import neighbours, worst_epsilon
 from dpol.lazy.leaders import play_blocks
 from dpol.lazy.parameters import choose_parameters
 from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
 from dpol.lazy.transform import LazyParameters
-from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator, of_mean
+from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator, of_mean
 from dpol.studies.ledger.claims.lazy import expected_loss, games_of_experts, mean_lead
 
 LOG_TERM = math.log(1e6)
@@ -55,16 +55,17 @@ def regret(seed: int) -> Findings:
         }
         for label, losses in games_of_experts(rng, T, d, B).items():
             lost = expected_loss(losses, per_round, B) - float(losses.sum(axis=0).min())
-            case = f"{label}, d = {d}, B = {B}, p = {p:g}, η = {eta:g}"
+            at: At = {"losses": label, "d": d, "B": B, "p": p, "eta": eta}
             for name, (rule, claim) in claims.items():
                 stop = T * float(redraws.sf(most_redraws(rule, game, B, per_round, p)))
-                yield Finding(f"dartboard-{name}", claim, lost + stop, case)
+                yield Finding(f"dartboard-{name}", claim, lost + stop, at=at)
 
 
 def corollaries(_: int) -> Findings:
     """Check the privacy of Corollaries 3 and 6 by the theorems and by our accounting."""
     for T, d, epsilon in itertools.product(*GRID):
-        case, least = f"T = {T:,}, d = {d}, ε = {epsilon:g}", LOG_TERM ** (1 / 3) / T ** (1 / 6)
+        at: At = {"T": T, "d": d, "epsilon": epsilon}
+        least = LOG_TERM ** (1 / 3) / T ** (1 / 6)
         p = (T * LOG_TERM) ** (-1 / 3)
         parameters = {"3": (1, p, p * min(epsilon / 2, least * math.sqrt(math.log(d))) / 20)}
         widest = LOG_TERM ** (2 / 3) * math.log(d)
@@ -75,8 +76,8 @@ def corollaries(_: int) -> Findings:
         for number, (B, p, eta) in parameters.items():
             theorem, ours = both_epsilons(T, B, p, eta)
             if number == "3" or B > 1:
-                yield Finding(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, case)
-            yield Finding("dartboard-corollaries", 1.0, ours / epsilon, case)
+                yield Finding(f"dartboard-corollary-{number}", 1.0, theorem / epsilon, at=at)
+            yield Finding("dartboard-corollaries", 1.0, ours / epsilon, at=at)
 
 
 def both_epsilons(T: int, B: int, p: float, eta: float) -> tuple[float, float]:
@@ -92,19 +93,20 @@ def privacy(_: int) -> Findings:
     for T, B, p, share in itertools.product(
         (10**2, 10**4, 10**6), (1, 3, 30), (0.003, 0.03, 0.2, 0.499), shares
     ):
-        eta, case = share * p, f"T = {T:,}, B = {B}, p = {p:g}, η = {share * p:.3g}"
+        eta, at = share * p, {"T": T, "B": B, "p": p, "eta": share * p}
         theorem, ours = both_epsilons(T, B, p, eta)
-        yield Finding("dartboard-over-sound", 1.0, theorem / max(ours, 1e-9), case)
+        yield Finding("dartboard-over-sound", 1.0, theorem / max(ours, 1e-9), at=at)
         squares = (eta / (B * p)) ** 2 + 64 * T * p / B * (eta / B) ** 2
         step = 1.5 * squares + math.sqrt(6 * squares * LOG_TERM)
-        yield Finding("dartboard-last-step", 1.0, step / theorem, case)
+        yield Finding("dartboard-last-step", 1.0, step / theorem, at=at)
     for (d, B), eta, p in itertools.product(((2, 2), (3, 1)), (0.01, 0.1, 0.5), (1e-3, 0.05, 0.5)):
         game = LazyGame((6 - d) * B, DELTA)
         rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=0.0)
         limit = int(most_redraws("sound", game, B, eta, p))
         exact = worst_epsilon(d, 5 - d, rule, range(B + 1), delta=DELTA, limit=limit)
-        case = f"d = {d}, B = {B}, η = {eta:g}, p = {p:g}"
-        yield Finding("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, case)
+        losses = range(len(neighbours(d, 5 - d, range(B + 1))[0]))
+        of_game: At = {"d": d, "T": (6 - d) * B, "B": B, "eta": eta, "p": p, "losses": losses}
+        yield Finding("dartboard-games", dartboard_epsilon(game, B, eta, p), exact, at=of_game)
 
 
 def updates(seed: int) -> Findings:
@@ -172,8 +174,8 @@ def successor(_: int) -> Findings:
         game = LazyGame(T, DELTA)
         one = choose_dartboard(game, epsilon=epsilon, n_experts=d).objective
         other = choose_parameters(game, epsilon=epsilon, n_experts=d).objective
-        case = f"T = {T:,}, d = {d}, ε = {epsilon:g}"
-        yield Finding("dartboard-over-l2p", 1.0, one / other, case)
+        at: At = {"T": T, "d": d, "epsilon": epsilon}
+        yield Finding("dartboard-over-l2p", 1.0, one / other, at=at)
 
 
 CHECKS = (regret, corollaries, privacy, updates, successor)

@@ -127,7 +127,9 @@ def _line(row: dict[Any, Any], *, short: bool) -> Line:
     if not short:
         about["Computed"] = row["computed"]
         note = "" if row["note"] in row["counterexample"] else row["note"]
-        reasons |= {"Root": row["root"], "Note": note, "Settings": row["settings"]}
+        tried = f"{row['settings']:,} settings: {row['tried']}"
+        reasons |= {"Root": row["root"], "Note": note, "Tried": tried}
+        reasons["Not varied"] = row["not_varied"]
     slip = row["verdict"] == ClaimVerdict.FAILS and row["kind"] not in OF_SUBSTANCE
     return marked(row["statement"], row["ours"]), (
         TableCell(row["claim"], _notes(about)),

@@ -33,7 +33,14 @@ from dpol.experts.tree_ftpl import TreeFTPL
 from dpol.noise import noise_scale, privatize
 from dpol.privacy.gaussian_dp import delta_of_epsilon, mu_of_epsilon
 from dpol.privacy.mixtures import BatchMixture
-from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean, of_share
+from dpol.studies.ledger.claims.core import (
+    At,
+    Finding,
+    Findings,
+    generator,
+    of_mean,
+    of_share,
+)
 from dpol.studies.paper1.batching.compute import (
     NOISE,
     analytic_mixture,
@@ -63,7 +70,14 @@ def local_noise(seed: int) -> Findings:
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         measured = _mu_of_shift(float(moves.max()))
         numbers = {"n": stream.n_experts, "T": stream.n_rounds}
-        yield Finding(f"{name}-noise", mu, measured, numbers=numbers, settings=moves.size)
+        yield Finding(
+            name=f"{name}-noise",
+            claimed=mu,
+            measured=measured,
+            at={"moves": range(moves.size), "t": range(stream.n_rounds)},
+            numbers=numbers,
+            settings=moves.size,
+        )
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
@@ -104,17 +118,19 @@ def regrets(seed: int) -> Findings:
             summed = best - gains[time, actions].sum(axis=1)
             of = MatrixFTPL().mechanism(setup_of(source))
             of_sums = _regret_bound(of.scale[0] * of.factorization.row_norms, n)
-            local, central = f"η = {eta:.3g}", f"μ = {mu:g}"
             left = random - float(plain.mean())
-            for name, claimed, sample, noise, trivial in (
-                ("regret-of-ftpl", bound, plain, local, random),
-                ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, batched, local, random),
-                ("regret-of-batches", _ALPHA / 2 * bound, batched - plain, local, left),
-                ("regret-of-mf-ftpl", of_sums, summed, central, random),
+            for name, claimed, sample, trivial in (
+                ("regret-of-ftpl", bound, plain, random),
+                ("regret-of-adabatch", (1 + _ALPHA / 2) * bound, batched, random),
+                ("regret-of-batches", _ALPHA / 2 * bound, batched - plain, left),
+                ("regret-of-mf-ftpl", of_sums, summed, random),
             ):
-                case = f"{label}, n = {n}, {noise}; a random expert has {trivial:.0f}"
                 yield of_mean(
-                    name, claimed, sample, 16, case=case, numbers=numbers, trivial=trivial
+                    *(name, claimed, sample, 16),
+                    case=f"{label}, n = {n}, μ = {mu:g}; a random expert has {trivial:.0f}",
+                    at={"gains": label, "n": n, "mu": mu},
+                    numbers=numbers,
+                    trivial=trivial,
                 )
 
 
@@ -148,7 +164,7 @@ def tree(_: int) -> Findings:
         for t in range(1, T):  # the node that round t closes
             entered[t - (t & -t) + 1 : t + 1] += 1
         measured = setup.sensitivity * math.sqrt(entered.max()) / scale
-        yield Finding("tree-noise", mu, measured, f"T = {T}")
+        yield Finding("tree-noise", mu, measured, at={"T": T, "t": range(T)})
 
 
 # ---- RW-Meta: Theorem 3 ----------------------------------------------------------------------
@@ -202,8 +218,12 @@ def _bound_of_meta(
     *,
     stream: str,
     learners_are: str,
+    **about: Any,
 ) -> Finding:
-    """Play RW-Meta on gains (T, n), and compute the bound of Theorem 3 for each run."""
+    """Play RW-Meta on gains (T, n), and compute the bound of Theorem 3 for each run.
+
+    See `of_mean` for the other arguments.
+    """
     T, n = raw.shape
     made = synthetic_stream(f"claims: {stream}", raw)
     noisy = privatize(made, NOISE, mu, seed=seed, replicates=range(_RUNS))
@@ -224,21 +244,33 @@ def _bound_of_meta(
     # Without learning: follow a random learner.
     random = float((best - learners.mean(axis=1)).mean())
     numbers = {"R": _RUNS, "T": T, "n": n, "mu": mu, "random": random}
-    return of_mean(name, float(bound.mean()), best - gained, trivial=random, numbers=numbers)
+    about |= {"trivial": random, "numbers": numbers}
+    return of_mean(name, float(bound.mean()), best - gained, **about)
 
 
-def meta_of_two(seed: int) -> Findings:
-    """Check two learners that see the noise, and two that do not; gains (1, 0), noise scale 2.
+def meta_of_turncoats(seed: int) -> Findings:
+    """Check two learners that see the noise; gains (1, 0), noise scale 2.
 
     The proof needs learners that are independent of the noise.
     """
-    raw, mu = np.tile([1.0, 0.0], (1000, 1)), math.sqrt(2) / 2
-    for name, bank in (
-        ("meta-of-turncoats", TurncoatBank()),
-        ("meta-of-constants", ConstantBank(2)),
-    ):
-        key, algorithm = type(bank).__name__, RWMeta(learners=(bank,))
-        yield _bound_of_meta(name, algorithm, raw, mu, seed, stream=key, learners_are=key)
+    raw, bank = np.tile([1.0, 0.0], (1000, 1)), TurncoatBank()
+    name, key, mu = "meta-of-turncoats", type(bank).__name__, math.sqrt(2) / 2
+    algorithm = RWMeta(learners=(bank,))
+    yield _bound_of_meta(name, algorithm, raw, mu, seed, stream=key, learners_are=key)
+
+
+def meta_of_constants(seed: int) -> Findings:
+    """Check learners that see no noise: a constant one for each expert."""
+    for n in (2, 10):
+        games = game_streams(generator(seed, "gains", n), n)
+        for (label, raw), mu in itertools.product(games.items(), (0.5, 1.0)):
+            yield _bound_of_meta(
+                *("meta-of-constants", RWMeta(learners=(ConstantBank(n),)), raw[:300], mu, seed),
+                stream=f"{label}, n = {n}",
+                learners_are="constant",
+                comparisons=16,
+                at={"gains": label, "n": n, "mu": mu},
+            )
 
 
 def meta_of_thirteen(seed: int) -> Findings:
@@ -299,12 +331,13 @@ def cliques(_: int) -> Findings:
         games[f"cliques of {', '.join(map(str, sizes))}"] = of_learners[None]
     for case, actions in games.items():
         variance = largest_variance(actions)
-        yield Finding("two-cliques", _LEARNERS / 2, variance, case)
+        yield Finding("two-cliques", _LEARNERS / 2, variance, at={"actions": case})
         # If all agree there is nothing to choose.
         for scale in SCALES if len(set(actions[0])) > 1 else ():
             share = factor_of_bound(scale, variance) / factor_of_bound(scale, 1.0)
             numbers = {"m": _LEARNERS}
-            yield Finding("all-differ", 1.0, share, f"{case}, η = {scale:.3g}", numbers=numbers)
+            at: At = {"actions": case, "eta": scale}
+            yield Finding("all-differ", 1.0, share, at=at, numbers=numbers)
 
 
 SCALES = (1.0, math.sqrt(2), 4.0)
@@ -347,16 +380,15 @@ def switching(seed: int) -> Findings:
             two = np.partition(position, -2, axis=1)
             return np.asarray(two[:, -1] - two[:, -2] < least)
 
-        z, case = np.array(gap / (eta * math.sqrt(2 * steps))), f"n = {n}, B = {steps}, η = {eta:g}"
+        z, tried = np.array(gap / (eta * math.sqrt(2 * steps))), {"n": n, "B": steps, "eta": eta}
         start, rng = _ahead(gap, n), generator(seed, "walk", i)
         count = _count_walks(rng, start, steps, eta, lambda walks: walks.argmax(axis=1) != 0)
         for name, bound in BOUNDS.items():
-            at = bound.tail(z, n)
-            yield _of_walks(f"switching-{name}", at, count, f"gap {gap:g}, {case}")
+            yield _of_walks(f"switching-{name}", bound.tail(z, n), count, {"x": gap, **tried})
         start, rng = _ahead(2 * gap, n), generator(seed, "dips", i)
         count = _count_walks(rng, start, steps, eta, is_small)
-        at, case = BOUNDS["borell-tis"].tail(z, n), f"k = {gap:g}, l = {gap:g}, {case}"
-        yield _of_walks("dips-borell-tis", at, count, case)
+        claimed = BOUNDS["borell-tis"].tail(z, n)
+        yield _of_walks("dips-borell-tis", claimed, count, {"k": gap, **tried})
 
 
 def _count_walks(
@@ -375,11 +407,11 @@ def _count_walks(
     return int(met.sum())
 
 
-def _of_walks(name: str, bound: Floats, count: int, case: str) -> Finding:
+def _of_walks(name: str, bound: Floats, count: int, at: Any) -> Finding:
     """Return the share of walks that were counted, in one of the settings, with its bound."""
     runs, numbers = _WALKS_EACH, {"R": _WALKS_EACH}
     return of_share(
-        name, float(bound), count, runs, len(_WALKS), case=case, numbers=numbers, trivial=1.0
+        name, float(bound), count, runs, len(_WALKS), at=at, numbers=numbers, trivial=1.0
     )
 
 
@@ -398,7 +430,8 @@ def gaps(seed: int) -> Findings:
         means = rng.normal(size=(count, n)) * rng.uniform(0.05, 3, size=(count, 1))
         least = float(survival(means, x).min())
         equal = float(survival(np.zeros((1, n)), x)[0])
-        yield Finding("smallest-gap", equal, least, f"n = {n}, x = {x:g}", settings=count)
+        at: At = {"n": n, "x": x, "gains": range(count)}
+        yield Finding("smallest-gap", equal, least, at=at, settings=count)
 
 
 def survival(means: Floats, x: float) -> Floats:
@@ -417,14 +450,15 @@ def survival(means: Floats, x: float) -> Floats:
 
 
 def gap_distribution(seed: int) -> Findings:
-    """Check the distribution of the gap of ten equal means against drawn gaps."""
-    n, runs, points = 10, 200_000, (0.2, 0.5, 1.0)
-    two = np.partition(generator(seed, "gaps").standard_normal((runs, n)), -2, axis=1)[:, -2:]
-    sample = two[:, 1] - two[:, 0]
-    for x in points:
-        count, claimed = int((sample >= x).sum()), float(gap_survival(x, n))
-        case, numbers = f"x = {x:g}", {"R": runs, "n": n}
-        yield of_share("gap-law", claimed, count, runs, len(points), case=case, numbers=numbers)
+    """Check the distribution of the gap of equal means against drawn gaps."""
+    runs, rng, points = 200_000, generator(seed, "gaps"), (0.2, 0.5, 1.0)
+    for n in (2, 10):
+        two = np.partition(rng.standard_normal((runs, n)), -2, axis=1)[:, -2:]
+        sample = two[:, 1] - two[:, 0]
+        for x in points:
+            count, claimed = int((sample >= x).sum()), float(gap_survival(x, n))
+            about: dict[str, Any] = {"at": {"n": n, "x": x}, "numbers": {"R": runs}}
+            yield of_share("gap-law", claimed, count, runs, 2 * len(points), **about)
 
 
 # ---- amplification ---------------------------------------------------------------------------
@@ -442,9 +476,11 @@ def containing_batches(seed: int) -> Findings:
             claimed = float(mixture.weights[mixture.sizes > b].sum())
             if claimed > 0.02:
                 count = int((sizes[:, t - 1] > b).sum())
-                case = f"n = {n}, t = {t}: P(batch > {b})"
                 yield of_share(
-                    "containing-batch", claimed, count, runs, 24, case=case, numbers=numbers
+                    *("containing-batch", claimed, count, runs, 24),
+                    case=f"n = {n}, t = {t}: P(batch > {b})",
+                    at={"n": n, "t": t, "b": b},
+                    numbers=numbers,
                 )
 
 
@@ -452,13 +488,15 @@ def smaller_batches(seed: int) -> Findings:
     """Check delta(eps) of random batch sizes against stochastically smaller sizes."""
     rng = generator(seed, "mixtures")
     sizes, epsilon = np.arange(1, 31), np.linspace(0, 3, 31)
-    each = delta_of_epsilon(epsilon[:, None], 1 / np.sqrt(sizes))
     large = rng.dirichlet(np.full(30, 0.2), 500)
     kernel = np.tril(rng.random((500, 30, 30)) ** 8)
     small = np.einsum("rb,rbc->rc", large, kernel / kernel.sum(axis=2, keepdims=True))
-    ratio = (small @ each.T) / (large @ each.T)
-    for level, least in zip(epsilon.tolist(), ratio.min(axis=0).tolist(), strict=True):
-        yield Finding("smaller-batch", 1.0, least, f"ε = {level:.2f}", settings=len(ratio))
+    for mu in (0.25, 1.0, 4.0):
+        each = delta_of_epsilon(epsilon[:, None], mu / np.sqrt(sizes))
+        ratio = (small @ each.T) / (large @ each.T)
+        for level, least in zip(epsilon.tolist(), ratio.min(axis=0).tolist(), strict=True):
+            at: At = {"epsilon": level, "mu": mu, "laws": range(len(ratio))}
+            yield Finding("smaller-batch", 1.0, least, at=at, settings=len(ratio))
 
 
 def joint_concavity(seed: int) -> Findings:
@@ -469,14 +507,17 @@ def joint_concavity(seed: int) -> Findings:
     rng, mu, sizes = generator(seed, "concavity"), 1.0, np.array([1, 3, 10, 40])
     thresholds = np.linspace(-2.0, 2.0, 41)
     for spread in (0.0, 1.0, 6.0):
-        for _ in range(10):
+        for draw in range(10):
             mixture = BatchMixture(mu, sizes, rng.dirichlet(np.ones(len(sizes))))
             shifts = rng.permutation(np.linspace(-spread, spread, len(sizes)))
             false_positive, false_negative = mixture.trade_off_at(thresholds)
             curve = hidden_trade_off(mixture.weights, shifts, shifts + mixture.mus)
             ratio = float((np.interp(false_positive, *curve) / false_negative).min())
-            case = f"components up to {spread:g} from 0"
-            yield Finding("joint-concavity", 1.0, ratio, case, settings=len(thresholds))
+            yield Finding(
+                *("joint-concavity", 1.0, ratio, f"components up to {spread:g} from 0"),
+                at={"distance": spread, "laws": draw, "x": range(len(thresholds))},
+                settings=len(thresholds),
+            )
 
 
 def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
@@ -493,7 +534,8 @@ def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Flo
 
 
 CHECKS = (
-    local_noise, regrets, tree, meta_of_two, meta_of_thirteen, special_case,
+    local_noise, regrets, tree, meta_of_turncoats, meta_of_constants, meta_of_thirteen,
+    special_case,
     cliques, switching, gaps, gap_distribution, containing_batches, smaller_batches,
     joint_concavity,
 )  # fmt: skip

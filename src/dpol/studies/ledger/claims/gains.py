@@ -59,6 +59,7 @@ def _orders(rows: pd.DataFrame, totals: pd.DataFrame) -> Findings:
                 claimed=0.0,
                 measured=row["difference"],
                 case=f"{_setting(row)}: {row['column']} − {row['other']} = {row['difference']:.2f}",
+                at={**_at(row), "columns": row["other"]},
                 numbers={"range": f"{ends[0]} to {ends[-1]}"},
                 interval=(row["lower"], row["upper"]),
                 confidence=rows["confidence"].iloc[0],
@@ -73,8 +74,8 @@ def _static_regrets(meta: pd.DataFrame) -> Findings:
         regret, half = row["static_regret"], row["ci_half_width"]
         numbers = {"gain": row["mean_gain"], "best": row["best_fixed_gain"], "by_level": by_level}
         about = {"numbers": numbers, "confidence": row["confidence"]}
-        ends = regret - half, regret + half
-        yield Finding("static-regret", 0.0, regret, _setting(row), interval=ends, **about)
+        about |= {"at": _at(row), "interval": (regret - half, regret + half)}
+        yield Finding("static-regret", 0.0, regret, **about)
 
 
 def _share_of_best_linear(meta: pd.DataFrame, linear: pd.DataFrame) -> Findings:
@@ -95,6 +96,7 @@ def _share_of_best_linear(meta: pd.DataFrame, linear: pd.DataFrame) -> Findings:
         },
         interval=(float(ends[0]), float(ends[1])),
         confidence=each[0].confidence,
+        at={"streams": streams},
         settings=len(each),
     )
 
@@ -188,10 +190,16 @@ def _ratios(
             measured=row["ratio"],
             case=f"{_setting(row)}: {row['algorithm']} {gain:.2f},"
             f" {row['algorithm_other']} {other:.2f}",
+            at=_at(row),
             numbers={"stream": row["stream"], **numbers},
             interval=((gain - half) / (other + other_half), min(most, 1e6)),
             confidence=row["confidence"],
         )
+
+
+def _at(row: Mapping[Hashable, Any]) -> dict[str, Any]:
+    """Return the stream and the level of a row."""
+    return {"streams": row["stream"], "mu": row["mu"]}
 
 
 def _setting(row: Mapping[Hashable, Any]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy
@@ -42,7 +43,7 @@ from dpol.labels.hard_pairs import hardness
 from dpol.labels.hypotheses import HypothesisClass, hard_class, random_class
 from dpol.labels.learners import LabelLearner, Terms
 from dpol.labels.registry import LEARNERS, make_learner
-from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_mean
+from dpol.studies.ledger.claims.core import At, Finding, Findings, generator, of_mean
 
 APART = ((0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
 """The class with more cells than claimed: K = 2 hypotheses on M = 3 labels."""
@@ -82,11 +83,15 @@ def clipping_of_random_classes(seed: int) -> Findings:
     ):
         classes = random_class(K, M, seed=seed, concentration=alpha, n_features=_DIFFERENT)
         clipped = Clipping(classes, T)
-        case = f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})"
+        about: dict[str, Any] = {
+            "case": f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})",
+            "at": {"K": K, "M": M, "T": T, "hypotheses": alpha, "features": range(_DIFFERENT)},
+            "settings": _DIFFERENT,
+        }
         largest = M * math.exp(float(clipped.log_cells.max()))
-        yield Finding("largest-mass", 1.0, largest, case, settings=_DIFFERENT)
+        yield Finding("largest-mass", 1.0, largest, **about)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)
-        yield Finding("likelihood-range-ours", 1.0, share, case, settings=_DIFFERENT)
+        yield Finding("likelihood-range-ours", 1.0, share, **about)
 
 
 # ---- messages --------------------------------------------------------------------------------
@@ -96,8 +101,8 @@ def composition(_: int) -> Findings:
     """Check the Laplace scale of a WMA message."""
     for K, delta in itertools.product((16, 1024), (1e-6, 1e-10)):
         claimed, needed = (scale_factor(K, 1.0, delta, rule) for rule in ("published", "exact"))
-        case = f"K = {K:,}, δ = {delta:g}"
-        yield Finding("wma-scale", claimed, needed, case, numbers={"basic": K})
+        at: At = {"K": K, "delta": delta}
+        yield Finding("wma-scale", claimed, needed, at=at, numbers={"basic": K})
 
 
 def response(_: int) -> Findings:
@@ -105,7 +110,7 @@ def response(_: int) -> Findings:
     for M, epsilon in itertools.product((2, 10, 1000), (0.01, 0.5, 4.0)):
         keep = ResponseClient(M, epsilon).keep
         loss = math.log(keep * (M - 1) / (1 - keep))
-        yield Finding("randomised-response", epsilon, loss, f"M = {M:,}, ε = {epsilon:g}")
+        yield Finding("randomised-response", epsilon, loss, at={"M": M, "epsilon": epsilon})
 
 
 _REPLICATES = 48
@@ -159,9 +164,9 @@ def response_risk(seed: int) -> Findings:
         run = _play_class("randomised-response", replace(hypotheses, label=case), seed, terms)
         bound = posterior_risk(K, T, kept_by_response(M, terms.epsilon))
         numbers, idle = {"R": _REPLICATES, "T": T}, T * math.log(K)
-        yield of_mean(
-            "response-risk", bound, run.kl, len(classes), case=case, numbers=numbers, trivial=idle
-        )
+        at: At = {"hypotheses": hypotheses.label, "K": K, "M": M}
+        about: dict[str, Any] = {"case": case, "at": at, "numbers": numbers, "trivial": idle}
+        yield of_mean("response-risk", bound, run.kl, len(classes), **about)
 
 
 def selection(seed: int) -> Findings:
@@ -194,13 +199,14 @@ def design(seed: int) -> Findings:
         game = realisable(hypotheses, np.zeros(T, dtype=np.int64), _REPLICATES)
         coins = label_generators(seed, ("claims", hypotheses.label), _REPLICATES, "design")
         run = play_adversary(DesignBayes(hypotheses, Terms(T, epsilon)), game, coins)
-        case, numbers = f"{hypotheses.label}, K = {K}, M = {M}", {"R": _REPLICATES, "T": T}
+        at: At = {"hypotheses": hypotheses.label, "K": K, "M": M}
+        numbers = {"R": _REPLICATES, "T": T}
         for name, bound, sample in (
             ("tv-of-design", posterior_tv, run.tv / T),
             ("risk-of-design", posterior_risk, run.kl),
         ):
             claimed = bound(K, T, kept_by_design(K, epsilon))
-            yield of_mean(name, claimed, sample, comparisons=2, case=case, numbers=numbers)
+            yield of_mean(name, claimed, sample, comparisons=2, at=at, numbers=numbers)
 
 
 # ---- the lower bound -------------------------------------------------------------------------
@@ -221,9 +227,10 @@ def risk_of_hard_class(seed: int) -> Findings:
         run = _play_class(name, hypotheses, seed, terms)
         # Cutting large risks only lowers the mean, and makes its interval sound.
         risk = np.minimum(run.kl, cut)
-        yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)
+        at: At = {"learners": name}
+        yield of_mean("hard-class", claimed, risk, trivial=first, at=at, numbers=numbers)
         tv = run.tv / terms.n_rounds
-        yield of_mean("tv-of-hard-class", least, tv, len(pure), case=name, numbers=numbers)
+        yield of_mean("tv-of-hard-class", least, tv, len(pure), at=at, numbers=numbers)
 
 
 def first_round(masses: Floats) -> float:
@@ -244,7 +251,8 @@ def separation(_: int) -> Findings:
         # The worse of two divergences is least at a mixture of the two.
         middle = (1 - mix) * one + mix * other
         worse = np.maximum(*(rel_entr(own, middle).sum(axis=1) for own in (one, other)))
-        yield Finding("pairs-are-apart", a / 16, float(worse.min()), f"K = {K}, a = {a:g}")
+        at: At = {"K": K, "a": a, "laws": range(len(mix))}
+        yield Finding("pairs-are-apart", a / 16, float(worse.min()), at=at)
 
 
 def contraction(seed: int) -> Findings:
@@ -262,8 +270,8 @@ def contraction(seed: int) -> Findings:
         growth = min(math.expm1(epsilon) ** 2, 1.0) * math.exp(epsilon)
         for name, channel in mechanisms.items():
             total = float(rel_entr(masses[::2] @ channel, masses[1::2] @ channel).sum())
-            case = f"{name}, K = {K}, ε = {epsilon:g}, a = {a:g}"
-            yield Finding("pairs-under-privacy", a**2 / 2 * growth, total, case)
+            at: At = {"mechanisms": name, "K": K, "epsilon": epsilon, "a": a}
+            yield Finding("pairs-under-privacy", a**2 / 2 * growth, total, at=at)
 
 
 LARGEST_FACTOR = 1.0

@@ -17,12 +17,12 @@ from dpol.core.randomness import Floats
 from dpol.core.rounding import AtMost
 from dpol.lazy.accounting import ACCOUNTANTS, LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.convex.accounting import ConvexGame, theorem_3_12
-from dpol.lazy.exact import exact_epsilon, output_masses, worst_epsilon
+from dpol.lazy.exact import exact_epsilon, neighbours, output_masses, worst_epsilon
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
 from dpol.lazy.transform import LazyParameters
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import mu_of_epsilon
-from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
+from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator
 
 # ---- multiplicative weights ------------------------------------------------------------------
 
@@ -36,8 +36,9 @@ def log_ratios(seed: int) -> Findings:
         logs = np.log([measure.probabilities(measure.absorb(state, loss)) for loss in corners])
         step = float(np.abs(logs - np.log(measure.probabilities(state))).max())
         neighbour = float(np.abs(logs[:, None] - logs[None]).max())
-        yield Finding("one-more-loss", eta, step)
-        yield Finding("another-loss", 2 * eta, neighbour)
+        at: At = {"laws": tuple(state.tolist()), "losses": range(len(corners))}
+        yield Finding("one-more-loss", eta, step, at=at)
+        yield Finding("another-loss", 2 * eta, neighbour, at=at)
         numbers = {"eta": eta, "each": neighbour}
         yield Finding("later-batches", eta, 2 * neighbour, numbers=numbers)
 
@@ -53,13 +54,15 @@ def keep_ratio(seed: int) -> Findings:
             moved = np.log(after / measure.probabilities(state))
             kept = measure.log_ratio(loss, np.arange(d, dtype=np.int32))
             most = max(float(np.ptp(each)) / (B * eta) for each in (moved, kept))
-            yield Finding("keep-ratio", 2.0, round(most, 9), f"B = {B}", numbers={"d": d})
+            at: At = {"B": B, "laws": tuple(state.tolist()), "losses": tuple(loss.tolist())}
+            about: dict[str, Any] = {"case": f"B = {B}", "at": at, "numbers": {"d": d}}
+            yield Finding("keep-ratio", 2.0, round(most, 9), **about)
         # One expert has all the weight and loses 1/2: a round moves the others by eta, up and down.
         twice, state = WeightsMeasure(d, 2 * eta), np.array([0.0, 20 / eta, 20 / eta])
         after = twice.probabilities(twice.absorb(state, B * np.array([0.5, 0.0, 1.0])))
         most = float(np.ptp(np.log(after / twice.probabilities(state)))) / (B * eta)
         case = f"B = {B}, weights at twice the rate"
-        yield Finding("keep-ratio", 2.0, round(most, 9), case, numbers={"d": d})
+        yield Finding("keep-ratio", 2.0, round(most, 9), case, at={"B": B}, numbers={"d": d})
 
 
 def indicator(_: int) -> Findings:
@@ -71,8 +74,8 @@ def indicator(_: int) -> Findings:
         one, other = kept[:, None], kept[None]
         allowed = np.abs(gap[:, None] - gap[None]) <= 2
         loss = np.maximum(np.log(one / other), np.log1p(-one) - np.log1p(-other))
-        case = f"η = {eta:g}, p = {p:g}, B = {B}"
-        yield Finding("differing-batch", 2 * eta / p, float(loss[allowed].max()), case)
+        at: At = {"eta": eta, "p": p, "B": B}
+        yield Finding("differing-batch", 2 * eta / p, float(loss[allowed].max()), at=at)
 
 
 # ---- the transformation ----------------------------------------------------------------------
@@ -92,7 +95,8 @@ def marginals(_: int) -> Findings:
         nu /= nu.sum(axis=1, keepdims=True)
         off = max(off, float(np.abs(masses.sum(axis=others) - nu).sum(axis=1).max() / 2))
     numbers = {"d": d, "batches": rest + 1, "rule": rule}
-    yield Finding("marginal", 0.0, off, numbers=numbers, settings=len(sums))
+    at: At = {"losses": range(len(sums))}
+    yield Finding("marginal", 0.0, off, at=at, numbers=numbers, settings=len(sums))
 
 
 # ---- privacy ---------------------------------------------------------------------------------
@@ -107,8 +111,8 @@ def published_over_sound(_: int) -> Findings:
             if published < math.inf:
                 # The conversion gives 0 if delta alone covers the loss.
                 sound = max(sound_epsilon(game, B, float(eta), p), 1e-9)
-                case = f"T = {T:,}, δ = {delta:g}, B = {B}, η = {eta:.3g}, p = {p:g}"
-                yield Finding("published-over-sound", 1.0, published / sound, case)
+                at: At = {"T": T, "delta": delta, "B": B, "eta": float(eta), "p": p}
+                yield Finding("published-over-sound", 1.0, published / sound, at=at)
 
 
 def exact_privacy(_: int) -> Findings:
@@ -125,8 +129,9 @@ def exact_privacy(_: int) -> Findings:
             game = LazyGame(batches * B, DELTA, normaliser=2.0 if name == "published" else 1.0)
             rule = LazyParameters(batch_size=B, eta=eta, fake_switch=p, normaliser=game.normaliser)
             exact = worst_epsilon(d, batches - 1, rule, whole, delta=DELTA)
-            case = f"d = {d}, B = {B}, η = {eta:.3g}, p = {p:g}"
-            yield Finding(f"{name}-games", ACCOUNTANTS[name](game, B, eta, p), exact, case)
+            at: At = {"d": d, "T": batches * B, "B": B, "eta": eta, "p": p}
+            at = {**at, "losses": range(len(neighbours(d, batches - 1, whole)[0]))}
+            yield Finding(f"{name}-games", ACCOUNTANTS[name](game, B, eta, p), exact, at=at)
 
 
 # ---- batches ---------------------------------------------------------------------------------
@@ -172,8 +177,8 @@ def batched_bound(seed: int) -> Findings:
         bound = math.log(d) / eta + eta * T * B / 8
         for label, losses in games_of_experts(rng, T, d, B).items():
             regret = expected_loss(losses, eta, B) - float(losses.sum(axis=0).min())
-            case = f"{label}, d = {d}, B = {B}, η = {eta:g}"
-            yield Finding("batched-regret", bound, regret, case, numbers={"T": T})
+            at: At = {"losses": label, "d": d, "B": B, "eta": eta}
+            yield Finding("batched-regret", bound, regret, at=at, numbers={"T": T})
 
 
 def games_of_experts(rng: np.random.Generator, T: int, d: int, B: int) -> dict[str, Floats]:
@@ -264,10 +269,10 @@ def proven_rate(_: int) -> Findings:
         "proven-rate-epsilon": [(LazyGame(10**12, 1e-12), each, 10) for each in epsilons],
         "free-proven": [(LazyGame(T, DELTA), T ** (-1 / 6), T) for T in rounds],
     }
-    for name, power, base in (
-        ("proven-rate-rounds", 2 / 5, rounds),
-        ("proven-rate-epsilon", -3 / 5, epsilons),
-        ("free-proven", 1 / 2, rounds),
+    for name, power, base, varied in (
+        ("proven-rate-rounds", 2 / 5, rounds, "T"),
+        ("proven-rate-epsilon", -3 / 5, epsilons, "epsilon"),
+        ("free-proven", 1 / 2, rounds, "T d"),
     ):
         # Where d is the same in all games, the division moves no slope.
         bounds = [
@@ -277,7 +282,8 @@ def proven_rate(_: int) -> Findings:
         x, y = np.log(base), np.log(bounds)
         slope, start = np.polyfit(x, y, 1)
         numbers = {"off": AtMost(100 * math.expm1(np.abs(y - start - slope * x).max()), digits=2)}
-        yield Finding(name, power, float(slope), numbers=numbers, settings=len(x))
+        at = dict.fromkeys(varied.split(), range(len(x)))
+        yield Finding(name, power, float(slope), at=at, numbers=numbers, settings=len(x))
 
 
 # ---- lower bound -----------------------------------------------------------------------------
@@ -321,8 +327,8 @@ def repeated_loss(_: int) -> Findings:
         decay = math.exp(-SHARPNESS * epsilon * T)
         lost = (d - zeros) * decay / ((d - zeros) * decay + zeros)
         gain = T / 2 - T * float(chance @ lost)
-        case = f"d = {d:,}, T = {T}, ε = {epsilon:g}"
-        yield Finding("repeated-loss", T * T * epsilon / 2, gain, case, trivial=T / 2)
+        at: At = {"d": d, "T": T, "epsilon": epsilon}
+        yield Finding("repeated-loss", T * T * epsilon / 2, gain, at=at, trivial=T / 2)
 
 
 EPSILONS = (0.1, 0.25, 1.0)
@@ -343,15 +349,15 @@ def by_theorem_3_2(
     T: int,
     delta: float,
     epsilon: float,
-    case: str,
+    at: At,
 ) -> Findings:
     """Check Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
     eta, p = parameters.eta, parameters.fake_switch
     needed = eta * B * math.log(2 * T / delta) / p
     value, first = formula(T, delta, B, eta, p), 2 * eta / p
-    yield Finding(f"{name}-precondition", 1.0, needed, case)
+    yield Finding(f"{name}-precondition", 1.0, needed, at=at)
     numbers = {"own": value, "first": first / epsilon}
-    yield Finding(f"{name}-value", 1.0, value / epsilon, case, numbers=numbers)
+    yield Finding(f"{name}-value", 1.0, value / epsilon, at=at, numbers=numbers)
 
 
 # ---- experts ---------------------------------------------------------------------------------
@@ -366,10 +372,10 @@ def preset_of_experts(_: int) -> Findings:
 def of_theorem_3_10(T: int, epsilon: float, d: int, delta: float) -> Findings:
     """Check Theorem 3.2 and our own accounting on the parameters of Theorem 3.10."""
     parameters = theorem_3_10(LazyGame(T, delta, normaliser=2.0), epsilon=epsilon, n_experts=d)
-    case = f"T = {T:,}, ε = {epsilon:g}, d = {d:,}"
-    of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "case": case}
+    at: At = {"T": T, "epsilon": epsilon, "d": d}
+    of: dict[str, Any] = {"T": T, "delta": delta, "epsilon": epsilon, "at": at}
     yield from by_theorem_3_2("experts", parameters, B=parameters.batch_size, **of)
-    yield Finding("experts-privacy", 1.0, parameters.epsilon / epsilon, case)
+    yield Finding("experts-privacy", 1.0, parameters.epsilon / epsilon, at=at)
 
 
 # Probabilities p of a fake switch; 0 is the limit of small p.
@@ -438,13 +444,13 @@ def preset_of_convex(_: int) -> Findings:
         game = ConvexGame(n_rounds=T, dimension=3, diameter=1.0, lipschitz=1.0, delta=DELTA)
         parameters = theorem_3_12(game, epsilon=epsilon)
         printed = 1 / (2 * epsilon * math.log(1 / DELTA))
-        case = f"T = {T:,}, ε = {epsilon:g}, B = {printed:.3g}"
-        of: dict[str, Any] = {"T": T, "delta": DELTA, "epsilon": epsilon, "case": case}
+        at: At = {"T": T, "epsilon": epsilon, "B": printed}
+        of: dict[str, Any] = {"T": T, "delta": DELTA, "epsilon": epsilon, "at": at}
         yield from by_theorem_3_2("convex", parameters, B=printed, **of)
         rate = parameters.beta / parameters.regulariser
         # eta = 2 rate + sqrt(8 rate log(2 / delta_0)), solved for delta_0.
         smallest = 2 * math.exp(-(max(parameters.eta - 2 * rate, 0.0) ** 2) / (8 * rate))
-        yield Finding("convex-temperature", DELTA, smallest, case)
+        yield Finding("convex-temperature", DELTA, smallest, at=at)
 
 
 def accounting_of_convex(_: int) -> Findings:
@@ -454,13 +460,13 @@ def accounting_of_convex(_: int) -> Findings:
             ConvexGame(n_rounds=T, dimension=d, diameter=1.0, lipschitz=1.0, delta=DELTA),
             epsilon=1.0,
         )
-        yield Finding(f"convex-privacy-{d}", 1.0, parameters.epsilon, f"T = {T:,}")
+        yield Finding(f"convex-privacy-{d}", 1.0, parameters.epsilon, at={"T": T})
 
 
 def redraw_of_convex(seed: int) -> Findings:
     """Check densities on an interval with one more loss, or with another loss."""
     rng = generator(seed, "convex losses")
-    for _ in range(30):
+    for draw in range(30):
         beta, weight = math.exp(rng.uniform(-2, 1)), math.exp(rng.uniform(-1, 3))
         half = float(math.exp(rng.uniform(-1, 2)))
         x = np.linspace(-half, half, 4001)
@@ -468,13 +474,16 @@ def redraw_of_convex(seed: int) -> Findings:
         losses = [_convex(rng, x), x, -x]
         each = special.softmax(-np.array([base + beta * loss for loss in (0 * x, *losses)]), axis=1)
         rate, case = beta / weight, f"β = {beta:.3g}, λ = {weight:.3g}, D = {2 * half:.3g}, L = 1"
+        at: At = {"losses": draw, "rate": rate}
         for delta in (1e-2, 1e-5):
             limit = 2 * rate + math.sqrt(8 * rate * math.log(2 / delta))
             added = _distance(each[:1].repeat(3, axis=0), each[1:], delta)
-            yield Finding("convex-one-more-loss", limit, added, f"{case}, δ0 = {delta:g}")
+            of_draw = f"{case}, δ0 = {delta:g}"
+            tried = {**at, "delta": delta}
+            yield Finding("convex-one-more-loss", limit, added, of_draw, at=tried)
             replaced = _distance(each[[1, 2]], each[[2, 3]], delta)
             mu = mu_of_epsilon(replaced, delta) if replaced > 0 else 0.0
-            yield Finding("convex-redraw", math.sqrt(2 * rate), mu, case)
+            yield Finding("convex-redraw", math.sqrt(2 * rate), mu, case, at=at)
 
 
 def _convex(rng: np.random.Generator, x: Floats) -> Floats:

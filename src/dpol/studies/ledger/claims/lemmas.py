@@ -15,7 +15,7 @@ from dpol.core.randomness import Floats
 from dpol.lazy.accounting import ACCOUNTANTS, NORMALISERS, LazyGame
 from dpol.lazy.exact import exact_delta, neighbours, output_masses, worst_epsilon
 from dpol.lazy.transform import LazyParameters
-from dpol.studies.ledger.claims.core import DELTA, Finding, Findings, generator
+from dpol.studies.ledger.claims.core import DELTA, At, Finding, Findings, generator
 
 
 def random_masses(seed: int, purpose: str, n: int, outcomes: int) -> Floats:
@@ -55,10 +55,13 @@ def coupling(seed: int) -> Findings:
         "three of four outcomes each": np.array([[[1, 1, 1, 0], [0, 1, 1, 1]]]) / 3,
     }
     for case, some in pairs.items():
-        for one, other in some:
+        for number, (one, other) in enumerate(some):
             distance = float(np.abs(one - other).sum() / 2)
             claimed = 2 * distance / (1 + distance)
-            yield Finding("coupling", claimed, disagreement(one, other), case)
+            yield Finding(
+                *("coupling", claimed, disagreement(one, other), case),
+                at={"laws": f"{case}, {number}"},
+            )
 
 
 ADVANTAGE = 4.0
@@ -84,8 +87,8 @@ def conditional_composition(seed: int) -> Findings:
     epsilons = np.abs(np.log(first[0] / first[1])).max(axis=1)
     epsilons += np.abs(np.log(second[0] / second[1])).max(axis=(1, 2))
     exact, bad = either_way(joint[0], joint[1], epsilons), first[..., 0].max(axis=0)
-    for claimed, measured in zip(bad.tolist(), exact.tolist(), strict=True):
-        yield Finding("conditional-composition-both", claimed, measured)
+    for number, pair in enumerate(zip(bad.tolist(), exact.tolist(), strict=True)):
+        yield Finding("conditional-composition-both", *pair, at={"laws": number})
 
 
 RANGE = 2.0
@@ -197,7 +200,7 @@ def switch_budget(seed: int) -> Findings:
         ]
         parts = renyi(*firsts) + more[0] * renyi(*seconds)
         ratio = float((parts / renyi(*masses)).max())
-        yield Finding("switch-budget-blind", 1.0, ratio)
+        yield Finding("switch-budget-blind", 1.0, ratio, at={"laws": case})
 
 
 # ---- adaptive adversaries ------------------------------------------------------------------------
@@ -255,10 +258,10 @@ def adaptive(_: int) -> Findings:
             game = LazyGame(4, DELTA, normaliser=NORMALISERS[name])
             rule = LazyParameters(batch_size=1, eta=eta, fake_switch=p, normaliser=game.normaliser)
             claimed = ACCOUNTANTS[name](game, 1, eta, p)
-            case = f"{name} accountant, η = {eta:.3g}, p = {p:g}"
+            at: At = {"accountants": f"{name} accountant", "eta": eta, "p": p, "losses": range(64)}
             exact = adaptive_epsilon(rule, 3)
             numbers = {"oblivious": worst_epsilon(2, 3, rule, (0, 1), delta=DELTA), "own": exact}
-            yield Finding("adaptive-games", claimed, exact, case, numbers=numbers)
+            yield Finding("adaptive-games", claimed, exact, at=at, numbers=numbers)
 
 
 CHECKS = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpol.privacy.chains import REFERENCE, designed
 from dpol.privacy.noise_limit import Holder, least_variance, share_covariance
-from dpol.studies.ledger.claims.core import Finding, Findings
+from dpol.studies.ledger.claims.core import At, Finding, Findings
 
 FAST, SLOW = REFERENCE, (1e-4, 0.98)
 """Two kinds of shares: variance of the weekly innovation, and persistence."""
@@ -24,13 +24,13 @@ _NOISY = 0.1414, 0.283
 def one_week(_: int) -> Findings:
     """Check the limit of linear Gaussian noise for one week over the best and designed chains."""
     for shares in (FAST, SLOW):
-        for case, holder in _holders(shares, (12, 30, 60), (1,), _NOISY):
+        for at, holder in _holders(shares, (12, 30, 60), (1,), _NOISY):
             limit = holder.factor_in_mu(least_variance(holder, 1e-6).bound)
-            yield _over("memory-one-week", 1.055, limit, _chain(holder), case, _up)
+            yield _over("memory-one-week", 1.055, limit, _chain(holder), at, _up)
             if shares == REFERENCE:
                 b = float(designed(np.array([holder.level]), 1).b[0])
                 chain = holder.factor_in_mu(holder.mean_variance(holder.chain(0.0, b)))
-                yield _over("designed-one-week", 1.025, limit, chain, case, _up)
+                yield _over("designed-one-week", 1.025, limit, chain, at, _up)
 
 
 _PROVED = {2: 1.16, 4: 1.26}
@@ -43,22 +43,22 @@ def stays(_: int) -> Findings:
     """Check the limit for stays of two and four weeks, and a noise found, over the best chain."""
     names, games = {2: "two-weeks", 4: "four-weeks"}, ((12, 1e-6), (30, 1e-3))
     for shares, (rounds, accuracy), stay in itertools.product((FAST, SLOW), games, names):
-        for case, holder in _holders(shares, (rounds,), (stay,), _NOISY):
+        for at, holder in _holders(shares, (rounds,), (stay,), _NOISY):
             least, chain = least_variance(holder, accuracy), _chain(holder)
             limit, found = map(holder.factor_in_mu, (least.bound, least.reached))
-            yield _over(f"memory-{names[stay]}", _PROVED[stay], limit, chain, case, _up)
+            yield _over(f"memory-{names[stay]}", _PROVED[stay], limit, chain, at, _up)
             if rounds == 12:
-                yield _over(f"left-{names[stay]}", _FOUND[stay], found, chain, case, _down)
+                yield _over(f"left-{names[stay]}", _FOUND[stay], found, chain, at, _down)
 
 
 def once_a_stay(_: int) -> Findings:
     """Check one report in w weeks, with memory for one week, over the best weekly chain."""
     kinds = ("slow", 1.015, SLOW, _NOISY, _down), ("fast", 0.95, FAST, (0.0566,), _up)
     for name, claimed, shares, levels, rounded in kinds:
-        for case, holder in _holders(shares, (12, 30, 60), (2, 4), levels):
+        for at, holder in _holders(shares, (12, 30, 60), (2, 4), levels):
             seldom = holder.mean_variance(holder.best_chain(once_a_stay=True))
             factor = holder.factor_in_mu(seldom)
-            yield _over(f"once-a-stay-{name}", claimed, factor, _chain(holder), case, rounded)
+            yield _over(f"once-a-stay-{name}", claimed, factor, _chain(holder), at, rounded)
 
 
 def _up(factor: float) -> float:
@@ -76,12 +76,13 @@ def _holders(
     rounds: tuple[int, ...],
     stays: tuple[int, ...],
     levels: tuple[float, ...],
-) -> Iterator[tuple[str, Holder]]:
+) -> Iterator[tuple[At, Holder]]:
     process, persistence = shares
     for T, stay, level in itertools.product(rounds, stays, levels):
         covariance = share_covariance(T, process, persistence)
-        case = f"ρ = {persistence:g}, q = {process:g}, T = {T}, w = {stay}, σ = {level:g}"
-        yield case, Holder(covariance=covariance, level=level, stay=stay)
+        at: dict[str, float] = {"rho": persistence, "q": process, "T": T}
+        at |= {"w": stay, "sigma": level}
+        yield at, Holder(covariance=covariance, level=level, stay=stay)
 
 
 def _chain(holder: Holder) -> float:
@@ -93,12 +94,12 @@ def _over(
     claimed: float,
     factor: float,
     chain: float,
-    case: str,
+    at: At,
     rounded: Callable[[float], float],
 ) -> Finding:
     """Compare a factor in mu over independent noise with the factor of a chain."""
     numbers = {"factor": rounded(factor), "chain": _down(chain)}
-    return Finding(name, claimed, rounded(factor / chain), case, numbers=numbers)
+    return Finding(name, claimed, rounded(factor / chain), at=at, numbers=numbers)
 
 
 CHECKS = (one_week, stays, once_a_stay)
