@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from claims_by_hand import claim_by_hand, ledger_of
@@ -94,6 +96,14 @@ def test_every_cell() -> None:
             ),
             mark=FAILS,
         ),
+    )
+
+
+def test_a_row_counts_what_was_tried_and_says_what_was_not() -> None:
+    row = replace(claim_by_hand(fixed={"T": "for time"}), tried={"n": 4, "mu": 2})
+    assert lines(table_of(row))["Theorem 1"][4].notes == (
+        "Settings: 1; n (4), μ (2).",
+        "Not varied: T: for time.",
     )
 
 

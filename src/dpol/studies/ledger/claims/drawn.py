@@ -127,8 +127,8 @@ def _line(row: dict[Any, Any], *, short: bool) -> Line:
     if not short:
         about["Computed"] = row["computed"]
         note = "" if row["note"] in row["counterexample"] else row["note"]
-        tried = f"{row['settings']:,} settings: {row['tried']}"
-        reasons |= {"Root": row["root"], "Note": note, "Tried": tried}
+        tried = f"; {row['tried']}" if row["tried"] else ""
+        reasons |= {"Root": row["root"], "Note": note, "Settings": f"{row['settings']}{tried}"}
         reasons["Not varied"] = row["not_varied"]
     slip = row["verdict"] == ClaimVerdict.FAILS and row["kind"] not in OF_SUBSTANCE
     return marked(row["statement"], row["ours"]), (
