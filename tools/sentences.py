@@ -25,6 +25,7 @@ from recorded_numbers import (
     beside_curators,
     guess_under,
     kept,
+    level,
     papers_columns,
     recorded,
     systems,
@@ -38,6 +39,7 @@ from dpol.privacy.noise_laws import Promise
 from dpol.show.reported import load_reported
 from dpol.studies.comparison.promises import promises_of
 from dpol.studies.games.names import BEST_LINEAR, META, PAPER_NOISE
+from dpol.studies.paper1.table_2 import orders_of
 
 SENTENCES: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
     (ROOT / "tools" / "sentences.yaml").read_text(encoding="utf-8")
@@ -136,7 +138,13 @@ def of_papers() -> dict[str, Any]:
     regret = claims.loc["Theorem 3"]
     gains = papers_columns(recorded("central-texas", "summary")).groupby(["algorithm", "mu"]).sum()
     reported = load_reported()
+    orders = orders_of(recorded("central-texas", "column_pairs")).set_index("mu")["order"]
     return {
+        "undecided columns": ", ".join(
+            f"{order.removeprefix('undecided: ')} at μ = {level(mu)}"
+            for mu, order in orders.items()
+            if order != "yes"
+        ),
         "within the best linear": AtMost(
             100 * (1 - (gains[META] / gains[BEST_LINEAR]).min()), digits=2
         ),

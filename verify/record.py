@@ -25,6 +25,7 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.studies.answer.promises import shares_kept
 from dpol.studies.games.names import LINEAR
+from dpol.studies.games.order import column_pairs
 from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 
@@ -44,6 +45,7 @@ RECORDED = {
         *("to_baseline", "to_baseline_half_width", "to_baseline_verdict"),
         *("to_ours", "to_ours_half_width", "to_ours_verdict"),
     ],
+    "column_pairs": ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"],
     "spread": ["mu", "algorithm", "noise", "units", "n", "difference", "half_width"],
     "readings": [
         *("stream", "reading", "mu", "n_experts", "other_algorithm", "other_noise"),
@@ -106,6 +108,7 @@ OF_RUN = {
         "spread": EVERY,
         "summary": KEPT["summary"],
         "amplification": EVERY,
+        "column_pairs": EVERY,
     },
     "promises": {"promises": EVERY},
     "held-out": {
@@ -126,6 +129,13 @@ def summary(base: Path) -> pd.DataFrame:
     )
     best = linear.drop_duplicates(["stream", "noise", "mu"]).index
     return rows[(rows["family"] != LINEAR) | rows.index.isin(best)]
+
+
+def pairs_of_columns(base: Path) -> pd.DataFrame:
+    """Return the differences of the columns of Table 2."""
+    return column_pairs(
+        *(pd.read_parquet(base / f"{name}.parquet") for name in ("summary", "totals"))
+    )
 
 
 def promises(base: Path) -> pd.DataFrame:
@@ -205,6 +215,7 @@ def record_duration(base: Path) -> None:
 
 MADE = {
     "summary": summary,
+    "column_pairs": pairs_of_columns,
     "spread": spread,
     "promises": promises,
     "amplification": amplification,
