@@ -28,6 +28,21 @@ def test_a_comparison_is_true_of_the_recorded_rows(name: str, said: str) -> None
     assert comparisons.holds(EXPRESSIONS[name, said])
 
 
+@pytest.mark.parametrize(
+    "false",
+    [
+        # Three sentences that stood on the pages.
+        "not AHEAD & set(rows('beyond', 'standings', 'algorithm == \"rw-meta-floor-0\" and mu == 1'"
+        ")['to_baseline_verdict'])",
+        "rows('promises', 'promises', 'algorithm == \"random-effects\" and level == 0.25 and"
+        " weeks == 1 and same == \"guess\"').set_index('noise')['share'].idxmax() == 'capacity'",
+        "len(rows('simulated', 'claims', 'ground == \"derived\"')) == 5",
+    ],
+)
+def test_a_false_comparison_is_false_of_the_rows(false: str) -> None:
+    assert not comparisons.holds(false)
+
+
 def test_rows_that_are_not_there_prove_nothing() -> None:
     with pytest.raises(LookupError, match="no row with mu < 0"):
         comparisons.holds("rows('states', 'standings', 'mu < 0')['strongest'].all()")
