@@ -45,7 +45,6 @@ RECORDED = {
         *("to_baseline", "to_baseline_half_width", "to_baseline_verdict"),
         *("to_ours", "to_ours_half_width", "to_ours_verdict"),
     ],
-    "column_pairs": ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"],
     "spread": ["mu", "algorithm", "noise", "units", "n", "difference", "half_width"],
     "readings": [
         *("stream", "reading", "mu", "n_experts", "other_algorithm", "other_noise"),
@@ -74,6 +73,19 @@ RECORDED = {
         *("adversary", "T", "d", "epsilon", "algorithm", "other_algorithm"),
         *("difference", "difference_half_width", "verdict"),
     ],
+    "convex": [
+        *("loss", "T", "d", "epsilon", "algorithm"),
+        *("mean_regret", "ci_half_width", "still_regret"),
+    ],
+    "convex_pairs": [
+        *("loss", "T", "d", "epsilon", "algorithm", "other_algorithm"),
+        *("difference", "difference_half_width", "verdict"),
+    ],
+    "labels": [
+        *("sweep", "hypotheses", "algorithm", "sensitivity_rule", "K", "M", "T", "epsilon"),
+        *("mean_kl_risk", "ci_half_width", "mean_tv", "best_kl"),
+    ],
+    "order": ["stream", "mu", "column", "other", "difference", "lower", "upper", "verdict"],
     "claims": [
         *("paper", "statement", "claim", "ground", "claimed", "measured", "lower", "upper"),
         *("verdict", "settings", "kind", "root", "mend", "note", "ours", "on_data"),
@@ -87,12 +99,15 @@ KEPT = {
     "memory": EVERY,
     "lazy": EVERY,
     "lazy_pairs": EVERY,
+    "convex": EVERY,
+    "convex_pairs": EVERY,
+    "labels": EVERY,
     "claims": EVERY,
     "audits": EVERY,
 }
 """Queries for the rows to keep."""
 _MEANS = "stream == ''"
-_NAMED = "role != '' or strongest"
+_NAMED = "role != '' or strongest or strongest_in_mean"
 _OF_STREAMS = f"question == 'share' and ({_NAMED} or model == 'central' or algorithm == 'rw-meta')"
 OF_RUN = {
     "flu": {"standings": EVERY, "spread": EVERY, "promises": EVERY},
@@ -108,7 +123,8 @@ OF_RUN = {
         "spread": EVERY,
         "summary": KEPT["summary"],
         "amplification": EVERY,
-        "column_pairs": EVERY,
+        "labels": "sweep == 'hospitals'",
+        "order": EVERY,
     },
     "promises": {"promises": EVERY},
     "held-out": {
@@ -131,8 +147,19 @@ def summary(base: Path) -> pd.DataFrame:
     return rows[(rows["family"] != LINEAR) | rows.index.isin(best)]
 
 
-def pairs_of_columns(base: Path) -> pd.DataFrame:
-    """Return the differences of the columns of Table 2."""
+def standings(base: Path) -> pd.DataFrame:
+    """Return the standings, with the rows of each stream that `spread` is computed from marked.
+
+    Column `strongest_in_mean`: the system is the strongest rival in the mean over streams.
+    """
+    rows = pd.read_parquet(base / "standings.parquet")
+    key = ["question", "mu", "algorithm", "noise"]
+    named = pd.MultiIndex.from_frame(rows[rows["strongest"] & (rows["stream"] == "")][key])
+    return rows.assign(strongest_in_mean=pd.MultiIndex.from_frame(rows[key]).isin(named))
+
+
+def order(base: Path) -> pd.DataFrame:
+    """Return the differences of the columns of Table 2, paired by replicate."""
     return column_pairs(
         *(pd.read_parquet(base / f"{name}.parquet") for name in ("summary", "totals"))
     )
@@ -215,7 +242,8 @@ def record_duration(base: Path) -> None:
 
 MADE = {
     "summary": summary,
-    "column_pairs": pairs_of_columns,
+    "standings": standings,
+    "order": order,
     "spread": spread,
     "promises": promises,
     "amplification": amplification,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import record
 import recorded_numbers
 
 from dpol.show.reported import FILLINGS
@@ -56,3 +57,15 @@ def test_differences_gain_most_without_noise_and_time_with_noise() -> None:
     without = best["mu"] == math.inf
     assert set(best[without]["regressors"]) == {"last two differences"}
     assert best[~without]["regressors"].str.startswith("time").all()
+
+
+@pytest.mark.parametrize("run", ["states", "held-out"])
+def test_a_record_keeps_what_over_states_needs(tmp_path: Path, run: str) -> None:
+    """The lead over the strongest rival, and its interval over states, follow from kept rows."""
+    every = recorded_numbers.recorded("beyond", "standings").replace({"question": {"": "share"}})
+    every.to_parquet(tmp_path / "standings.parquet")
+    of_all = record.spread(tmp_path)
+    kept = record.standings(tmp_path).query(record.OF_RUN[run]["standings"])
+    assert len(kept) < len(every)
+    kept.to_parquet(tmp_path / "standings.parquet")
+    pd.testing.assert_frame_equal(record.spread(tmp_path), of_all)

@@ -52,7 +52,7 @@ def amplification(frames: Frames, facts: Facts) -> Table:
             "Analytic bound: holds on every stream, for an oblivious adversary. Monte Carlo: from"
             " batch sizes of simulated runs; an estimate, not a guarantee.",
             "Heuristic: section A.11 of the paper, with constants that we derived again. It is not"
-            " proved, and it promises too much if there is little noise; never use it as a bound.",
+            " proved and may promise too much; never use it as a bound.",
             f"Method: {PAPER}, section 3.1. {OUR_MARK}.",
         ),
         numbers=curves,
