@@ -1,6 +1,6 @@
 """Checks of "Online Distribution Learning with Local Privacy Constraints".
 
-Messages, the regret of weights, and risks.
+Messages, risks, and the lower bound.
 """
 
 from __future__ import annotations
