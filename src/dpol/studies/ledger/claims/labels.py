@@ -1,6 +1,6 @@
 """Checks of "Online Distribution Learning with Local Privacy Constraints".
 
-Messages, risks, and the lower bound.
+Messages, the regret of weights, and risks.
 """
 
 from __future__ import annotations
