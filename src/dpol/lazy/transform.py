@@ -1,4 +1,4 @@
-"""The L2P transformation and its predecessors, one batch at a time for all replicates."""
+"""The L2P transformation and its predecessor, one batch at a time for all replicates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Convex losses of a product <a_t, x>, the same for all replicates.
+"""Convex losses of a product <a_t, x>, drawn anew for each replicate of a study.
 
-The paper's Theorem 3.12 covers all convex losses; linear losses are its hard case.
+The paper's Theorem 3.12 covers all convex Lipschitz losses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of the definitions and lemmas behind L2P, on distributions with few outcomes.
+"""Checks of the lemmas behind L2P, on distributions with few outcomes.
 
 Source: "Private Online Learning via Lazy Algorithms", sections 2 to 4 and appendix A. Distributions
 are (N, outcomes) or (outcomes,). All numbers are computed; randomness only chooses distributions.

@@ -23,7 +23,7 @@ class Convex(Settings):
     epsilons: Epsilons
     """Privacy epsilon for a change of one round's loss."""
     losses: Several[LossName] = ["linear"]
-    """Kinds of losses; `linear` is the hard case."""
+    """Kinds of losses."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta."""
     replicates: Annotated[int, Field(ge=2, le=1_000_000)] = 20

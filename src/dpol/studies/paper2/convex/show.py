@@ -10,7 +10,7 @@ SECTIONS = (
         chapter="second",
         title="Table 1: convex losses",
         about="L2P for online convex optimisation on a ball, as in"
-        f" {cited(LAZY)}. Linear losses are the theorem’s hard case.",
+        f" {cited(LAZY)}. Theorem 3.12 covers other convex sets and Lipschitz losses too.",
         results=("convex", "convex_pairs"),
         figures=(
             FigureSpec(
