@@ -20,7 +20,7 @@ from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
 from dpol.privacy.account import best_guess, guesses_of, noises_for
 from dpol.privacy.noise_laws import Promise
-from dpol.show.names import BATCHES, name_of
+from dpol.show.names import BATCHES, LAZY, name_of
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
 from dpol.studies.comparison.names import OUR_METHOD, THE_BASELINE
 from dpol.studies.comparison.promises import promises_of
@@ -35,6 +35,7 @@ from dpol.studies.games.names import (
 from dpol.studies.ledger.claims.core import Kind
 from dpol.studies.ledger.claims.gains import reported_ratios
 from dpol.studies.paper1.table_2 import HEADERS
+from dpol.studies.verdicts import ABOVE, AHEAD
 
 ROOT = Path(__file__).parents[1]
 SYSTEM = ["algorithm", "noise"]
@@ -200,20 +201,14 @@ def losses() -> str:
 
 def _lost(where: str, rows: pd.DataFrame) -> str:
     """Say at which levels our method lost, and most to whom; empty text if it did not."""
-    key = ["stream", "mu"]
-    lost = rows[
-        (rows["role"] == OUR_METHOD)
-        & rows["to_strongest_verdict"].isin(["below", "behind at this reading"])
-    ]
-    pairs = lost.merge(rows[rows["strongest"]], on=key, suffixes=("", "_rival"))
-    if pairs.empty:
+    lost = rows[rows["strongest"] & rows["to_ours_verdict"].isin([ABOVE, AHEAD])]
+    if lost.empty:
         return ""
-    most = pairs.loc[pairs["to_strongest"].idxmin()]
-    levels = ", ".join(level(mu) for mu in sorted(pairs["mu"].unique(), reverse=True))
-    rival = title(most.filter(like="_rival").rename(lambda name: name.removesuffix("_rival")))
-    points, where = -100 * most["to_strongest"], where.format(pairs["stream"].nunique())
-    at = f" at μ = {level(most['mu'])}" if pairs["mu"].nunique() > 1 else ""
-    return f"- {where} (μ = {levels}): {rival} leads most, by {points:.1f} points{at}\n"
+    most = lost.loc[lost["to_ours"].idxmax()]
+    levels = ", ".join(level(mu) for mu in sorted(lost["mu"].unique(), reverse=True))
+    points, where = 100 * most["to_ours"], where.format(lost["stream"].nunique())
+    at = f" at μ = {level(most['mu'])}" if lost["mu"].nunique() > 1 else ""
+    return f"- {where} (μ = {levels}): {title(most)} leads most, by {points:.1f} points{at}\n"
 
 
 def readings() -> str:
@@ -237,29 +232,14 @@ WORLDS = pd.read_csv(ROOT / "verify" / "runs" / "worlds.csv")
 
 
 def lost_worlds() -> str:
-    """Worlds in which our method is clearly worse, and the largest loss in each."""
-    names = {
-        "rw-meta": "RW-Meta",
-        "rw-ftpl": "RW-FTPL",
-        "window-mean": "a window mean",
-        "persistence": "last week's choice",
-    }
-    lost = WORLDS[WORLDS["ours_ahead"] < -WORLDS["ours_ahead_half_width"]]
-    lost = lost[lost["algorithm"] != "switching"]
-    games = len(WORLDS.drop_duplicates(["world", "mu"]))
-    cells = len(lost.drop_duplicates(["world", "mu"]))
-    said = []
-    for world, of in lost.groupby("world", sort=False):
-        levels = ", ".join(f"{mu:g}" for mu in sorted(of["mu"].unique(), reverse=True))
-        most = of.loc[of["ours_ahead"].idxmin()]
-        *some, last = (names[each] for each in of["algorithm"].unique())
-        rivals = f"{', '.join(some)} and {last}" if some else last
-        said.append(
-            f"- {world} (μ = {levels}): behind {rivals}, by at most"
-            f" {AtMost(-100 * most['ours_ahead'])} points\n"
-        )
-    head = f"Our method is clearly worse in {cells} of {games} combinations of world and level:\n\n"
-    return head + "".join(said)
+    """Worlds in which the strongest rival is clearly better than our method."""
+    every = WORLDS[WORLDS["strongest"]]
+    said = [_lost(str(world), own) for world, own in every.groupby("stream", sort=False)]
+    lost = (every["to_ours_verdict"] == ABOVE).sum()
+    return (
+        f"The strongest rival is clearly better in {lost} of {len(every)} combinations of world and"
+        f" level, in {sum(map(bool, said))} of the worlds:\n\n{''.join(said)}"
+    )
 
 
 def beside_curators(run: str) -> pd.DataFrame:
@@ -295,18 +275,6 @@ def rivals() -> str:
     return table(("RW-Meta compared with", *columns), rows)
 
 
-LAZY = {
-    "l2p-sound": "L2P, ours",
-    "l2p-one-round": "batches of one round",
-    "l2p-published": "L2P, published",
-    "l2p-theorem-3.10": "Theorem 3.10",
-    "dartboard-sound": "dartboard, our accounting",
-    "limited-updates": "limited updates",
-    "tree-ftpl-min-noise": "tree, least noise",
-    "mf-ftpl": "factorised sums",
-    "multiplicative-weights": "no privacy",
-}
-"""Algorithms of the table of regret, by the names that it gives to them."""
 LAZY_GAMES = ((300, 4), (300, 1), (10, 4), (10, 1))
 """Experts d and epsilon of its lines."""
 
@@ -327,24 +295,26 @@ def lazy_regret() -> str:
     rows = []
     for d, epsilon in LAZY_GAMES:
         every = of_lazy("lazy", d, epsilon)
-        found = every.set_index("algorithm").loc[list(LAZY), ["mean_regret", "ci_half_width"]]
+        found = every.set_index("algorithm")[["mean_regret", "ci_half_width"]]
         cells = [amount(mean, half, digits=0) for mean, half in found.to_numpy()]
         rows.append((f"{d}, {epsilon}", *cells, f"{every['uniform_regret'].iloc[0]:.0f}"))
-    return table(("d, ε", *LAZY.values(), "uniform random"), rows)
+    return table(("d, ε", *map(LAZY.get, found.index), "uniform random"), rows)
 
 
 def lazy_pairs() -> str:
-    """Differences of regret on the same losses: the two best, and L2P from three rivals."""
-    rivals, rows = ("dartboard-sound", "tree-ftpl-min-noise", "mf-ftpl"), []
+    """Differences of regret on the same losses: the two best, and the best L2P from its rivals."""
+    rows = []
     for d, epsilon in LAZY_GAMES:
-        means = of_lazy("lazy", d, epsilon).set_index("algorithm")["mean_regret"].loc[list(LAZY)]
-        best, after = means.drop("multiplicative-weights").sort_values().index[:2]
+        means = of_lazy("lazy", d, epsilon).set_index("algorithm")["mean_regret"]
+        private = means[[not LAZY[it].endswith("no privacy") for it in means.index]]
+        best, after = private.sort_values().index[:2]
         least = f"{LAZY[best]}; {compared(d, epsilon, best, after)} {LAZY[after]}"
-        cells = (compared(d, epsilon, "l2p-sound", rival) for rival in rivals)
-        cells = (cell.removesuffix(" with") for cell in cells)
-        rows.append((f"{d}, {epsilon}", least, *cells))
-    heads = (f"L2P, ours, and {LAZY[rival]}" for rival in rivals)
-    return table(("d, ε", "least regret", *heads), rows, words=2)
+        l2p = private.index.map(LAZY.get).str.startswith("L2P")
+        own, rivals = private[l2p].idxmin(), private[~l2p].index
+        cells = (compared(d, epsilon, own, it).removesuffix(" with") for it in rivals)
+        rows.append((f"{d}, {epsilon}", least, LAZY[own], *cells))
+    heads = (LAZY[it] for it in rivals)
+    return table(("d, ε", "least regret", "best L2P", *heads), rows, words=3)
 
 
 def compared(d: int, epsilon: float, one: str, other: str) -> str:
@@ -400,29 +370,41 @@ def guess_under(noise: str, promise: Promise, mu: float, weeks: int) -> float:
     return made.best_guess(level, weeks)
 
 
+def readers(run: str) -> tuple[pd.Series, pd.Series]:
+    """Return the largest share of our reader, and of any other, for stays of 1 and 8 weeks.
+
+    Both are by noise, level, stay and promise.
+    """
+    every = recorded(run, "promises").query("weeks in (1, 8)")
+    ours = every["algorithm"] == "random-effects"
+    keys = ["noise", "level", "weeks", "same"]
+    best, others = (own.groupby(keys)["share"].max() for own in (every[ours], every[~ours]))
+    return best, others
+
+
+READ = "capacity", "capacity-memory", "laplace-uniform", "staircase"
+"""Noises that our reader reads."""
 PROMISES = {"mu": "μ = 0.25", "guess": "best guess", "epsilon": "(ε, δ)", "pure": "pure ε"}
 
 
 def promises_kept() -> str:
     """Share of the possible gain in percent, by data, noise, stay and promise; in brackets the
-    cautious mean; last the right guesses."""
+    largest of another reader; last the right guesses."""
     rows = []
     for run, data in {"promises": "fifteen states", "flu": "influenza"}.items():
-        every = recorded(run, "promises").query("level == 0.25 and weeks in (1, 8)")
-        shares = every.set_index(["algorithm", "noise", "weeks", "same"])["share"]
-        for noise in ("capacity", "capacity-memory", "laplace-uniform", "staircase"):
+        best, others = readers(run)
+        for noise in READ:
             made = find_noise(noise)
             law = f"{'correlated ' if made.memory == 'chains' else ''}{made.law.name}"
-            for weeks in sorted(every["weeks"].unique()):
+            for weeks in best.index.unique("weeks"):
                 cells = []
                 for same in PROMISES:
-                    ours, mean = (
-                        shares.get((reader, noise, weeks, same), math.nan)
-                        for reader in ("random-effects", "cautious-mean")
+                    ours, other = (
+                        of.get((noise, 0.25, weeks, same), math.nan) for of in (best, others)
                     )
-                    of_mean = "" if math.isnan(mean) else f" ({100 * mean:.1f})"
+                    of_other = "" if math.isnan(other) else f" ({100 * other:.1f})"
                     guess = guess_under(noise, promises_of(0.25, 1e-6)[same], 0.25, int(weeks))
-                    kept = f"{100 * ours:.1f}{of_mean}; {AtMost(100 * guess)}%"
+                    kept = f"{100 * ours:.1f}{of_other}; {AtMost(100 * guess)}%"
                     cells.append("cannot" if math.isnan(ours) else kept)
                 rows.append((data, law if weeks == 1 else "", f"{weeks}", *cells))
                 data = ""
@@ -432,27 +414,25 @@ def promises_kept() -> str:
 def long_stays() -> str:
     """Share of the possible gain in percent, by noise, reader, level and unit of several weeks; in
     brackets at the same epsilon, with the right guesses there."""
-    keys = ["noise", "algorithm", "level", "weeks", "same"]
-    shares = 100 * recorded("promises", "promises").set_index(keys)["share"]
-    readers = {
-        ("capacity", "random-effects"): "independent †, `random-effects` †",
-        ("laplace-sample", "persistence"): "Laplace in one week of w",
-        ("budget-distribution", "persistence"): "budget distribution",
-        ("budget-absorption", "persistence"): "budget absorption",
-        ("fast", "persistence"): "FAST",
-        ("pegasus", "persistence"): "PeGaSus",
+    best, others = readers("promises")
+    shares = 100 * best.combine_first(others)
+    noises = {
+        "capacity": "independent †, `random-effects` †",
+        "laplace-sample": "Laplace in one week of w",
+        "budget-distribution": "budget distribution",
+        "budget-absorption": "budget absorption",
+        "fast": "FAST",
+        "pegasus": "PeGaSus",
     }
     rows = []
-    for reader, title in readers.items():
+    for noise, title in noises.items():
         cells = []
         for mu, weeks in product((1.0, 0.25), (1, 8)):
-            guess, epsilon = (
-                f"{shares[(*reader, mu, weeks, of)]:.1f}" for of in ("guess", "epsilon")
-            )
+            guess, epsilon = (f"{shares[noise, mu, weeks, of]:.1f}" for of in ("guess", "epsilon"))
             cell = guess
-            if find_noise(reader[0]).mechanism:
+            if find_noise(noise).mechanism:
                 promise = promises_of(mu, 1e-6)["epsilon"]
-                right = AtMost(100 * guess_under(reader[0], promise, mu, weeks))
+                right = AtMost(100 * guess_under(noise, promise, mu, weeks))
                 cell += f" ({epsilon}; {right}%)"
             cells.append(cell.replace("-", "−"))
         rows.append((title, *cells))
@@ -570,9 +550,8 @@ def fillings() -> str:
         first, cells = own.iloc[0], []
         for mu in mus:
             of_mu = own[own["mu"] == mu]
-            ours = of_mu["algorithm"] == "random-effects"
-            best = of_mu[~ours].nlargest(1, "gain_share")
-            (mine,), (theirs,) = kept_by(of_mu[ours]), kept_by(best)
+            best = of_mu[of_mu["strongest"]]
+            (mine,), (theirs,) = kept_by(of_mu[of_mu["role"] == OUR_METHOD]), kept_by(best)
             cells.append(f"{mine} of {theirs} ({', '.join(best[SYSTEM].iloc[0])})")
         weeks = f"{first['unmeasured_periods']} ({100 * first['unmeasured_share']:.0f}%)"
         rows.append((treatment, f"{reading}", weeks, *cells))

@@ -49,7 +49,7 @@ def games(folders: list[Path]) -> Iterator[tuple[str, dpol.NoisyGains, Floats]]:
         noisy = dpol.privatize(stream, "capacity", mu, seed=SEED, replicates=RUNS)
         yield path.parent.parent.name, noisy, stream.gains
     for world, mu in itertools.product(worlds.WORLDS, MUS):
-        yield "worlds", *worlds.game(world, mu)
+        yield "worlds", worlds.game(world, mu), worlds.streams_of(world)[1]
 
 
 def kept(noisy: dpol.NoisyGains, gains: Floats) -> Floats:

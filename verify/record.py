@@ -3,8 +3,9 @@
     python verify/record.py results/simulated  (or another run, after it has ended)
 
 Writes verify/runs/<run>/*.csv, from which tools/recorded_numbers.py makes the tables of the pages
-and tools/sentences.py the numbers in sentences, and the length of the run into
-verify/runs/durations.csv. That file also has commands that are no run, by hand.
+and tools/sentences.py the numbers in sentences, what they were made with into
+verify/runs/made-with.yaml, and the length of the run into verify/runs/durations.csv. That file also
+has commands that are no run, by hand.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import math
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import yaml
+from made_with import asked, note, read_config, systems_of
 from scipy.special import ndtr
 
 from dpol.core.intervals import half_width
@@ -251,8 +254,16 @@ MADE = {
 """Tables that are made for the record."""
 
 
+def plays(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the labels and settings that a run of a config plays."""
+    return asked([member.label for _, member in systems_of(config)], config)
+
+
 def main(base: Path) -> None:
-    """Write the recorded columns of a run's results, and how long it took."""
+    """Write the recorded columns of a run's results, what made them, and how long it took."""
+    config = yaml.safe_load((base / "provenance" / "config.yaml").read_text(encoding="utf-8"))
+    assert config == read_config(base.name), "another config"
+    note(base.name, plays(config), __file__)
     record_duration(base)
     folder = RUNS / base.name
     folder.mkdir(parents=True, exist_ok=True)

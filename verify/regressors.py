@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
+from made_with import asked, note, read_config
 
 import dpol
 from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats
 from dpol.experts.interface import Actions, LearnerBank, LocalSetup, Observation
 from dpol.experts.learners.ridge import PENALTIES, WINDOWS, slope_share
-from dpol.studies.games.names import BEST_LINEAR
+from dpol.studies.games.names import BEST_LINEAR, META
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "config.yaml"
@@ -158,7 +158,7 @@ def stream_of(config: Mapping[str, Any]) -> dpol.GainStream:
 
 def main() -> None:
     """Play and record each reading."""
-    config: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    config = read_config("central-texas")
     stream, levels = stream_of(config), config["privacy"]["levels"].values()
     runs, comparisons = range(config["replicates"]), 2 * len(READINGS) * len(levels)
     rows = []
@@ -168,14 +168,23 @@ def main() -> None:
         alone = (dpol.LearnerAlone(*bank.single(place)) for place in range(len(bank.labels)))
         totals = [
             dpol.play(each, noisy, label=label).gains(stream).sum(axis=1)
-            for label, each in [("rw-meta", meta), *zip(bank.labels, alone, strict=True)]
+            for label, each in [(META, meta), *zip(bank.labels, alone, strict=True)]
         ]
         best = 1 + int(np.argmax([total.mean() for total in totals[1:]]))
-        for algorithm, place in (("rw-meta", 0), (BEST_LINEAR, best)):
+        for algorithm, place in ((META, 0), (BEST_LINEAR, best)):
             half = float(half_width(totals[place], 0.95, comparisons))
             cell = {"algorithm": algorithm, "mean_gain": totals[place].mean()}
             rows.append({"regressors": reading, "mu": mu, **cell, "ci_half_width": half})
     pd.DataFrame(rows).to_csv(OUT, index=False, float_format="%.7g")
+    note("regressors", plays(), __file__)
+
+
+def plays() -> dict[str, Any]:
+    """Return the labels and settings that this plays."""
+    config = read_config("central-texas")
+    labels = [META, BEST_LINEAR, *(it for bank in READINGS.values() for it in bank.labels)]
+    settings = [config[key] for key in ("seed", "streams", "privacy", "replicates", "dataset")]
+    return asked(labels, [*settings, [*READINGS], WINDOWS, dict(PENALTIES), LAGS, SLOPE, OF_TIME])
 
 
 if __name__ == "__main__":

@@ -1,34 +1,46 @@
-"""Record in which simulated worlds our learner loses to simpler ones, and whether by luck.
+"""Record in which simulated worlds our method loses to the strongest rival, and whether by luck.
 
     python verify/worlds.py
 
-Plays 200 streams of each world, 15 hospitals over 100 weeks, with `capacity` noise. Writes
-verify/runs/worlds.csv: the share of the possible gain, and how often the smallest hospital is
-named. Takes half a minute.
+Plays the local systems of config/config.yaml on 200 streams of each world, 15 hospitals over 100
+weeks. Writes verify/runs/worlds.csv: the share of the possible gain, and how far each is from our
+method. Takes five minutes.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from made_with import asked, note, read_config, systems_of
 
 import dpol
-from dpol.core.intervals import student_factor
+from dpol.core.intervals import half_width
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.data.stream import GainStream
-from dpol.experts.interface import Actions
+from dpol.noise import find_noise
+from dpol.noise.noisy_gains import released
+from dpol.noise.seeds import Seeds
+from dpol.studies.comparison.names import OUR_METHOD, THE_LEVEL
+from dpol.studies.comparison.standings import is_system, promised, strongest
+from dpol.studies.games.levels import is_weaker
+from dpol.studies.verdicts import verdicts_on
 
 SEED, STREAMS, WEEKS, N = 1, 200, 100, 15
 MUS = (1.0, 0.5, 0.25, 0.1)
-ALGORITHMS = ["random-effects", "rw-meta", "window-mean", "persistence", "rw-ftpl"]
-SWITCH_AT = 1.5
-"""Lead of RW-FTPL over ours, in standard errors of the noise, at which `switching` follows it."""
-OURS, LEADER, SWITCHING = "random-effects", "rw-ftpl", "switching"
+CONFIG = read_config("central-texas")
+SYSTEMS = [it for it in systems_of(CONFIG) if it[1].algorithm.model == "local"]
+OURS = (CONFIG["comparison"]["ours"]["algorithm"], CONFIG["comparison"]["ours"]["noise"])
 OUT = Path(__file__).parent / "runs" / "worlds.csv"
+COLUMNS = [
+    *("stream", "mu", "algorithm", "family", "noise", "role", "strongest"),
+    *("gain_share", "to_ours", "to_ours_half_width", "to_ours_verdict"),
+]
 
 BEDS = np.geomspace(13, 400, N).round()
 """Beds of the hospitals of most worlds, the smallest first."""
@@ -108,74 +120,78 @@ WORLDS: dict[str, tuple[Callable[[np.random.Generator], Floats], Floats]] = {
 """Makers of mean shares, and beds, (N,) or (WEEKS, N), by the name of the world."""
 
 
-def game(world: str, mu: float) -> tuple[dpol.NoisyGains, Floats]:
-    """Return the noisy gains of a world and its gains, (STREAMS, WEEKS, N): a run is a stream."""
+@cache
+def streams_of(world: str) -> tuple[GainStream, Floats]:
+    """Return a stream of a world without patients, and the gains of all, (STREAMS, WEEKS, N)."""
     shares, beds = WORLDS[world]
     beds = np.broadcast_to(beds, (WEEKS, N))
     rng = np.random.default_rng(seed_sequence(SEED, ("worlds", world)))
     patients = np.minimum(rng.poisson(np.minimum(shares(rng), 1) * beds), beds)
-    gains = patients / beds
-    # Noise does not depend on gains, so a stream of zeros has the noise of all 200 streams.
-    zeros = GainStream(
+    empty = GainStream(
         label=world,
         gains=np.zeros((WEEKS, N)),
         capacity=beds,
         entities=tuple(map(str, range(N))),
         periods=np.datetime64("2021-01-03") + 7 * np.arange(WEEKS),
     )
-    noisy = dpol.privatize(zeros, "capacity", mu, seed=SEED, replicates=STREAMS)
-    return dataclasses.replace(noisy, gains=noisy.gains + gains), gains
+    return empty, patients / beds
+
+
+def game(world: str, mu: float, noise: str = "capacity") -> dpol.NoisyGains:
+    """Return the noisy gains of a world: a run is a stream."""
+    empty, gains = streams_of(world)
+    noisy = dpol.privatize(empty, noise, mu, seed=SEED, replicates=STREAMS)
+    mechanism = find_noise(noise).mechanism
+    if mechanism is None:  # Gaussian noise does not depend on gains
+        return dataclasses.replace(noisy, gains=noisy.gains + gains)
+    own = []
+    for run, raw in enumerate(gains):
+        seeds = Seeds(seed=SEED, stream=world, noise=noise, mu=mu, replicates=(run,))
+        stream = dataclasses.replace(empty, gains=raw)
+        own.append(released(stream, mechanism, mu, seeds.local_noise())[1][:, 0])
+    return dataclasses.replace(noisy, gains=np.stack(own))
 
 
 def rows_of(world: str, mu: float) -> pd.DataFrame:
-    """Return a row for each algorithm: its share of the possible gain, and what it names."""
-    noisy, gains = game(world, mu)
-    beds = np.broadcast_to(WORLDS[world][1], (WEEKS, N))
+    """Return a row for each system that promises the level: its share, and its lead on ours."""
+    empty, gains = streams_of(world)
+    noises = dict.fromkeys(noise for noise, _ in SYSTEMS)
+    made = {it: dpol.privatize(empty, it, mu, seed=SEED, replicates=1).guarantee for it in noises}
+    rows = pd.DataFrame(
+        {"stream": world, "mu": mu, "algorithm": it.label, "family": it.family, "noise": noise}
+        | {"sees": "noisy", "keeps_level": not is_weaker(made[noise].mu, mu), "member": it}
+        | made[noise].stay_columns()
+        for noise, it in SYSTEMS
+    ).assign(promise=promised)
+    rows = rows[rows["promise"] == THE_LEVEL]
+    games = {noise: game(world, mu, noise) for noise in rows["noise"].unique()}
     uniform, best = gains.mean(axis=2).sum(axis=1), gains.max(axis=2).sum(axis=1)
-    possible, gained, rows = (best - uniform).mean(), {}, []
-    played = {name: dpol.play(name, noisy).actions for name in ALGORITHMS}
-    played[SWITCHING] = switched(played[OURS], played[LEADER], noisy)
-    for name, actions in played.items():
+    kept = []
+    for noise, member in rows[["noise", "member"]].itertuples(index=False):
+        actions = dpol.play(member.algorithm, games[noise], label=member.label).actions
         own = np.take_along_axis(gains, actions[:, :, None], axis=2)[:, :, 0].sum(axis=1)
-        gained[name] = own
-        share = (own - uniform).mean() / possible
-        ahead = gained[OURS] - own
-        # Beyond the start, when nothing is known, this is what a learner believes in.
-        smallest_named = (actions == beds.argmin(axis=1))[:, WEEKS // 5 :].mean()
-        rows.append(
-            {
-                "world": world,
-                "mu": mu,
-                "algorithm": name,
-                "gain_share": share,
-                "smallest_named": smallest_named,
-                "ours_ahead": ahead.mean() / possible,
-                "ours_ahead_half_width": _half_width(ahead) / possible,
-            }
-        )
-    return pd.DataFrame(rows)
+        kept.append((own - uniform) / (best - uniform).mean())
+    ours, shares = is_system(rows, OURS).to_numpy(), np.array(kept)
+    ahead = (shares - shares[ours]).T
+    half = half_width(ahead, 0.95, len(WORLDS) * len(MUS) * (len(rows) - 1))
+    rows = rows.assign(
+        role=np.where(ours, OUR_METHOD, ""),
+        gain_share=shares.mean(axis=1),
+        strongest=strongest,
+        to_ours=ahead.mean(axis=0),
+        to_ours_half_width=half,
+        to_ours_verdict=verdicts_on(ahead.mean(axis=0), half, [False] * len(half)),
+    )
+    return rows[COLUMNS]
 
 
-def switched(ours: Actions, leader: Actions, noisy: dpol.NoisyGains) -> Actions:
-    """Return (R, T) actions: the leader's once its noisy gains are far ahead of ours, else ours."""
-    differ, both = ours != leader, np.stack([leader, ours])[..., None]
-    theirs, own = np.take_along_axis(noisy.gains[None], both, axis=3)[..., 0]
-    scales = np.broadcast_to(noisy.noise_scale, noisy.gains.shape)[None]
-    variance = (np.take_along_axis(scales, both, axis=3)[..., 0] ** 2).sum(axis=0)
-    lead = np.where(differ, theirs - own, 0).cumsum(axis=1)
-    error = np.sqrt(np.where(differ, variance, 0).cumsum(axis=1))
-    ahead = np.zeros_like(differ)
-    ahead[:, 1:] = (lead > SWITCH_AT * error)[:, :-1]
-    return np.where(ahead, leader, ours)
-
-
-def _half_width(values: Floats) -> float:
-    """Half the width of an interval that holds jointly with those of all worlds and levels."""
-    comparisons = len(WORLDS) * len(MUS) * len(ALGORITHMS)
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    return float(student_factor(0.95, comparisons, len(values)) * error)
+def plays() -> dict[str, Any]:
+    """Return the labels and settings that this plays."""
+    settings = [SEED, STREAMS, WEEKS, N, MUS, [*WORLDS], OURS, SYSTEMS]
+    return asked([member.label for _, member in SYSTEMS], settings)
 
 
 if __name__ == "__main__":
     rows = [rows_of(world, mu) for world in WORLDS for mu in MUS]
     pd.concat(rows).to_csv(OUT, index=False, float_format="%.6g")
+    note("worlds", plays(), __file__)

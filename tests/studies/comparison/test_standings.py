@@ -95,8 +95,11 @@ def one_level(
     papers = {"exhibit": "paper 1, Table 2", "column": "rw-meta", "variant": False}
     baseline = [key for key, it in own.items() if papers.items() <= it.items()]
     ours = [key for key in own if key[2:4] == point.ours]
+    families = {own[key]["family"] for key in ours}
     rivals = [
-        key for key, it in own.items() if it["promise"] == "the level" and key[2:4] != point.ours
+        key
+        for key, it in own.items()
+        if it["promise"] == "the level" and it["family"] not in families
     ]
     strongest = sorted(rivals, key=lambda key: -interval(own[key]["shares"])[0])[:1]
     for key, it in own.items():
@@ -127,6 +130,7 @@ KINDS = (
     {"algorithm": "rw-meta"},
     {"algorithm": "rw-ftpl", "noise": "capacity"},
     {"algorithm": "rw-ftpl", "noise": "capacity-memory"},
+    {"algorithm": "rw-ftpl-slow", "family": "rw-ftpl"},
     {"algorithm": "tree-ftpl-min-noise", "model": "central"},
     {"algorithm": "persistence", "weak": True},
     {"algorithm": "ridge-w8-weak", "exhibit": "paper 1, Table 2", "column": "best-linear-model"},

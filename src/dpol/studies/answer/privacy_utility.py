@@ -229,6 +229,6 @@ def _footers(standings: pd.DataFrame, facts: Facts) -> Iterator[str]:
         " these data. —: not played, or its guarantee is weaker than the level."
     )
     if any(line.name == STRONGEST for line in lines_of(standings)):
-        yield "The strongest rival of a level is the best of all others that promise the same."
+        yield "The strongest rival of a level is the best of other families that promise the same."
     if standings["ours"].any():
         yield f"{OUR_MARK}."

@@ -106,10 +106,8 @@ def agreed(standings: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
         return frame
     key = ["stream", "mu", "other_algorithm", "other_noise"]
     found = readings.groupby(key)["verdict"].agg(set).reset_index()
-    for stream, mu, algorithm, noise, verdicts in found.itertuples(index=False, name=None):
-        if len(verdicts) > 1:
-            continue
-        (verdict,) = verdicts
+    sure = found[found["verdict"].map(len) == 1]
+    for stream, mu, algorithm, noise, (verdict,) in sure.itertuples(index=False, name=None):
         at = frame[(frame["stream"] == stream) & (frame["mu"] == mu)]
         (ours,) = at.index[at["role"] == OUR_METHOD]
         for place, row in at[is_system(at, (algorithm, noise))].iterrows():

@@ -68,8 +68,8 @@ class Comparison(Settings):
     """Our method, or yours; by default none.
 
     Every system is also compared with the baseline, which is the first paper's RW-Meta with its
-    noise, and with the strongest rival at a level: the best of all other systems that promise the
-    same."""
+    noise, and with the strongest rival at a level: the best of all systems of other families that
+    promise the same."""
     chosen_on: str = ""
     """Data on which ours was chosen, in words; the head of the page says so."""
     memory: NoiseMemories | None = None

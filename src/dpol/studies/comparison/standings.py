@@ -62,13 +62,12 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     rows["role"] = np.where(_is_the_papers(rows), THE_BASELINE, "")
     rows.loc[is_system(rows, point.ours), "role"] = OUR_METHOD
     rows["right_guesses"] = rows["mu"].map(best_guess)
-    rows["promise"] = _promises_of(rows)
+    rows["promise"] = promised(rows)
     level = list(rows.groupby(_LEVEL, sort=False).indices.values())
     # Every share, and the difference of every pair.
     intervals = {True: 0, False: 0}
     for places in level:
-        n = len(places)
-        intervals[rows["stream"].iloc[places[0]] == ""] += n + n * (n - 1) // 2
+        intervals[rows["stream"].iloc[places[0]] == ""] += math.comb(len(places) + 1, 2)
     parts = []
     for places in level:
         own = rows.iloc[places]
@@ -106,14 +105,34 @@ def _samples(rows: pd.DataFrame, totals: pd.DataFrame) -> list[Floats]:
     ]
 
 
-def _promises_of(rows: pd.DataFrame) -> NDArray[np.str_]:
-    """Return what each row promises: only rows of one promise have ranks beside each other."""
+def promised(rows: pd.DataFrame) -> NDArray[np.str_]:
+    """Return what each row promises: only rows of one promise have ranks beside each other.
+
+    Args:
+        rows: rows of all levels, with the columns `algorithm`, `noise`, `mu`, `mu_8_weeks`,
+            `keeps_level` and `sees` of the summary.
+    """
     longest = rows["mu"] * math.sqrt(STAYS[-1]) * (1 + 1e-9)  # of independent noise
     more = rows[f"mu_{STAYS[-1]}_weeks"] > longest
     # The noise is of one kind at all levels, also without any.
     stays = more.groupby([rows[name] for name in SYSTEM]).transform("any")
     weaker, raw = ~rows["keeps_level"], rows["sees"] != "noisy"
     return np.select([weaker, raw, stays], [WEAKER, RAW, ONE_WEEK], THE_LEVEL)
+
+
+def strongest(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which row of a level keeps the most of those that our method may be compared with.
+
+    They promise the level and are of another family: with another noise, or without any, the same
+    learner is still our method.
+
+    Args:
+        rows: rows of a level with their `promise`, `family`, `role` and `gain_share`.
+    """
+    ours = rows["family"].isin(rows.loc[rows["role"] == OUR_METHOD, "family"])
+    rival = (rows["promise"] == THE_LEVEL) & ~ours & rows["gain_share"].notna()
+    largest = rows["gain_share"].where(rival, -math.inf).argmax()
+    return np.asarray(rival & (np.arange(len(rows)) == largest))
 
 
 def _with_means(rows: pd.DataFrame, samples: list[Floats]) -> tuple[pd.DataFrame, list[Floats]]:
@@ -164,20 +183,18 @@ def _compared(
         gain_per_round_half_width=factor * standard_error(gains.T),
         confidence=confidence,
         ci_comparisons=comparisons,
+        strongest=strongest,  # of the rows with these shares
     )
-    rival = (rows["promise"] == THE_LEVEL) & (rows["role"] != OUR_METHOD) & ~np.isnan(means)
-    largest = np.where(rival, means, -math.inf)
-    strongest = rival & (np.arange(len(rows)) == largest.argmax())
     # The paper's method may be ours, too.
     others = {"baseline": _is_the_papers(rows), "ours": rows["role"] == OUR_METHOD}
     depends = rows["unmeasured_share"] > MANY_UNMEASURED
-    for name, other in {"strongest": strongest, **others}.items():
+    for name, other in {"strongest": rows["strongest"], **others}.items():
         gap = half = np.full(len(rows), math.nan)
         for place in np.flatnonzero(other)[:1]:
             gap, half = gaps[:, place], factor * errors[:, place]
         rows[f"to_{name}"], rows[f"to_{name}_half_width"] = gap, half
         rows[f"to_{name}_verdict"] = verdicts_on(gap, half, depends)
-    return rows.assign(strongest=strongest)
+    return rows
 
 
 def _differences(shares: Floats, own: Floats) -> Floats:

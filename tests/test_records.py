@@ -1,0 +1,161 @@
+"""Records of verify/ are of what its scripts would play now, and name rivals by one rule."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import fillings
+import numpy as np
+import pandas as pd
+import pytest
+import record
+import regressors
+import worlds
+import yaml
+from made_with import MADE_WITH, asked, read_config
+
+import dpol
+from dpol.experts.registry import REGISTRY, make_members
+from dpol.show.reported import FILLINGS
+from dpol.studies.comparison.standings import strongest
+from dpol.studies.games.names import META
+
+ROOT = Path(__file__).parents[1]
+RUNS = ROOT / "verify" / "runs"
+OF_RUNS = sorted({path.parent.name for path in RUNS.glob("*/*.csv")})
+SCRIPTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "worlds": worlds.plays,
+    "fillings": fillings.plays,
+    "regressors": regressors.plays,
+    **{run: partial(record.plays, read_config(run)) for run in OF_RUNS},
+}
+"""What the script of each record plays now."""
+MADE = yaml.safe_load(MADE_WITH.read_text(encoding="utf-8"))
+BY_HAND = {"durations"}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_record_is_of_what_its_script_plays_now(name: str) -> None:
+    now = SCRIPTS[name]()
+    assert {key: MADE[name][key] for key in now} == now, "make this record again"
+
+
+def test_every_record_says_what_it_was_made_with() -> None:
+    single = {path.stem for path in RUNS.glob("*.csv")} - BY_HAND
+    assert {*MADE} == single | {"fillings", *OF_RUNS} == {*SCRIPTS}
+    for made in MADE.values():
+        assert made["dpol"]
+        assert {"core", "experts", "noise"} < {*made["code"]}
+
+
+def test_another_label_or_setting_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    fewer = [it for it in worlds.SYSTEMS if it[1].family != "fixed-share"]
+    monkeypatch.setattr(worlds, "SYSTEMS", fewer)
+    assert {*MADE["worlds"]["labels"]} - {*worlds.plays()["labels"]} == {
+        "fixed-share-gentle",
+        "fixed-share-steep",
+    }
+    monkeypatch.undo()
+    monkeypatch.setattr(worlds, "STREAMS", 199)
+    assert worlds.plays()["labels"] == MADE["worlds"]["labels"]
+    assert worlds.plays()["settings"] != MADE["worlds"]["settings"]
+    assert asked(["a"], [{"x": 1, "y": 2}]) == asked(["a", "a"], [{"y": 2, "x": 1}])
+
+
+def recorded(name: str) -> pd.DataFrame:
+    rows = pd.read_csv(FILLINGS if name == "fillings" else RUNS / f"{name}.csv")
+    texts = rows.columns.intersection(["question", "stream", "role"])
+    return rows.assign(**rows[texts].astype(object).fillna(""))
+
+
+def test_rows_are_those_of_the_labels() -> None:
+    """Every label has its rows; of the fillings, curators but Table 2's and most lines leave."""
+    assert {*recorded("worlds")["algorithm"]} == {*MADE["worlds"]["labels"]}
+    rows, labels = recorded("fillings"), {*MADE["fillings"]["labels"]}
+    members = [member for _, member in fillings.SYSTEMS]
+    local = {it.family for it in members if it.algorithm.model == "local"}
+    assert {*rows["algorithm"]} <= labels
+    assert {*rows[rows["model"] == "local"]["family"]} == local
+    for run in ("central-texas", "beyond", "flu", "intensive-care"):
+        assert {*recorded(f"{run}/standings")["algorithm"]} == {*MADE[run]["labels"]}
+
+
+@pytest.mark.parametrize("noise", ["capacity", "fast"])
+def test_a_run_of_a_world_is_a_stream_with_noise_of_its_own(noise: str) -> None:
+    empty, gains = worlds.streams_of("heavy waves")
+    games = worlds.game("heavy waves", 0.5, noise)
+    stream = dataclasses.replace(empty, gains=gains[7])
+    alone = dpol.privatize(stream, noise, 0.5, seed=worlds.SEED, replicates=[7])
+    np.testing.assert_array_equal(games.gains[7], alone.gains[0])
+    np.testing.assert_array_equal(games.noise_scale, alone.noise_scale)
+
+
+WHOLE = {
+    "worlds": ["stream", "mu"],
+    **{f"{it}/standings": ["question", "stream", "mu"] for it in OF_RUNS if it != "promises"},
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_strongest_of_a_record_is_the_largest_row_that_may_be_compared(name: str) -> None:
+    """Of some runs only the means have all rows; the others have the strongest alone."""
+    rows = recorded(name).assign(promise=lambda it: it.get("promise", "the level"))
+    if name in ("states/standings", "held-out/standings"):
+        rows = rows[rows["stream"] == ""]
+    for _, level in rows.groupby(WHOLE[name]):
+        assert level["strongest"].tolist() == strongest(level).tolist()
+
+
+def test_a_rival_is_of_another_family_and_keeps_the_promise() -> None:
+    rows = pd.DataFrame(
+        [
+            ("ours", "a", "our method", "the level", 0.5),
+            ("ours elsewhere", "a", "", "the level", 0.9),
+            ("a curator", "b", "", "raw", 0.8),
+            ("correlated", "b", "", "one week", 0.7),
+            ("nowhere", "c", "", "the level", float("nan")),
+            ("first", "d", "the baseline", "the level", 0.6),
+            ("second", "e", "", "the level", 0.6),
+        ],
+        columns=["algorithm", "family", "role", "promise", "gain_share"],
+    )
+    assert rows[strongest(rows)]["algorithm"].tolist() == ["first"]
+    assert not strongest(rows.head(5)).any()
+    nobody = rows.assign(role="")
+    assert nobody[strongest(nobody)]["algorithm"].tolist() == ["ours elsewhere"]
+
+
+OWN = {"random-effects", META, "rw-ftpl", "rw-adabatch"}
+"""Our method and the first paper's algorithms."""
+
+
+def named(text: str) -> set[str]:
+    """Return the algorithms that a program names, docstrings apart."""
+    labels = {member.label for name in REGISTRY for member in make_members(name)} | {*REGISTRY}
+    longest = sorted(labels, key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])")
+    tree = ast.parse(text)
+    said = [it.value for it in ast.walk(tree) if isinstance(it, ast.Expr)]
+    strings = (
+        it.value
+        for it in ast.walk(tree)
+        if isinstance(it, ast.Constant) and isinstance(it.value, str) and it not in said
+    )
+    return {it for string in strings for it in pattern.findall(string)} - OWN
+
+
+@pytest.mark.parametrize(
+    "path", [*ROOT.glob("verify/*.py"), *ROOT.glob("tools/*.py")], ids=lambda path: path.name
+)
+def test_no_rival_is_named(path: Path) -> None:
+    assert named(path.read_text(encoding="utf-8")) == set()
+
+
+def test_a_named_rival_is_found() -> None:
+    assert named('"""ridge"""\nRIVALS = ["rw-ftpl", "window-mean"]') == {"window-mean"}

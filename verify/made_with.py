@@ -1,0 +1,66 @@
+"""Write what a record was made with into verify/runs/made-with.yaml: labels, settings and code.
+
+tests/test_records.py fails where the script of a record would now play other labels or settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import dpol
+from dpol.experts.interface import Member
+from dpol.experts.registry import make_members
+from dpol.noise import ISOTROPIC
+from dpol.reruns.code_hashes import every_module, hash_by_room
+
+FOLDER = Path(__file__).parent
+CONFIGS = FOLDER.parent / "config"
+MADE_WITH = FOLDER / "runs" / "made-with.yaml"
+NO_RESULTS = "__main__", "checks", "cli", "plan", "report", "show"
+"""Rooms that make no number of a record."""
+
+
+def read_config(run: str) -> dict[str, Any]:
+    """Return the config of a run; that of central-texas is the default."""
+    name = "config" if run == "central-texas" else run
+    config: dict[str, Any] = yaml.safe_load((CONFIGS / f"{name}.yaml").read_text(encoding="utf-8"))
+    return config
+
+
+def systems_of(config: Mapping[str, Any]) -> list[tuple[str, Member]]:
+    """Return noise and algorithm of all systems that the suites of a config play."""
+    return [
+        (noise, member)
+        for suite in config.get("suites", {}).values()
+        for noise in suite.get("noises", [ISOTROPIC.name])
+        for spec in suite["algorithms"]
+        for member in make_members(spec)
+    ]
+
+
+def asked(labels: Iterable[str], settings: object) -> dict[str, Any]:
+    """Return what a script plays: labels of algorithms, and a hash of all settings."""
+    text = json.dumps(settings, sort_keys=True, default=repr)
+    return {"labels": sorted({*labels}), "settings": hashlib.sha256(text.encode()).hexdigest()[:12]}
+
+
+def note(name: str, played: Mapping[str, Any], script: str) -> None:
+    """Write what a record was made with: what it played, and hashes of script and rooms.
+
+    Args:
+        name: name of the record.
+        played: what `asked` returned.
+        script: file of its script.
+    """
+    own = hashlib.sha256(Path(script).read_bytes()).hexdigest()[:12]
+    code = {Path(script).name: own, **hash_by_room(every_module(*NO_RESULTS))}
+    known = yaml.safe_load(MADE_WITH.read_text(encoding="utf-8"))
+    known[name] = {"dpol": dpol.__version__, **played, "code": code}
+    text = yaml.safe_dump(known, default_flow_style=None, width=100)
+    MADE_WITH.write_text(text, encoding="utf-8")
