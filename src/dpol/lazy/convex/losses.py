@@ -1,4 +1,4 @@
-"""Convex losses of a product <a_t, x>, the same for all replicates.
+"""Convex losses of a product <a_t, x>, drawn anew for each replicate of a study.
 
 The paper's Theorem 3.12 covers all convex losses; linear losses are its hard case.
 """
