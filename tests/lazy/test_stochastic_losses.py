@@ -72,7 +72,9 @@ def test_one_sequence_is_that_of_all_replicates(room: int, monkeypatch: pytest.M
     for some, others in zip(shared.batches(7), own.batches(7), strict=True):
         np.testing.assert_array_equal(some.losses, others.losses)
     for stretch, (first, end) in zip(
-        shared.between([0, 1, 150, 150, 299]), [(0, 1), (1, 150), (150, 150), (150, 299)], strict=True
+        shared.between([0, 1, 150, 150, 299]),
+        [(0, 1), (1, 150), (150, 150), (150, 299)],
+        strict=True,
     ):
         expected = np.concatenate(list(one.batches(1)))[first:end].sum(axis=0)
         np.testing.assert_array_equal(stretch.losses, np.tile(expected, (4, 1)))

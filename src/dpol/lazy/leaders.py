@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from dpol.core.arguments import check_mu, check_number
+from dpol.core.arguments import check_mu, check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import CuratorSetup, Observation
-from dpol.experts.limited_updates import LimitedUpdates
+from dpol.experts.limited_updates import gumbel_noise
 from dpol.lazy.stochastic_losses import PairedLosses, Stretch
 from dpol.privacy.factorizations import prefix_sums_times
-from dpol.privacy.gaussian_dp import implied_mu
 from dpol.privacy.tree_noise import tree_levels
 
 
@@ -82,37 +78,26 @@ def doubling_edges(n_rounds: int) -> list[int]:
     >>> doubling_edges(10)
     [0, 1, 3, 7, 10]
     """
-    return [*(2**k - 1 for k in range(n_rounds.bit_length())), n_rounds]
+    return [*(2**k - 1 for k in range(check_whole("n_rounds", n_rounds).bit_length())), n_rounds]
 
 
 def play_blocks(
     blocks: Sequence[Stretch], epsilon: float, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
-    """Return the (R,) total losses and (R,) switches of limited updates on gains 1 - loss.
+    """Return the (R,) total losses and (R,) switches of limited updates, by the sums of blocks.
+
+    They play as `dpol.experts.limited_updates:LimitedUpdates` does round by round.
 
     Args:
         blocks: losses of each replicate between `doubling_edges`.
         epsilon: pure epsilon of the actions, for a change of all losses of one round.
         generators: one for each replicate.
     """
+    scale = 2 / check_number("epsilon", epsilon, "(0, inf]")
     R, d = blocks[0].before.shape
-    setup = CuratorSetup(
-        n_replicates=R,
-        n_rounds=2 ** len(blocks) - 1,
-        n_experts=d,
-        gain_range=1.0,
-        sensitivity=math.sqrt(d),
-        largest_change=1.0,
-        mu=implied_mu(check_number("epsilon", epsilon, "(0, inf]")),
-    )
-    algorithm = LimitedUpdates()
-    state, played = algorithm.step(algorithm.init(setup), None, generators)
-    total, switches = blocks[0].of(played), np.zeros(R)
-    for last, block in itertools.pairwise(blocks):
-        before, rounds = played, 2 * state.rounds + 1
-        # A block counts as one round: the next draw depends on its sums only.
-        seen = Observation(rounds - state.rounds - last.losses, np.zeros(d))
-        state, played = algorithm.step(replace(state, rounds=rounds - 1), seen, generators)
-        total += block.of(played)
-        switches += played != before
-    return total, switches
+    last, chosen, total = np.zeros((R, d)), [], np.zeros(R)
+    for block in blocks:
+        chosen.append((scale * gumbel_noise(generators, d) - last).argmax(axis=1))
+        total += block.of(chosen[-1])
+        last = block.losses
+    return total, np.count_nonzero(np.diff(chosen, axis=0), axis=0).astype(float)

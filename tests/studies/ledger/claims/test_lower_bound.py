@@ -13,13 +13,13 @@ from dpol.lazy.leaders import doubling_edges, play_blocks
 from dpol.lazy.stochastic_losses import Stretch
 from dpol.lazy.transform import LazyParameters, play_measure
 from dpol.lazy.weights import WeightsMeasure
+from dpol.studies.ledger.claims.lazy import mean_lead
 from dpol.studies.ledger.claims.lower_bound import (
     Epochs,
     gain_of_repeating,
     games_of_lower_bound,
     most_gain,
 )
-from dpol.studies.ledger.claims.lazy import mean_lead
 from ledger import SEED
 
 # 11 rounds: batches of 4 start within epochs 2 and 3, and one batch is within an epoch.

@@ -103,7 +103,7 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
 
 
 def test_the_whole_is_the_best_without_privacy_in_each_game() -> None:
-    """Two games with different epsilons: a panel for each pair that was played, and its own best."""
+    """Games have epsilons of their own: a panel for each pair that was played, with its best."""
     turns = longest("mf-ftpl", "follow-the-leader").assign(
         adversary="alternating", uniform_regret=1000.0, epsilon=0.1
     )

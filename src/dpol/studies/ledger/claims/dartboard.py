@@ -129,8 +129,8 @@ def updates(seed: int) -> Findings:
     for d in (10, 300):
         # Only sums of blocks matter, and they are binomial.
         sums, rng = np.zeros((len(lengths) + 1, len(runs), d), int), generator(seed, "blocks", d)
-        chances = np.where(np.arange(d) == 0, 0.4, 0.5)
-        rng.binomial(lengths, chances, sums[1:].shape).cumsum(axis=0, out=sums[1:])
+        chance = np.where(np.arange(d) == 0, 0.4, 0.5)
+        rng.binomial(lengths, chance, sums[1:].shape).cumsum(axis=0, out=sums[1:])
         blocks, least = list(itertools.starmap(Stretch, itertools.pairwise(sums))), sums[-1].min(1)
         for epsilon in (0.1, 1.0):
             coins = replicate_generators(seed, ("claims", d, epsilon), runs, "limited updates")

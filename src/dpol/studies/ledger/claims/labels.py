@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import scipy
@@ -108,33 +109,37 @@ def response(_: int) -> Findings:
 
 
 _REPLICATES = 48
-_ADVERSARY = "features of an adversary"
+_ADVERSARY = ", features of an adversary"
+Played = tuple[str, LabelLearner, LabelRun]
 
 
 # ---- the upper bounds ------------------------------------------------------------------------
 
 
-def _plays(learner: LabelLearner, seed: int, of: str) -> dict[str, LabelRun]:
-    """Play each constant feature, random features and those of an adversary, by what was played.
+def _plays(learners: Iterable[LabelLearner], seed: int, of: str) -> list[Played]:
+    """Play each constant feature, random features and those of an adversary.
 
     Each hypothesis is the truth in some replicates. The adversary is greedy, so the largest risk is
-    the largest found. A class of constants has one feature, and one game, without a name.
+    the largest found. A class of constants has one feature, and one game.
+
+    Returns:
+        A case in words, the learner and its run for each game.
     """
-    hypotheses, T, X = learner.hypotheses, learner.terms.n_rounds, learner.hypotheses.n_features
-    games = {f"feature {x} always" if X > 1 else "": np.full(T, x) for x in range(X)}
-    if X > 1:
-        games["random features"] = generator(seed, "features", X).integers(0, X, T)
-        games[_ADVERSARY] = games["random features"]  # which it replaces
-    key, played = ("claims", hypotheses.label, hypotheses.n_hypotheses), {}
-    for case, features in games.items():
-        game = realisable(hypotheses, features, _REPLICATES)
-        coins = label_generators(seed, key, _REPLICATES, _named(of, case))
-        played[case] = (play_adversary if case == _ADVERSARY else play_labels)(learner, game, coins)
+    played = []
+    for learner in learners:
+        kind, T, X = learner.hypotheses, learner.terms.n_rounds, learner.hypotheses.n_features
+        games = {f", feature {x} always" if X > 1 else "": np.full(T, x) for x in range(X)}
+        if X > 1:
+            games[", random features"] = generator(seed, "features", X).integers(0, X, T)
+            games[_ADVERSARY] = np.zeros(T, dtype=np.int64)  # which it replaces
+        key = ("claims", kind.label, kind.n_hypotheses)
+        for case, features in games.items():
+            play = play_adversary if case == _ADVERSARY else play_labels
+            game = realisable(kind, features, _REPLICATES)
+            run = play(learner, game, label_generators(seed, key, _REPLICATES, of + case))
+            case = f"{kind.label}, K = {kind.n_hypotheses}, M = {kind.n_labels}{case}"
+            played.append((case, learner, run))
     return played
-
-
-def _named(*parts: str) -> str:
-    return ", ".join(part for part in parts if part)
 
 
 def upper_bounds(seed: int) -> Findings:
@@ -145,15 +150,15 @@ def upper_bounds(seed: int) -> Findings:
     bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
     numbers = {"R": _REPLICATES, "K": K, "M": M, "T": T, "X": _DIFFERENT, "idle": idle}
     for name, bound in bounds.items():
-        runs = _plays(make_learner(name, hypotheses, terms), seed, name)
-        for case, run in runs.items():
-            of = {"case": case, "numbers": numbers, "trivial": idle}
+        runs = _plays([make_learner(name, hypotheses, terms)], seed, name)
+        for case, _, run in runs:
+            of: Any = {"case": case, "numbers": numbers, "trivial": idle}
             yield of_mean(f"{name}-risk", bound, run.kl, len(runs), **of)
-    for case, run in runs.items():  # of EXP3
-        limits = np.sqrt(0.5 * run.kl / T)
-        for r, (claimed, measured) in enumerate(zip(limits, run.tv / T, strict=True)):
-            of = {"case": f"{case}, run {r}", "numbers": numbers, "trivial": 1.0}
-            yield Finding("pinsker", float(claimed), float(measured), **of)
+    for case, _, run in runs:  # of EXP3
+        both = np.sqrt(0.5 * run.kl / T).tolist(), (run.tv / T).tolist()
+        for r, (claimed, measured) in enumerate(zip(*both, strict=True)):
+            of_run = f"{case}, run {r}"
+            yield Finding("pinsker", claimed, measured, of_run, numbers=numbers, trivial=1.0)
 
 
 def response_risk(seed: int) -> Findings:
@@ -166,17 +171,13 @@ def response_risk(seed: int) -> Findings:
         rare = times / (kept_by_response(3, terms.epsilon) * math.sqrt(T))
         masses = np.array([[1 - rare, rare, 0.0], [1 - rare, 0.0, rare]])
         classes.append(HypothesisClass(masses, f"rare labels, {rare:.3f}"))
-    played = []
-    for hypotheses in classes:
-        K, M = hypotheses.n_hypotheses, hypotheses.n_labels
-        about = f"{hypotheses.label}, K = {K}, M = {M}"
-        learner = make_learner("randomised-response", replace(hypotheses, label=about), terms)
+    learners = [make_learner("randomised-response", each, terms) for each in classes]
+    played = _plays(learners, seed, "randomised-response")
+    for case, learner, run in played:
+        K, M = learner.hypotheses.n_hypotheses, learner.hypotheses.n_labels
         bound = posterior_risk(K, T, kept_by_response(M, terms.epsilon))
-        runs = _plays(learner, seed, "randomised-response")
-        played += [(_named(about, case), bound, T * math.log(K), runs[case].kl) for case in runs]
-    for case, bound, idle, risks in played:
-        of = {"case": case, "numbers": {"R": _REPLICATES, "T": T}, "trivial": idle}
-        yield of_mean("response-risk", bound, risks, len(played), **of)
+        of: Any = {"case": case, "numbers": {"R": _REPLICATES, "T": T}, "trivial": T * math.log(K)}
+        yield of_mean("response-risk", bound, run.kl, len(played), **of)
 
 
 def selection(seed: int) -> Findings:
@@ -205,20 +206,15 @@ def design(seed: int) -> Findings:
     apart = 1 / (math.tanh(epsilon / 2) * math.sqrt(T))
     coin = np.array([(1 + apart) / 2, (1 - apart) / 2])
     random = random_class(4, 6, seed=seed, concentration=0.3, n_features=3)
-    played = {}
-    for hypotheses in (HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random):
-        K, M = hypotheses.n_hypotheses, hypotheses.n_labels
-        runs = _plays(DesignBayes(hypotheses, Terms(T, epsilon)), seed, "design")
-        played |= {(hypotheses.label, case, K, M): run for case, run in runs.items()}
-    for (label, case, K, M), run in played.items():
-        numbers = {"R": _REPLICATES, "T": T}
-        for name, bound, sample in (
-            ("tv-of-design", posterior_tv, run.tv / T),
-            ("risk-of-design", posterior_risk, run.kl),
-        ):
-            claimed = bound(K, T, kept_by_design(K, epsilon))
-            of = {"case": _named(f"{label}, K = {K}, M = {M}", case), "numbers": numbers}
-            yield of_mean(name, claimed, sample, len(played), **of)
+    classes = HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random
+    learners = [DesignBayes(each, Terms(T, epsilon)) for each in classes]
+    played = _plays(learners, seed, "design")
+    for case, learner, run in played:
+        K = learner.hypotheses.n_hypotheses
+        kept, of = kept_by_design(K, epsilon), {"R": _REPLICATES, "T": T}
+        tv, risk = posterior_tv(K, T, kept), posterior_risk(K, T, kept)
+        yield of_mean("tv-of-design", tv, run.tv / T, len(played), case=case, numbers=of)
+        yield of_mean("risk-of-design", risk, run.kl, len(played), case=case, numbers=of)
 
 
 # ---- the lower bound -------------------------------------------------------------------------
@@ -236,7 +232,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     numbers = {"R": _REPLICATES, "K": pairs, "T": terms.n_rounds, "cut": cut, "first": first}
     least = lower_bound_of_tv(pairs, terms.n_rounds, terms.epsilon)
     for name in pure:
-        (run,) = _plays(made[name], seed, name).values()
+        ((_, _, run),) = _plays([made[name]], seed, name)
         # Cutting large risks only lowers the mean, and makes its interval sound.
         risk = np.minimum(run.kl, cut)
         yield of_mean("hard-class", claimed, risk, trivial=first, case=name, numbers=numbers)

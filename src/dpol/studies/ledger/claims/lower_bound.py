@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from dpol.core.intervals import half_width
-from dpol.core.randomness import Floats
 from dpol.lazy.accounting import LazyGame
 from dpol.lazy.dartboard import choose_dartboard
 from dpol.lazy.leaders import doubling_edges
@@ -78,7 +77,7 @@ def gain_of_repeating(T: int, d: int, epochs: int) -> float:
 
     He loses 1/2 in the first round of an epoch, and in the others only if all experts lose.
     """
-    return T / 2 - epochs / 2 - (T - epochs) / 2**d
+    return T / 2 - epochs / 2 - (T - epochs) * 0.5**d
 
 
 def games_of_lower_bound(seed: int) -> Findings:
@@ -88,8 +87,8 @@ def games_of_lower_bound(seed: int) -> Findings:
         E = round((T * epsilon) ** EPOCHS_POWER)
         players = {"limited updates": (doubling_edges(T), epsilon / 2, True)}
         for name, choose in (("L2P", choose_parameters), ("the dartboard", choose_dartboard)):
-            own = choose(LazyGame(T, DELTA), epsilon=epsilon, n_experts=d)
-            players[name] = [*range(0, T, own.batch_size), T], own.eta, False
+            chosen = choose(LazyGame(T, DELTA), epsilon=epsilon, n_experts=d)
+            players[name] = [*range(0, T, chosen.batch_size), T], chosen.eta, False
         edges, rng = np.arange(E + 1) * T // E, generator(seed, "epochs", epsilon)
         open_gain, limit = gain_of_repeating(T, d, E), most_gain(T, d, E, epsilon)
         lost, gains = np.zeros((len(players) + 2, _RUNS)), np.zeros((len(players), _RUNS))
@@ -100,19 +99,16 @@ def games_of_lower_bound(seed: int) -> Findings:
             lost[-2:, run] = game.totals[:, -1].mean(), T / 2 - open_gain
             lost[:, run] -= game.totals[:, -1].min()
         names = (*players, "random choice", "the last best expert again, without privacy,")
-        halves = half_width(lost.T, 0.95)
-        each = (
-            f"{name} {own.mean():,.0f} ± {half:,.0f}"
-            for name, own, half in zip(names, lost, halves, strict=True)
-        )
-        texts.append(f"at ε = {epsilon:g} {', '.join(each)}")
-        of = {"case": f"ε = {epsilon:g}", "numbers": {"R": _RUNS, "T": T, "d": d}}
-        found.append(Finding("lower-bound-open", limit, open_gain, **of))
+        each = zip(names, lost, half_width(lost.T, 0.95), strict=True)
+        regrets = [f"{name} {own.mean():,.0f} ± {half:,.0f}" for name, own, half in each]
+        texts.append(f"at ε = {epsilon:g} {', '.join(regrets)}")
+        found.append(Finding("lower-bound-open", limit, open_gain, f"ε = {epsilon:g}"))
         for name, sample in zip(players, gains, strict=True):
-            of["case"] = f"{name}, ε = {epsilon:g}"
-            found.append(of_mean("lower-bound-games", limit, sample, 6, **of))
+            case = f"{name}, ε = {epsilon:g}"
+            found.append(of_mean("lower-bound-games", limit, sample, 6, case=case))
+    numbers = {"R": _RUNS, "T": T, "d": d, "regrets": "; ".join(texts)}
     for finding in found:
-        yield replace(finding, numbers={**finding.numbers, "regrets": "; ".join(texts)})
+        yield replace(finding, numbers=numbers)
 
 
 CHECKS = (games_of_lower_bound,)

@@ -190,8 +190,7 @@ def _led(
         for game in games
         for epsilon in game.epsilons
     ]
-    played = [(game.losses, mu) for game, _, mu in cells]
-    outcomes = play_leaders(algorithm, played, coins)
+    outcomes = play_leaders(algorithm, [(game.losses, mu) for game, _, mu in cells], coins)
     for (game, epsilon, mu), (total, switches) in zip(cells, outcomes, strict=True):
         mechanism, sensitivity = NOISY_LEADERS[algorithm][0], math.sqrt(point.n_experts)
         guarantee = central_guarantee(mechanism, sensitivity, "L2, loss", mu=mu)
