@@ -63,6 +63,7 @@ UNUSED = {
 """Arguments without checks, and why."""
 CALLED = {
     "epsilon_delta": "epsilon|delta",
+    "games": "mu",
     "levels": "mu",
     "memory": "memory|a|b",
     "mus": "mu",
@@ -115,11 +116,11 @@ EXAMPLES = {
     "key": ("numbers",),
     "label": "town",
     "losses": LOSSES,
+    "mus": [1.0, 1.0],
     "mean": np.zeros(2),
     "mechanism": "noise",
     "memory": (0.0, 0.5),
     "model": "central",
-    "mus": [1.0, 1.0],
     "name": "isotropic",
     "noise": "capacity-memory",
     "noise_level": np.ones(3),
@@ -143,7 +144,12 @@ EXAMPLES = {
 """A valid value of each argument, by its name; other arguments take their defaults."""
 PAIRED = lazy.PairedLosses(tuple(lazy.GapLosses(6, 3, 0.1, 1, number) for number in (0, 1)))
 OTHER = {
-    "lazy": {"game": lazy.LazyGame(6, 1e-6), "losses": PAIRED},
+    "lazy": {
+        "blocks": list(PAIRED.between(lazy.doubling_edges(6))),
+        "game": lazy.LazyGame(6, 1e-6),
+        "games": [(PAIRED, 1.0)],
+        "losses": PAIRED,
+    },
     "lazy.convex": {
         "game": convex.ConvexGame(n_rounds=6, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6),
         "noise": convex.NOISES["dp-ftrl"],

@@ -14,8 +14,8 @@ from dpol.core.randomness import ReplicateGenerators, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.experts.play import RawGains, play_rounds
-from dpol.lazy.leaders import NOISY_LEADERS, play_blocks, play_leaders
-from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
+from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
 from dpol.privacy.factorizations import prefix_sums
 from dpol.privacy.gaussian_dp import implied_mu
 from experts_plain import tree_ftpl
@@ -34,7 +34,7 @@ def gaps(T):
 def test_the_tree_is_the_plain_one(T, mu):
     """The least-noise tree plays on gains that are negative losses, with negative noise."""
     losses, levels = gaps(T), math.ceil(math.log2(T))
-    ((totals, switched),) = play_leaders("tree-ftpl-min-noise", losses, [mu], generators(10))
+    ((totals, switched),) = play_leaders("tree-ftpl-min-noise", [(losses, mu)], generators(10))
     for r, rng in enumerate(generators(10).generators):
         rounds = plain.matrix(losses.sequences[r])
         negative = SimpleNamespace(standard_normal=lambda n, rng=rng: -rng.standard_normal(n))
@@ -48,7 +48,7 @@ def test_the_tree_is_the_plain_one(T, mu):
 def test_the_matrix_leader_is_the_plain_one(T, mu):
     """The dense factor gives the noise of every prefix; round 1 plays expert 0."""
     losses, left = gaps(T), prefix_sums(T).left
-    ((totals, switched),) = play_leaders("mf-ftpl", losses, [mu], generators(10))
+    ((totals, switched),) = play_leaders("mf-ftpl", [(losses, mu)], generators(10))
     for r, rng in enumerate(generators(10).generators):
         rounds = plain.matrix(losses.sequences[r])
         noisy = rounds.cumsum(axis=0) + math.sqrt(3) / mu * left @ rng.standard_normal((T, 3))
@@ -59,19 +59,20 @@ def test_the_matrix_leader_is_the_plain_one(T, mu):
 
 @pytest.mark.parametrize("algorithm", NOISY_LEADERS)
 def test_games_together_are_those_alone(algorithm):
-    """The noise is the same at every level."""
-    losses, mus = gaps(17), [0.5, 5.0]
-    together = play_leaders(algorithm, losses, mus, generators(10))
-    for mu, outcome in zip(mus, together, strict=True):
-        np.testing.assert_array_equal(
-            outcome, play_leaders(algorithm, losses, [mu], generators(10))[0]
-        )
+    """The noise is the same at every level and on all losses."""
+    turns = PairedLosses((TurnLosses(17, 3, 5),), 10)
+    games = [(gaps(17), 0.5), (gaps(17), 5.0), (turns, 5.0)]
+    together = play_leaders(algorithm, games, generators(10))
+    assert not np.array_equal(together[1], together[2])
+    for game, outcome in zip(games, together, strict=True):
+        np.testing.assert_array_equal(outcome, play_leaders(algorithm, [game], generators(10))[0])
 
 
-@pytest.mark.parametrize("T", [1, 17])
+@pytest.mark.parametrize("T", [1, 2, 3, 7, 8, 17])
 def test_limited_updates_play_gains_that_are_one_less_the_loss(T):
     losses, epsilon = gaps(T), 5.0
-    totals, switched = play_blocks(losses, epsilon, generators(10))
+    blocks = list(losses.between(doubling_edges(T)))
+    totals, switched = play_blocks(blocks, epsilon, generators(10))
     for r, sequence in enumerate(losses.sequences):
         rounds = plain.matrix(sequence)
         stream = GainStream(

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dpol.lazy import stochastic_losses
-from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
 
 # A sound sample is rejected with at most this probability, in every statistical test.
 ERROR = 1e-6
@@ -52,6 +52,32 @@ def test_rates_of_the_stochastic_losses(advantage: float) -> None:
     for first, second in itertools.combinations(range(d), 2):
         both = (rounds[:, first] * rounds[:, second]).sum()
         assert rate_is(both, T, rates[first] * rates[second])
+
+
+# ---- two good experts that take turns ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
+def test_two_experts_take_turns_to_lose(size: int) -> None:
+    rounds = np.concatenate(list(TurnLosses(7, 4, turn=3).batches(size)))
+    assert rounds.T.tolist() == [[1, 1, 1, 0, 0, 0, 1], [0, 0, 0, 1, 1, 1, 0], [1] * 7, [1] * 7]
+
+
+@pytest.mark.parametrize("room", [1, 100, 10**9])
+def test_one_sequence_is_that_of_all_replicates(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stochastic_losses, "MOST_SUMS", room)
+    one = TurnLosses(300, 3, 20)
+    shared, own = PairedLosses((one,), 4), PairedLosses((one,) * 4)
+    np.testing.assert_array_equal(shared.totals, own.totals)
+    for some, others in zip(shared.batches(7), own.batches(7), strict=True):
+        np.testing.assert_array_equal(some.losses, others.losses)
+    for stretch, (first, end) in zip(
+        shared.between([0, 1, 150, 150, 299]),
+        [(0, 1), (1, 150), (150, 150), (150, 299)],
+        strict=True,
+    ):
+        expected = np.concatenate(list(one.batches(1)))[first:end].sum(axis=0)
+        np.testing.assert_array_equal(stretch.losses, np.tile(expected, (4, 1)))
 
 
 # ---- replicates with losses of their own ---------------------------------------------------------

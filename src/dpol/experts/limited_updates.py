@@ -63,7 +63,7 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
         state = replace(state, rounds=rounds, sums=sums)
         if rounds & (rounds + 1):
             return state, state.played
-        noisy = sums + state.scale * _gumbel_noise(generators, sums.shape[1])
+        noisy = sums + state.scale * gumbel_noise(generators, sums.shape[1])
         played = noisy.argmax(axis=1).astype(np.int32)
         return replace(state, played=played, sums=np.zeros_like(sums)), played
 
@@ -80,7 +80,7 @@ class LimitedUpdates(CentralAlgorithm[BlocksState]):
         )
 
 
-def _gumbel_noise(generators: ReplicateGenerators, n: int) -> Floats:
+def gumbel_noise(generators: ReplicateGenerators, n: int) -> Floats:
     """Draw the (R, n) Gumbel noise of a block.
 
     Taking the largest sum after adding scaled Gumbel noise is the exponential mechanism. One more

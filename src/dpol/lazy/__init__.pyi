@@ -6,6 +6,7 @@ from .accounting import sound_epsilon as sound_epsilon
 from .algorithm import LazyWeights as LazyWeights
 from .dartboard import ShrinkingDartboard as ShrinkingDartboard
 from .dartboard import choose_dartboard as choose_dartboard
+from .leaders import doubling_edges as doubling_edges
 from .leaders import play_blocks as play_blocks
 from .leaders import play_leaders as play_leaders
 from .parameters import AccountedParameters as AccountedParameters
@@ -13,6 +14,7 @@ from .parameters import choose_parameters as choose_parameters
 from .parameters import theorem_3_10 as theorem_3_10
 from .stochastic_losses import GapLosses as GapLosses
 from .stochastic_losses import PairedLosses as PairedLosses
+from .stochastic_losses import TurnLosses as TurnLosses
 from .transform import LazyParameters as LazyParameters
 from .transform import LazyState as LazyState
 from .transform import Measure as Measure

@@ -7,36 +7,33 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from dpol.core.arguments import check_mu, check_number
+from dpol.core.arguments import check_mu, check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
-from dpol.experts.interface import CuratorSetup, Observation
-from dpol.experts.limited_updates import LimitedUpdates
-from dpol.lazy.stochastic_losses import PairedLosses
+from dpol.experts.limited_updates import gumbel_noise
+from dpol.lazy.stochastic_losses import PairedLosses, Stretch
 from dpol.privacy.factorizations import prefix_sums_times
-from dpol.privacy.gaussian_dp import implied_mu
-from dpol.privacy.tree_noise import TreeNoise, tree_levels
+from dpol.privacy.tree_noise import tree_levels
 
 
 def play_leaders(
-    algorithm: str, losses: PairedLosses, mus: Sequence[float], generators: ReplicateGenerators
+    algorithm: str, games: Sequence[tuple[PairedLosses, float]], generators: ReplicateGenerators
 ) -> list[tuple[Floats, Floats]]:
-    """Return the (R,) total losses and (R,) switches at each mu; L2 sensitivity sqrt(d) a round.
+    """Return the (R,) total losses and (R,) switches in each game; L2 sensitivity sqrt(d) a round.
 
     Each replicate draws its noise once; every game adds it, scaled to its mu.
 
     Args:
         algorithm: name in `NOISY_LEADERS`.
-        losses: losses of each replicate.
-        mus: mu of each game.
+        games: losses of each replicate, and mu, of games with the same rounds and experts.
         generators: one for each replicate.
     """
-    T, d = losses.sequences[0].n_rounds, losses.sequences[0].n_experts
-    total, switches = np.empty((2, len(mus), generators.n_replicates))
-    (sums,) = losses.parts(T)
+    T, d = games[0][0].sequences[0].n_rounds, games[0][0].sequences[0].n_experts
+    total, switches = np.empty((2, len(games), generators.n_replicates))
     _, draw = NOISY_LEADERS[algorithm]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
-        for g, mu in enumerate(mus):
+        for g, (losses, mu) in enumerate(games):
+            (sums,) = losses.parts()
             chosen = (sums[r, :-1] + math.sqrt(d) / check_mu(mu) * noise).argmin(axis=1)
             at = np.arange(T), chosen
             total[g, r] = (sums[r, 1:][at] - sums[r, :-1][at]).sum()
@@ -49,12 +46,14 @@ def tree_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
 
     Every prefix gets the noise of as many nodes as the prefix with the most.
     """
-    levels, tree, noise = tree_levels(T), TreeNoise(), np.empty((T, d))
-    for before in noise:
-        missing = math.sqrt(levels - len(tree.nodes))
-        before[:] = missing * generator.standard_normal(d) + tree.total()
-        tree = tree.next(generator.standard_normal(d))
-    return np.asarray(math.sqrt(levels) * noise)
+    levels, total = tree_levels(T), np.zeros((T, d))
+    missing, opened = generator.standard_normal((T, 2, d)).transpose(1, 0, 2)
+    # The nodes of the first t rounds are those without the lowest digit of t, and one more.
+    for length in (1 << level for level in reversed(range(levels))):
+        last = opened[length - 1 : T - 1 : 2 * length]
+        total[length :: 2 * length] = total[:: 2 * length][: len(last)] + last
+    nodes = np.array([t.bit_count() for t in range(T)])
+    return np.asarray(math.sqrt(levels) * (np.sqrt(levels - nodes)[:, None] * missing + total))
 
 
 def matrix_noise(T: int, d: int, generator: np.random.Generator) -> Floats:
@@ -73,35 +72,32 @@ NOISY_LEADERS: Mapping[str, tuple[str, Callable[[int, int, np.random.Generator],
 """Privacy mechanism and noise of each noisy leader, by the registered name of the algorithm."""
 
 
+def doubling_edges(n_rounds: int) -> list[int]:
+    """Return the edges of the blocks of limited updates, of 1, 2, 4, ... rounds.
+
+    >>> doubling_edges(10)
+    [0, 1, 3, 7, 10]
+    """
+    return [*(2**k - 1 for k in range(check_whole("n_rounds", n_rounds).bit_length())), n_rounds]
+
+
 def play_blocks(
-    losses: PairedLosses, epsilon: float, generators: ReplicateGenerators
+    blocks: Sequence[Stretch], epsilon: float, generators: ReplicateGenerators
 ) -> tuple[Floats, Floats]:
-    """Return the (R,) total losses and (R,) switches of limited updates on gains 1 - loss.
+    """Return the (R,) total losses and (R,) switches of limited updates, by the sums of blocks.
+
+    They play as `dpol.experts.limited_updates:LimitedUpdates` does round by round.
 
     Args:
-        losses: losses of each replicate.
+        blocks: losses of each replicate between `doubling_edges`.
         epsilon: pure epsilon of the actions, for a change of all losses of one round.
         generators: one for each replicate.
     """
-    R, (first, *_) = generators.n_replicates, losses.sequences
-    setup = CuratorSetup(
-        n_replicates=R,
-        n_rounds=first.n_rounds,
-        n_experts=first.n_experts,
-        gain_range=1.0,
-        sensitivity=math.sqrt(first.n_experts),
-        largest_change=1.0,
-        mu=implied_mu(check_number("epsilon", epsilon, "(0, inf]")),
-    )
-    algorithm = LimitedUpdates()
-    state, played = algorithm.step(algorithm.init(setup), None, generators)
-    total, switches = np.zeros(R), np.zeros(R)
-    seen: Observation | None = None
-    for one in losses.batches(1):
-        if seen is not None:
-            before = played
-            state, played = algorithm.step(state, seen, generators)
-            switches += played != before
-        total += one.of(played)
-        seen = Observation(1 - one.losses, np.zeros(first.n_experts))
-    return total, switches
+    scale = 2 / check_number("epsilon", epsilon, "(0, inf]")
+    R, d = blocks[0].before.shape
+    last, chosen, total = np.zeros((R, d)), [], np.zeros(R)
+    for block in blocks:
+        chosen.append((scale * gumbel_noise(generators, d) - last).argmax(axis=1))
+        total += block.of(chosen[-1])
+        last = block.losses
+    return total, np.count_nonzero(np.diff(chosen, axis=0), axis=0).astype(float)

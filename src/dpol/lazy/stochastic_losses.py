@@ -1,9 +1,9 @@
-"""Stochastic losses for judging lazy algorithms, generated batch by batch."""
+"""Stochastic and oblivious losses for judging lazy algorithms, generated batch by batch."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpol.core.randomness import Floats, seed_sequence
 
-Sums = NDArray[np.unsignedinteger[Any]]
+Sums = NDArray[np.integer[Any]]
 """Sums of losses 0 and 1."""
 MOST_SUMS = 60_000_000
 """Most sums of losses in memory; of longer games, parts are made again for each algorithm."""
@@ -67,6 +67,31 @@ class GapLosses:
 
 
 @dataclass(frozen=True)
+class TurnLosses:
+    """Oblivious losses: experts 0 and 1 take turns to lose, others lose in every round.
+
+    Nothing is random. A loss is 0 or 1, and the first turn is that of expert 0.
+
+    Args:
+        n_rounds: T, the number of rounds.
+        n_experts: d, the number of experts, at least 2.
+        turn: rounds of a turn.
+    """
+
+    n_rounds: int
+    n_experts: int
+    turn: int
+
+    def batches(self, size: int) -> Iterator[Floats]:
+        """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
+        for first in range(0, self.n_rounds, size):
+            turns = np.arange(first, min(first + size, self.n_rounds)) // self.turn
+            losses = np.ones((len(turns), self.n_experts))
+            losses[:, :2] = turns[:, None] % 2 == np.arange(2)
+            yield losses
+
+
+@dataclass(frozen=True)
 class Stretch:
     """Consecutive rounds of `PairedLosses`, by the (R, d) total losses before and after them."""
 
@@ -91,26 +116,31 @@ class PairedLosses:
     They are summed once, so a batch costs no more than the experts that are played in it.
 
     Args:
-        sequences: the sequences, of losses 0 and 1, with the same rounds and experts.
+        sequences: the sequences, of losses 0 and 1, with the same rounds and experts; if there is
+            one, all replicates have it.
+        replicates: R, by default the number of sequences.
     """
 
-    sequences: tuple[GapLosses, ...]
+    sequences: tuple[GapLosses | TurnLosses, ...]
+    replicates: int | None = None
 
     def batches(self, size: int) -> Iterator[Stretch]:
         """Yield consecutive batches of `size` rounds; the last may be shorter."""
-        for sums in self.parts(size):
-            edges = [*range(0, sums.shape[1] - 1, size), sums.shape[1] - 1]
-            for first, end in itertools.pairwise(edges):
-                yield Stretch(sums[:, first], sums[:, end])
+        T = self.sequences[0].n_rounds
+        return self.between([*range(0, T, size), T])
 
-    def parts(self, size: int = 1) -> Iterator[Sums]:
+    def between(self, edges: Iterable[int]) -> Iterator[Stretch]:
+        """Yield the stretches between rounds, in increasing order."""
+        return itertools.starmap(Stretch, itertools.pairwise(self._at(edges)))
+
+    def parts(self) -> Iterator[Sums]:
         """Yield the (R, rounds + 1, d) total losses before and after each round of a part.
 
-        All rounds are one part if there is memory; otherwise a part has whole batches of `size`.
+        All rounds are one part if there is memory.
         """
-        room = MOST_SUMS // (len(self.sequences) * self.sequences[0].n_experts)
+        room = MOST_SUMS // ((self.replicates or len(self.sequences)) * self.sequences[0].n_experts)
         if room < self.sequences[0].n_rounds:
-            yield from self._sums(max(1, room // size) * size)
+            yield from self._sums(max(1, room))
         else:
             yield self._whole
 
@@ -119,6 +149,15 @@ class PairedLosses:
         """(R, d) total losses of all rounds."""
         *_, last = self.parts()
         return last[:, -1].astype(float)
+
+    def _at(self, edges: Iterable[int]) -> Iterator[Sums]:
+        """Yield the (R, d) total losses before some rounds, in increasing order."""
+        parts, first, sums = self.parts(), 0, None
+        for edge in edges:
+            while sums is None or edge - first >= sums.shape[1]:
+                first += 0 if sums is None else sums.shape[1] - 1
+                sums = next(parts)
+            yield sums[:, edge - first]
 
     @cached_property
     def _whole(self) -> Sums:
@@ -135,4 +174,4 @@ class PairedLosses:
                 np.cumsum(part, axis=0, out=own[1:], dtype=own.dtype)
                 own[1:] += own[0]
             last = sums[:, -1]
-            yield sums
+            yield np.broadcast_to(sums, (self.replicates or len(sums), *sums.shape[1:]))

@@ -100,7 +100,8 @@ def _title(rows: pd.DataFrame, what: str, how: str) -> str:
     """Return the title, which explains how the runs are drawn."""
     runs = rows["replicates"].iloc[0]
     means = f"Large markers: means over {runs} runs; dots: single runs, not an interval."
-    return f"{what} {means} {how} {OUR_MARK}."
+    features = "" if rows["sweep"].iloc[0] == HOSPITALS else " The same feature in all rounds."
+    return f"{what}{features} {means} {how} {OUR_MARK}."
 
 
 def _titles_of(rows: pd.DataFrame) -> dict[str, str]:

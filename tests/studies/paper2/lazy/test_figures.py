@@ -20,7 +20,7 @@ FACTS = Facts({}, False, 0.9)
 
 
 def longest(best: str, free: str) -> pd.DataFrame:
-    """Return regrets, without privacy 200 (d = 10) and 600 (d = 300)."""
+    """Return regrets; the smallest without privacy is 200 (d = 10) and 600 (d = 300)."""
     regrets = {
         ("l2p-sound", 10): 400.0,  # 600 of 800
         ("l2p-sound", 300): 800.0,  # 200 of 400
@@ -28,9 +28,12 @@ def longest(best: str, free: str) -> pd.DataFrame:
         (best, 300): 700.0,  # 300 of 400
         (free, 10): 200.0,
         (free, 300): 600.0,
+        ("a worse one", 10): 201.0,
+        ("a worse one", 300): 900.0,
     }
     rows = [
-        {"algorithm": name, "model": "none" if name == free else "central", "d": d}
+        {"algorithm": name, "d": d}
+        | {"model": "none" if name in (free, "a worse one") else "central"}
         | {"mean_regret": regret}
         for (name, d), regret in regrets.items()
     ]
@@ -92,11 +95,29 @@ def test_algorithms_are_ranked_by_what_they_learn_in_the_longest_games(
     assert {(0.65, 0.85), (0.3, 0.7)} <= bars  # 80 of 800 and of 400
     assert legend_texts(figure) == ["d = 10", "d = 300"]
     shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
-    assert f"0%: {idle}; 100%: {free}, no privacy" in shown
+    assert f"0%: {idle}; 100%: the best without privacy, {free} ·" in shown
     assert figure.get_label() == (
         f"Learns most: {LAZY[best]} in 2 of 2 cases (losses, d and ε), in 1 level with another."
-        " That is 75% to 100% of what is learned without privacy."
+        " That is 75% to 100% of the most that is learned without privacy."
     )
+
+
+def test_the_whole_is_the_best_without_privacy_in_each_game() -> None:
+    """Games have epsilons of their own: a panel for each pair that was played, with its best."""
+    turns = longest("mf-ftpl", "follow-the-leader").assign(
+        adversary="alternating", uniform_regret=1000.0, epsilon=0.1
+    )
+    both = pd.concat([EXPERTS, EXPERTS.assign(epsilon=4.0), turns], ignore_index=True)
+    pairs = turns.assign(other_algorithm="none", verdict="above")
+    figure = draw_learned({"lazy": both, "lazy_pairs": pairs}, FACTS)
+    assert_legible(figure)
+    titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_visible() and ax.lines]
+    assert titles == [
+        *("stochastic losses, ε = 4", "stochastic losses, ε = 1"),
+        "alternating losses, ε = 0.1",
+    ]
+    shown = " ".join(" ".join(text.get_text() for text in figure.texts).split())
+    assert "100%: the best without privacy, multiplicative weights or follow the leader ·" in shown
 
 
 # ---- the rates of the paper ----------------------------------------------------------------------

@@ -14,16 +14,17 @@ from dpol.core.randomness import replicate_generators
 from dpol.lazy import LazyParameters, play_measure
 from dpol.lazy.accounting import LazyGame, published_epsilon, sound_epsilon
 from dpol.lazy.dartboard import dartboard_epsilon, most_redraws, theorem_5_epsilon
-from dpol.lazy.leaders import play_blocks, play_leaders
+from dpol.lazy.leaders import doubling_edges, play_blocks, play_leaders
 from dpol.lazy.parameters import theorem_3_10
-from dpol.lazy.stochastic_losses import GapLosses, PairedLosses
+from dpol.lazy.stochastic_losses import GapLosses, PairedLosses, TurnLosses
 from dpol.lazy.weights import WeightsMeasure
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.jobs import compute
 from dpol.studies.paper2.lazy import study as package
-from dpol.studies.paper2.lazy.compute import weights_losses
+from dpol.studies.paper2.lazy.compute import open_losses
 from dpol.studies.paper2.lazy.regrets import pairs_of
 from dpol.studies.paper2.lazy.settings import (
+    LEADER,
     LEADERS,
     LIMITED,
     ONE_ROUND,
@@ -36,23 +37,54 @@ from dpol.studies.study import Facts
 DARTBOARDS = "dartboard-sound", "dartboard-published"
 PLAYED = "l2p", "dartboard"
 """Beginnings of the names of lazy algorithms."""
+FREE = WEIGHTS, LEADER
+TURNS = [("alternating", 24, 3, 4.0), ("alternating", 24, 3, 0.5)]
+"""Only the longest games; epsilons are in the order of both settings."""
 
 
 # ---- multiplicative weights ----------------------------------------------------------------------
 
 
+def expected_by_hand(rounds, weigh):
+    """Return the expected total loss of weights on rounds (T, d) of losses."""
+    expected, totals = 0.0, [0.0] * rounds.shape[1]
+    for loss in rounds:
+        weights = weigh(totals)
+        expected += sum(w * x for w, x in zip(weights, loss, strict=True))
+        totals = [before + x for before, x in zip(totals, loss, strict=True)]
+    return expected
+
+
+def leaders(totals):
+    """Return equal weights of all leaders."""
+    ahead = [total == min(totals) for total in totals]
+    return [own / sum(ahead) for own in ahead]
+
+
 @pytest.mark.parametrize("room", [100, 10**9])
-def test_expected_loss_of_weights_agrees_with_brute_force(room, monkeypatch):
+@pytest.mark.parametrize("eta", [0.8, math.inf])
+def test_expected_loss_without_privacy_agrees_with_brute_force(room, eta, monkeypatch):
     losses = PairedLosses(tuple(GapLosses(57, 4, 0.2, 1, r) for r in range(3)))
     monkeypatch.setattr("dpol.lazy.stochastic_losses.MOST_SUMS", room)
-    eta, found = math.sqrt(8 * math.log(4) / 57), weights_losses(PairedLosses(losses.sequences))
-    for total, sequence in zip(found, losses.sequences, strict=True):
-        expected, totals = 0.0, [0.0] * 4
-        for loss in plain.matrix(sequence):
-            weights = plain.weights(totals, eta)
-            expected += sum(w * x for w, x in zip(weights, loss, strict=True))
-            totals = [before + x for before, x in zip(totals, loss, strict=True)]
+    weigh = leaders if eta == math.inf else functools.partial(plain.weights, eta=eta)
+    for total, sequence in zip(open_losses(losses, eta), losses.sequences, strict=True):
+        expected = expected_by_hand(plain.matrix(sequence), weigh)
         assert total == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_leader_without_privacy_takes_turns_too():
+    """By hand: each half-turn that follows an even score costs 1/2, and each lost turn 3."""
+    losses = PairedLosses((TurnLosses(12, 2, 3),), 5)
+    # Round 1 is a guess; experts lead in turn for rounds 2-3, 4-6, and again from an even score.
+    assert open_losses(losses, math.inf).tolist() == [2 * (1 / 2 + 3)]
+
+
+@pytest.mark.parametrize(("d", "regret", "half"), [(10, 6.5, 0.9), (300, 20.0, 4.0)])
+def test_follow_the_leader_has_the_regret_of_the_review(d, regret, half):
+    """T = 10,000, gap 0.1: multiplicative weights that are tuned for adversaries have 58 and 93."""
+    losses = PairedLosses(tuple(GapLosses(10_000, d, 0.1, 3, r) for r in range(20)))
+    found = open_losses(losses, math.inf) - losses.totals.min(axis=1)
+    assert abs(found.mean() - regret) < half + float(half_width(found, 0.999))
 
 
 # ---- the study -----------------------------------------------------------------------------------
@@ -60,6 +92,7 @@ def test_expected_loss_of_weights_agrees_with_brute_force(room, monkeypatch):
 
 def config(**fields: object) -> Lazy:
     facts = {"n_rounds": [12, 24], "n_experts": [3], "epsilons": [1.0, 4.0], "replicates": 4}
+    facts["turns"] = [0.5, 4.0]
     return Lazy.model_validate({**facts, **fields})
 
 
@@ -74,12 +107,12 @@ def small() -> pd.DataFrame:
 
 def test_every_setting_has_its_rows_with_their_record_of_privacy():
     table = small().set_index("algorithm")
-    lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *DARTBOARDS, WEIGHTS)
+    lazy = ("l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *DARTBOARDS, *FREE)
     names = (*lazy, LIMITED, *LEADERS)
-    games = itertools.product((12, 24), [3], (1.0, 4.0), ["stochastic"])
-    settings = table[["T", "d", "epsilon", "adversary"]].itertuples(name=None)
+    games = [*itertools.product(["stochastic"], (12, 24), [3], (1.0, 4.0)), *TURNS]
+    settings = table[["adversary", "T", "d", "epsilon"]].itertuples(name=None)
     assert list(settings) == [(name, *game) for game in games for name in names]
-    assert (table["model"] == np.where(table.index == WEIGHTS, "none", "central")).all()
+    assert (table["model"] == np.where(table.index.isin(FREE), "none", "central")).all()
     leaders = table.loc[list(LEADERS)]
     reached = [epsilon_of_delta(1e-6, mu) for mu in leaders["guaranteed_mu"]]
     assert reached == pytest.approx(leaders["epsilon"].tolist())
@@ -89,6 +122,8 @@ def test_every_setting_has_its_rows_with_their_record_of_privacy():
 
 
 def losses_of(row, replicate):
+    if row.adversary == "alternating":
+        return TurnLosses(row.T, row.d, 100)
     return GapLosses(row.T, row.d, 0.1, 5, replicate)
 
 
@@ -112,10 +147,13 @@ def by_hand(row, replicate):
     paired = PairedLosses((losses,))
     if row.algorithm in LEADERS:
         coins = replicate_generators(5, (row.T, row.d), [replicate], name)
-        return play_leaders(row.algorithm, paired, [mu_of_epsilon(row.epsilon, 1e-6)], coins)[0]
+        games = [(paired, mu_of_epsilon(row.epsilon, 1e-6))]
+        return play_leaders(row.algorithm, games, coins)[0]
     if row.algorithm == LIMITED:
-        return play_blocks(paired, row.epsilon, coins)
-    return weights_losses(paired), [math.nan]
+        blocks = list(paired.between(doubling_edges(row.T)))
+        return play_blocks(blocks, row.epsilon, coins)
+    eta = math.sqrt(8 * math.log(row.d) / row.T)
+    return open_losses(paired, eta if row.algorithm == WEIGHTS else math.inf), [math.nan]
 
 
 def test_a_row_is_what_its_parameters_give():
@@ -145,9 +183,9 @@ def test_pairs_are_compared_on_the_same_losses():
     both = compute(package.STUDY, config(), seed=5)
     rows = both["lazy"].set_index(["adversary", "T", "epsilon", "algorithm"])
     pairs = both["lazy_pairs"]
-    assert len(pairs) == 2 * 2 * (9 * 8 // 2)  # of 9 private algorithms
+    assert len(pairs) == (2 * 2 + len(TURNS)) * (9 * 8 // 2)  # of 9 private algorithms
     assert set(pairs["ci_comparisons"]) == {len(pairs)}
-    assert WEIGHTS not in {*pairs["algorithm"], *pairs["other_algorithm"]}
+    assert not {*FREE} & {*pairs["algorithm"], *pairs["other_algorithm"]}
     for pair in pairs.itertuples():
         game = pair.adversary, pair.T, pair.epsilon
         one, other = (
@@ -197,13 +235,14 @@ def test_accounted_epsilons_agree_with_the_parameters():
 
 def test_points_do_not_change_the_study():
     """Rows keep the order of the settings."""
-    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0])
+    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], turns=[2.0])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
     assert len(package.points(settings, facts)) == 2
     pd.testing.assert_frame_equal(study_lazy(settings, seed=5, confidence=0.9), whole)
-    keys = whole[["T", "epsilon", "adversary"]].drop_duplicates().itertuples(index=False, name=None)
-    assert list(keys) == [*itertools.product((24, 12), (4.0, 1.0), ["stochastic"])]
+    keys = whole[["adversary", "T", "epsilon"]].drop_duplicates().itertuples(index=False, name=None)
+    games = [*itertools.product(["stochastic"], (24, 12), (4.0, 1.0)), ("alternating", 24, 2.0)]
+    assert list(keys) == games
     assert whole["algorithm"].tolist()[:2] == ["l2p-sound", "l2p-published"]
 
 
@@ -212,9 +251,9 @@ def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
     table = study_lazy(config(epsilons=[4.0]), seed=5)
     assert set(table.loc[table["algorithm"] == LEADERS[0], "T"]) == {12}
     monkeypatch.setattr(package, "LARGEST_TREE", 1)
-    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12)
+    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, turns=[])
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
-    assert set(table[1e-13]) == {"l2p-theorem-3.10", WEIGHTS, LIMITED}
-    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", WEIGHTS}
+    assert set(table[1e-13]) == {"l2p-theorem-3.10", *FREE, LIMITED}
+    reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *FREE}
     reached |= {*DARTBOARDS, LIMITED}
     assert set(table[1.0]) == reached

@@ -25,6 +25,7 @@ from dpol.studies.ledger.claims import (
     lazy,
     lemmas,
     limit,
+    lower_bound,
 )
 from dpol.studies.ledger.claims.core import Claim, ClaimCheck, Finding, Findings, Statement, decided
 from dpol.studies.ledger.claims.points import ClaimsPoint
@@ -42,7 +43,7 @@ STATEMENTS = Path(__file__).with_name("statements.yaml")
 
 CHECKS: Mapping[str, tuple[ClaimCheck, ...]] = {
     "experts": (*experts.CHECKS, *adabatch.CHECKS, *limit.CHECKS),
-    "lazy": (*lazy.CHECKS, *lemmas.CHECKS),
+    "lazy": (*lazy.CHECKS, *lemmas.CHECKS, *lower_bound.CHECKS),
     "dartboard": dartboard.CHECKS,
     "labels": labels.CHECKS,
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ from dpol.labels.clients import ResponseClient, SampledClient
 from dpol.labels.clipping import Clipping
 from dpol.labels.design import DesignBayes
 from dpol.labels.game import (
-    LabelGame,
     LabelRun,
     label_generators,
     play_adversary,
@@ -114,59 +113,76 @@ def response(_: int) -> Findings:
 
 
 _REPLICATES = 48
+_ADVERSARY = "features of an adversary"
+Played = tuple[At, LabelLearner, LabelRun]
 
 
 # ---- the upper bounds ------------------------------------------------------------------------
 
 
-def _play_class(name: str, hypotheses: HypothesisClass, seed: int, terms: Terms) -> LabelRun:
-    """Play a learner on a class, each hypothesis being the truth in some replicates."""
-    features = np.zeros(terms.n_rounds, dtype=np.int64)
-    game = realisable(hypotheses, features, _REPLICATES)
-    return _play_on(make_learner(name, hypotheses, terms), game, seed, name)
+def _plays(learners: Iterable[LabelLearner], seed: int, of: str) -> list[Played]:
+    """Play each constant feature, random features and those of an adversary.
 
+    Each hypothesis is the truth in some replicates. The adversary is greedy, so the largest risk is
+    the largest found. A class of constants has one feature, and one game.
 
-def _play_on(learner: LabelLearner, game: LabelGame, seed: int, name: str) -> LabelRun:
-    key = ("claims", game.hypotheses.label, game.hypotheses.n_hypotheses)
-    return play_labels(learner, game, label_generators(seed, key, game.n_replicates, name))
+    Returns:
+        What was tried, the learner and its run for each game.
+    """
+    played = []
+    for learner in learners:
+        kind, T, X = learner.hypotheses, learner.terms.n_rounds, learner.hypotheses.n_features
+        games = {f"feature {x} always": np.full(T, x) for x in range(X)}
+        if X > 1:
+            games["random features"] = generator(seed, "features", X).integers(0, X, T)
+            games[_ADVERSARY] = np.zeros(T, dtype=np.int64)  # which it replaces
+        key = ("claims", kind.label, kind.n_hypotheses)
+        about: At = {"hypotheses": kind.label, "K": kind.n_hypotheses, "M": kind.n_labels}
+        for case, features in games.items():
+            play = play_adversary if case == _ADVERSARY else play_labels
+            game = realisable(kind, features, _REPLICATES)
+            coins = label_generators(seed, key, _REPLICATES, f"{of}, {case}" if X > 1 else of)
+            at = {**about, "features": case} if X > 1 else about
+            played.append((at, learner, play(learner, game, coins)))
+    return played
 
 
 def upper_bounds(seed: int) -> Findings:
     """Check KL risks on far-apart hypotheses against the proofs' bounds, and Pinsker run by run."""
     K, M, T = 4, 20, 2000
-    terms, hypotheses = Terms(T, epsilon=1.0), random_class(K, M, seed=seed, concentration=0.3)
+    hypotheses = random_class(K, M, seed=seed, concentration=0.3, n_features=_DIFFERENT)
+    terms, idle = Terms(T, epsilon=1.0), T * math.log(K)
     bounds = {"wma": wma_bound(K, T, 1.0, terms.delta, "exact"), "exp3": exp3_bound(K, T, 1.0)}
-    numbers = {"R": _REPLICATES, "K": K, "M": M, "T": T, "idle": T * math.log(K)}
-    runs = {name: _play_class(name, hypotheses, seed, terms) for name in bounds}
+    numbers = {"R": _REPLICATES, "K": K, "M": M, "T": T, "X": _DIFFERENT, "idle": idle}
     for name, bound in bounds.items():
-        yield of_mean(
-            f"{name}-risk", bound, runs[name].kl, trivial=numbers["idle"], numbers=numbers
-        )
-    tv, limit = runs["exp3"].tv / T, np.sqrt(0.5 * runs["exp3"].kl / T)
-    for run in range(_REPLICATES):
-        claimed, measured = float(limit[run]), float(tv[run])
-        yield Finding("pinsker", claimed, measured, f"run {run}", numbers=numbers, trivial=1.0)
+        runs = _plays([make_learner(name, hypotheses, terms)], seed, name)
+        for at, _, run in runs:
+            of: Any = {"at": at, "numbers": numbers, "trivial": idle}
+            yield of_mean(f"{name}-risk", bound, run.kl, len(runs), **of)
+    for at, _, run in runs:  # of EXP3
+        both = np.sqrt(0.5 * run.kl / T).tolist(), (run.tv / T).tolist()
+        of = {"at": at, "numbers": numbers, "trivial": 1.0}
+        for claimed, measured in zip(*both, strict=True):
+            yield Finding("pinsker", claimed, measured, **of)
 
 
 def response_risk(seed: int) -> Findings:
     """Check KL risks of randomised response against the bound of posterior weights."""
     T = 2000
     terms = Terms(T, epsilon=1.0)
-    classes = [random_class(4, M, seed=seed) for M in (5, 20)]
+    classes = [random_class(4, M, seed=seed, n_features=3) for M in (5, 20)]
     # One rare label tells two hypotheses apart, about as rare as T noisy answers can see.
     for times in (1, 3):
         rare = times / (kept_by_response(3, terms.epsilon) * math.sqrt(T))
         masses = np.array([[1 - rare, rare, 0.0], [1 - rare, 0.0, rare]])
         classes.append(HypothesisClass(masses, f"rare labels, {rare:.3f}"))
-    for hypotheses in classes:
-        K, M = hypotheses.n_hypotheses, hypotheses.n_labels
-        case = f"{hypotheses.label}, K = {K}, M = {M}"
-        run = _play_class("randomised-response", replace(hypotheses, label=case), seed, terms)
+    learners = [make_learner("randomised-response", each, terms) for each in classes]
+    played = _plays(learners, seed, "randomised-response")
+    for at, learner, run in played:
+        K, M = learner.hypotheses.n_hypotheses, learner.hypotheses.n_labels
         bound = posterior_risk(K, T, kept_by_response(M, terms.epsilon))
-        numbers, idle = {"R": _REPLICATES, "T": T}, T * math.log(K)
-        at: At = {"hypotheses": hypotheses.label, "K": K, "M": M}
-        about: dict[str, Any] = {"case": case, "at": at, "numbers": numbers, "trivial": idle}
-        yield of_mean("response-risk", bound, run.kl, len(classes), **about)
+        of: Any = {"at": at, "numbers": {"R": _REPLICATES, "T": T}, "trivial": T * math.log(K)}
+        yield of_mean("response-risk", bound, run.kl, len(played), **of)
 
 
 def selection(seed: int) -> Findings:
@@ -176,7 +192,8 @@ def selection(seed: int) -> Findings:
     hypotheses = random_class(K, M, seed=seed, concentration=0.05)
     learner = make_learner("exp3", hypotheses, Terms(T, epsilon))
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), R)
-    estimates = _play_on(learner, game, seed, "selection").mean_weights @ learner.masses[0]
+    coins = label_generators(seed, ("claims", hypotheses.label, K), R, "selection")
+    estimates = play_labels(learner, game, coins).mean_weights @ learner.masses[0]
     distances = total_variation(estimates, game.truths[game.truth, 0])
     masses = hypotheses.masses[0]
     idle = float(total_variation(masses, masses.mean(axis=0)).mean())
@@ -188,25 +205,21 @@ def selection(seed: int) -> Findings:
 
 
 def design(seed: int) -> Findings:
-    """Check membership of sets by the optimal design against an adversary that sets features."""
+    """Check membership of sets by the optimal design, two coins and a random class."""
     T, epsilon = 2000, 1.0
     # Two coins that T rounds just fail to tell apart.
     apart = 1 / (math.tanh(epsilon / 2) * math.sqrt(T))
     coin = np.array([(1 + apart) / 2, (1 - apart) / 2])
     random = random_class(4, 6, seed=seed, concentration=0.3, n_features=3)
-    for hypotheses in (HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random):
-        K, M = hypotheses.n_hypotheses, hypotheses.n_labels
-        game = realisable(hypotheses, np.zeros(T, dtype=np.int64), _REPLICATES)
-        coins = label_generators(seed, ("claims", hypotheses.label), _REPLICATES, "design")
-        run = play_adversary(DesignBayes(hypotheses, Terms(T, epsilon)), game, coins)
-        at: At = {"hypotheses": hypotheses.label, "K": K, "M": M}
-        numbers = {"R": _REPLICATES, "T": T}
-        for name, bound, sample in (
-            ("tv-of-design", posterior_tv, run.tv / T),
-            ("risk-of-design", posterior_risk, run.kl),
-        ):
-            claimed = bound(K, T, kept_by_design(K, epsilon))
-            yield of_mean(name, claimed, sample, comparisons=2, at=at, numbers=numbers)
+    classes = HypothesisClass(np.stack([coin, coin[::-1]]), "two coins"), random
+    learners = [DesignBayes(each, Terms(T, epsilon)) for each in classes]
+    played = _plays(learners, seed, "design")
+    for at, learner, run in played:
+        K = learner.hypotheses.n_hypotheses
+        kept, of = kept_by_design(K, epsilon), {"R": _REPLICATES, "T": T}
+        tv, risk = posterior_tv(K, T, kept), posterior_risk(K, T, kept)
+        yield of_mean("tv-of-design", tv, run.tv / T, len(played), at=at, numbers=of)
+        yield of_mean("risk-of-design", risk, run.kl, len(played), at=at, numbers=of)
 
 
 # ---- the lower bound -------------------------------------------------------------------------
@@ -224,7 +237,7 @@ def risk_of_hard_class(seed: int) -> Findings:
     numbers = {"R": _REPLICATES, "K": pairs, "T": terms.n_rounds, "cut": cut, "first": first}
     least = lower_bound_of_tv(pairs, terms.n_rounds, terms.epsilon)
     for name in pure:
-        run = _play_class(name, hypotheses, seed, terms)
+        ((_, _, run),) = _plays([made[name]], seed, name)
         # Cutting large risks only lowers the mean, and makes its interval sound.
         risk = np.minimum(run.kl, cut)
         at: At = {"learners": name}

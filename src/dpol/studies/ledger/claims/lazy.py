@@ -301,8 +301,8 @@ def rate_of_lower_bound(_: int) -> Findings:
         advantages.append(T / epochs * mean_lead(epochs, d))
     slope = np.polyfit(np.log(horizons), np.log(advantages), 1)[0]
     numbers = {"over": advantages[-1] / horizons[-1] ** (2 / 3)}
-    settings = len(horizons)
-    yield Finding("rate-of-lower-bound", 2 / 3, float(slope), numbers=numbers, settings=settings)
+    about: dict[str, Any] = {"at": {"T": range(len(horizons))}, "settings": len(horizons)}
+    yield Finding("rate-of-lower-bound", 2 / 3, float(slope), numbers=numbers, **about)
 
 
 def mean_lead(epochs: int, d: int) -> float:

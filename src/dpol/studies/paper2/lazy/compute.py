@@ -19,9 +19,9 @@ from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.accounting import NORMALISERS, Accountant, LazyGame
 from dpol.lazy.algorithm import LazyWeights
 from dpol.lazy.dartboard import ShrinkingDartboard, choose_dartboard
-from dpol.lazy.leaders import NOISY_LEADERS, play_blocks, play_leaders
+from dpol.lazy.leaders import NOISY_LEADERS, doubling_edges, play_blocks, play_leaders
 from dpol.lazy.parameters import AccountedParameters, choose_parameters, theorem_3_10
-from dpol.lazy.stochastic_losses import MOST_SUMS, GapLosses, PairedLosses
+from dpol.lazy.stochastic_losses import MOST_SUMS, GapLosses, PairedLosses, TurnLosses
 from dpol.lazy.transform import play_measure
 from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
@@ -29,12 +29,16 @@ from dpol.studies.jobs import read_points
 from dpol.studies.paper2.lazy.points import LazyPoint
 from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
 from dpol.studies.paper2.lazy.settings import (
+    ADVERSARIES,
     ALGORITHMS,
+    LEADER,
     LEADERS,
     LIMITED,
     ONE_ROUND,
     PRESET,
     STOCHASTIC,
+    TURN,
+    TURNS,
     WEIGHTS,
     Lazy,
 )
@@ -61,9 +65,10 @@ def run(point: LazyPoint, inputs: Inputs) -> dict[str, pd.DataFrame]:
 def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.DataFrame]:
     """Join all points in the order of the settings, and add intervals that hold together."""
     order: dict[Any, Sequence[Any]] = {
+        "adversary": ADVERSARIES,
         "T": settings.n_rounds,
         "d": settings.n_experts,
-        "epsilon": settings.epsilons,
+        "epsilon": list(dict.fromkeys([*settings.epsilons, *settings.turns])),
         "algorithm": ALGORITHMS,
     }
     whole = read_points(files["lazy"]).sort_values(
@@ -76,15 +81,18 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
     }
 
 
-def weights_losses(losses: PairedLosses) -> Floats:
-    """Return (R,) expected total losses of weights without privacy, eta = sqrt(8 log(d) / T)."""
-    first, *_ = losses.sequences
-    eta = math.sqrt(8 * math.log(first.n_experts) / first.n_rounds)
+def open_losses(losses: PairedLosses, eta: float) -> Floats:
+    """Return (R,) expected total losses of weights without privacy.
+
+    At eta = inf they follow the leader, with ties at random. Sequences are computed once, (1,) if
+    all replicates have the same.
+    """
     totals = np.zeros(len(losses.sequences))
     for sums in losses.parts():
-        for r, own in enumerate(sums):
-            behind = (own[:-1] - own[:-1].min(axis=1, keepdims=True)).astype(float)
-            weights = np.exp(-eta * behind)
+        for r in range(len(totals)):
+            own = sums[r]
+            behind = own[:-1] - own[:-1].min(axis=1, keepdims=True)
+            weights = behind == 0 if eta == math.inf else np.exp(-eta * behind.astype(float))
             lost = np.einsum("td,td->t", weights, np.diff(own, axis=0)) / weights.sum(axis=1)
             totals[r] += float(lost.sum(dtype=float))
     return totals
@@ -92,15 +100,19 @@ def weights_losses(losses: PairedLosses) -> Floats:
 
 @dataclass(frozen=True)
 class _Game:
-    """Losses for some replicates of a point."""
+    """Losses for some replicates of a point, which play at some epsilons."""
 
     point: LazyPoint
+    adversary: str
+    epsilons: tuple[float, ...]
     losses: PairedLosses
 
     @cached_property
-    def weights(self) -> Floats:
-        """(R,) expected regret of weights without privacy."""
-        return weights_losses(self.losses) - self.least
+    def without_privacy(self) -> Mapping[str, Floats]:
+        """(R,) expected regret of each algorithm without privacy."""
+        eta = math.sqrt(8 * math.log(self.point.n_experts) / self.point.n_rounds)
+        rates = {WEIGHTS: eta, LEADER: math.inf}
+        return {name: open_losses(self.losses, eta) - self.least for name, eta in rates.items()}
 
     @property
     def least(self) -> Floats:
@@ -110,7 +122,7 @@ class _Game:
     def row(self, epsilon: float, algorithm: str, result: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of an algorithm, with the expected regret of uniform random."""
         return {
-            "adversary": STOCHASTIC,
+            "adversary": self.adversary,
             "T": self.point.n_rounds,
             "d": self.point.n_experts,
             "epsilon": epsilon,
@@ -125,14 +137,18 @@ class _Game:
 def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of some replicates."""
     T, d = point.n_rounds, point.n_experts
-    gaps = tuple(GapLosses(T, d, point.gap, seed, r) for r in replicates)
-    game = _Game(point, PairedLosses(gaps))
-    for epsilon, algorithm in itertools.product(point.epsilons, point.algorithms):
-        if algorithm not in LEADERS:
-            yield from _alone(game, epsilon, algorithm, replicates, seed)
+    gaps = PairedLosses(tuple(GapLosses(T, d, point.gap, seed, r) for r in replicates))
+    games = [_Game(point, STOCHASTIC, point.epsilons, gaps)]
+    if point.turns:
+        turns = PairedLosses((TurnLosses(T, d, TURN),), len(replicates))
+        games.append(_Game(point, TURNS, point.turns, turns))
+    for game in games:
+        for epsilon, algorithm in itertools.product(game.epsilons, point.algorithms):
+            if algorithm not in LEADERS:
+                yield from _alone(game, epsilon, algorithm, replicates, seed)
     for algorithm in point.algorithms:
         if algorithm in LEADERS:
-            yield from _led(game, algorithm, replicates, seed)
+            yield from _led(games, algorithm, replicates, seed)
 
 
 def _alone(
@@ -141,14 +157,14 @@ def _alone(
     """Yield the row of an algorithm, none of `LEADERS`, if it reaches epsilon."""
     T, d, delta = game.point.n_rounds, game.point.n_experts, game.point.delta
     coins = replicate_generators(
-        seed, (STOCHASTIC, T, d, float(epsilon)), replicates, f"algorithm {algorithm}"
+        seed, (game.adversary, T, d, float(epsilon)), replicates, f"algorithm {algorithm}"
     )
     chosen, reached = None, (epsilon, 0.0)
-    if algorithm == WEIGHTS:
-        yield game.row(epsilon, algorithm, regrets(game.weights))
+    if algorithm in game.without_privacy:
+        yield game.row(epsilon, algorithm, regrets(game.without_privacy[algorithm]))
         return
     if algorithm == LIMITED:
-        total, moved = play_blocks(game.losses, epsilon, coins)
+        total, moved = play_blocks(list(game.losses.between(doubling_edges(T))), epsilon, coins)
         mechanism = LimitedUpdates.mechanism
     else:
         chosen = _parameters(T, d, algorithm, epsilon, delta)
@@ -162,15 +178,21 @@ def _alone(
 
 
 def _led(
-    game: _Game, algorithm: str, replicates: Sequence[int], seed: int
+    games: Sequence[_Game], algorithm: str, replicates: Sequence[int], seed: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a noisy leader at every epsilon."""
-    epsilons, (T, d) = game.point.epsilons, (game.point.n_rounds, game.point.n_experts)
-    mus = [mu_of_epsilon(epsilon, game.point.delta) for epsilon in epsilons]
-    coins = replicate_generators(seed, (T, d), replicates, f"algorithm {algorithm}")
-    outcomes = play_leaders(algorithm, game.losses, mus, coins)
-    for epsilon, mu, (total, switches) in zip(epsilons, mus, outcomes, strict=True):
-        mechanism, sensitivity = NOISY_LEADERS[algorithm][0], math.sqrt(d)
+    """Yield the rows of a noisy leader in all games, at every epsilon."""
+    point = games[0].point
+    coins = replicate_generators(
+        seed, (point.n_rounds, point.n_experts), replicates, f"algorithm {algorithm}"
+    )
+    cells = [
+        (game, epsilon, mu_of_epsilon(epsilon, point.delta))
+        for game in games
+        for epsilon in game.epsilons
+    ]
+    outcomes = play_leaders(algorithm, [(game.losses, mu) for game, _, mu in cells], coins)
+    for (game, epsilon, mu), (total, switches) in zip(cells, outcomes, strict=True):
+        mechanism, sensitivity = NOISY_LEADERS[algorithm][0], math.sqrt(point.n_experts)
         guarantee = central_guarantee(mechanism, sensitivity, "L2, loss", mu=mu)
         yield game.row(epsilon, algorithm, regrets(total - game.least, switches, guarantee))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -23,16 +22,18 @@ _IDLE = {"uniform_regret": "uniform random", "still_regret": "a point that never
 def draw_learned(frames: Frames, facts: Facts) -> Figure:
     """Draw what each algorithm learns in the longest games, a panel per game and epsilon.
 
-    0 is an action that learns nothing, and 1 is learning without privacy.
+    0 is an action that learns nothing, and 1 is the best learning without privacy.
     """
     name = "convex" if "convex" in frames else "lazy"
     learned, pairs = _learned(_titled(frames[name])), _titled(frames[f"{name}_pairs"])
     ranked = learned.groupby("algorithm")["share"].mean().sort_values().index.tolist()
-    sizes, epsilons = sorted(set(learned["d"])), sorted(set(learned["epsilon"]), reverse=True)
-    cells = list(itertools.product(learned["adversary"].unique(), epsilons))
+    sizes = sorted(set(learned["d"]))
+    games = learned[["adversary", "epsilon"]].drop_duplicates().to_numpy().tolist()
+    cells = sorted(games, key=lambda game: (list(dict(games)).index(game[0]), -game[1]))
+    most = max(Counter(game for game, _ in cells).values())
     looks = looks_of(LAZY, {**ALGORITHMS, **RIVALS})
-    size = max(6.6 / len(epsilons), 2.2), 0.24 * len(ranked) + 0.5
-    with panels.panels(len(cells), len(epsilons), size, width=facts.width, shared="xy") as drawn:
+    size = max(6.6 / most, 2.2), 0.24 * len(ranked) + 0.5
+    with panels.panels(len(cells), most, size, width=facts.width, shared="xy") as drawn:
         for ax, (game, epsilon) in zip(drawn.axes, cells, strict=True):
             panels.name_panel(ax, f"{game}, ε = {epsilon:g}")
             shown = learned[(learned["adversary"] == game) & (learned["epsilon"] == epsilon)]
@@ -50,21 +51,22 @@ def draw_learned(frames: Frames, facts: Facts) -> Figure:
         full: dict[str, Any] = {"color": GREY, "marker": "o", "linestyle": "none"}
         drawn.legend([panels.key(f"d = {d}", **full | _fill(side)) for side, d in enumerate(sizes)])
         first = learned.iloc[0]
+        free = [LAZY[name].split(",")[0] for name in learned["algorithm_free"].unique()]
         drawn.caption(
             f"What is learned in T = {first['T']:,} rounds",
             f"means over {first['replicates']} runs; bars: {100 * first['confidence']:g}%"
             f" intervals, all {first['ci_comparisons']} together",
-            f"0%: {_IDLE[first['idle']]}; 100%: {LAZY[first['algorithm_free']]}",
+            f"0%: {_IDLE[first['idle']]}; 100%: the best without privacy, {' or '.join(free)}",
             OUR_MARK,
         )
         best = learned.loc[learned.groupby(_GAME)["share"].idxmax()]
-        most = Counter(LAZY[name] for name in best["algorithm"]).most_common()
+        counts = Counter(LAZY[name] for name in best["algorithm"]).most_common()
         level = sum(_is_level(row, pairs) for row in best.to_dict("records"))
         drawn.find(
-            f"Learns most: {', '.join(f'{name} in {count}' for name, count in most)} of"
+            f"Learns most: {', '.join(f'{name} in {count}' for name, count in counts)} of"
             f" {len(best)} cases (losses, d and ε), in {level} level with another. That is"
-            f" {best['share'].min():.0%} to {best['share'].max():.0%} of what is learned without"
-            " privacy."
+            f" {best['share'].min():.0%} to {best['share'].max():.0%} of the most that is learned"
+            " without privacy."
         )
     return drawn.figure
 
@@ -84,11 +86,15 @@ def _is_level(best: Mapping[Any, Any], pairs: pd.DataFrame) -> bool:
 
 
 def _learned(regrets: pd.DataFrame) -> pd.DataFrame:
-    """Return the private rows of the longest games, with share and half-width."""
+    """Return the private rows of the longest games, with share and half-width.
+
+    The whole is the regret of the best row without privacy in the same game.
+    """
     idle = "still_regret" if "still_regret" in regrets else "uniform_regret"
     rows = regrets[regrets["T"] == regrets["T"].max()]
     free = rows["model"] == "none"
-    floors = rows.loc[free, [*_GAME, "algorithm", "mean_regret"]]
+    best = rows[free].groupby(_GAME)["mean_regret"].idxmin()
+    floors = rows.loc[best, [*_GAME, "algorithm", "mean_regret"]]
     private: pd.DataFrame = rows[~free].merge(floors, on=_GAME, suffixes=("", "_free"))
     possible = private[idle] - private["mean_regret_free"]
     share = (private[idle] - private["mean_regret"]) / possible

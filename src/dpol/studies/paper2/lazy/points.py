@@ -12,7 +12,8 @@ class LazyPoint:
     Args:
         n_rounds: number of rounds T.
         n_experts: number of experts d.
-        epsilons: privacy epsilon for a change of one round's loss vector.
+        epsilons: privacy epsilons for a change of one round's loss vector, on stochastic losses.
+        turns: the same on losses of two good experts that take turns.
         delta: privacy delta.
         gap: advantage of the best expert in the stochastic losses.
         replicates: runs of every setting.
@@ -22,6 +23,7 @@ class LazyPoint:
     n_rounds: int
     n_experts: int
     epsilons: tuple[float, ...]
+    turns: tuple[float, ...]
     delta: float
     gap: float
     replicates: int

@@ -6,12 +6,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dpol.core.settings import Settings, Several
+from dpol.core.settings import Different, Settings, Several
 
-STOCHASTIC = "stochastic"
-"""Name of the losses."""
-PRESET, ONE_ROUND, WEIGHTS = "l2p-theorem-3.10", "l2p-one-round", "multiplicative-weights"
-LIMITED = "limited-updates"
+ADVERSARIES = STOCHASTIC, TURNS = "stochastic", "alternating"
+"""Names of the losses: independent from round to round, or two good experts take turns."""
+TURN = 100
+"""Rounds of a turn."""
+PRESET, ONE_ROUND, LIMITED = "l2p-theorem-3.10", "l2p-one-round", "limited-updates"
+WEIGHTS, LEADER = "multiplicative-weights", "follow-the-leader"
+"""Algorithms without privacy."""
 LEADERS = ("tree-ftpl-min-noise", "mf-ftpl")
 """Algorithms that store noise for every expert and round; long games leave them out."""
 Epsilons = Several[Annotated[float, Field(gt=0, le=100)]]
@@ -25,7 +28,9 @@ class Lazy(Settings):
     n_experts: Several[Annotated[int, Field(ge=2, le=100_000)]]
     """Numbers of experts d."""
     epsilons: Epsilons
-    """Privacy epsilon for a change of one round's loss vector."""
+    """Privacy epsilon for a change of one round's loss vector, on stochastic losses."""
+    turns: Different[Annotated[float, Field(gt=0, le=100)]] = []
+    """The same in the longest games, if two good experts take turns; default: no such games."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta."""
     gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1
@@ -36,6 +41,6 @@ class Lazy(Settings):
 
 ALGORITHMS = (
     *("l2p-sound", "l2p-published", ONE_ROUND, PRESET),
-    *("dartboard-sound", "dartboard-published", WEIGHTS, LIMITED, *LEADERS),
+    *("dartboard-sound", "dartboard-published", WEIGHTS, LEADER, LIMITED, *LEADERS),
 )
 """Algorithms in the order of the rows."""

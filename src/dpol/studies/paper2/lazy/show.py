@@ -1,6 +1,7 @@
 """The section of the page on L2P for experts."""
 
 from dpol.show.papers import LAZY, cited
+from dpol.studies.paper2.lazy.settings import TURN
 from dpol.studies.study import FigureSpec, Section, TableSpec
 
 SECTIONS = (
@@ -25,12 +26,15 @@ SECTIONS = (
                 name="lazy-regret",
                 title="What each algorithm learns",
                 description="There is a row for each algorithm, the best on top, a panel for each"
-                " ε, and a marker for each number of experts d. 0% is the regret of uniform"
-                " random, an expert drawn in every round; 100% is the regret of multiplicative"
-                " weights without privacy. The games are the longest with stochastic losses. (The"
-                " adversarial losses of the lower bound leave nothing to learn: see lazy.parquet.)"
-                " Bars are intervals (Student’s t) that hold together. They cover the losses,"
-                " which are drawn anew for each run, and the noise.",
+                " game and ε, and a marker for each number of experts d. 0% is the regret of"
+                " uniform random, an expert drawn in every round; 100% is the smallest regret"
+                " without privacy in this game: of multiplicative weights, or of follow the leader"
+                " with ties at random. Stochastic losses are independent from round to round, and"
+                " one expert is better by a gap. If losses are alternating, two experts take turns"
+                f" to lose, for {TURN} rounds each, and all others lose in every round; limited"
+                " updates promise nothing there. The games are the longest. Bars are intervals"
+                " (Student’s t) that hold together. They cover the noise, and the stochastic"
+                " losses, which are drawn anew for each run.",
             ),
         ),
         tables=(

@@ -26,6 +26,7 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point[LazyPoint]]:
             n_rounds=T,
             n_experts=d,
             epsilons=tuple(settings.epsilons),
+            turns=tuple(settings.turns) if max(settings.n_rounds) == T else (),
             delta=settings.delta,
             gap=settings.gap,
             replicates=settings.replicates,
