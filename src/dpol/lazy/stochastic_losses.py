@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.core.randomness import Floats, seed_sequence
 
 Sums = NDArray[np.unsignedinteger[Any]]
@@ -29,6 +30,9 @@ class GapLosses:
         gap: advantage of the best expert, in [0, 1/2].
         seed: root seed; the losses are the same for every batch size.
         replicate: number of the replicate; each has a sequence of its own.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -37,8 +41,15 @@ class GapLosses:
     seed: int
     replicate: int = 0
 
+    def __post_init__(self) -> None:
+        check_wholes(n_rounds=self.n_rounds, n_experts=self.n_experts)
+        check_number("gap", self.gap, "[0, 0.5]")
+        check_whole("seed", self.seed, 0)
+        check_whole("replicate", self.replicate, 0)
+
     def batches(self, size: int) -> Iterator[Floats]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
+        check_whole("size", size)
         waiting: list[Floats] = []
         count = 0
         for block in self._blocks():
@@ -108,6 +119,7 @@ class PairedLosses:
 
         All rounds are one part if there is memory; otherwise a part has whole batches of `size`.
         """
+        check_whole("size", size)
         room = MOST_SUMS // (len(self.sequences) * self.sequences[0].n_experts)
         if room < self.sequences[0].n_rounds:
             yield from self._sums(max(1, room // size) * size)
