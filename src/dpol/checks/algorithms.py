@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.audits import ERROR, MILLIONTH, Play, audit, generator_of
+from dpol.checks.audits import ERROR, MILLIONTH, Play, audit
 from dpol.checks.settings import Setting, drawn_settings, fixed_settings, in_words, stream_of
-from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.experts.games import play, seeds_of
 from dpol.experts.interface import Actions, AnyAlgorithm, Member
@@ -303,7 +303,8 @@ def _audited(algorithm: AnyAlgorithm) -> Play:
     def games(
         setting: Setting, stream: GainStream, count: int, seed: int, quiet: bool
     ) -> tuple[Floats, Guarantee]:
-        generator = generator_of(setting, seed, quiet)
+        key = (setting.stream.label, setting.mu, setting.noise)
+        generator = np.random.default_rng(seed_sequence(seed, key))
         source = RawGains(stream, setting.mu, count, noise=setting.noise)
         played = dataclasses.replace(source, mu=setting.mu / MILLIONTH) if quiet else source
         actions = play_rounds(algorithm, played, _Together((generator,) * count))

@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -211,22 +210,3 @@ def _played(play: Play, setting: Setting, count: int, seed: int, quiet: bool) ->
 def _best(played: Sequence[_Played], kept: int) -> list[_Played]:
     scores = [each.score() for each in played]
     return [played[i] for i in np.argsort(scores)[-kept:]]
-
-
-class _Quiet(np.random.Generator):
-    """Draws a millionth of normal and Laplace noise."""
-
-    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
-        draws = super().standard_normal(*args, **kwargs)
-        draws *= MILLIONTH
-        return draws
-
-    def laplace(self, *args: Any, **kwargs: Any) -> Any:
-        return MILLIONTH * super().laplace(*args, **kwargs)
-
-
-def generator_of(setting: Setting, seed: int, quiet: bool) -> np.random.Generator:
-    """Return a generator for games of a setting."""
-    key = (setting.stream.label, setting.mu, setting.noise)
-    bits = np.random.PCG64(seed_sequence(seed, key))
-    return _Quiet(bits) if quiet else np.random.Generator(bits)
