@@ -91,24 +91,3 @@ def test_composition_is_the_root_of_the_sum_of_squares():
     assert compose(iter([0.5] * 4)) == 1.0
     assert compose([]) == 0.0
     assert compose([1.0, math.inf]) == math.inf
-
-
-NEGATIVE = "mu must not be negative"
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "message"),
-    [
-        *((delta_of_epsilon, (1.0, mu), NEGATIVE) for mu in (-1.0, math.nan)),
-        (delta_of_epsilon, ([1.0, -0.1], 1.0), r"epsilon must not be negative, got -0\.1"),
-        (epsilon_of_delta, (0.1, -1.0), "mu must be a number from 0 to inf"),
-        (epsilon_of_delta, (1.0, 1.0), "delta must be a number in"),
-        (compose, ([1.0, -1.0],), "mu must be a number from 0 to inf"),
-        (delta_of_epsilon, (math.nan, 1.0), "epsilon must not be negative, got nan"),
-        (mu_of_epsilon, (-0.1, 0.1), "epsilon must be a number from 0 to inf"),
-        (mu_of_epsilon, (1.0, math.nan), "delta must be a number in"),
-    ],
-)
-def test_arguments_out_of_range_are_refused(function, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        function(*arguments)
