@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
@@ -23,6 +25,7 @@ from dpol.privacy.gaussian_dp import (
     mu_of_epsilon,
     pure_epsilon,
 )
+from dpol.privacy.guarantee import NO_PRIVACY
 from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.privacy.settings import Mu
 
@@ -76,6 +79,9 @@ WRONG = [
     (lambda: delta_of_epsilon(1.0, [True]), "mu must be numbers, not true and false"),
     (lambda: delta_of_epsilon(np.ma.masked_greater([1.0], 0), 1.0), "epsilon must not have masked"),
     (lambda: chain_norm(0.1, 1j, 2), "b must be real numbers, not complex ones"),
+    (lambda: epsilon_of_delta(1.0, 1.0), "delta must be a number in (0, 1), got 1.0"),
+    (lambda: noisy().guarantee.epsilon(1.0), "delta must be a number in (0, 1), got 1.0"),
+    (lambda: dataclasses.replace(NO_PRIVACY, epsilon_delta=(1.0, 1.0)), "delta must be a number i"),
     (lambda: Promise(delta=1e-301), "delta must be 0 or at least 1e-300, got 1e-301"),
     (lambda: account(1.0, memory=(0, np.float32(1))), "a and b must be between -1 and 1"),
     (lambda: audit_runs(MASKED, GAINS, parameter="mu", claimed=1.0), "statistics must not have m"),
