@@ -125,6 +125,7 @@ def test_an_audit_without_power_says_so_and_refuses_the_noise_of_another_package
     said = result("Blind", AUDIT)
     assert said.holds
     assert said.found.startswith("cannot tell: with a millionth of the noise, its actions do not")
+    assert result("LoudForever", AUDIT).found.endswith("would refute a millionth of the noise")
     refused = result("NOTHING_TO_SEE", "releases").counterexample
     assert refused.startswith("it cannot be audited: with a millionth of the noise, its releases")
     assert "not all finite" in result("NO_NUMBERS", "releases").counterexample
