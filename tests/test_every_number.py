@@ -50,6 +50,11 @@ INNER = {
     "squared_norm": "the inner loop of chain_norm",
 }
 """Functions without checks, and why."""
+MADE = {
+    *("AccountedParameters", "AuditResult", "Chains", "ConvexParameters", "CuratorSetup", "Games"),
+    *("LabelRun", "LocalSetup", "Neighbours", "NoisyGains", "Protection"),
+}
+"""Records of numbers that dpol made; their classes have no checks."""
 UNUSED = {
     ("approximate.Guarantee", "mu"): "not a number with epsilon_delta",
     ("compare_runs", "confidence"): "it compares two runs; see tests/report/test_compare.py",
@@ -71,6 +76,7 @@ CALLED = {
 }
 """Names in messages of an argument that holds several numbers."""
 
+GAPS = tuple(lazy.GapLosses(6, 3, 0.1, 1, number) for number in (0, 1))
 STREAM = dpol.GainStream(
     label="town",
     gains=np.full((6, 3), 0.2),
@@ -87,7 +93,7 @@ RECORD = dataclasses.replace(
 NUMBERS = {
     1.0: ("beta", "claimed", "diameter", "e", "epsilon", "lipschitz", "mu", "regulariser", "sigma"),
     0.1: ("distance", "eta", "fake_switch", "gap", "threshold"),
-    2: ("batch_size", "count", "dimension", "largest_batch", "releases", "stay", "weeks"),
+    2: ("batch_size", "count", "dimension", "largest_batch", "releases", "size", "stay", "weeks"),
     3: ("n_experts", "n_hypotheses", "n_labels", "n_pairs", "n_rounds", "rounds"),
 }
 EXAMPLES = {
@@ -133,16 +139,21 @@ EXAMPLES = {
     "rule": "exact",
     "second": np.linspace(1, 2, 8),
     "seed": 1,
+    "sequences": GAPS,
     "sensitivity": 1.0,
     "sensitivity_unit": "persons",
     "shifts": np.ones((6, 3)),
+    "sizes": MIXTURE.sizes,
     "stays": (1.0, 1.0),
     "stream": STREAM,
     "terms": labels.Terms(6, 1.0),
     "unit": "one person",
+    "vectors": LOSSES.vectors,
+    "weights": MIXTURE.weights,
 }
 """A valid value of each argument, by its name; other arguments take their defaults."""
-PAIRED = lazy.PairedLosses(tuple(lazy.GapLosses(6, 3, 0.1, 1, number) for number in (0, 1)))
+PAIRED = lazy.PairedLosses(GAPS)
+LOGISTIC = convex.LogisticLosses(LOSSES.vectors, 1.0)
 OTHER = {
     "lazy": {
         "blocks": list(PAIRED.between(lazy.doubling_edges(6))),
@@ -154,6 +165,7 @@ OTHER = {
         "game": convex.ConvexGame(n_rounds=6, dimension=2, diameter=2.0, lipschitz=1.0, delta=1e-6),
         "noise": convex.NOISES["dp-ftrl"],
     },
+    "Noise": {"memory": "none"},
     "Guarantee": {"memory": "", "epsilon_delta": None},
     "RawGains": {"noise": "capacity"},
     "account": {"unit": 1},
@@ -171,6 +183,7 @@ METHODS = {
     **{f"{name}.{it}": getattr(law, it) for name, law in LAWS.items()
        for it in ("deviation", "delta", "mu", "largest")},
     **{f"BatchMixture.{it}": getattr(MIXTURE, it) for it in ("delta", "epsilon", "trade_off_at")},
+    **{f"{type(it).__name__}.batches": it.batches for it in (GAPS[0], PAIRED, LOSSES, LOGISTIC)},
     "Guarantee.epsilon": RECORD.epsilon,
     "approximate.Guarantee": dpol.Guarantee,
 }  # fmt: skip
@@ -178,10 +191,7 @@ METHODS = {
 
 
 def public() -> dict[str, object]:
-    """Return all public names that can be called, without packages.
-
-    A class counts if it says that it raises: others are records of numbers that dpol made.
-    """
+    """Return all public names that can be called, without packages."""
     found = {}
     for module in (*PACKAGES, *(f"dpol.privacy.{name}" for name in PRIVACY)):
         made = importlib.import_module(module)
@@ -189,8 +199,7 @@ def public() -> dict[str, object]:
         for name in names:
             it = getattr(made, name)
             own = module in PACKAGES or getattr(it, "__module__", "") == module
-            record = isinstance(it, type) and "Raises:" not in (it.__doc__ or "")
-            if own and callable(it) and not (name.startswith("_") or record or name in INNER):
+            if own and callable(it) and not (name.startswith("_") or name in {*INNER, *MADE}):
                 found[f"{module.removeprefix('dpol.')}.{name}"] = it
     return found | METHODS
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
@@ -23,7 +25,8 @@ from dpol.privacy.gaussian_dp import (
     mu_of_epsilon,
     pure_epsilon,
 )
-from dpol.privacy.noise_laws import LAWS, STAIRCASE, Promise
+from dpol.privacy.guarantee import NO_PRIVACY
+from dpol.privacy.noise_laws import LAWS, Promise
 from dpol.privacy.settings import Mu
 
 GAINS, BEDS = np.full((6, 3), 0.2), np.full((6, 3), 50.0)
@@ -65,7 +68,6 @@ WRONG = [
     (lambda: noisy(noise="capacity-memory", memory=(0, False)), "memory must be designed, none"),
     (lambda: noisy(mu=1e200), "mu must be a number in (0, 1e100], got 1e+200; 1 is usual, and ma"),
     (lambda: noisy(mu=10**400), f"got 1{56 * '0'}...; 1 is usual, and math.inf means no noise"),
-    (lambda: STAIRCASE.largest(Promise(mu=1e200), 2), "mu = 1e+200 is too large to be told"),
     (lambda: stream(gains=np.ma.masked_greater(GAINS, 0)),
      "gains must not have masked cells; fill or drop them"),
     (lambda: stream(capacity=np.ma.masked_greater(BEDS, 0)), "capacity must not have masked cells"),
@@ -73,9 +75,13 @@ WRONG = [
     (lambda: stream(gains=GAINS + 0j), "gains must be real numbers, not complex ones; take .real"),
     (lambda: stream(gains=GAINS > 0), "gains must be numbers, not true and false; take .astype"),
     (lambda: stream(capacity=None, given_sensitivity=np.ones(6) + 0j), "not complex ones"),
+    (lambda: delta_of_epsilon([1.0, -0.1], 1.0), "epsilon must not be negative, got -0.1"),
     (lambda: delta_of_epsilon(1.0, [True]), "mu must be numbers, not true and false"),
     (lambda: delta_of_epsilon(np.ma.masked_greater([1.0], 0), 1.0), "epsilon must not have masked"),
     (lambda: chain_norm(0.1, 1j, 2), "b must be real numbers, not complex ones"),
+    (lambda: epsilon_of_delta(1.0, 1.0), "delta must be a number in (0, 1), got 1.0"),
+    (lambda: noisy().guarantee.epsilon(1.0), "delta must be a number in (0, 1), got 1.0"),
+    (lambda: dataclasses.replace(NO_PRIVACY, epsilon_delta=(1.0, 1.0)), "delta must be a number i"),
     (lambda: Promise(delta=1e-301), "delta must be 0 or at least 1e-300, got 1e-301"),
     (lambda: account(1.0, memory=(0, np.float32(1))), "a and b must be between -1 and 1"),
     (lambda: audit_runs(MASKED, GAINS, parameter="mu", claimed=1.0), "statistics must not have m"),

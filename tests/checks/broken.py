@@ -51,13 +51,13 @@ class RandomFromElsewhere(OfThisModule):
 
 @dataclass(frozen=True)
 class LooksAhead(OfThisModule):
-    """Takes the last round's gains from a frame of the loop that plays it."""
+    """Takes this round's gains from a frame of the loop that plays it."""
 
     def changed(self, scores, observation, generators):
         frame: Any = sys._getframe()
         while not isinstance(frame.f_locals.get("source"), dpol.NoisyGains):
             frame = frame.f_back
-        return frame.f_locals["source"].gains[:, -1]
+        return frame.f_locals["source"].gains[:, frame.f_locals["t"]]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,19 @@ class RemembersElsewhere(OfThisModule):
     def changed(self, scores, observation, generators):
         self.kept["calls"] = self.kept.get("calls", 0) + 1
         return np.roll(scores, self.kept["calls"], axis=1)
+
+
+@dataclass(frozen=True)
+class KnowsItsStates(Sound):
+    """Plays differently from a state that it did not make itself, such as a restored one."""
+
+    kept: dict[int, Any] = field(default_factory=dict, compare=False)
+
+    def step(self, state, observation, generators):
+        known = observation is None or id(state) in self.kept
+        state, actions = super().step(state, observation, generators)
+        self.kept[id(state)] = state
+        return state, actions if known else (actions + 1) % state.shape[1]
 
 
 @dataclass(frozen=True)
@@ -168,6 +181,18 @@ class SoundForgetful(dpol.CentralAlgorithm[Any]):
     def guarantee(self, setup: Any) -> Any:
         week = setup.mu / np.sqrt(setup.stay)
         return setup.guarantee("fresh noise", setup.mu, lambda weeks: float(week * weeks**0.5))
+
+
+class AlwaysNamesPersons(SoundForgetful):
+    def guarantee(self, setup: Any) -> Any:
+        return dataclasses.replace(super().guarantee(setup), mechanism="noise for a person")
+
+
+class LoudForever(SoundForgetful):
+    """Adds noise that mu does not ask for, at any mu."""
+
+    def scale(self, t, noise, gains):
+        return noise + 5.0
 
 
 class ShrinksWithData(SoundForgetful):
@@ -408,6 +433,9 @@ class Differences(OtherNoise):
 
     def noisy(self, t, gains, draws, scale, kept):
         return gains - kept + draws, gains
+
+    def guarantee(self, setup: Any) -> Any:
+        return setup.guarantee("changes", setup.mu, lambda weeks: float(setup.mu * weeks**0.5))
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 
+import numpy as np
 import pytest
 
-from dpol.checks.audits import audit
+from dpol.checks import audits
 from dpol.checks.check import Verdict, check, checks_of, verdict
 from dpol.checks.settings import fixed_settings
 from dpol.cli import main
 from dpol.noise import NOISES, privatize
+from dpol.privacy.auditing.bounds import audit_runs
+from dpol.privacy.guarantee import NO_PRIVACY
 
 BROKEN = {
     "NamesNoExpert": "plays small games",
@@ -21,6 +25,7 @@ BROKEN = {
     "NeverLearns": "looks at the past only, and learns",
     "ChangesItsState": "a step changes and hides nothing",
     "RemembersElsewhere": "a step changes and hides nothing",
+    "KnowsItsStates": "a step changes and hides nothing",
     "DoesNotPickle": "a step changes and hides nothing",
     "MixesReplicates": "blocks of replicates do not matter",
     "WantsNoise": "no privacy is the limit",
@@ -44,6 +49,7 @@ BROKEN = {
     ),
     "ClaimsMore": "the record is complete",
     "NamesNobody": "the record is complete",
+    "AlwaysNamesPersons": "the record is complete",
     "OtherAlone": "learners play their columns",
     "TwoColumns": "learners play their columns",
     **dict.fromkeys(
@@ -96,8 +102,11 @@ def test_a_noise_of_dpol_passes_its_checks_and_the_audit_can_fail(name):
 AUDIT = "actions do not refute the record"
 
 
-def test_an_audit_says_what_it_plays_and_proves_and_its_seed_reaches_the_games():
-    one, other = (result("SoundForgetful", AUDIT, seed) for seed in (1, 2))
+@pytest.mark.parametrize(
+    ("name", "title"), [("SoundForgetful", AUDIT), ("SOUND_MECHANISM", "releases")]
+)
+def test_an_audit_says_what_it_plays_and_proves_and_its_seed_reaches_the_games(name, title):
+    one, other = (result(name, title, seed) for seed in (1, 2))
     assert "of a person in 8 rounds with ties, nor in 32 drawn settings (8 to 40" in one.check
     words = r"holds, proves mu >= ([\d.]+) of ([\d.]+); would refute a millionth of the noise"
     proofs = [re.fullmatch(words, each.found) for each in (one, other)]
@@ -105,6 +114,9 @@ def test_an_audit_says_what_it_plays_and_proves_and_its_seed_reaches_the_games()
     assert len(bounds) == 2
     assert bounds[0] != bounds[1]
     assert all(0.3 * claimed < proved <= claimed for proved, claimed in bounds)
+
+
+def test_a_counterexample_says_who_was_moved():
     told = result("NoneLate", AUDIT, seed=7).counterexample
     assert re.match(r"with a person in round .+, at expert \d or \d \(\d+ rounds, \d experts", told)
 
@@ -113,6 +125,7 @@ def test_an_audit_without_power_says_so_and_refuses_the_noise_of_another_package
     said = result("Blind", AUDIT)
     assert said.holds
     assert said.found.startswith("cannot tell: with a millionth of the noise, its actions do not")
+    assert result("LoudForever", AUDIT).found.endswith("would refute a millionth of the noise")
     refused = result("NOTHING_TO_SEE", "releases").counterexample
     assert refused.startswith("it cannot be audited: with a millionth of the noise, its releases")
     assert "not all finite" in result("NO_NUMBERS", "releases").counterexample
@@ -132,16 +145,39 @@ def test_the_command_prints_a_line_for_each_check_and_sets_its_exit_code(capsys)
     assert "has no attribute 'Nothing'" in capsys.readouterr().err
 
 
-def test_games_that_count_are_no_games_that_chose():
+def test_games_that_count_are_no_games_that_chose_and_share_the_error(monkeypatch):
     """The choice of a setting and of an event would favour noise that was seen before."""
     seeds: dict[int, set[int]] = {}
+    errors: list[float] = []
 
     def play(setting, stream, count, seed, quiet):
         seeds.setdefault(count, set()).add(seed)
         made = privatize(stream, setting.noise, setting.mu, seed=seed, replicates=count)
         return made.gains, made.guarantee
 
+    def counted(*runs, confidence, **facts):
+        errors.append(1 - confidence)
+        return audit_runs(*runs, confidence=confidence, **facts)
+
+    monkeypatch.setattr(audits, "audit_runs", counted)
     settings = [*fixed_settings("isotropic", stays=False)][:3]
-    audit(play, settings, settings, seed=1, games=(20, 30, 40), outputs="its releases")
+    audits.audit(play, settings, settings, seed=1, games=(20, 30, 40), outputs="its releases")
     assert len(seeds) == 3
     assert len(set.union(*seeds.values())) == 2 * len(seeds)
+    assert len(errors) == 2 * len(settings)  # of quiet games too
+    assert sum(errors) == pytest.approx(2 * audits.ERROR, rel=1e-6)
+
+
+def test_runs_that_count_do_not_choose_the_outputs():
+    """One output shows the person best, but only in runs that choose; then nothing counts."""
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 400, 1 + audits._COLUMNS))
+    second[:, 1:] += 2.0
+    second[:200, 0] += 3.0
+    played = audits._Played(
+        setting=next(fixed_settings("isotropic", stays=False)),
+        record=dataclasses.replace(NO_PRIVACY, mu=1.0, stays=None),
+        both=[first, second],
+        combined=[*rng.standard_normal((2, 400, 1))],
+    )
+    assert played.bounded(1e-6).lower_bound == 0

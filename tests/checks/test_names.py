@@ -9,13 +9,17 @@ import pytest
 
 import dpol
 from dpol.checks import check
+from dpol.experts.registry import LEARNER_GROUP
 from dpol.noise.noises import NOISE_GROUP
 from pipeline import Done, fail, run, succeed
 
 
-@pytest.mark.parametrize("name", ["my-noise", "my_noise"])
+@pytest.mark.parametrize("name", ["my-noise", "my_noise", "my-bank"])
 def test_a_name_is_found_with_hyphens_and_with_underscores(monkeypatch, name):
-    theirs = {NOISE_GROUP: {"my_noise": "dpol.noise:ISOTROPIC"}}
+    theirs = {
+        NOISE_GROUP: {"my_noise": "dpol.noise:ISOTROPIC"},
+        LEARNER_GROUP: {"my_bank": "checks.broken:SoundBank"},
+    }
     monkeypatch.setattr(check, "registered", lambda group: theirs.get(group, {}))
     monkeypatch.setattr("dpol.core.plugins.registered", lambda group: theirs.get(group, {}))
     assert all(verdict.holds for verdict in dpol.check(name))

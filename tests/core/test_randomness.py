@@ -40,8 +40,6 @@ def test_different_keys_give_different_seeds(one, other):
     "change",
     [
         {"root": 2},
-        {"key": ("PA", "isotropic", 0.5)},
-        {"key": ("CA", "capacity", 0.5)},
         {"key": ("CA", "isotropic", 0.25)},
         {"purpose": "algorithm"},
     ],

@@ -85,19 +85,6 @@ def test_count_sensitivity_and_gain_range_scale_the_noise(make_stream, hospitals
     assert (noise_scale(wide, "isotropic-worst-case", 1.0) == 4 * ROOT2).all()
 
 
-def test_achieved_mu_by_hand(hospitals):
-    def achieved(noise, mu):
-        return achieved_mu(hospitals, noise_scale(hospitals, noise, mu))
-
-    # Isotropic: the two smallest hospitals of round 1 have 10 and 20 beds, not 10 and 10.
-    assert achieved("isotropic", 0.5) == pytest.approx(0.5 * math.sqrt((1 + 1 / 4) / 2), rel=1e-14)
-    assert achieved("capacity", 0.5) == pytest.approx(0.5, rel=1e-14)
-    worst = math.sqrt(1 / 5**2 + 1 / 50**2) / ROOT2
-    assert achieved("isotropic-worst-case", math.inf) == pytest.approx(worst, rel=1e-14)
-    assert achieved("isotropic", math.inf) == math.inf
-    assert achieved("capacity", math.inf) == math.inf
-
-
 @given(capacities, st.floats(0.01, 20), st.floats(0.5, 3))
 def test_achieved_mu_is_the_worst_of_all_moves_and_removals(
     make_stream, beds, scale, count_sensitivity

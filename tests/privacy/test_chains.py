@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from dpol.privacy.account import account
 from dpol.privacy.chains import (
     REFERENCE,
     Chains,
@@ -179,7 +178,3 @@ def test_norms_have_all_digits_for_memories_near_one_and_minus_one(count):
         lags = sum((count - lag) * abs(q) ** (lag - 1) for lag in range(1, count))
         exact = count * each + 2 * abs(q - p) * (1 - p * q) / (1 - q**2) * lags
         assert squared_norm(a, b, count) == pytest.approx(float(exact), rel=1e-14)
-
-
-def test_a_long_stay_under_a_memory_near_one():
-    assert account(1.0, weeks=8, memory=(0, 0.999999999)).mu == pytest.approx(8, rel=1e-8)

@@ -58,13 +58,6 @@ def test_many_rounds_need_no_matrix(t):
     np.testing.assert_allclose(prefix_sums_times(draws), expected, atol=1e-11)
 
 
-def test_two_rounds_by_hand():
-    """C0 = [[1, 0], [1/2, 1]] has column norms sqrt(5)/2 and 1."""
-    sums, root = prefix_sums(2), math.sqrt(5) / 2
-    np.testing.assert_allclose(sums.right, [[1 / root, 0], [0.5 / root, 1]])
-    np.testing.assert_allclose(sums.left, [[root, 0], [root - 0.5, 1]])
-
-
 @pytest.mark.parametrize(
     ("t", "largest", "root_mean_square", "bound"),
     [(67, 2.226, 2.142, 2.054), (148, 2.473, 2.387, 2.300), (1024, 3.081, 2.991, 2.910)],

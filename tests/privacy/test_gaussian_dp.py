@@ -33,7 +33,7 @@ def test_delta_has_all_digits(mu, distance):
     """Both sides of the limits of the code: mu of 0.02, and 40 deviations from the middle."""
     epsilon = max(mu * (distance + mu / 2), 0.0)
     exact = math.exp(exact_log_delta(epsilon, mu))
-    assert float(delta_of_epsilon(epsilon, mu)) == pytest.approx(exact, rel=1e-12)
+    assert float(delta_of_epsilon(epsilon, mu)) == pytest.approx(exact, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("mu", [1e-12, 3.3e-7, 4.7e-5, 0.9e-3, 1.1e-3, 0.3, 7.0, 40.0, 1000.0])
@@ -41,8 +41,8 @@ def test_pure_epsilon_has_all_digits_and_back(mu):
     with mpmath.workdps(400):
         wrong = mpmath.erfc(mpmath.mpf(mu) / mpmath.sqrt(8)) / 2
         exact = float(mpmath.log((1 - wrong) / wrong))
-    assert pure_epsilon(mu) == pytest.approx(exact, rel=1e-13)
-    assert implied_mu(exact) == pytest.approx(mu, rel=1e-12)
+    assert pure_epsilon(mu) == pytest.approx(exact, rel=1e-13, abs=0)
+    assert implied_mu(exact) == pytest.approx(mu, rel=1e-12, abs=0)
 
 
 DELTAS = [1e-300, 1e-100, 1e-20, 1e-15, 1e-6, 0.3, 0.999]
@@ -91,24 +91,3 @@ def test_composition_is_the_root_of_the_sum_of_squares():
     assert compose(iter([0.5] * 4)) == 1.0
     assert compose([]) == 0.0
     assert compose([1.0, math.inf]) == math.inf
-
-
-NEGATIVE = "mu must not be negative"
-
-
-@pytest.mark.parametrize(
-    ("function", "arguments", "message"),
-    [
-        *((delta_of_epsilon, (1.0, mu), NEGATIVE) for mu in (-1.0, math.nan)),
-        (delta_of_epsilon, ([1.0, -0.1], 1.0), r"epsilon must not be negative, got -0\.1"),
-        (epsilon_of_delta, (0.1, -1.0), "mu must be a number from 0 to inf"),
-        (epsilon_of_delta, (1.0, 1.0), "delta must be a number in"),
-        (compose, ([1.0, -1.0],), "mu must be a number from 0 to inf"),
-        (delta_of_epsilon, (math.nan, 1.0), "epsilon must not be negative, got nan"),
-        (mu_of_epsilon, (-0.1, 0.1), "epsilon must be a number from 0 to inf"),
-        (mu_of_epsilon, (1.0, math.nan), "delta must be a number in"),
-    ],
-)
-def test_arguments_out_of_range_are_refused(function, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        function(*arguments)

@@ -49,35 +49,6 @@ def test_a_person_who_may_be_counted_more_than_once_is_told_apart():
     )
 
 
-@pytest.mark.parametrize("mu", [-0.5, math.nan])
-def test_a_negative_mu_is_refused(mu):
-    assert dataclasses.replace(NO_PRIVACY, mu=0.0).mu == 0.0
-    with pytest.raises(ValueError, match="mu must be a number from 0 to inf"):
-        dataclasses.replace(NO_PRIVACY, mu=mu)
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"epsilon_delta": (-1.0, 0.5)}, r"epsilon must be a number from 0 to inf, got -1\.0"),
-        ({"epsilon_delta": (1.0, 2.0)}, r"delta must be a number in \[0, 1\), got 2\.0"),
-        ({"stays": (1.0, math.nan)}, "stays and carried must be a number from 0 to inf, got nan"),
-        ({"carried": (2, -1.0)}, r"stays and carried must be a number from 0 to inf, got -1\.0"),
-    ],
-)
-def test_a_record_holds_no_false_number(changed, message):
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(NO_PRIVACY, mu=math.nan, **{"epsilon_delta": (1.0, 0.0), **changed})
-
-
-def test_an_epsilon_is_asked_at_a_delta():
-    record = dataclasses.replace(NO_PRIVACY, mu=math.nan, epsilon_delta=(1.0, 1e-6))
-    assert record.epsilon(1e-6) == 1.0
-    for delta in (0.0, 1.0, 7):
-        with pytest.raises(ValueError, match=r"delta must be a number in \(0, 1\), got"):
-            record.epsilon(delta)
-
-
 @pytest.mark.parametrize(
     ("selection", "said"),
     [("counts", "min_total_cases"), ("given", ""), ("all", "")],

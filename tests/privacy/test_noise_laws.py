@@ -213,6 +213,30 @@ def test_hundreds_of_releases_and_none_private():
     assert LAPLACE.mu(math.inf, 2) == math.inf == LAPLACE.largest(Promise(mu=math.inf), 2)
 
 
+SMALL = {
+    1e-6: {16: 6e-6, 208: 5e-5},
+    1e-8: {16: 6e-4, 208: 5e-3},
+    1e-12: {2: 0.6, 208: 17.0},
+}
+"""Stated relative excess of the deviation at a small mu, by releases."""
+
+
+@EACH_LAW
+@pytest.mark.parametrize(("mu", "stated"), SMALL.items())
+def test_noise_for_a_small_mu_is_as_much_too_large_as_stated(law, mu, stated):
+    """For small e the loss of a release is e or -e: the number of losses e is binomial.
+
+    Tests count them. The change of their power with e gives mu / e.
+    """
+    for releases, excess in stated.items():
+        most = np.arange(releases // 2, releases)
+        change = releases / 2 * stats.binom.pmf(most, releases - 1, 0.5)
+        quantile = stats.norm.isf(stats.binom.sf(most, releases, 0.5))
+        strength = mu / (change / stats.norm.pdf(quantile)).max()
+        found = strength / law.largest(Promise(mu=mu), releases) - 1
+        assert found == pytest.approx(excess, rel=0.1)
+
+
 # ---- other laws ----------------------------------------------------------------------------------
 
 

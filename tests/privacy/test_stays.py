@@ -60,11 +60,6 @@ def test_nobody_who_moves_between_hospitals_is_worse(columns, stay):
     assert mu_of_stays(same, columns.T @ columns, stay) == pytest.approx(reached)
 
 
-def test_independent_noise_by_hand():
-    assert stay_norm(np.eye(30), 8) == pytest.approx(math.sqrt(8))
-    assert stay_norm(np.eye(3), 8) == pytest.approx(math.sqrt(3))
-
-
 def test_what_cannot_be_covered_is_refused():
     cancelling = np.array([[1.0, -0.5], [0.0, 1.0]])
     assert stay_norm(cancelling, 1) == pytest.approx(math.sqrt(1.25))

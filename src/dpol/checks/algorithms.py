@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from dpol.checks import CheckError
-from dpol.checks.audits import ERROR, MILLIONTH, Play, audit, generator_of
+from dpol.checks.audits import ERROR, MILLIONTH, Play, audit
 from dpol.checks.settings import Setting, drawn_settings, fixed_settings, in_words, stream_of
-from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, ReplicateGenerators, seed_sequence
 from dpol.data.stream import GainStream
 from dpol.experts.games import play, seeds_of
 from dpol.experts.interface import Actions, AnyAlgorithm, Member
@@ -281,14 +281,18 @@ def no_privacy_is_the_limit(member: Member, seed: int = SEED) -> None:
             )
 
 
+@dataclasses.dataclass(frozen=True)
 class _Together(ReplicateGenerators):
     """Replicates that draw in turn from one generator: equally independent, and faster."""
 
+    normal: float
+    """Standard deviation of normal numbers."""
+
     def standard_normal(self, *shape: int) -> Floats:
-        return np.asarray(self.generators[0].standard_normal((self.n_replicates, *shape)))
+        return self.normal * self.generators[0].standard_normal((self.n_replicates, *shape))
 
     def of(self, rows: Iterable[int]) -> ReplicateGenerators:
-        return _Together(tuple(self.generators[row] for row in rows))
+        return _Together(tuple(self.generators[row] for row in rows), self.normal)
 
     def uniforms(self, count: int) -> Floats:
         return self.generators[0].random((self.n_replicates, count))
@@ -303,10 +307,13 @@ def _audited(algorithm: AnyAlgorithm) -> Play:
     def games(
         setting: Setting, stream: GainStream, count: int, seed: int, quiet: bool
     ) -> tuple[Floats, Guarantee]:
-        generator = generator_of(setting, seed, quiet)
+        key = (setting.stream.label, setting.mu, setting.noise)
+        generator = np.random.default_rng(seed_sequence(seed, key))
         source = RawGains(stream, setting.mu, count, noise=setting.noise)
-        played = dataclasses.replace(source, mu=setting.mu / MILLIONTH) if quiet else source
-        actions = play_rounds(algorithm, played, _Together((generator,) * count))
+        normal, played = 1.0, source
+        if quiet:  # noise need not be proportional to 1 / mu
+            normal, played = MILLIONTH, dataclasses.replace(source, mu=setting.mu / MILLIONTH)
+        actions = play_rounds(algorithm, played, _Together((generator,) * count, normal))
         chosen = actions[..., None] == np.arange(stream.n_experts)
         return chosen.astype(float), guarantee_of(algorithm, source)
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -138,9 +137,8 @@ class _Played:
         setting: the setting.
         record: their record.
         both: (R, d) outputs with the person at either expert, and their changes between rounds.
-        combined: (R, 3) combinations of the differences between the two experts: the best one by
-            `with_fitted_direction`, the sum over the rounds of the person and the rounds after,
-            and the sum from the person's first round on.
+        combined: (R, 2) combinations of the differences between the two experts: the best one by
+            `with_fitted_direction`, and the sum from the person's first round on.
     """
 
     setting: Setting
@@ -195,9 +193,7 @@ def _played(play: Play, setting: Setting, count: int, seed: int, quiet: bool) ->
     made = [play(setting, stream, count, own, quiet) for stream, own in games]
     one, other = setting.experts
     apart = [outputs[..., one] - outputs[..., other] for outputs, _ in made]
-    rounds = np.arange(setting.stream.n_rounds)
-    near = np.isin(rounds, setting.rounds) | np.isin(rounds - 1, setting.rounds)
-    sums = np.transpose([near, rounds >= setting.rounds[0]]).astype(float)
+    sums = (np.arange(setting.stream.n_rounds) >= setting.rounds[0]).astype(float)[:, None]
     fitted = zip(with_fitted_direction(*apart), apart, strict=True)
     pairs = [(outputs, np.diff(outputs, axis=1)) for outputs, _ in made]
     return _Played(
@@ -211,22 +207,3 @@ def _played(play: Play, setting: Setting, count: int, seed: int, quiet: bool) ->
 def _best(played: Sequence[_Played], kept: int) -> list[_Played]:
     scores = [each.score() for each in played]
     return [played[i] for i in np.argsort(scores)[-kept:]]
-
-
-class _Quiet(np.random.Generator):
-    """Draws a millionth of normal and Laplace noise."""
-
-    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
-        draws = super().standard_normal(*args, **kwargs)
-        draws *= MILLIONTH
-        return draws
-
-    def laplace(self, *args: Any, **kwargs: Any) -> Any:
-        return MILLIONTH * super().laplace(*args, **kwargs)
-
-
-def generator_of(setting: Setting, seed: int, quiet: bool) -> np.random.Generator:
-    """Return a generator for games of a setting."""
-    key = (setting.stream.label, setting.mu, setting.noise)
-    bits = np.random.PCG64(seed_sequence(seed, key))
-    return _Quiet(bits) if quiet else np.random.Generator(bits)

@@ -15,12 +15,13 @@ import numpy as np
 
 from dpol.checks import CheckError
 from dpol.checks.algorithms import EXPERTS, ROUNDS
-from dpol.checks.audits import MILLIONTH, Play, audit, generator_of
+from dpol.checks.audits import MILLIONTH, Play, audit
 from dpol.checks.settings import Setting, drawn_settings, fixed_settings, in_words, stream_of
 from dpol.core.errors import DataError
-from dpol.core.randomness import Floats, ReplicateGenerators
+from dpol.core.randomness import Floats, replicate_generators
 from dpol.data.stream import GainStream
 from dpol.noise import Noise, privatize
+from dpol.noise.event_streams import Mechanism, Release
 from dpol.noise.noisy_gains import released
 from dpol.privacy.guarantee import Guarantee
 
@@ -95,19 +96,24 @@ def record_keeps_the_level(noise: Noise) -> None:
                 )
 
 
+def _quietly(
+    mechanism: Mechanism, x: Floats, capacity: Floats, draws: Floats, epsilon: float, stay: int
+) -> Release:
+    return mechanism.release(x, capacity, MILLIONTH * draws, epsilon, stay)
+
+
 def _audited(noise: Noise) -> Play:
     """Return the audited releases of a noise."""
 
     def releases(
         setting: Setting, stream: GainStream, count: int, seed: int, quiet: bool
     ) -> tuple[Floats, Guarantee]:
-        mechanism = noise.mechanism if quiet else None
-        few = count if mechanism is None else 1
-        made = privatize(stream, noise.name, setting.mu, seed=seed, replicates=few)
+        made = privatize(stream, noise.name, setting.mu, seed=seed, replicates=count)
         gains = made.gains
-        if mechanism:
-            generators = ReplicateGenerators((generator_of(setting, seed, quiet),) * count)
-            gains = released(stream, mechanism, setting.mu, generators)[1].transpose(1, 0, 2)
+        if quiet and noise.mechanism:
+            less = dataclasses.replace(noise.mechanism, release=partial(_quietly, noise.mechanism))
+            generators = replicate_generators(seed, ("quiet",), range(count), noise.name)
+            gains = released(stream, less, setting.mu, generators)[1].transpose(1, 0, 2)
         elif quiet:
             gains = stream.gains + MILLIONTH * (gains - stream.gains)
         if gains.shape != (count, *stream.gains.shape) or not np.isfinite(gains).all():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.core.randomness import Floats, seed_sequence
 
 Sums = NDArray[np.integer[Any]]
@@ -29,6 +30,9 @@ class GapLosses:
         gap: advantage of the best expert, in [0, 1/2].
         seed: root seed; the losses are the same for every batch size.
         replicate: number of the replicate; each has a sequence of its own.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -37,8 +41,15 @@ class GapLosses:
     seed: int
     replicate: int = 0
 
+    def __post_init__(self) -> None:
+        check_wholes(n_rounds=self.n_rounds, n_experts=self.n_experts)
+        check_number("gap", self.gap, "[0, 0.5]")
+        check_whole("seed", self.seed, 0)
+        check_whole("replicate", self.replicate, 0)
+
     def batches(self, size: int) -> Iterator[Floats]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
+        check_whole("size", size)
         waiting: list[Floats] = []
         count = 0
         for block in self._blocks():
@@ -76,14 +87,22 @@ class TurnLosses:
         n_rounds: T, the number of rounds.
         n_experts: d, the number of experts, at least 2.
         turn: rounds of a turn.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
     n_experts: int
     turn: int
 
+    def __post_init__(self) -> None:
+        check_wholes(n_rounds=self.n_rounds, turn=self.turn)
+        check_whole("n_experts", self.n_experts, 2)
+
     def batches(self, size: int) -> Iterator[Floats]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
+        check_whole("size", size)
         for first in range(0, self.n_rounds, size):
             turns = np.arange(first, min(first + size, self.n_rounds)) // self.turn
             losses = np.ones((len(turns), self.n_experts))
@@ -126,6 +145,7 @@ class PairedLosses:
 
     def batches(self, size: int) -> Iterator[Stretch]:
         """Yield consecutive batches of `size` rounds; the last may be shorter."""
+        check_whole("size", size)
         T = self.sequences[0].n_rounds
         return self.between([*range(0, T, size), T])
 

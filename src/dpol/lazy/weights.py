@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 
 
@@ -21,10 +22,17 @@ class WeightsMeasure:
     Args:
         n_experts: d, the number of experts.
         eta: learning rate.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     n_experts: int
     eta: float
+
+    def __post_init__(self) -> None:
+        check_whole("n_experts", self.n_experts)
+        check_number("eta", self.eta, "(0, 1e6]")
 
     def initial(self) -> Floats:
         """Return the (d,) cumulative losses before round 1, all 0."""
@@ -58,6 +66,9 @@ class PairedWeights(WeightsMeasure):
 
     A state has the total losses of each replicate, (R, d), or (d,) before round 1; a batch is a
     `Stretch`.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     def absorb(self, state: Any, batch: Any) -> Any:

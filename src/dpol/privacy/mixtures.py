@@ -5,13 +5,14 @@ Source: "Prediction with Expert Advice under Local Differential Privacy", Lemma 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from dpol.core.arguments import real_array
+from dpol.core.arguments import check_number, real_array
 from dpol.core.randomness import Floats
 from dpol.privacy.gaussian_dp import delta_of_epsilon, epsilon_of_delta, smallest_epsilon
 
@@ -28,6 +29,9 @@ class BatchMixture:
         sizes: (k,) batch sizes, increasing.
         weights: (k,) probabilities of the sizes, summing to 1.
 
+    Raises:
+        ValueError: mu is out of range, sizes do not increase, or weights are no probabilities.
+
     >>> mixture = BatchMixture(mu=1.0, sizes=np.array([1, 4]), weights=np.array([0.5, 0.5]))
     >>> mixture.mean(), mixture.mus.tolist(), round(mixture.epsilon(0.01), 2)
     (2.5, [1.0, 0.5], 2.02)
@@ -36,6 +40,13 @@ class BatchMixture:
     mu: float
     sizes: BatchSizes
     weights: Floats
+
+    def __post_init__(self) -> None:
+        check_number("mu", self.mu, "(0, 1e100]")
+        if not (self.sizes[0] >= 1 and (np.diff(self.sizes) > 0).all()):
+            raise ValueError(f"sizes must be at least 1 and increase, got {self.sizes}")
+        if not ((self.weights >= 0).all() and math.isclose(self.weights.sum(), 1)):
+            raise ValueError(f"weights must be probabilities that sum to 1, got {self.weights}")
 
     @property
     def mus(self) -> Floats:

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from dpol.core.arguments import check_numbers
+from dpol.core.arguments import check_number, check_numbers, check_wholes
 from dpol.lazy.accounting import NORMALISERS, account_redraws
 from dpol.lazy.parameters import AccountedParameters, largest_within, least_objective
 from dpol.lazy.transform import LazyParameters
@@ -29,6 +29,9 @@ class ConvexGame:
         diameter: D, diameter of the ball.
         lipschitz: L, Lipschitz constant of the losses.
         delta: delta of the guarantee, in (0, 1).
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     n_rounds: int
@@ -36,6 +39,11 @@ class ConvexGame:
     diameter: float
     lipschitz: float
     delta: float
+
+    def __post_init__(self) -> None:
+        check_wholes(n_rounds=self.n_rounds, dimension=self.dimension)
+        check_numbers("(0, 1e100]", diameter=self.diameter, lipschitz=self.lipschitz)
+        check_number("delta", self.delta, "(0, 1)")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpol.core.arguments import check_number, check_whole
 from dpol.core.randomness import Floats, ReplicateGenerators
 from dpol.lazy.convex.truncated_gaussian import into_ball, sample_truncated_gaussian
 
@@ -17,10 +18,17 @@ class Ball:
     Args:
         dimension: d, dimension of the space.
         diameter: D, diameter of the ball.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     dimension: int
     diameter: float
+
+    def __post_init__(self) -> None:
+        check_whole("dimension", self.dimension)
+        check_number("diameter", self.diameter, "(0, 1e100]")
 
     @property
     def centre(self) -> Floats:

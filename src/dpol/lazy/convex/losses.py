@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from dpol.core.arguments import check_number, check_wholes
+from dpol.core.arguments import check_number, check_whole, check_wholes, real_array
 from dpol.core.randomness import Floats, seed_sequence
 from dpol.lazy.convex.ball import Ball
 
@@ -30,10 +30,19 @@ class _LossesOfProducts:
     Args:
         vectors: (T, d) array; row t is a_t.
         lipschitz: L, a bound on the norms of a_t that does not depend on the data.
+
+    Raises:
+        ValueError: L is out of range, or no bound.
     """
 
     vectors: Floats
     lipschitz: float
+
+    def __post_init__(self) -> None:
+        most = check_number("lipschitz", self.lipschitz, "(0, 1e100]") * (1 + 1e-12)
+        norms = np.linalg.norm(real_array("vectors", self.vectors), axis=1)
+        if not (norms <= most).all():
+            raise ValueError(f"lipschitz must bound the norms of vectors, got {self.lipschitz}")
 
     @property
     def n_rounds(self) -> int:
@@ -47,11 +56,15 @@ class _LossesOfProducts:
 
 
 class LinearLosses(_LossesOfProducts):
-    """T losses l_t(x) = <a_t, x>."""
+    """T losses l_t(x) = <a_t, x>.
+
+    Raises:
+        ValueError: L is out of range, or no bound on the norms of a_t.
+    """
 
     def batches(self, size: int) -> Iterator[Floats]:
         """Yield the (rounds, d) gradients of consecutive batches; the last may be shorter."""
-        for first in range(0, self.n_rounds, size):
+        for first in range(0, self.n_rounds, check_whole("size", size)):
             yield self.vectors[first : first + size]
 
     def value(self, t: int, points: Floats) -> Floats:
@@ -69,7 +82,11 @@ class LinearLosses(_LossesOfProducts):
 
 
 class LogisticLosses(_LossesOfProducts):
-    """T losses l_t(x) = log(1 + e^<a_t, x>); a_t has the factor -y_t of a label y_t in {-1, 1}."""
+    """T losses l_t(x) = log(1 + e^<a_t, x>); a_t has the factor -y_t of a label y_t in {-1, 1}.
+
+    Raises:
+        ValueError: L is out of range, or no bound on the norms of a_t.
+    """
 
     def rounds(self, first: int, end: int) -> LogisticLosses:
         """Return the losses of rounds `first` to `end` - 1."""
@@ -77,7 +94,7 @@ class LogisticLosses(_LossesOfProducts):
 
     def batches(self, size: int) -> Iterator[LogisticLosses]:
         """Yield the losses of consecutive batches; the last may be shorter."""
-        for first in range(0, self.n_rounds, size):
+        for first in range(0, self.n_rounds, check_whole("size", size)):
             yield self.rounds(first, first + size)
 
     def followed_by(self, later: LogisticLosses) -> LogisticLosses:

@@ -38,11 +38,17 @@ class RegularisedWeights:
         ball: ball of the points.
         beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
+
+    Raises:
+        ValueError: a number is out of range.
     """
 
     ball: Ball
     beta: float
     regulariser: float
+
+    def __post_init__(self) -> None:
+        check_numbers("(0, 1e100]", beta=self.beta, regulariser=self.regulariser)
 
     def initial(self) -> Floats:
         return np.zeros(self.ball.dimension)
@@ -159,7 +165,6 @@ def measure_for(
         beta: inverse temperature.
         regulariser: lambda, the weight of `|x|^2`.
     """
-    check_numbers("(0, 1e100]", beta=beta, regulariser=regulariser)
     linear = RegularisedWeights(ball=ball, beta=beta, regulariser=regulariser)
     if isinstance(losses, LinearLosses):
         return linear
