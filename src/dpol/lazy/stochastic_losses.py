@@ -138,10 +138,17 @@ class PairedLosses:
         sequences: the sequences, of losses 0 and 1, with the same rounds and experts; if there is
             one, all replicates have it.
         replicates: R, by default the number of sequences.
+
+    Raises:
+        ValueError: the number of replicates is out of range.
     """
 
     sequences: tuple[GapLosses | TurnLosses, ...]
     replicates: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.replicates is not None:
+            check_whole("replicates", self.replicates)
 
     def batches(self, size: int) -> Iterator[Stretch]:
         """Yield consecutive batches of `size` rounds; the last may be shorter."""
