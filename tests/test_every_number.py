@@ -93,7 +93,10 @@ RECORD = dataclasses.replace(
 NUMBERS = {
     1.0: ("beta", "claimed", "diameter", "e", "epsilon", "lipschitz", "mu", "regulariser", "sigma"),
     0.1: ("distance", "eta", "fake_switch", "gap", "threshold"),
-    2: ("batch_size", "count", "dimension", "largest_batch", "releases", "size", "stay", "weeks"),
+    2: (
+        *("batch_size", "count", "dimension", "largest_batch", "releases", "size", "stay", "turn"),
+        "weeks",
+    ),
     3: ("n_experts", "n_hypotheses", "n_labels", "n_pairs", "n_rounds", "rounds"),
 }
 EXAMPLES = {
@@ -152,7 +155,7 @@ EXAMPLES = {
     "weights": MIXTURE.weights,
 }
 """A valid value of each argument, by its name; other arguments take their defaults."""
-PAIRED = lazy.PairedLosses(GAPS)
+PAIRED, TURNS = lazy.PairedLosses(GAPS), lazy.TurnLosses(6, 3, 2)
 LOGISTIC = convex.LogisticLosses(LOSSES.vectors, 1.0)
 OTHER = {
     "lazy": {
@@ -166,6 +169,7 @@ OTHER = {
         "noise": convex.NOISES["dp-ftrl"],
     },
     "Noise": {"memory": "none"},
+    "PairedLosses": {"replicates": 2},
     "Guarantee": {"memory": "", "epsilon_delta": None},
     "RawGains": {"noise": "capacity"},
     "account": {"unit": 1},
@@ -183,7 +187,8 @@ METHODS = {
     **{f"{name}.{it}": getattr(law, it) for name, law in LAWS.items()
        for it in ("deviation", "delta", "mu", "largest")},
     **{f"BatchMixture.{it}": getattr(MIXTURE, it) for it in ("delta", "epsilon", "trade_off_at")},
-    **{f"{type(it).__name__}.batches": it.batches for it in (GAPS[0], PAIRED, LOSSES, LOGISTIC)},
+    **{f"{type(it).__name__}.batches": it.batches
+       for it in (GAPS[0], TURNS, PAIRED, LOSSES, LOGISTIC)},
     "Guarantee.epsilon": RECORD.epsilon,
     "approximate.Guarantee": dpol.Guarantee,
 }  # fmt: skip
