@@ -20,7 +20,7 @@ from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import ConfigError, DataError, OutputError
 from dpol.core.files import check_writable, sha256, write_text
-from dpol.core.words import counted
+from dpol.core.words import listed
 from dpol.core.yaml_files import read_yaml
 from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.lock import hold
@@ -123,8 +123,6 @@ class Plan:
     def _checksum(self, file: Path) -> str | None:
         if file.exists():
             return sha256(file)
-        if not self.fetched:
-            return None
         from dpol.data.query import record_of
 
         return record_of(file).get("sha256")
@@ -207,11 +205,9 @@ class Plan:
                 with suppress(*(() if runs_jobs else (OutputError,))):
                     release = stack.callback(hold(folder, self.name))
             if names := changed_files(folder, self._noted):
-                more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
                 raise DataError(
-                    f"{self.folder}: changed since the jobs wrote them:"
-                    f" {', '.join([*names[:10], *more])}; move or delete these files, and run"
-                    " snakemake again"
+                    f"{self.folder}: changed since the jobs wrote them: {listed(names, 10)}; move"
+                    " or delete these files, and run snakemake again"
                 )
             write_text(mark, f"{time.time_ns()}\n")
             if release:
@@ -252,7 +248,7 @@ class Plan:
             names = [it.removeprefix(f"{self.folder}/logs/").removesuffix(".log") for it in left]
             raise DataError(
                 f"{self.folder}: a flag of Snakemake leaves out jobs that must run:"
-                f" {', '.join(names[:9])}; the same command without it goes on"
+                f" {listed(names, 9)}; the same command without it goes on"
             )
 
 

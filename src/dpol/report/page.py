@@ -119,8 +119,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         for section in study.sections_of(settings, config.plan_facts):
             part = _part(files, replace(section, title=section.title or study.title))
             if section.widget:
-                draw = drawn_of(section).widgets[section.name]
-                widget = draw(results, facts)
+                widget = drawn_of(section).widgets[section.name](results, facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)
