@@ -56,7 +56,7 @@ STATE: dict[str, list[Any]] = {
     "table": ["10", "20"],
 }
 FILES = {name: (HERE if name in ("config", "table") else CODE) / name for name in STATE}
-STAGES = "start", "import", "work", "half", "end"
+STAGES = "start", "import", "work", "half", "end", "after the call"
 TARGETS = ["page"], ["panel", "point-a"], ["point-b"], ["summary"]
 FIRST, SECOND = 65533, 65534
 """Ids of two users."""
@@ -140,7 +140,7 @@ def work(name: str, during: Callable[[str], object]) -> None:
         read = [it.read_text() for it in inputs]
         config = asks.get("config", {"seed": asks.get("seed"), "streams": asks.get("streams")})
         made = answer(name, read, config, code, get("table") if name == "panel" else None)
-        for file, stage in zip(outputs, STAGES[-2:], strict=True):
+        for file, stage in zip(outputs, ("half", "end"), strict=True):
             write_text(file, made)
             during(stage)
     for it in outputs:
@@ -170,7 +170,7 @@ def call(
         logs, asks = {str(log(it)) for it in names}, all_but_page()
         if flag == "touch":
             plan.refuse_gaps({it: asks[it] for it in asks if it in logs}, ())
-            for it in written(*names):
+            for it in filter(Path.exists, written(*names)):
                 it.touch()
         elif flag != "dry-run":
             if "page" in names and not is_module:
@@ -257,7 +257,7 @@ class Sequence:
         self.locks = bool(seed % 2)
         self.done: list[str] = []
         self.orphans: list[Orphan] = []
-        self.finished = self.is_calm = False
+        self.finished = self.is_calm = self.has_flipped = False
         self.kept: dict[str, Any] = {}
         for name, values in STATE.items():
             put(name, values[0])
@@ -325,6 +325,7 @@ class Sequence:
             return None
         file = self.random.choice(there)
         self.done.append(f"flip {file}")
+        self.has_flipped = True
         time = file.stat().st_mtime
         file.write_text(file.read_text().swapcase())
         with contextlib.suppress(PermissionError):
@@ -371,18 +372,21 @@ class Sequence:
         is_module = self.random.random() < 0.5
         self.done.append(f"call {flag} {at if flag else ''}{' of a module' * is_module}")
         page, at_work = self.page(), self.locks and any(it.has_lock for it in self.orphans)
-        self.is_calm = True
+        self.is_calm, failed = True, ""
         try:
             ran = call(during, flag, at, is_module=is_module)
         except (SystemExit, DpolError, Killed) as error:
-            self.done.append(f"failed: {error!r}")
-            self.put_back()
+            failed = repr(error)
+        self.put_back()
+        if failed:
+            self.done.append(f"failed: {failed}")
             if self.is_calm and not is_module and (not flag or "page" in at):
-                assert not isinstance(error, SystemExit), "a job began"
+                assert "SystemExit" not in failed, "a job began"
                 assert self.page() == page
+            if self.locks and not self.has_flipped:
+                assert "changed since the jobs wrote" not in failed, "nobody changed a result"
             self.finished = False
             return
-        self.put_back()
         if flag == "dry-run":
             return
         assert not at_work, "a job of an earlier call is at work"
@@ -440,7 +444,7 @@ class Sequence:
                 put("config", own)
             elif what in ("kill", "orphan"):
                 RUN.mkdir(parents=True, exist_ok=True)
-                (RUN / f".{job}~abcdefgh").write_text("left")
+                (RUN / f".{self.random.choice([*INPUTS])}~abcdefgh").write_text("left")
                 if what == "orphan":
                     self.orphans += [it for it in [Orphan(job, end)] if it.is_there]
                 raise Killed
@@ -487,6 +491,6 @@ def test_after_any_changes_a_page_equals_that_of_a_fresh_run_or_there_is_none(
                 error.add_note("\n".join([f"sequence {seed}", *sequence.done]))
                 raise
             finally:
-                for it in sequence.orphans:
-                    it.go_on(signal.SIGKILL)
+                for left in sequence.orphans:
+                    left.go_on(signal.SIGKILL)
         shutil.rmtree(folder)
