@@ -263,7 +263,7 @@ class Sequence:
             put(name, values[0])
 
     def step(self) -> None:
-        kinds = [self.edit, self.call, self.call, self.call, self.times, self.flip]
+        kinds = [*[self.edit] * 2, *[self.call] * 4, self.times, self.flip]
         if not (self.locks and self.orphans):  # these would lose the locks
             kinds += [self.copy, self.archive, self.delete]
         self.random.choice([*kinds, self.orphan if self.orphans else self.other_user])()
@@ -325,7 +325,6 @@ class Sequence:
             return None
         file = self.random.choice(there)
         self.done.append(f"flip {file}")
-        self.has_flipped = True
         time = file.stat().st_mtime
         file.write_text(file.read_text().swapcase())
         with contextlib.suppress(PermissionError):
@@ -425,6 +424,8 @@ class Sequence:
         begin, end = sorted(self.random.sample(STAGES, 2), key=STAGES.index)
         if what == "go on" and self.orphans:
             name = self.random.choice([name, self.orphans[-1].name])
+        if what == "kill":
+            begin = end
 
         def during(job: str, stage: str) -> None:
             if job != name or stage not in (begin, end):
@@ -435,6 +436,13 @@ class Sequence:
                 self.orphan()
             elif what == "flip":
                 self.flipped()
+                self.has_flipped = True
+            elif what in ("kill", "orphan"):
+                RUN.mkdir(parents=True, exist_ok=True)
+                (RUN / f".{self.random.choice([*INPUTS])}~abcdefgh").write_text("left")
+                if what == "orphan":
+                    self.orphans += [it for it in [Orphan(job, end)] if it.is_there]
+                raise Killed
             elif stage == end:
                 self.put_back()
             elif what == "other run":
@@ -442,12 +450,6 @@ class Sequence:
                 put("config", self.random.choice(STATE["config"]))
                 self.fails(*self.random.choice([(), ("until", ["panel", "point-a"])]))
                 put("config", own)
-            elif what in ("kill", "orphan"):
-                RUN.mkdir(parents=True, exist_ok=True)
-                (RUN / f".{self.random.choice([*INPUTS])}~abcdefgh").write_text("left")
-                if what == "orphan":
-                    self.orphans += [it for it in [Orphan(job, end)] if it.is_there]
-                raise Killed
             else:
                 if what == "put back":
                     self.kept[changed] = get(changed)
