@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -22,6 +22,7 @@ from dpol.core.errors import ConfigError, DataError, OutputError
 from dpol.core.files import check_writable, sha256, write_text
 from dpol.core.words import listed
 from dpol.core.yaml_files import read_yaml
+from dpol.data.query import Query, must_fetch, query_for, record_of
 from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.lock import hold
 from dpol.reruns.notes import (
@@ -34,9 +35,6 @@ from dpol.reruns.notes import (
     set_times,
 )
 from dpol.studies.study import Point, Study
-
-if TYPE_CHECKING:
-    from dpol.data.query import Query
 
 SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full."""
@@ -123,8 +121,6 @@ class Plan:
     def _checksum(self, file: Path) -> str | None:
         if file.exists():
             return sha256(file)
-        from dpol.data.query import record_of
-
         return record_of(file).get("sha256")
 
     # --- What is fetched ---
@@ -148,14 +144,10 @@ class Plan:
     @property
     def must_fetch(self) -> bool:
         """Whether the table is missing, or was fetched by another query."""
-        from dpol.data.query import must_fetch
-
         return bool(self.fetched) and must_fetch(self._query, Path(self.fetched))
 
     @property
     def _query(self) -> Query:
-        from dpol.data.query import query_for  # slow, and not needed if nothing is fetched
-
         return query_for(self.config.dataset, self.wanted_groups)
 
     def refuse_twins(self, others: Mapping[str, Plan]) -> None:

@@ -418,9 +418,10 @@ class Sequence:
 
     def events(self) -> Callable[[str, str], None]:
         """Return what happens during a call: at a stage of a job, and perhaps again at a later."""
-        kinds = "edit", "put back", "flip", "other run", "kill", "orphan", "go on"
-        what, changed = self.random.choice(kinds), self.random.choice([*STATE])
-        name, value = self.random.choice([*INPUTS]), self.random.choice(STATE[changed])
+        kinds = "edit", "put back", "put back", "flip", "other run", "kill", "orphan", "go on"
+        what, name = self.random.choice(kinds), self.random.choice([*INPUTS])
+        changed = self.random.choice([*STATE, *[code_of(name).name] * 3])
+        value = self.random.choice(STATE[changed])
         begin, end = sorted(self.random.sample(STAGES, 2), key=STAGES.index)
         if what == "go on" and self.orphans:
             name = self.random.choice([name, self.orphans[-1].name])

@@ -30,6 +30,7 @@ from dpol.reruns.notes import (
     noted_sums,
     read_notes,
     reasons_to_rerun,
+    set_times,
 )
 from pipeline import run, succeed
 
@@ -235,6 +236,15 @@ def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
     with job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
         write(SCORES, "1")
         assert (left.exists(), others.exists()) == (False, True)
+
+
+def test_times_are_set_where_one_output_is_older_than_an_input() -> None:
+    other = SCORES.with_name("B.parquet")
+    with job_log(LOG, [str(STREAM)], [str(SCORES), str(other)], PARAMS):
+        write(SCORES, write(other, "1").read_text())
+    os.utime(other, (0, 0))
+    set_times(FOLDER, read_notes(FOLDER), 4e9)
+    assert {it.stat().st_mtime for it in (STREAM, SCORES, other)} == {4e9 - 10}
 
 
 def test_odd_files_in_the_place_of_results_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
