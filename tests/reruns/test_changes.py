@@ -157,7 +157,7 @@ def call(
     *,
     is_module: bool = False,
 ) -> dict[str, str]:
-    """Imitate a call of Snakemake; return which jobs ran, and the page that each should lead to.
+    """Imitate a call of Snakemake; return the jobs of it, and the page that each should lead to.
 
     Raises:
         SystemExit: a job failed.
@@ -172,7 +172,9 @@ def call(
             plan.refuse_gaps({it: asks[it] for it in asks if it in logs}, ())
             for it in filter(Path.exists, written(*names)):
                 it.touch()
-        elif flag != "dry-run":
+        elif flag == "dry-run":
+            ran = dict.fromkeys(names, "")
+        else:
             if "page" in names and not is_module:
                 plan.refuse_gaps(asks, logs)
             for name in names:
@@ -387,6 +389,7 @@ class Sequence:
             self.finished = False
             return
         if flag == "dry-run":
+            assert not (ran and self.finished), "a needless rerun is planned"
             return
         assert not at_work, "a job of an earlier call is at work"
         self.tell()
