@@ -59,13 +59,6 @@ def test_a_job_that_was_asked_something_else_leaves_no_answer(
     assert not [line for line in told if line.startswith("Where")]
 
 
-def test_nor_does_a_table_that_was_made_of_another_one(jobs: dict[str, str]) -> None:
-    (RUN / TABLES[0]).write_text("another panel")
-    note("clean", [], [TABLES[0], "data/cleaning.json"])
-    assert lines(jobs)[-1] == UNFINISHED
-    assert lines(jobs)[0].startswith("warning")
-
-
 @pytest.mark.parametrize("name", ["standings.parquet", "data/cleaning.json"])
 def test_a_file_that_has_changed_is_refused(jobs: dict[str, str], name: str) -> None:
     (RUN / name).write_bytes(b"other")

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -23,9 +22,7 @@ from dpol.reruns.job import job_log
 from dpol.reruns.notes import (
     asked,
     changed_files,
-    check_notes,
     checksums,
-    digest,
     note_of,
     noted_sums,
     read_notes,
@@ -158,28 +155,6 @@ def test_an_answer_holds_for_the_files_that_the_job_read_and_wrote() -> None:
     assert "streams/A.parquet" in (anew() or [])
 
 
-def test_a_page_needs_every_job_as_asked_and_every_file_as_written() -> None:
-    def wrong(**params: Any) -> str:
-        asks = {str(LOG): digest(asked({**PARAMS, **params}))}
-        try:
-            made = check_notes(FOLDER, read_notes(FOLDER), checksums(FOLDER, [SCORES]), asks)
-        except DataError as error:
-            return str(error)
-        assert made == [read_notes(FOLDER)[note_of(LOG)]]
-        return ""
-
-    assert wrong() == ""
-    assert "not as this run asks: logs/games_point/A/mu-0.25.json; the config" in wrong(seed=2)
-    write(SCORES, "2")
-    assert "not as this run asks: points/A.parquet; the config" in wrong()
-    write(STREAM, "2")
-    with job_log(LOG, [str(STREAM), ".snakemake/asked"], [str(SCORES)], PARAMS):
-        write(SCORES, "1")
-    assert "not as this run asks: streams/A.parquet; the config" in wrong()
-    note_of(LOG).unlink()
-    assert "not as this run asks" in wrong()
-
-
 @pytest.mark.parametrize("texts", ["2", "21"])
 @pytest.mark.parametrize("file", [STREAM, Path("t.csv")])
 def test_a_job_fails_where_what_it_reads_changed_while_it_ran(file: Path, texts: str) -> None:
@@ -206,24 +181,11 @@ def test_a_job_fails_where_code_or_table_are_not_those_of_the_plan() -> None:
     assert "script: " in error_in(LOG)
 
 
-def rewrite(file: Path) -> None:
-    file.write_text("of another process")
-
-
-@pytest.mark.parametrize("change", [rewrite, Path.unlink])
-def test_a_job_fails_where_what_it_wrote_changed_before_it_ended(
-    change: Callable[[Path], None],
-) -> None:
-    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
-        change(write(SCORES, "1"))
-    assert error_in(LOG).startswith(f"error: changed while this job ran: {SCORES}; run the same")
-    assert anew() is None
-
-
-def test_a_job_did_not_write_what_lay_there_before() -> None:
-    with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
-        pass
-    assert f"changed while this job ran: {SCORES}" in error_in(LOG)
+def test_a_job_fails_where_an_output_lay_there_before_or_is_gone_again() -> None:
+    for work in (list, lambda: write(SCORES, "1").unlink()):
+        with pytest.raises(SystemExit), job_log(LOG, [str(STREAM)], [str(SCORES)], PARAMS):
+            work()
+        assert f"changed while this job ran: {SCORES}; run the same" in error_in(LOG)
 
 
 def test_a_job_removes_what_a_killed_one_left_of_its_outputs() -> None:
