@@ -491,7 +491,7 @@ def test_after_any_changes_a_page_equals_that_of_a_fresh_run_or_there_is_none(
             if not sequence.locks:
                 disk.setattr(lock_room, "_held", lambda *_, **__: contextlib.nullcontext())
             try:
-                for _ in range(10):
+                for _ in range(15):
                     sequence.step()
             except Exception as error:
                 error.add_note("\n".join([f"sequence {seed}", *sequence.done]))

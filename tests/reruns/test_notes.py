@@ -22,7 +22,9 @@ from dpol.reruns.job import job_log
 from dpol.reruns.notes import (
     asked,
     changed_files,
+    check_notes,
     checksums,
+    digest,
     note_of,
     noted_sums,
     read_notes,
@@ -153,6 +155,28 @@ def test_an_answer_holds_for_the_files_that_the_job_read_and_wrote() -> None:
     assert anew() == ["streams/A.parquet", "points/A.parquet"], "the last job counts"
     note_of(FOLDER / "logs/build_stream/A.log").unlink()
     assert "streams/A.parquet" in (anew() or [])
+
+
+def test_a_page_needs_every_job_as_asked_and_every_file_as_written() -> None:
+    def wrong(**params: Any) -> str:
+        asks = {str(LOG): digest(asked({**PARAMS, **params}))}
+        try:
+            made = check_notes(FOLDER, read_notes(FOLDER), checksums(FOLDER, [SCORES]), asks)
+        except DataError as error:
+            return str(error)
+        assert made == [read_notes(FOLDER)[note_of(LOG)]]
+        return ""
+
+    assert wrong() == ""
+    assert "not as this run asks: logs/games_point/A/mu-0.25.json; the config" in wrong(seed=2)
+    write(SCORES, "2")
+    assert "not as this run asks: points/A.parquet; the config" in wrong()
+    write(STREAM, "2")
+    with job_log(LOG, [str(STREAM), ".snakemake/asked"], [str(SCORES)], PARAMS):
+        write(SCORES, "1")
+    assert "not as this run asks: streams/A.parquet; the config" in wrong()
+    note_of(LOG).unlink()
+    assert "not as this run asks" in wrong()
 
 
 @pytest.mark.parametrize("texts", ["2", "21"])
