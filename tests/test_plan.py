@@ -130,12 +130,16 @@ def test_a_new_title_replays_nothing() -> None:
     assert plan(streams=titled).points == plan().points
 
 
-def test_the_text_of_a_config_has_its_order_and_letters() -> None:
+def test_the_text_of_a_config_has_its_order_letters_and_overrides(tmp_path: Path) -> None:
     titled = {label: stream | {"title": "Peña"} for label, stream in SMALL["streams"].items()}
     text = plan(streams=titled).text
     assert list(yaml.safe_load(text)) == list(SMALL)
     assert "title: Peña\n" in text
     assert plan().name == "module test"
+    file = tmp_path / "a.yaml"
+    file.write_text(f"# Comment.\n{yaml.safe_dump(SMALL)}")
+    assert make_plan(SMALL, [file]).text == file.read_text()
+    assert "\nseed: 9\n" in make_plan(SMALL | {"seed": 9}, [file]).text
 
 
 def test_a_job_has_as_many_points_as_the_config_allows() -> None:
@@ -186,11 +190,15 @@ def test_files_that_are_not_as_a_job_wrote_them_are_named_with_the_remedy(
     with job_log("results/a/logs/x.log", outputs=[f"results/a/{name}" for name in names]):
         for name in names:
             write_text(Path("results/a", name), "1")
-    plan(run="a").begin(Path("asked"), runs_jobs=False)
+    texts = set()
+    for _ in range(2):
+        plan(run="a").begin(mark := Path("asked"), runs_jobs=False)
+        texts.add(mark.read_text())
+    assert len(texts) == 2, "Snakemake takes equal texts for the same file"
     told = "results/a: changed since the jobs wrote them: {}; move or delete these files, and run"
     for some, said in (
         (names[:1], "00.csv"),
-        (names, ", ".join(names[:10]) + ", and 1 other file"),
+        (names, ", ".join(names[:10]) + " and 1 other"),
     ):
         for name in some:
             Path("results/a", name).write_text("2")
@@ -209,6 +217,9 @@ def test_two_imports_share_a_fetched_table_only_if_they_ask_for_the_same(
         on_the_web("b", "PA").refuse_twins(first)
     (tmp_path / "table.csv.gz").touch()  # placed by hand, so nobody fetches it
     on_the_web("b", "PA").refuse_twins(first)
+    assert not plan().must_fetch
+    several = {"B": {"groups": ["PA", "NM"]}, "A": {"groups": ["NM"]}}
+    assert plan(streams=several).wanted_groups == ["NM", "PA"], "their order makes no other query"
 
 
 PLANNED = """

@@ -31,6 +31,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
         ("demo here -n", "config", "--cores all --directory here -n"),
         ("demo here -c1 -- a b", "config", "--directory here -c1 -- a b"),
         ("run shelters --cores 1", "shelters", "--cores 1"),
+        ("run shelters --jobs 2", "shelters", "--jobs 2"),
     ],
 )
 def test_all_flags_reach_snakemake(
@@ -106,3 +107,6 @@ def test_a_copied_config_is_run(
     main(["run", "shelters.yaml", "results/shelters/summary.parquet"])
     assert "shelters.yaml" in started[0]
     assert started[0][-1] == "results/shelters/summary.parquet"
+    Path("shelters.yaml").rename("shelters")
+    main(["run", "shelters"])
+    assert started[1][5] == "shelters", "a file of this folder goes before one of dpol"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -20,8 +20,9 @@ from dpol.config.experiment import check_local_table, parse_experiment
 from dpol.config.models import Config
 from dpol.core.errors import ConfigError, DataError, OutputError
 from dpol.core.files import check_writable, sha256, write_text
-from dpol.core.words import counted
+from dpol.core.words import listed
 from dpol.core.yaml_files import read_yaml
+from dpol.data.query import Query, must_fetch, query_for, record_of
 from dpol.reruns.code_hashes import packages_of
 from dpol.reruns.lock import hold
 from dpol.reruns.notes import (
@@ -34,9 +35,6 @@ from dpol.reruns.notes import (
     set_times,
 )
 from dpol.studies.study import Point, Study
-
-if TYPE_CHECKING:
-    from dpol.data.query import Query
 
 SHORT_SECONDS = 20.0
 """Expected time on one core at which a job of several points is full."""
@@ -123,10 +121,6 @@ class Plan:
     def _checksum(self, file: Path) -> str | None:
         if file.exists():
             return sha256(file)
-        if not self.fetched:
-            return None
-        from dpol.data.query import record_of
-
         return record_of(file).get("sha256")
 
     # --- What is fetched ---
@@ -150,14 +144,10 @@ class Plan:
     @property
     def must_fetch(self) -> bool:
         """Whether the table is missing, or was fetched by another query."""
-        from dpol.data.query import must_fetch
-
         return bool(self.fetched) and must_fetch(self._query, Path(self.fetched))
 
     @property
     def _query(self) -> Query:
-        from dpol.data.query import query_for  # slow, and not needed if nothing is fetched
-
         return query_for(self.config.dataset, self.wanted_groups)
 
     def refuse_twins(self, others: Mapping[str, Plan]) -> None:
@@ -207,11 +197,9 @@ class Plan:
                 with suppress(*(() if runs_jobs else (OutputError,))):
                     release = stack.callback(hold(folder, self.name))
             if names := changed_files(folder, self._noted):
-                more = [f"and {counted(len(names) - 10, 'other file')}"] if len(names) > 10 else []
                 raise DataError(
-                    f"{self.folder}: changed since the jobs wrote them:"
-                    f" {', '.join([*names[:10], *more])}; move or delete these files, and run"
-                    " snakemake again"
+                    f"{self.folder}: changed since the jobs wrote them: {listed(names, 10)}; move"
+                    " or delete these files, and run snakemake again"
                 )
             write_text(mark, f"{time.time_ns()}\n")
             if release:
@@ -252,7 +240,7 @@ class Plan:
             names = [it.removeprefix(f"{self.folder}/logs/").removesuffix(".log") for it in left]
             raise DataError(
                 f"{self.folder}: a flag of Snakemake leaves out jobs that must run:"
-                f" {', '.join(names[:9])}; the same command without it goes on"
+                f" {listed(names, 9)}; the same command without it goes on"
             )
 
 

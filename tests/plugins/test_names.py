@@ -102,6 +102,12 @@ def test_what_a_package_imports_beside_itself_counts_by_its_files_or_its_version
     (packages / "helped.py").write_text("import helper, numpy\nfrom json import dumps\n")
     (packages / "helper.py").write_text("import yaml\nrate = 1\n")
     assert reach("helped") == {"helped", "helper", f"PyYAML {metadata.version('PyYAML')}"}
+    install(packages, "helper", code=(packages / "helper.py").read_text())
+    (packages / "helper-0.1.dist-info/direct_url.json").write_text(
+        "{}"
+    )  # of a folder or an archive
+    forget_code()
+    assert "helper" in reach("helped")
     before, (_, version) = code_of_job("study_point", "helped.sub"), packages_of("helped")["helped"]
     files = [file.name for file in files_of_job("study_point", "helped.sub")]
     assert {"helped.py", "helper.py"} <= {*files}

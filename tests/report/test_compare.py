@@ -196,14 +196,16 @@ def at(mu: float, totals: Sequence[float], label: str = "meta") -> Played:
 def test_a_noise_at_twice_its_mu_is_not_compared_with_the_requested_mu(tmp_path: Path) -> None:
     """What is asked for at 0.5 gives 1, and is compared with 1 of the other run."""
     good = write(tmp_path / "good", [at(1.0, META), at(0.5, TREE)])
-    faulty = write(tmp_path / "faulty", [at(0.5, LEADER), at(0.25, LEADER)], guaranteed={0.5: 1.0})
+    played = [at(0.5, LEADER), at(0.25, LEADER), at(1.0, META)]
+    faulty = write(tmp_path / "faulty", played, guaranteed={0.5: 1.0, 1.0: 2.0})
     cells = compare_runs(good, faulty, confidence=0.5).cells.set_index("guaranteed_mu")
     assert cells.loc[1.0, "difference"] == pytest.approx(5 - 7 / 3)
     assert (cells.loc[1.0, "mu_old"], cells.loc[1.0, "mu_new"]) == (1.0, 0.5)
     assert cells.loc[1.0, "interval"] == "Welch", "at another requested mu the noise is another"
-    alone = {0.5: "only in the old run", 0.25: "only in the new run"}
+    new = "only in the new run"
+    alone = {0.5: "only in the old run", 0.25: new, 2.0: new}
     assert cells["verdict"].to_dict() == {1.0: "higher", **alone}
-    assert cells["difference"].notna().tolist() == [True, False, False]
+    assert cells["difference"].notna().tolist() == [True, False, False, False]
 
 
 @pytest.mark.parametrize("guarantee", [0.2, math.nan])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpol.core.errors import DataError
+from dpol.report.door import answers
 from dpol.report.page import last_lines
 from dpol.reruns.notes import Note, checksums, digest, write_note
 from report.run_by_hand import CLEANING, config
@@ -58,18 +59,16 @@ def test_a_job_that_was_asked_something_else_leaves_no_answer(
     assert not [line for line in told if line.startswith("Where")]
 
 
-def test_nor_does_a_table_that_was_made_of_another_one(jobs: dict[str, str]) -> None:
-    (RUN / TABLES[0]).write_text("another panel")
-    note("clean", [], [TABLES[0], "data/cleaning.json"])
-    assert lines(jobs)[-1] == UNFINISHED
-    assert lines(jobs)[0].startswith("warning")
-
-
 @pytest.mark.parametrize("name", ["standings.parquet", "data/cleaning.json"])
 def test_a_file_that_has_changed_is_refused(jobs: dict[str, str], name: str) -> None:
     (RUN / name).write_bytes(b"other")
     with pytest.raises(DataError, match=f"{name} is not as a job of this run wrote it; delete it"):
         lines(jobs)
+
+
+def test_a_file_that_no_job_of_the_plan_wrote_is_refused(jobs: dict[str, str]) -> None:
+    with pytest.raises(DataError, match="panel.parquet is not as a job of this run wrote it"):
+        answers(RUN, {}, jobs).file(TABLES[0])
 
 
 def test_a_run_whose_results_are_with_a_storage_provider_says_no_word_on_them(

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpol
+from dpol.core.schemas import write_frame
+from dpol.studies.comparison.names import OUR_METHOD
+from in_process import command
+from report.run_by_hand import record
 
 MINE = {"algorithm": "rw-ftpl", "label": "mine"}
 
@@ -44,3 +52,20 @@ def test_a_league_ranks_the_games_of_dpol_play(random_stream) -> None:
 def test_two_algorithms_of_one_label_are_refused(random_stream) -> None:
     with pytest.raises(ValueError, match="rw-ftpl plays twice; name one in a block"):
         dpol.league(["rw-ftpl", dpol.RandomWalkFTPL()], random_stream(9, 3), replicates=2)
+
+
+def test_the_command_ranks_the_best_first_and_stars_the_algorithm_that_it_was_given(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = shutil.copytree(folder, Path("results/hand"))
+    rows = pd.read_parquet(run / "standings.parquet")
+    rows.loc[rows["algorithm"] == "ridge-w8-weak", "role"] = OUR_METHOD
+    write_frame(rows, run / "standings.parquet")
+    record(run)
+    monkeypatch.setattr("dpol.config.league.write_league", lambda *_: "hand")
+    monkeypatch.setattr("subprocess.run", lambda words, check: SimpleNamespace(returncode=0))
+    code, out, _ = command("league", "ridge-w8-weak", "--on", "shelters")
+    lines = [line.partition(",")[0] for line in out.splitlines() if " noise  " in line]
+    names = ["ridge-w64-strong", "* ridge-w8-weak", "rw-meta", "tree-ftpl-min-noise"]
+    assert (code, lines) == (0, names)

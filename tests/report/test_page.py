@@ -7,13 +7,18 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from dpol.core.errors import DpolError
-from dpol.report.page import build_page
+from dpol.report.page import build_page, write_report
+from dpol.report.record import read_record
+from dpol.reruns.notes import Note, checksums, digest, write_note
+from report.crates import checked_crate
 from report.run_by_hand import ODD, PROVENANCE, STUDIES, SVG, Elements, config, files_of, page
 
 CHAPTERS = {
@@ -145,15 +150,18 @@ def test_only_the_papers_figures_have_numbers_and_all_have_their_findings(whole:
 def test_the_page_has_the_tables_of_the_run(folder: Path, whole: str) -> None:
     shown = config(*STUDIES).studies()
     facts = config(*STUDIES).plan_facts
-    places = {
-        table.name: table.place
+    tables = [
+        (table, bool(section.figures))
         for study, block in shown
         for section in study.sections_of(block, facts)
         for table in section.tables
-    }
-    assert len(places) > 10
+    ]
+    assert len(tables) > 10
     links = Elements(whole).values("href", "a")
-    for name, place in places.items():
+    for table, has_figures in tables:
+        name, place = table.name, table.place
+        is_folded = place == "folded" or (place is None and has_figures)
+        assert (f"<details>\n<summary>{table.title}</summary>" in whole) == is_folded
         seen = (folder / f"tables/{name}.fragment.html").read_text() in whole
         assert (seen, f"../tables/{name}.html" in links) == (place != "file", place == "file")
         assert f"../tables/{name}.csv" in links
@@ -184,6 +192,27 @@ def test_equal_inputs_give_equal_pages(folder: Path, whole: str) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     assert page(folder, *STUDIES) == whole
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
+
+
+def test_a_page_is_written_only_of_files_as_their_jobs_wrote_them(copy: Path) -> None:
+    log, files = copy / "logs/job.log", sorted(copy.rglob("*.*"))
+    write_note(log, Note(asked={}, read={}, wrote=checksums(copy, files), began=0, ended=1))
+    text = yaml.safe_dump(config().model_dump(mode="json", exclude_none=True))
+    own = partial(
+        write_report,
+        copy / "report/index.html",
+        replace(PROVENANCE.params, config_text=text),
+        files=map(str, files),
+        logs=log.parent,
+        checkout=copy,
+        jobs={str(log): digest({})},
+    )
+    own()
+    assert checked_crate(copy)
+    assert {"report/index.html", "summary.parquet"} <= read_record(copy).files.keys()
+    (copy / "tables/answer.csv").write_text("another")
+    with pytest.raises(DpolError, match="not as this run asks: tables/answer.csv; the config"):
+        own(files=[copy / "tables/answer.csv"])
 
 
 NEEDED = (

@@ -68,7 +68,7 @@ def test_files_of_an_earlier_config_are_warned_of_and_not_read(
         "tables/answer.csv (changed), tables/table-2.csv (missing), ",
         f"{GAME.replace('local', 'mine')}/scores.parquet (new), ",
         "questions.parquet (new), ",
-        f"streams/mn.parquet (new), tables/answer-by-question.csv (new); see dpol verify {run}",
+        f"streams/mn.parquet (new) and tables/answer-by-question.csv (new); see dpol verify {run}",
     ):
         assert text in told
     assert list(read.tables) == ["answer", "table-2", "summary"]
@@ -89,7 +89,7 @@ def test_a_warning_of_many_files_names_the_first(folder: Path, tmp_path: Path) -
     shutil.copytree(folder, run)
     for number in range(13):
         (run / f"{number:02}.txt").touch()
-    with pytest.warns(UserWarning, match=r"run: 00\.txt \(new\), .*, 09\.txt \(new\), 3 more; see"):
+    with pytest.warns(UserWarning, match=r"run: 00\.txt \(new\), .*, 09\.txt \(new\) and 3 others"):
         dpol.open_run(run)
 
 

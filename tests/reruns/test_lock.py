@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from dpol.core.errors import OutputError
 from dpol.reruns.job import job_log
@@ -18,6 +19,7 @@ from dpol.reruns.lock import hold
 from pipeline import run, succeed
 
 RUN = Path("results/r")
+LOCK = RUN / "logs/lock"
 LOG = RUN / "logs/games_point/A/mu-0.25.log"
 WORKING = """
 import sys
@@ -49,7 +51,7 @@ def test_one_call_at_a_time_holds_a_run_and_names_itself() -> None:
     )
     with pytest.raises(OutputError, match=rf"{said} \d\d:\d\d, a\.yaml; wait .*, or give this"):
         hold(RUN, "b.yaml")
-    assert platform.node() not in (RUN / "logs/lock").read_text(), "a kill leaves it"
+    assert platform.node() not in LOCK.read_text(), "a kill leaves it"
     release()
     assert kept() == []
     code = "import os, sys; from pathlib import Path; from dpol.reruns.lock import hold; "
@@ -65,6 +67,14 @@ def test_one_call_at_a_time_holds_a_run_and_names_itself() -> None:
     for folder in (RUN, Path("results/of/none")):
         hold(folder, "d.yaml")()
     assert kept() == sorted(others), "no other file is removed"
+
+
+def test_the_file_of_a_lock_goes_before_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another call could have the lock by then, and a third one would find no file of it."""
+    end, there = hold(RUN, "a.yaml"), list[bool]()
+    monkeypatch.setattr(FileLock, "release", lambda lock: there.append(LOCK.exists()))
+    end()
+    assert there == [False]
 
 
 def working() -> subprocess.Popen[str]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dpol.config.experiment import load_experiment
 from dpol.studies.drawing import drawn_of
-from dpol.studies.jobs import settings_from
+from dpol.studies.jobs import compute, settings_from
 from dpol.studies.registry import EVERY_RUN, PACKAGES, STUDIES, load_study
 from dpol.studies.study import schemas_in
 
@@ -142,6 +142,20 @@ def test_a_section_is_shown_only_where_its_results_are_asked_for():
     assert names == ["paper", "switches"]
     several = replace(facts, questions={"one": "One", "two": "Two"})
     assert main.results_of(plain, several) == ("summary", "totals")
+
+
+def test_a_point_whose_inputs_are_not_there_is_left_out(tmp_path: Path) -> None:
+    batching = load_study("batching")
+    asked = batching.settings(n_experts=[2], mus=[1.0], n_rounds=50, replicates=2)
+
+    def points(settings, facts):
+        whole = batching.points(settings, facts)
+        gone = replace(next(iter(whole.values())), inputs={"stream": "streams/gone.parquet"})
+        return {**whole, "gone": gone}
+
+    expected = compute(batching, asked, seed=1)["batching"]
+    with_gone = compute(replace(batching, points=points), asked, seed=1, folder=tmp_path)
+    assert with_gone["batching"].equals(expected)
 
 
 # Lists of settings --------------------------------------------------------------------------------

@@ -56,8 +56,8 @@ def write_report(
     """
     folder = page.parents[1]
     there = RunFiles(folder=folder, files=checksums(folder, files))
-    sums = checksums(logs.parent, files)
-    made = check_notes(logs.parent, read_notes(logs.parent), sums, jobs)
+    noted = there.files if folder == logs.parent else {}  # not those with a storage provider
+    made = check_notes(logs.parent, read_notes(logs.parent), noted, jobs)
     config = parse_experiment(yaml.safe_load(params.config_text), params.config_name).config
     provenance = provenance_of(params, made, checkout)
     write_text(page, build_page(there, config, provenance))
@@ -119,8 +119,7 @@ def build_page(files: RunFiles, config: Config, provenance: Provenance) -> str:
         for section in study.sections_of(settings, config.plan_facts):
             part = _part(files, replace(section, title=section.title or study.title))
             if section.widget:
-                draw = drawn_of(section).widgets[section.name]
-                widget = draw(results, facts)
+                widget = drawn_of(section).widgets[section.name](results, facts)
                 part = _with_widget(part, widget)
                 widgets[widget.name] = _json(widget.data)
             chapters[section.chapter].parts.append(part)

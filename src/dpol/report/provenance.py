@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,13 +82,12 @@ def provenance_of(params: Params, jobs: Collection[Note], checkout: Path) -> Pro
     """
     versions = {pair for job in jobs for pair in job.versions.items()}
     order = "Python", *PACKAGES
-    now = time.time_ns()  # notes of jobs elsewhere may not be here
     return Provenance(
         params=params,
         versions=(*sorted(versions, key=lambda it: (order.index(it[0]), it)), *params.packages),
         commit=commit_of(checkout),
-        began=min((job.began for job in jobs), default=now),
-        ended=max((job.ended for job in jobs), default=now),
+        began=min(job.began for job in jobs),
+        ended=max(job.ended for job in jobs),
     )
 
 

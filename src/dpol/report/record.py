@@ -32,13 +32,11 @@ class Record(RunFiles):
         data: SHA-256 of the raw table.
         values: seed, hash of the code and commit, by name.
         versions: names and versions of the packages behind the results.
-        is_noted: whether the note of the crate's job is there.
     """
 
     data: str
     values: Mapping[str, Any]
     versions: tuple[tuple[str, str], ...]
-    is_noted: bool
 
     def file(self, name: str) -> Path:
         """Return the path of a file that the crate lists, as `RunFiles.file` does.
@@ -66,7 +64,6 @@ def read_record(folder: Path) -> Record:
             f"{crate} is missing: not a finished run; name another folder results/RUN, or finish it"
             " with dpol run CONFIG"
         )
-    noted = noted_sums(read_notes(folder)).get(CRATE)
     with reading(crate):
         nodes = read_json(crate)["@graph"]
         listed = {unquote(it["@id"]): it["sha256"] for it in nodes if "contentSize" in it}
@@ -74,11 +71,10 @@ def read_record(folder: Path) -> Record:
         versions = ((it["name"], it["softwareVersion"]) for it in nodes if "softwareVersion" in it)
         return Record(
             folder=folder,
-            files={CRATE: noted or sha256(crate), **listed},
+            files={CRATE: noted_sums(read_notes(folder)).get(CRATE) or sha256(crate), **listed},
             data=data,
             values={it["name"]: it["value"] for it in nodes if it["@type"] == "PropertyValue"},
             versions=tuple(versions),
-            is_noted=noted is not None,
         )
 
 
@@ -112,5 +108,5 @@ def disagreements(folder: Path) -> list[tuple[str, str]]:
         *(("changed", name) for name in changed_files(folder, record.files)),
         *(("missing", name) for name in sorted(record.files.keys() - present)),
         *(("new", name) for name in sorted(present - record.files.keys())),
-        *([] if record.is_noted else [("missing", "logs")]),
+        *([] if CRATE in noted_sums(read_notes(folder)) else [("missing", "logs")]),
     ]

@@ -15,16 +15,13 @@ from dpol.config.experiment import parse_experiment
 from dpol.core.errors import DataError
 from dpol.core.schemas import reading
 from dpol.core.suggestions import nearest
-from dpol.core.words import counted, short_repr
+from dpol.core.words import counted, listed, short_repr
 from dpol.data.stream import GainStream, read_stream
 from dpol.report.record import CONFIG, Record, disagreements, read_config, read_record
 from dpol.studies.drawing import drawn_of, frames_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_MOST_TOLD = 10
-"""Number of files that a warning names."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +118,8 @@ def open_run(folder: Path | str) -> Run:
     folder = Path(folder)
     run = Run(folder, read_record(folder))
     if found := disagreements(folder):
-        told = [f"{name} ({how})" for how, name in found[:_MOST_TOLD]]
-        told += [f"{len(found) - _MOST_TOLD:,} more"] if len(found) > _MOST_TOLD else []
+        told = listed([f"{name} ({how})" for how, name in found], 10)
         warnings.warn(
-            f"{folder} was changed after the run: {', '.join(told)}; see dpol verify {folder}",
-            stacklevel=2,
+            f"{folder} was changed after the run: {told}; see dpol verify {folder}", stacklevel=2
         )
     return run

@@ -71,17 +71,13 @@ def checksums(folder: Path, files: Iterable[Path | str]) -> dict[str, str]:
     Raises:
         DataError: a file cannot be read, or is not a regular file.
     """
-    own = (it for it in map(Path, files) if folder in it.parents)
-    sums = {it.relative_to(folder).as_posix(): _sum_of(it) for it in own}
-    return {name: value for name, value in sums.items() if value}
-
-
-def _sum_of(file: Path) -> str | None:
-    with reading(file), suppress(FileNotFoundError, NotADirectoryError):
-        if file.exists() and not file.is_file():  # a pipe would keep its reader waiting
-            raise ValueError("it is not a regular file")
-        return sha256(file)
-    return None
+    sums = dict[str, str]()
+    for file in (it for it in map(Path, files) if folder in it.parents):
+        with reading(file), suppress(FileNotFoundError, NotADirectoryError):
+            if file.exists() and not file.is_file():  # a pipe would keep its reader waiting
+                raise ValueError("it is not a regular file")
+            sums[file.relative_to(folder).as_posix()] = sha256(file)
+    return sums
 
 
 def read_notes(folder: Path) -> dict[Path, Note]:
@@ -114,7 +110,7 @@ def changed_files(folder: Path, sums: Checksums) -> list[str]:
     Raises:
         DataError: a file cannot be read, or is not a regular file.
     """
-    return [it for it in sorted(sums) if _sum_of(folder / it) not in (sums[it], None)]
+    return unlike(checksums(folder, [folder / it for it in sorted(sums)]), sums)
 
 
 def made_as_asked(notes: Mapping[Path, Note], jobs: Mapping[str, str]) -> dict[Path, Note]:

@@ -98,7 +98,13 @@ def read_points(files: Sequence[Path | str]) -> pd.DataFrame:
 
 
 def join_frames(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate the rows of all points; a part without rows has no columns."""
+    """Concatenate the rows of all points; a part without rows has no columns.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"n": [2]})
+    >>> join_frames([frame, frame.iloc[:0, :0], frame]).to_dict()
+    {'n': {0: 2, 1: 2}}
+    """
     import pandas as pd
 
     filled = [part for part in parts if len(part)]

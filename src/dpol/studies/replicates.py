@@ -22,8 +22,8 @@ def joined_row(parts: Sequence[Mapping[str, Any]], means: Mapping[str, str]) -> 
             column `standard_error`.
 
     >>> part = {"T": 9, "runs": np.array([1.0]), "left": np.array([4.0])}
-    >>> joined_row([part, {**part, "runs": np.array([3.0])}], {"runs": "mean"})
-    {'T': 9, 'replicates': 2, 'runs': [1.0, 3.0], 'mean': 2.0, 'standard_error': 1.0, 'left': 4.0}
+    >>> joined_row([part, {**part, "T": 10, "runs": np.array([3.0])}], {"runs": "mean"})
+    {'T': 10, 'replicates': 2, 'runs': [1.0, 3.0], 'mean': 2.0, 'standard_error': 1.0, 'left': 4.0}
     """
     row = dict[str, Any]()
     for name in parts[0]:
