@@ -92,7 +92,7 @@ def test_follow_the_leader_has_the_regret_of_the_review(d, regret, half):
 
 def config(**fields: object) -> Lazy:
     facts = {"n_rounds": [12, 24], "n_experts": [3], "epsilons": [1.0, 4.0], "replicates": 4}
-    facts["turns"] = [0.5, 4.0]
+    facts["alternating_epsilons"] = [0.5, 4.0]
     return Lazy.model_validate({**facts, **fields})
 
 
@@ -235,7 +235,7 @@ def test_accounted_epsilons_agree_with_the_parameters():
 
 def test_points_do_not_change_the_study():
     """Rows keep the order of the settings."""
-    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], turns=[2.0])
+    settings = config(n_rounds=[24, 12], epsilons=[4.0, 1.0], alternating_epsilons=[2.0])
     whole = study_lazy(settings, seed=5, confidence=0.9)
     facts = Facts({}, simulated=True, confidence=0.95)
     assert len(package.points(settings, facts)) == 2
@@ -251,7 +251,7 @@ def test_what_is_too_large_or_cannot_be_reached_has_no_row(monkeypatch):
     table = study_lazy(config(epsilons=[4.0]), seed=5)
     assert set(table.loc[table["algorithm"] == LEADERS[0], "T"]) == {12}
     monkeypatch.setattr(package, "LARGEST_TREE", 1)
-    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, turns=[])
+    study = config(n_rounds=[3], epsilons=[1e-13, 1.0], delta=1e-12, alternating_epsilons=[])
     table = study_lazy(study, seed=5).set_index("epsilon")["algorithm"]
     assert set(table[1e-13]) == {"l2p-theorem-3.10", *FREE, LIMITED}
     reached = {"l2p-sound", "l2p-published", ONE_ROUND, "l2p-theorem-3.10", *FREE}

@@ -31,6 +31,7 @@ from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of,
 from dpol.studies.paper2.lazy.settings import (
     ADVERSARIES,
     ALGORITHMS,
+    ALTERNATING,
     LEADER,
     LEADERS,
     LIMITED,
@@ -38,7 +39,6 @@ from dpol.studies.paper2.lazy.settings import (
     PRESET,
     STOCHASTIC,
     TURN,
-    TURNS,
     WEIGHTS,
     Lazy,
 )
@@ -68,7 +68,7 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
         "adversary": ADVERSARIES,
         "T": settings.n_rounds,
         "d": settings.n_experts,
-        "epsilon": list(dict.fromkeys([*settings.epsilons, *settings.turns])),
+        "epsilon": list(dict.fromkeys([*settings.epsilons, *settings.alternating_epsilons])),
         "algorithm": ALGORITHMS,
     }
     whole = read_points(files["lazy"]).sort_values(
@@ -139,9 +139,9 @@ def _played(point: LazyPoint, replicates: Sequence[int], seed: int) -> Iterator[
     T, d = point.n_rounds, point.n_experts
     gaps = PairedLosses(tuple(GapLosses(T, d, point.gap, seed, r) for r in replicates))
     games = [_Game(point, STOCHASTIC, point.epsilons, gaps)]
-    if point.turns:
+    if point.alternating_epsilons:
         turns = PairedLosses((TurnLosses(T, d, TURN),), len(replicates))
-        games.append(_Game(point, TURNS, point.turns, turns))
+        games.append(_Game(point, ALTERNATING, point.alternating_epsilons, turns))
     for game in games:
         for epsilon, algorithm in itertools.product(game.epsilons, point.algorithms):
             if algorithm not in LEADERS:

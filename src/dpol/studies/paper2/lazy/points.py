@@ -13,7 +13,7 @@ class LazyPoint:
         n_rounds: number of rounds T.
         n_experts: number of experts d.
         epsilons: privacy epsilons for a change of one round's loss vector, on stochastic losses.
-        turns: the same on losses of two good experts that take turns.
+        alternating_epsilons: the same on alternating losses.
         delta: privacy delta.
         gap: advantage of the best expert in the stochastic losses.
         replicates: runs of every setting.
@@ -23,7 +23,7 @@ class LazyPoint:
     n_rounds: int
     n_experts: int
     epsilons: tuple[float, ...]
-    turns: tuple[float, ...]
+    alternating_epsilons: tuple[float, ...]
     delta: float
     gap: float
     replicates: int

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dpol.core.settings import Different, Settings, Several
 
-ADVERSARIES = STOCHASTIC, TURNS = "stochastic", "alternating"
+ADVERSARIES = STOCHASTIC, ALTERNATING = "stochastic", "alternating"
 """Names of the losses: independent from round to round, or two good experts take turns."""
 TURN = 100
 """Rounds of a turn."""
@@ -29,8 +29,9 @@ class Lazy(Settings):
     """Numbers of experts d."""
     epsilons: Epsilons
     """Privacy epsilon for a change of one round's loss vector, on stochastic losses."""
-    turns: Different[Annotated[float, Field(gt=0, le=100)]] = []
-    """The same in the longest games, if two good experts take turns; default: no such games."""
+    alternating_epsilons: Different[Annotated[float, Field(gt=0, le=100)]] = []
+    """The same on alternating losses, in the longest games only; default: no such games. Experts 0
+    and 1 take turns of 100 rounds to lose, and all others lose in every round."""
     delta: Annotated[float, Field(gt=0, lt=1)] = 1e-6
     """Privacy delta."""
     gap: Annotated[float, Field(gt=0, le=0.5)] = 0.1

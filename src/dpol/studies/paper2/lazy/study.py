@@ -26,7 +26,9 @@ def points(settings: Lazy, facts: Facts) -> dict[str, Point[LazyPoint]]:
             n_rounds=T,
             n_experts=d,
             epsilons=tuple(settings.epsilons),
-            turns=tuple(settings.turns) if max(settings.n_rounds) == T else (),
+            alternating_epsilons=tuple(settings.alternating_epsilons)
+            if max(settings.n_rounds) == T
+            else (),
             delta=settings.delta,
             gap=settings.gap,
             replicates=settings.replicates,
