@@ -16,6 +16,7 @@ import scipy
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -43,10 +44,6 @@ _LABEL_LINE, _LABEL_GAP = 0.113, 0.03  # inches
 _TEXT_LINE, _LEGEND_LINE = 0.135, 0.17  # inches
 _LEGEND_CHARACTERS_PER_INCH = 17.0
 _LEGEND_KEY = 0.7  # inches of a line and the gaps around its name
-
-
-short: Callable[[float], str] = "{:g}".format
-"""Format of a number at an axis."""
 
 
 # ---- figures -------------------------------------------------------------------------------------
@@ -140,7 +137,8 @@ def panels(
     rows = math.ceil(number / columns)
     with style.figure_style():
         wide = min(size[0] * columns + _AROUND[0], width)
-        figure = style.new_figure(wide, size[1] * rows + _AROUND[1])
+        figure = Figure(figsize=(wide, size[1] * rows + _AROUND[1]))
+        FigureCanvasAgg(figure)  # without display or global state
         shares_x, shares_y = ("x" in shared, "y" in shared)
         grid: Any = figure.subplots(rows, columns, sharex=shares_x, sharey=shares_y, squeeze=False)
         for ax in grid.flat[number:]:
@@ -243,7 +241,7 @@ def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
     ax.grid(visible=False, axis="x")
 
 
-def set_ticks(axis: Axis, places: Sequence[float], text: Callable[[float], str] = short) -> None:
+def set_ticks(axis: Axis, places: Sequence[float], text: Callable[[float], str]) -> None:
     """Set ticks at these places only."""
     axis.set_ticks(places, labels=list(map(text, places)))
     axis.set_minor_locator(NullLocator())

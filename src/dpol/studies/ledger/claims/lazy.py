@@ -333,13 +333,6 @@ def repeated_loss(_: int) -> Findings:
 EPSILONS = (0.1, 0.25, 1.0)
 
 
-def formula(T: int, delta: float, B: float, eta: float, p: float) -> float:
-    """Return epsilon by Theorem 3.2 with delta_0 = 0, whether or not its preconditions hold."""
-    log_term = math.log(2 * T / delta)
-    spread = T * eta**2 * p / B
-    return 2 * eta / p + eta + 1.5 * spread * log_term + log_term * math.sqrt(6 * spread)
-
-
 def by_theorem_3_2(
     name: str,
     parameters: AccountedParameters,
@@ -350,11 +343,14 @@ def by_theorem_3_2(
     epsilon: float,
     at: At,
 ) -> Findings:
-    """Check Theorem 3.2 on the parameters of another theorem, which promises `epsilon`."""
-    eta, p = parameters.eta, parameters.fake_switch
-    needed = eta * B * math.log(2 * T / delta) / p
-    value, first = formula(T, delta, B, eta, p), 2 * eta / p
-    yield Finding(f"{name}-precondition", 1.0, needed, at=at)
+    """Check Theorem 3.2 on the parameters of another theorem, which promises `epsilon`.
+
+    Its value, with delta_0 = 0, is computed whether or not its preconditions hold.
+    """
+    eta, p, log_term = parameters.eta, parameters.fake_switch, math.log(2 * T / delta)
+    yield Finding(f"{name}-precondition", 1.0, eta * B * log_term / p, at=at)
+    spread, first = T * eta**2 * p / B, 2 * eta / p
+    value = first + eta + 1.5 * spread * log_term + log_term * math.sqrt(6 * spread)
     numbers = {"own": value, "first": first / epsilon}
     yield Finding(f"{name}-value", 1.0, value / epsilon, at=at, numbers=numbers)
 
