@@ -48,9 +48,8 @@ def likelihood_sums(
         else:
             times[r] = generator.multinomial(rounds, np.full(K, 1 / K))
             for j in range(K):
-                sums[r, :, j] = sums_of_draws(blocks, logs[j, :, None], times[r, :, j], generator)[
-                    :, 0
-                ]
+                own = sums_of_draws(blocks, logs[j, :, None], times[r, :, j], generator)
+                sums[r, :, j] = own[:, 0]
         noise = generator.standard_gamma(times[r]) - generator.standard_gamma(times[r])
         sums[r] += scales * noise
     return sums, times

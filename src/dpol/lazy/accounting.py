@@ -149,14 +149,9 @@ def composed_epsilon(fake_switch: float, change: float, rho: float, delta: float
         rho: zCDP of all redraws.
         delta: delta of the guarantee.
     """
-    indicator = indicator_epsilon(fake_switch, change)
-    return min(zcdp_epsilon(indicator**2 / 2 + rho, delta), indicator + zcdp_epsilon(rho, delta))
-
-
-def indicator_epsilon(fake_switch: float, change: float) -> float:
-    """Return the pure epsilon of one indicator; see `composed_epsilon`."""
     p = fake_switch
-    return max(change, math.log1p((1 - p) * -math.expm1(-change) / p))
+    indicator = max(change, math.log1p((1 - p) * -math.expm1(-change) / p))
+    return min(zcdp_epsilon(indicator**2 / 2 + rho, delta), indicator + zcdp_epsilon(rho, delta))
 
 
 @lru_cache(maxsize=65536)

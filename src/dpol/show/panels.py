@@ -16,6 +16,7 @@ import scipy
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -45,21 +46,11 @@ _LEGEND_CHARACTERS_PER_INCH = 17.0
 _LEGEND_KEY = 0.7  # inches of a line and the gaps around its name
 
 
-short: Callable[[float], str] = "{:g}".format
-"""Format of a number at an axis."""
-
-
 # ---- figures -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class LineLabel:
-    """Name of a line, to be written to the right of its panel."""
-
-    ax: Axes
-    end: tuple[float, float]
-    text: str
-    colour: str
+LineLabel = tuple[Axes, tuple[float, float], str, str]
+"""Panel, end (x, y), name and colour of a line; the name is written to the right of the panel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +76,7 @@ class Panels:
     def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
         """Name the line that ends at (x, y), to the right of its panel."""
         x, y = end
-        self.labels.append(LineLabel(ax=ax, end=(x, y), text=text, colour=colour))
+        self.labels.append((ax, (x, y), text, colour))
 
     def find(self, finding: str) -> None:
         """Write the finding of the figure, a sentence, as its title and alternative text."""
@@ -146,7 +137,8 @@ def panels(
     rows = math.ceil(number / columns)
     with style.figure_style():
         wide = min(size[0] * columns + _AROUND[0], width)
-        figure = style.new_figure(wide, size[1] * rows + _AROUND[1])
+        figure = Figure(figsize=(wide, size[1] * rows + _AROUND[1]))
+        FigureCanvasAgg(figure)  # without display or global state
         shares_x, shares_y = ("x" in shared, "y" in shared)
         grid: Any = figure.subplots(rows, columns, sharex=shares_x, sharey=shares_y, squeeze=False)
         for ax in grid.flat[number:]:
@@ -249,7 +241,7 @@ def set_guesses(ax: Axes, guesses: Sequence[float]) -> None:
     ax.grid(visible=False, axis="x")
 
 
-def set_ticks(axis: Axis, places: Sequence[float], text: Callable[[float], str] = short) -> None:
+def set_ticks(axis: Axis, places: Sequence[float], text: Callable[[float], str]) -> None:
     """Set ticks at these places only."""
     axis.set_ticks(places, labels=list(map(text, places)))
     axis.set_minor_locator(NullLocator())
@@ -296,17 +288,17 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 def _write_labels(drawn: Panels) -> None:
     """Write the names of lines to the right of panels, moved up or down so that none overlap."""
     for ax in drawn.axes:
-        labels = [label for label in drawn.labels if label.ax is ax]
+        labels = [own for own in drawn.labels if own[0] is ax]
         to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi
-        wanted = [float(to_axes.transform(label.end)[1]) for label in labels]
-        lines = [label.text.count("\n") + 1 for label in labels]
+        wanted = [float(to_axes.transform(end)[1]) for _, end, _, _ in labels]
+        lines = [name.count("\n") + 1 for _, _, name, _ in labels]
         places = spread(wanted, [(count * _LABEL_LINE + _LABEL_GAP) / height for count in lines])
-        for label, place in zip(labels, places, strict=True):
-            arrow: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.5}
+        for (_, end, name, colour), place in zip(labels, places, strict=True):
+            arrow: Any = {"arrowstyle": "-", "color": colour, "linewidth": 0.5}
             arrow |= {"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
             beside: Any = {"xytext": (1.05, place), "textcoords": "axes fraction"}
-            text = ax.annotate(label.text, label.end, **beside, arrowprops=arrow)
-            text.set(ha="left", va="center", color=style.text_colour(label.colour))
+            text = ax.annotate(name, end, **beside, arrowprops=arrow)
+            text.set(ha="left", va="center", color=style.text_colour(colour))
             text.set(fontsize=7.0, linespacing=1.1, annotation_clip=False)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
@@ -99,13 +98,6 @@ def figure_style() -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
         yield
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure (inches) without display or global state."""
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def save_figure(figure: Figure, paths: Iterable[Path]) -> None:

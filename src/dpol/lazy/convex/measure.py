@@ -57,18 +57,14 @@ class RegularisedWeights:
         return state + batch
 
     def sample(self, state: Floats, generators: ReplicateGenerators) -> Floats:
-        return self.ball.sample(-state / (2 * self.regulariser), self.sigma, generators)
+        sigma = 1 / math.sqrt(2 * self.beta * self.regulariser)  # before truncation
+        return self.ball.sample(-state / (2 * self.regulariser), sigma, generators)
 
     def log_ratio(self, batch: Floats, points: Floats) -> Floats:
         return -self.beta * self.loss(batch, points)
 
     def loss(self, batch: Floats, points: Floats) -> Floats:
         return np.asarray((points * batch).sum(axis=1))
-
-    @property
-    def sigma(self) -> float:
-        """Standard deviation of a coordinate before truncation."""
-        return 1 / math.sqrt(2 * self.beta * self.regulariser)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -153,8 +153,7 @@ def _decision(rules: Mapping[float, Row], facts: PageFacts) -> str:
     The cost is the difference between the rules of no privacy and of that level; the sum of both
     half-widths covers it.
     """
-    level = _decided_at(rules)
-    there, free = rules[level], rules.get(math.inf)
+    there, free = rules[_decided_at(rules)], rules.get(math.inf)
     entity = facts.columns.called("entity") if facts.columns else "expert"
     always = there["best_fixed"] or f"the best {entity} of each stream"
     said = f" Always {always} keeps {100 * there['best_fixed_share']:.0f} in hindsight, and "

@@ -130,12 +130,8 @@ def _words(facts: PageFacts) -> dict[str, str]:
     """Return the words of the table; a table of gains has experts and gains."""
     if facts.columns is None:
         return {"period": facts.period, "entity": "expert", "count": "", "capacity": ""}
-    return {
-        "period": facts.period,
-        "entity": facts.columns.called("entity"),
-        "count": facts.columns.called("count"),
-        "capacity": facts.columns.called("capacity"),
-    }
+    called = {name: facts.columns.called(name) for name in ("entity", "count", "capacity")}
+    return {"period": facts.period, **called}
 
 
 def short_names(experts: pd.DataFrame) -> list[str]:

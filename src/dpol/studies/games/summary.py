@@ -136,7 +136,7 @@ def _stream_facts(stream: GainStream) -> dict[str, Any]:
         "last_period": dates(stream)[-1],
         "simulated": bool(stream.provenance.get("simulated", False)),
         "best_fixed": stream.names[stream.best_fixed_expert()],
-        **bound_totals(stream),
+        **{REFERENCE_TOTALS[it]: float(gains.sum()) for it, gains in _bounds(stream).items()},
         **{f"unmeasured_{name}": value for name, value in unmeasured_of(stream).items()},
     }
 
@@ -154,11 +154,6 @@ def _bounds(stream: GainStream) -> dict[str, Floats]:
         BEST_FIXED: stream.gains[:, stream.best_fixed_expert()],
         ORACLE: stream.gains.max(axis=1),
     }
-
-
-def bound_totals(stream: GainStream) -> dict[str, float]:
-    """Return the total gain of each reference, by its column of the summary."""
-    return {REFERENCE_TOTALS[label]: float(gains.sum()) for label, gains in _bounds(stream).items()}
 
 
 def cumulative_curves(summary: pd.DataFrame, streams: Mapping[str, GainStream]) -> pd.DataFrame:

@@ -16,16 +16,12 @@ MOST_SWITCHES = 200
 
 def best_sequences(streams: Iterable[GainStream]) -> pd.DataFrame:
     """Return a row per stream and S, up to `MOST_SWITCHES` (docs/reference/tables.md)."""
-    found = {
-        it.label: switching_gains(it.gains, min(it.n_rounds - 1, MOST_SWITCHES)) for it in streams
-    }
-    return pd.concat(
-        [
-            pd.DataFrame({"stream": label, "switches": range(len(best)), "best_gain": best})
-            for label, best in found.items()
-        ],
-        ignore_index=True,
-    )
+    frames = []
+    for stream in streams:
+        best = switching_gains(stream.gains, min(stream.n_rounds - 1, MOST_SWITCHES))
+        rows = {"stream": stream.label, "switches": range(len(best)), "best_gain": best}
+        frames.append(pd.DataFrame(rows))
+    return pd.concat(frames, ignore_index=True)
 
 
 def switching_gains(gains: Floats, most: int) -> Floats:

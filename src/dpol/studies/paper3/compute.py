@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,39 +67,25 @@ def collect(files: FileLists, study: Labels, facts: Facts) -> dict[str, pd.DataF
 
 MEANS = {"kl_runs": "mean_kl_risk", "tv_average_runs": "tv_average"}
 """Column of the mean of each kind of runs."""
-_Played = tuple[LabelLearner, LabelRun]
+_Coins = Callable[[str], LabelGenerators]
+"""Generators of a game by the name of who draws messages; labels are the same for all."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Table:
-    """A game with the numbers of its replicates, which seed the generators."""
-
-    game: LabelGame
-    replicates: Sequence[int]
-    terms: Terms
-    seed: int
-
-    def play_variant(self, variant: Variant) -> _Played:
-        """Play a variant of a learner."""
-        name, rule = variant
-        learner = make_learner(name, self.game.hypotheses, self.terms, rule)
-        return learner, play_labels(learner, self.game, self.generators(f"{name} {rule}"))
-
-    def generators(self, coins: str) -> LabelGenerators:
-        """Return generators; labels are the same for all coins."""
-        kind = self.game.hypotheses
-        key = (kind.label, kind.n_hypotheses, kind.n_labels, self.game.n_rounds, self.terms.epsilon)
-        return label_generators(self.seed, ("labels", *key), self.replicates, coins)
+def _coins(game: LabelGame, terms: Terms, replicates: Sequence[int], seed: int) -> _Coins:
+    kind = game.hypotheses
+    key = (kind.label, kind.n_hypotheses, kind.n_labels, game.n_rounds, terms.epsilon)
+    return partial(label_generators, seed, ("labels", *key), replicates)
 
 
-def _row(sweep: str, name: str, game: LabelGame, played: _Played) -> dict[str, Any]:
-    """Return the columns that all points share, for `joined_row`."""
-    learner, run = played
-    return {
-        **_facts(sweep, name, game, learner),
-        "kl_runs": run.kl,
-        "mean_tv": run.tv / game.n_rounds,
-    }
+def _played(
+    sweep: str, variant: Variant, game: LabelGame, terms: Terms, coins: _Coins
+) -> tuple[LabelLearner, LabelRun, dict[str, Any]]:
+    """Play a variant of a learner; the row has the columns that all points share."""
+    name, rule = variant
+    learner = make_learner(name, game.hypotheses, terms, rule)
+    run = play_labels(learner, game, coins(f"{name} {rule}"))
+    risks = {"kl_runs": run.kl, "mean_tv": run.tv / game.n_rounds}
+    return learner, run, _facts(sweep, name, game, learner) | risks
 
 
 def _facts(
@@ -160,19 +146,19 @@ def _rows_of(
     lowest = lower_bound(K // 2, T, setting.epsilon) if setting.kind == "hard" else math.nan
     game = realisable(hypotheses, np.zeros(T, dtype=np.int64), replicates)
     truth, terms = game.truths[game.truth, 0], Terms(T, setting.epsilon, point.delta)
-    table = _Table(game=game, replicates=replicates, terms=terms, seed=seed)
+    coins = _coins(game, terms, replicates, seed)
     for variant in variants():
-        learner, outcome = table.play_variant(variant)
+        learner, outcome, row = _played(setting.sweep, variant, game, terms, coins)
         average = outcome.mean_weights @ learner.masses[0]  # the estimate of section 6
         yield {
-            **_row(setting.sweep, variant[0], game, (learner, outcome)),
+            **row,
             **_upper_bounds(variant, K, terms),
             "lower_bound": lowest,
             "tv_average_runs": total_variation(average, truth),
         }
     for name, kind in SELECTORS.items() if setting.sweep == "rounds" else ():
         selector = kind(hypotheses, terms)
-        chosen = selector.selected(game, table.generators(f"{name} tv_average"))
+        chosen = selector.selected(game, coins(f"{name} tv_average"))
         yield {
             **_facts(setting.sweep, name, game, selector),
             "lower_bound": lowest,
@@ -205,9 +191,9 @@ def _hospital_rows(
     best = float(divergences[features].sum(axis=0).min())
     for epsilon in point.epsilons:
         terms = Terms(game.n_rounds, float(epsilon), point.delta)
-        table = _Table(game=game, replicates=range(point.replicates), terms=terms, seed=seed)
+        coins = _coins(game, terms, range(point.replicates), seed)
         for variant in progress(list(variants()), f"{hypotheses.label}, learners"):
-            row = _row(HOSPITALS, variant[0], game, table.play_variant(variant))
+            _, _, row = _played(HOSPITALS, variant, game, terms, coins)
             yield joined_row([row | {"best_kl": best}], MEANS)
 
 

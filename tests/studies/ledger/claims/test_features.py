@@ -11,6 +11,7 @@ from dpol.labels.hypotheses import HypothesisClass, random_class
 from dpol.labels.learners import Terms
 from dpol.labels.registry import make_learner
 from dpol.studies.ledger.claims import labels
+from dpol.studies.ledger.claims.core import Finding
 from ledger import SEED
 
 X, T, R = 3, 40, 48
@@ -21,9 +22,15 @@ def learner_of(n_features: int):
     return make_learner("exp3", hypotheses, Terms(T, 1.0))
 
 
+def played(learner, name):
+    """The runs of a learner by the setting in words."""
+    plays = labels._plays([learner], SEED, name)
+    return {Finding("wma-risk", 0.0, 0.0, at=at).setting: run for at, _, run in plays}
+
+
 def test_each_constant_feature_random_ones_and_an_adversary_are_played():
     learner, about = learner_of(X), "random, K = 4, M = 5"
-    found = {case: run for case, _, run in labels._plays([learner], SEED, "exp3")}
+    found = played(learner, "exp3")
     always = [f", feature {x} always" for x in range(X)]
     cases = [*always, ", random features", ", features of an adversary"]
     assert list(found) == [about + case for case in cases]
@@ -42,7 +49,7 @@ def test_each_constant_feature_random_ones_and_an_adversary_are_played():
 
 
 def test_a_class_of_constants_is_played_once():
-    ((case, _, run),) = labels._plays([learner_of(1)], SEED, "exp3")
+    ((case, run),) = played(learner_of(1), "exp3").items()
     assert (case, run.kl.shape) == ("random, K = 4, M = 5", (R,))
 
 
@@ -57,9 +64,9 @@ def test_risks_are_those_of_the_review(name, numbers):
     """Of another program, with the half-widths of its 95% intervals: joint ones are wider."""
     hypotheses = random_class(4, 20, seed=1, concentration=0.3, n_features=20)
     learner = make_learner(name, hypotheses, Terms(2000, 1.0))
-    found = {case.split(", ")[-1]: run.kl for case, _, run in labels._plays([learner], 1, name)}
-    played = ("feature 0 always", "random features", "features of an adversary")
-    for case, (mean, half) in zip(played, numbers, strict=True):
+    found = {case.split(", ")[-1]: run.kl for case, run in played(learner, name).items()}
+    kinds = ("feature 0 always", "random features", "features of an adversary")
+    for case, (mean, half) in zip(kinds, numbers, strict=True):
         allowed = 1.6 * np.hypot(half, half_width(found[case], 0.95))
         assert abs(found[case].mean() - mean) < allowed, case
     means = [found[f"feature {x} always"].mean() for x in range(20)]
@@ -71,9 +78,7 @@ def test_an_adversary_stays_where_there_is_a_risk():
     """A learner that is perfect at every feature but one: only the adversary stays there."""
     masses = np.array([[[0.5, 0.5]] * 2] * 19 + [[[0.9, 0.1], [0.1, 0.9]]])
     learner = make_learner("exp3", HypothesisClass(masses), Terms(T, 1.0))
-    found = {
-        case.split(", ")[-1]: run.kl.mean() for case, _, run in labels._plays([learner], 1, "")
-    }
+    found = {case.split(", ")[-1]: run.kl.mean() for case, run in played(learner, "").items()}
     assert found["feature 0 always"] == pytest.approx(0, abs=0.1)
     assert found["random features"] < 0.2 * found["features of an adversary"]
     assert found["features of an adversary"] == pytest.approx(found["feature 19 always"], rel=0.2)

@@ -22,7 +22,7 @@ from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.studies.jobs import compute
 from dpol.studies.paper2.lazy import study as package
 from dpol.studies.paper2.lazy.compute import open_losses
-from dpol.studies.paper2.lazy.regrets import pairs_of
+from dpol.studies.paper2.lazy.regrets import compared
 from dpol.studies.paper2.lazy.settings import (
     LEADER,
     LEADERS,
@@ -200,9 +200,9 @@ def test_pairs_are_compared_on_the_same_losses():
 def test_pairing_tells_apart_what_two_samples_cannot():
     """A lead of 1 in each of three runs, whose regrets differ by 100."""
     runs = {"one": [0.0, 100.0, 201.0], "other": [1.0, 101.0, 202.5]}
-    rows = [{"T": 5, "algorithm": name, "model": "central", "regret_runs": own}
-            for name, own in runs.items()]  # fmt: skip
-    (pair,) = pairs_of(pd.DataFrame(rows), ["T"], 0.9).itertuples()
+    about = {"T": 5, "model": "central", "standard_error": 100.0, "replicates": 3}
+    rows = [about | {"algorithm": name, "regret_runs": own} for name, own in runs.items()]
+    (pair,) = compared("l2p", pd.DataFrame(rows), ["T"], 0.9)["l2p_pairs"].itertuples()
     assert (pair.difference, pair.verdict) == (pytest.approx(-3.5 / 3), "below")
     # By hand: t(0.95, 2) = 2.92, and the deviation of (-1, -1, -1.5) is 0.289.
     assert pair.difference_half_width == pytest.approx(2.92 * 0.28868 / math.sqrt(3), rel=1e-3)

@@ -14,7 +14,7 @@ from dpol.data.synthetic import synthetic_stream
 from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.experts.amplification import heuristic_batch
 from dpol.privacy.mixtures import BatchMixture, BatchSizes
-from dpol.studies.ledger.claims.core import Finding, Findings, generator, of_share
+from dpol.studies.ledger.claims.core import At, Finding, Findings, generator, of_share
 from dpol.studies.ledger.claims.experts import game_streams
 from dpol.studies.paper1.batching.compute import analytic_mixture, noisy_game, rule_of
 
@@ -46,12 +46,8 @@ def heuristic(seed: int) -> Findings:
             count = int((sizes < batch).sum())
             numbers = {"R": RUNS, "few": FEWER, "T": _ROUNDS, "mu": LARGE_NOISE}
             numbers |= {"ratio": math.sqrt(batch), "usual": share_of_usual}
-            yield of_share(
-                *("heuristic-quantile", below, count, runs, 3),
-                case=f"n = {n}: P(batch < {batch})",
-                at={"n": n, "b": batch},
-                numbers=numbers,
-            )
+            at: At = {"n": n, "b": batch}
+            yield of_share("heuristic-quantile", below, count, runs, 3, at=at, numbers=numbers)
 
 
 def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:
@@ -86,11 +82,8 @@ def tolerance_of_actions(seed: int) -> Findings:
             one, other = (play_batches(RWAdaBatch(alpha), *game)[0] for alpha in ALPHAS)
             count = int((one != other).any(axis=1).sum())
             numbers = {"R": _GAMES, "T": _GAME, "low": ALPHAS[0], "high": ALPHAS[1]}
-            yield of_share(
-                *("alpha-actions", LITTLE, count, _GAMES, 6),
-                at={"gains": label, "n": n},
-                numbers=numbers,
-            )
+            at: At = {"gains": label, "n": n}
+            yield of_share("alpha-actions", LITTLE, count, _GAMES, 6, at=at, numbers=numbers)
 
 
 def tolerance_of_privacy(_: int) -> Findings:
@@ -100,13 +93,8 @@ def tolerance_of_privacy(_: int) -> Findings:
             analytic_mixture(RWAdaBatch(alpha), (_GAME, n), mu, _GAME // 2) for alpha in ALPHAS
         )
         fall, often = (1 - other.epsilon(delta) / one.epsilon(delta) for delta in (1e-6, 1e-2))
-        numbers = {
-            "T": _GAME,
-            "low": ALPHAS[0],
-            "high": ALPHAS[1],
-            "often": often,
-            "batch": other.mean() / one.mean() - 1,
-        }
+        numbers = {"T": _GAME, "low": ALPHAS[0], "high": ALPHAS[1], "often": often}
+        numbers["batch"] = other.mean() / one.mean() - 1
         yield Finding("alpha-privacy", LITTLE, fall, at={"n": n, "mu": mu}, numbers=numbers)
 
 

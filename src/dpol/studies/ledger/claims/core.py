@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -307,21 +306,16 @@ def worst(claims: Iterable[Claim]) -> Claim:
 def decided(statement: Statement, findings: Sequence[Finding]) -> Claim:
     """Return the claim of a statement at its worst finding, with what was tried in all."""
     hardest = worst(Claim(statement, finding) for finding in findings).finding
-    members: dict[str, list[Hashable]] = {}
+    members: dict[str, set[Hashable]] = {}
     for finding in findings:
         for name, member in finding.at.items():
-            members.setdefault(name, []).append(member)
+            drawn = member if isinstance(member, range) else [member]
+            members.setdefault(name, set()).update(drawn)
     return Claim(
         statement,
         replace(hardest, settings=sum(each.settings for each in findings)),
-        {name: _number_of(each) for name, each in members.items()},
+        {name: len(each) for name, each in members.items()},
     )
-
-
-def _number_of(members: Sequence[Hashable]) -> int:
-    """Return how many different members there are, those drawn by their numbers."""
-    drawn = (each for each in members if isinstance(each, range))
-    return len({*chain.from_iterable(drawn)} | {it for it in members if not isinstance(it, range)})
 
 
 def generator(seed: int, *purpose: str | int | float) -> np.random.Generator:

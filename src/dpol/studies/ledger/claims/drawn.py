@@ -72,8 +72,7 @@ def open_claims_table(frames: Frames, facts: Facts) -> Table:
 
     A section still counts all its rows.
     """
-    caption = "Rows of the ledger that fail or are open"
-    return _ledger(frames["claims"], caption, short=True)
+    return _ledger(frames["claims"], "Rows of the ledger that fail or are open", short=True)
 
 
 def _ledger(frame: pd.DataFrame, caption: str, *, short: bool) -> Table:

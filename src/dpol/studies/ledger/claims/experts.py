@@ -70,14 +70,9 @@ def local_noise(seed: int) -> Findings:
         moves[:, np.eye(stream.n_experts, dtype=bool)] = 0.0
         measured = _mu_of_shift(float(moves.max()))
         numbers = {"n": stream.n_experts, "T": stream.n_rounds}
-        yield Finding(
-            name=f"{name}-noise",
-            claimed=mu,
-            measured=measured,
-            at={"moves": range(moves.size), "t": range(stream.n_rounds)},
-            numbers=numbers,
-            settings=moves.size,
-        )
+        of: Any = {"numbers": numbers, "settings": moves.size}
+        at: At = {"moves": range(moves.size), "t": range(stream.n_rounds)}
+        yield Finding(f"{name}-noise", mu, measured, at=at, **of)
 
 
 def _mu_of_shift(shift: float, epsilon: float = 0.5) -> float:
@@ -125,13 +120,8 @@ def regrets(seed: int) -> Findings:
                 ("regret-of-batches", _ALPHA / 2 * bound, batched - plain, left),
                 ("regret-of-mf-ftpl", of_sums, summed, random),
             ):
-                yield of_mean(
-                    *(name, claimed, sample, 16),
-                    case=f"{label}, n = {n}, μ = {mu:g}; a random expert has {trivial:.0f}",
-                    at={"gains": label, "n": n, "mu": mu},
-                    numbers=numbers,
-                    trivial=trivial,
-                )
+                about: Any = {"at": {"gains": label, "n": n, "mu": mu}, "numbers": numbers}
+                yield of_mean(name, claimed, sample, 16, trivial=trivial, **about)
 
 
 def _regret_bound(scales: Floats, n: int) -> float:
@@ -476,12 +466,8 @@ def containing_batches(seed: int) -> Findings:
             claimed = float(mixture.weights[mixture.sizes > b].sum())
             if claimed > 0.02:
                 count = int((sizes[:, t - 1] > b).sum())
-                yield of_share(
-                    *("containing-batch", claimed, count, runs, 24),
-                    case=f"n = {n}, t = {t}: P(batch > {b})",
-                    at={"n": n, "t": t, "b": b},
-                    numbers=numbers,
-                )
+                at: At = {"n": n, "t": t, "b": b}
+                yield of_share("containing-batch", claimed, count, runs, 24, at=at, numbers=numbers)
 
 
 def smaller_batches(seed: int) -> Findings:
@@ -513,11 +499,8 @@ def joint_concavity(seed: int) -> Findings:
             false_positive, false_negative = mixture.trade_off_at(thresholds)
             curve = hidden_trade_off(mixture.weights, shifts, shifts + mixture.mus)
             ratio = float((np.interp(false_positive, *curve) / false_negative).min())
-            yield Finding(
-                *("joint-concavity", 1.0, ratio, f"components up to {spread:g} from 0"),
-                at={"distance": spread, "laws": draw, "x": range(len(thresholds))},
-                settings=len(thresholds),
-            )
+            at: At = {"distance": spread, "laws": draw, "x": range(len(thresholds))}
+            yield Finding("joint-concavity", 1.0, ratio, at=at, settings=len(thresholds))
 
 
 def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:

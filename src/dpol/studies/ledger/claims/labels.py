@@ -82,11 +82,9 @@ def clipping_of_random_classes(seed: int) -> Findings:
     ):
         classes = random_class(K, M, seed=seed, concentration=alpha, n_features=_DIFFERENT)
         clipped = Clipping(classes, T)
-        about: dict[str, Any] = {
-            "case": f"K = {K}, M = {M}, T = {T}, Dirichlet({alpha:g})",
-            "at": {"K": K, "M": M, "T": T, "hypotheses": alpha, "features": range(_DIFFERENT)},
-            "settings": _DIFFERENT,
-        }
+        at: At = {"K": K, "M": M, "T": T, "hypotheses": f"Dirichlet({alpha:g})"}
+        at = {**at, "features": range(_DIFFERENT)}
+        about: dict[str, Any] = {"at": at, "settings": _DIFFERENT}
         largest = M * math.exp(float(clipped.log_cells.max()))
         yield Finding("largest-mass", 1.0, largest, **about)
         share = float(clipped.ranges.max()) / sensitivity_bound(K, T)

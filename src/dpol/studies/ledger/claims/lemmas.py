@@ -29,13 +29,6 @@ def either_way(one: Floats, other: Floats, epsilon: float | Floats) -> Floats:
     return np.maximum(exact_delta(one, other, level), exact_delta(other, one, level))
 
 
-def composed_of_epsilons(epsilons: Sequence[float], slack: float, first: float) -> float:
-    """Return epsilon by equation (1) with another first term; `slack` is its delta."""
-    squares = float(np.square(epsilons).sum())
-    logs = math.log(math.e + math.sqrt(squares) / slack), math.log(1 / slack)
-    return first + math.sqrt(2 * squares * min(logs))
-
-
 # ---- lemmas on the way to Theorem 3.2 ------------------------------------------------------------
 
 
@@ -58,10 +51,8 @@ def coupling(seed: int) -> Findings:
         for number, (one, other) in enumerate(some):
             distance = float(np.abs(one - other).sum() / 2)
             claimed = 2 * distance / (1 + distance)
-            yield Finding(
-                *("coupling", claimed, disagreement(one, other), case),
-                at={"laws": f"{case}, {number}"},
-            )
+            at: At = {"laws": f"{case}, {number}"}
+            yield Finding("coupling", claimed, disagreement(one, other), at=at)
 
 
 ADVANTAGE = 4.0
@@ -74,7 +65,10 @@ def conditional_composition(seed: int) -> Findings:
     # The first answer is bad or good. After a bad one, the second reveals the world.
     one = np.array([[ADVANTAGE * often, 0.0, 1 - ADVANTAGE * often]])
     other = np.array([[0.0, often, 1 - often]])
-    epsilon = composed_of_epsilons([math.log(ADVANTAGE)], slack, math.log(ADVANTAGE))
+    # Equation (1) with another first term; `slack` is its delta.
+    most = math.log(ADVANTAGE)
+    logs = math.log(math.e + most / slack), math.log(1 / slack)
+    epsilon = most + most * math.sqrt(2 * min(logs))
     measured = float(either_way(one, other, epsilon)[0])
     numbers = {"often": often, "more": ADVANTAGE * often, "epsilon": epsilon, "slack": slack}
     yield Finding("conditional-composition", 2 * often + slack, measured, numbers=numbers)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from dpol.core.intervals import add_intervals
 from dpol.core.randomness import ReplicateGenerators, SeedKey, replicate_generators
 from dpol.lazy.convex.accounting import (
     ConvexGame,
@@ -27,7 +26,7 @@ from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_points
 from dpol.studies.paper2.convex.points import ConvexPoint
 from dpol.studies.paper2.convex.settings import Convex
-from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
+from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
 from dpol.studies.replicates import joined_row
 from dpol.studies.study import Facts, FileLists, Inputs
 
@@ -78,12 +77,8 @@ def _rows(point: ConvexPoint, replicate: int, seed: int) -> Iterator[dict[str, A
 
 def collect(files: FileLists, settings: Convex, facts: Facts) -> dict[str, pd.DataFrame]:
     """Return the rows of all points, with intervals that hold together, and pairs of algorithms."""
-    whole, errors = read_points(files["convex"]), {"standard_error": "ci_half_width"}
     game = ["loss", "T", "d", "epsilon"]
-    return {
-        "convex": add_intervals(whole, errors, facts.confidence),
-        "convex_pairs": pairs_of(whole, game, facts.confidence),
-    }
+    return compared("convex", read_points(files["convex"]), game, facts.confidence)
 
 
 @lru_cache(maxsize=64)

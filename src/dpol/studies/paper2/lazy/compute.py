@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import add_intervals
 from dpol.core.randomness import Floats, replicate_generators
 from dpol.experts.limited_updates import LimitedUpdates
 from dpol.lazy.accounting import NORMALISERS, Accountant, LazyGame
@@ -27,7 +26,7 @@ from dpol.lazy.weights import PairedWeights
 from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.studies.jobs import read_points
 from dpol.studies.paper2.lazy.points import LazyPoint
-from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, pairs_of, regrets
+from dpol.studies.paper2.lazy.regrets import MEANS, central_guarantee, compared, regrets
 from dpol.studies.paper2.lazy.settings import (
     ADVERSARIES,
     ALGORITHMS,
@@ -74,11 +73,7 @@ def collect(files: FileLists, settings: Lazy, facts: Facts) -> dict[str, pd.Data
     whole = read_points(files["lazy"]).sort_values(
         list(order), key=lambda column: column.map(order[column.name].index), ignore_index=True
     )
-    errors = {"standard_error": "ci_half_width"}
-    return {
-        "lazy": add_intervals(whole, errors, facts.confidence),
-        "lazy_pairs": pairs_of(whole, ["adversary", "T", "d", "epsilon"], facts.confidence),
-    }
+    return compared("lazy", whole, ["adversary", "T", "d", "epsilon"], facts.confidence)
 
 
 def open_losses(losses: PairedLosses, eta: float) -> Floats:

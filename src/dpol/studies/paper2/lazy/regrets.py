@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpol.core.intervals import half_width
+from dpol.core.intervals import add_intervals, half_width
 from dpol.core.randomness import Floats
 from dpol.lazy.parameters import AccountedParameters
 from dpol.privacy.guarantee import NO_PRIVACY, ONE_ROUND, WHOLE_LOSSES, Guarantee
@@ -72,13 +72,17 @@ def regrets(
     return row
 
 
-def pairs_of(rows: pd.DataFrame, game: Sequence[str], confidence: float) -> pd.DataFrame:
-    """Return a row for each pair of private algorithms in a game: the difference of their regrets.
+def compared(
+    name: str, rows: pd.DataFrame, game: Sequence[str], confidence: float
+) -> dict[str, pd.DataFrame]:
+    """Return the result tables: the rows with intervals that hold together, and their pairs.
 
-    Both play on the same losses in each replicate. The intervals of all pairs hold together, so
-    that the best of a game may be chosen in hindsight.
+    The table `<name>_pairs` has a row for each pair of private algorithms in a game: the difference
+    of their regrets. Both play on the same losses in each replicate. The intervals of all pairs
+    hold together, so that the best of a game may be chosen in hindsight.
 
     Args:
+        name: name of the table of the rows.
         rows: a row per game and algorithm, with `regret_runs`.
         game: columns that name a game.
         confidence: confidence of all intervals together.
@@ -101,4 +105,7 @@ def pairs_of(rows: pd.DataFrame, game: Sequence[str], confidence: float) -> pd.D
             | {"verdict": verdict_on(difference, half), "replicates": len(runs)}
         )
     about = {"confidence": confidence, "ci_comparisons": len(pairs)}
-    return pd.DataFrame(found).assign(**about)
+    return {
+        name: add_intervals(rows, {"standard_error": "ci_half_width"}, confidence),
+        f"{name}_pairs": pd.DataFrame(found).assign(**about),
+    }
