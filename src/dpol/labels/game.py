@@ -176,9 +176,19 @@ def play_adversary(learner: LabelLearner, game: LabelGame, generators: LabelGene
 # ---- rounds --------------------------------------------------------------------------------------
 
 
-_Part = tuple[Floats, Ints, Ints]
-"""Blocks of rounds: (R, n + 1, K) log-weights in the middle of each block and at the end; (1, n)
-feature of each block, or (R, 1) feature of each replicate; (n,) number of rounds of each block."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Blocks of rounds.
+
+    Args:
+        logs: (R, n + 1, K) log-weights in the middle of each block and at the end.
+        features: (1, n) feature of each block, or (R, 1) feature of each replicate.
+        rounds: (n,) number of rounds of each block.
+    """
+
+    logs: Floats
+    features: Ints
+    rounds: Ints
 
 
 def _played(learner: LabelLearner, game: LabelGame, parts: Iterable[_Part]) -> LabelRun:
@@ -186,20 +196,20 @@ def _played(learner: LabelLearner, game: LabelGame, parts: Iterable[_Part]) -> L
     R, K = game.n_replicates, game.hypotheses.n_hypotheses
     truth = game.truths[game.truth]
     kl, tv, used = np.zeros(R), np.zeros(R), np.zeros((R, K))
-    for logs, features, rounds in parts:
-        weights = scipy.special.softmax(logs[:, :-1], axis=-1)
-        used += (weights * rounds[:, None]).sum(axis=1)
-        for x in np.unique(features):
-            here = np.broadcast_to(features == x, weights.shape[:2])
+    for part in parts:
+        weights = scipy.special.softmax(part.logs[:, :-1], axis=-1)
+        used += (weights * part.rounds[:, None]).sum(axis=1)
+        for x in np.unique(part.features):
+            here = np.broadcast_to(part.features == x, weights.shape[:2])
             rows, blocks = here.any(axis=1), here.any(axis=0)
             risks = round_risks(weights[np.ix_(rows, blocks)], learner.masses[x], truth[rows, x])
-            kl[rows] += (risks[0] * rounds[blocks]).sum(axis=1)
-            tv[rows] += (risks[1] * rounds[blocks]).sum(axis=1)
+            kl[rows] += (risks[0] * part.rounds[blocks]).sum(axis=1)
+            tv[rows] += (risks[1] * part.rounds[blocks]).sum(axis=1)
     return LabelRun(
         kl=kl,
         tv=tv,
         mean_weights=used / game.n_rounds,
-        final_weights=scipy.special.softmax(logs[:, -1], axis=-1),
+        final_weights=scipy.special.softmax(part.logs[:, -1], axis=-1),
     )
 
 
@@ -228,7 +238,7 @@ def _parts(learner: LabelLearner, game: LabelGame, generators: LabelGenerators) 
             rounds[last] = game.n_rounds - start + rounds[last:].sum()
             logs, start = logs[:, [*range(last + 1), last]], game.n_rounds
             middles, rounds = middles[: last + 1], rounds[: last + 1]
-        yield logs, features[None, middles], rounds
+        yield _Part(logs, features[None, middles], rounds)
 
 
 def _adversarial_parts(
@@ -244,7 +254,7 @@ def _adversarial_parts(
         shown = np.argmax([round_risks(weights, *pair)[0] for pair in every], axis=0)
         changes = _scores(learner, game, shown.repeat(length, axis=1), generators)
         logs = np.cumsum(np.concatenate([logs[:, -1:], changes], axis=1), axis=1)
-        yield logs, shown, np.ones(length, dtype=np.int64)
+        yield _Part(logs, shown, np.ones(length, dtype=np.int64))
         start += length
 
 

@@ -49,8 +49,14 @@ _LEGEND_KEY = 0.7  # inches of a line and the gaps around its name
 # ---- figures -------------------------------------------------------------------------------------
 
 
-LineLabel = tuple[Axes, tuple[float, float], str, str]
-"""Panel, end (x, y), name and colour of a line; the name is written to the right of the panel."""
+@dataclass(frozen=True, kw_only=True)
+class LineLabel:
+    """Name of a line, to be written to the right of its panel."""
+
+    ax: Axes
+    end: tuple[float, float]
+    text: str
+    colour: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +82,7 @@ class Panels:
     def name_line(self, ax: Axes, end: Iterable[float], text: str, colour: str) -> None:
         """Name the line that ends at (x, y), to the right of its panel."""
         x, y = end
-        self.labels.append((ax, (x, y), text, colour))
+        self.labels.append(LineLabel(ax=ax, end=(x, y), text=text, colour=colour))
 
     def find(self, finding: str) -> None:
         """Write the finding of the figure, a sentence, as its title and alternative text."""
@@ -288,17 +294,17 @@ def _legend_columns(names: Sequence[str], width: float) -> int:
 def _write_labels(drawn: Panels) -> None:
     """Write the names of lines to the right of panels, moved up or down so that none overlap."""
     for ax in drawn.axes:
-        labels = [own for own in drawn.labels if own[0] is ax]
+        labels = [label for label in drawn.labels if label.ax is ax]
         to_axes, height = ax.transData + ax.transAxes.inverted(), ax.bbox.height / drawn.figure.dpi
-        wanted = [float(to_axes.transform(end)[1]) for _, end, _, _ in labels]
-        lines = [name.count("\n") + 1 for _, _, name, _ in labels]
+        wanted = [float(to_axes.transform(label.end)[1]) for label in labels]
+        lines = [label.text.count("\n") + 1 for label in labels]
         places = spread(wanted, [(count * _LABEL_LINE + _LABEL_GAP) / height for count in lines])
-        for (_, end, name, colour), place in zip(labels, places, strict=True):
-            arrow: Any = {"arrowstyle": "-", "color": colour, "linewidth": 0.5}
+        for label, place in zip(labels, places, strict=True):
+            arrow: Any = {"arrowstyle": "-", "color": label.colour, "linewidth": 0.5}
             arrow |= {"shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)}
             beside: Any = {"xytext": (1.05, place), "textcoords": "axes fraction"}
-            text = ax.annotate(name, end, **beside, arrowprops=arrow)
-            text.set(ha="left", va="center", color=style.text_colour(colour))
+            text = ax.annotate(label.text, label.end, **beside, arrowprops=arrow)
+            text.set(ha="left", va="center", color=style.text_colour(label.colour))
             text.set(fontsize=7.0, linespacing=1.1, annotation_clip=False)
 
 
