@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -46,8 +47,9 @@ def heuristic(seed: int) -> Findings:
             count = int((sizes < batch).sum())
             numbers = {"R": RUNS, "few": FEWER, "T": _ROUNDS, "mu": LARGE_NOISE}
             numbers |= {"ratio": math.sqrt(batch), "usual": share_of_usual}
-            at: At = {"n": n, "b": batch}
-            yield of_share("heuristic-quantile", below, count, runs, 3, at=at, numbers=numbers)
+            about: Any = {"at": {"n": n, "b": batch}, "numbers": numbers}
+            about["case"] = f"n = {n}: P(batch < {batch})"
+            yield of_share("heuristic-quantile", below, count, runs, 3, **about)
 
 
 def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:

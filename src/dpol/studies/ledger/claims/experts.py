@@ -466,8 +466,9 @@ def containing_batches(seed: int) -> Findings:
             claimed = float(mixture.weights[mixture.sizes > b].sum())
             if claimed > 0.02:
                 count = int((sizes[:, t - 1] > b).sum())
-                at: At = {"n": n, "t": t, "b": b}
-                yield of_share("containing-batch", claimed, count, runs, 24, at=at, numbers=numbers)
+                about: Any = {"at": {"n": n, "t": t, "b": b}, "numbers": numbers}
+                about["case"] = f"n = {n}, t = {t}: P(batch > {b})"
+                yield of_share("containing-batch", claimed, count, runs, 24, **about)
 
 
 def smaller_batches(seed: int) -> Findings:
@@ -499,8 +500,9 @@ def joint_concavity(seed: int) -> Findings:
             false_positive, false_negative = mixture.trade_off_at(thresholds)
             curve = hidden_trade_off(mixture.weights, shifts, shifts + mixture.mus)
             ratio = float((np.interp(false_positive, *curve) / false_negative).min())
-            at: At = {"distance": spread, "laws": draw, "x": range(len(thresholds))}
-            yield Finding("joint-concavity", 1.0, ratio, at=at, settings=len(thresholds))
+            case, n = f"components up to {spread:g} from 0", len(thresholds)
+            at: At = {"distance": spread, "laws": draw, "x": range(n)}
+            yield Finding("joint-concavity", 1.0, ratio, case, at=at, settings=n)
 
 
 def hidden_trade_off(weights: Floats, ours: Floats, theirs: Floats) -> tuple[Floats, Floats]:
