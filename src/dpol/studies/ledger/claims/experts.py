@@ -252,12 +252,12 @@ def meta_of_turncoats(seed: int) -> Findings:
 def meta_of_constants(seed: int) -> Findings:
     """Check learners that see no noise: a constant one for each expert."""
     for n in (2, 10):
-        games = game_streams(generator(seed, "gains", n), n)
+        games = game_streams(generator(seed, "gains of learners", n), n)
         for (label, raw), mu in itertools.product(games.items(), (0.5, 1.0)):
             yield _bound_of_meta(
                 *("meta-of-constants", RWMeta(learners=(ConstantBank(n),)), raw[:300], mu, seed),
-                stream=f"{label}, n = {n}",
-                learners_are="constant",
+                stream=f"constant learners, {label}, n = {n}",
+                learners_are=f"constant, {label}, n = {n}, mu = {mu}",
                 comparisons=16,
                 at={"gains": label, "n": n, "mu": mu},
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,8 @@ def _plays(learners: Iterable[LabelLearner], seed: int, of: str) -> list[Played]
         kind, T, X = learner.hypotheses, learner.terms.n_rounds, learner.hypotheses.n_features
         games = {f"feature {x} always": np.full(T, x) for x in range(X)}
         if X > 1:
-            games["random features"] = generator(seed, "features", X).integers(0, X, T)
+            rng = generator(seed, "features", of, kind.label)
+            games["random features"] = rng.integers(0, X, T)
             games[_ADVERSARY] = np.zeros(T, dtype=np.int64)  # which it replaces
         key = ("claims", kind.label, kind.n_hypotheses)
         about: At = {"hypotheses": kind.label, "K": kind.n_hypotheses, "M": kind.n_labels}
@@ -168,7 +170,11 @@ def response_risk(seed: int) -> Findings:
     """Check KL risks of randomised response against the bound of posterior weights."""
     T = 2000
     terms = Terms(T, epsilon=1.0)
-    classes = [random_class(4, M, seed=seed, n_features=3) for M in (5, 20)]
+    # Classes with one name would share their seeds.
+    classes = [
+        replace(random_class(4, M, seed=seed, n_features=3), label=f"random, {M} labels")
+        for M in (5, 20)
+    ]
     # One rare label tells two hypotheses apart, about as rare as T noisy answers can see.
     for times in (1, 3):
         rare = times / (kept_by_response(3, terms.epsilon) * math.sqrt(T))
