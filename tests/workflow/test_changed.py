@@ -55,7 +55,7 @@ def test_a_run_believes_what_it_wrote_and_what_it_was_asked_and_nothing_else(
     add_one(run / "summary.parquet")
     (run / "tables/mine.csv").write_text("a\n1\n")
     assert differences(run) == ["changed: summary.parquet", "new: tables/mine.csv"]
-    changes = r"summary.parquet \(changed\), tables/mine.csv \(new\); see dpol verify"
+    changes = r"summary.parquet \(changed\) and tables/mine.csv \(new\); see dpol verify"
     with pytest.warns(UserWarning, match=f"was changed after the run: {changes}"):
         dpol.open_run(run)
     wanted = "error: results/test: changed since the jobs wrote them: summary.parquet; move or"
