@@ -29,12 +29,12 @@ from dpol.experts.adabatch import RWAdaBatch, play_batches
 from dpol.studies.answer.promises import shares_kept
 from dpol.studies.games.names import LINEAR
 from dpol.studies.games.order import column_pairs
+from dpol.studies.games.totals import CELL
 from dpol.studies.paper1.batching.compute import noisy_game
 from dpol.studies.paper1.batching.settings import Batching
 
 RUNS = Path(__file__).parent / "runs"
 DURATIONS = RUNS / "durations.csv"
-CELL = ["stream", "algorithm", "noise", "mu"]
 RECORDED = {
     "summary": [
         *CELL, "family", "mean_gain", "ci_half_width", "gain_share", "uniform_gain",

@@ -30,10 +30,11 @@ def play_leaders(
     T, d = games[0][0].sequences[0].n_rounds, games[0][0].sequences[0].n_experts
     total, switches = np.empty((2, len(games), generators.n_replicates))
     _, draw = NOISY_LEADERS[algorithm]
+    # Each game must fit into memory, in one part.
+    wholes = [sums for losses, _ in games for sums in losses.parts()]
     for r, generator in enumerate(generators.generators):
         noise = draw(T, d, generator)
-        for g, (losses, mu) in enumerate(games):
-            (sums,) = losses.parts()
+        for g, (sums, (_, mu)) in enumerate(zip(wholes, games, strict=True)):
             chosen = (sums[r, :-1] + math.sqrt(d) / check_mu(mu) * noise).argmin(axis=1)
             at = np.arange(T), chosen
             total[g, r] = (sums[r, 1:][at] - sums[r, :-1][at]).sum()

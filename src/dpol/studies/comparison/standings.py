@@ -21,10 +21,10 @@ from dpol.privacy.stays import STAYS
 from dpol.studies.comparison.names import ONE_WEEK, OUR_METHOD, RAW, THE_BASELINE, THE_LEVEL, WEAKER
 from dpol.studies.comparison.points import StandingsPoint
 from dpol.studies.games.names import META, TABLE_2
+from dpol.studies.games.totals import CELL, gains_by_cell
 from dpol.studies.verdicts import verdicts_on
 
 SYSTEM = ["algorithm", "noise"]
-_CELL = ["stream", *SYSTEM, "mu"]
 _LEVEL = ["question", "stream", "mu"]
 _MOST = [
     *("guaranteed_mu", "mu_1_week", "mu_4_weeks", "mu_8_weeks", "epsilon", "unmeasured_share"),
@@ -55,7 +55,7 @@ def standings(summary: pd.DataFrame, totals: pd.DataFrame, point: StandingsPoint
     Raises:
         ValueError: the systems of a stream and level have different numbers of replicates.
     """
-    rows = summary[[*_CELL, "n_experts", "best_fixed", "keeps_level", *_FIRST, *_MOST, *_MEAN]]
+    rows = summary[[*CELL, "n_experts", "best_fixed", "keeps_level", *_FIRST, *_MOST, *_MEAN]]
     rows = rows.assign(question=rows["stream"].map(point.questions))
     samples = _samples(rows, totals)
     rows, samples = _with_means(rows, samples) if point.apart else (rows, samples)
@@ -92,12 +92,9 @@ def _samples(rows: pd.DataFrame, totals: pd.DataFrame) -> list[Floats]:
 
     Shares are nan where no gain is possible.
     """
-    by_cell = {
-        key: own.sort_values("replicate")["total_gain"].to_numpy()
-        for key, own in totals.groupby(_CELL, sort=False, observed=True)
-    }
+    by_cell = gains_by_cell(totals)
     possible = (rows["oracle_gain"] - rows["uniform_gain"]).replace(0.0, math.nan)
-    keys = rows[_CELL].itertuples(index=False, name=None)
+    keys = rows[CELL].itertuples(index=False, name=None)
     cells = zip(keys, rows["uniform_gain"], possible, rows["n_rounds"], strict=True)
     return [
         np.stack([(by_cell[cell] - uniform) / most, by_cell[cell] / n_rounds])

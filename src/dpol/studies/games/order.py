@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from dpol.core.intervals import half_width
 from dpol.studies.games.names import BEST_LINEAR, META, MIN_NOISE, MIN_REGRET, TABLE_2
+from dpol.studies.games.totals import CELL, gains_by_cell
 from dpol.studies.verdicts import verdict_between
 
 ORDER = (BEST_LINEAR, META, MIN_NOISE, MIN_REGRET)
 """Columns from the largest gain to the smallest, in every state of the paper and at every level."""
-_CELL = ["stream", "algorithm", "noise", "mu"]
 
 
 def column_pairs(summary: pd.DataFrame, totals: pd.DataFrame) -> pd.DataFrame:
@@ -30,14 +32,11 @@ def column_pairs(summary: pd.DataFrame, totals: pd.DataFrame) -> pd.DataFrame:
         interval from `lower` to `upper`, and `verdict`, one of those on a difference.
     """
     rows = summary[(summary["exhibit"] == TABLE_2) & ~summary["variant"]]
-    gains = {
-        key: own.sort_values("replicate")["total_gain"].to_numpy()
-        for key, own in totals.groupby(_CELL, sort=False, observed=True)
-    }
-    pairs = []
+    gains = gains_by_cell(totals)
+    pairs: list[tuple[Any, ...]] = []
     for level, own in rows.groupby(["stream", "mu"], sort=False):
         samples = {
-            column: np.stack([gains[it] for it in cells[_CELL].itertuples(index=False, name=None)])
+            column: np.stack([gains[it] for it in cells[CELL].itertuples(index=False, name=None)])
             for column, cells in own.groupby("column", sort=False)
         }
         played = [column for column in ORDER if column in samples]
