@@ -52,7 +52,7 @@ INNER = {
 """Functions without checks, and why."""
 MADE = {
     *("AccountedParameters", "AuditResult", "Chains", "ConvexParameters", "CuratorSetup", "Games"),
-    *("LabelRun", "LocalSetup", "Neighbours", "NoisyGains", "Protection"),
+    *("LabelRun", "LocalSetup", "Neighbours", "NoiseFacts", "NoisyGains", "Protection"),
 }
 """Records of numbers that dpol made; their classes have no checks."""
 UNUSED = {

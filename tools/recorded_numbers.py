@@ -18,7 +18,7 @@ import pandas as pd
 
 from dpol.core.rounding import AtMost
 from dpol.noise import find_noise
-from dpol.privacy.account import best_guess, guesses_of, noises_for
+from dpol.privacy.account import best_guess, noise_facts, noises_for
 from dpol.privacy.noise_laws import Promise
 from dpol.show.names import BATCHES, LAZY, name_of
 from dpol.show.reported import FILLINGS, PAPER_STATES, load_reported
@@ -349,9 +349,9 @@ def promises() -> str:
     laws = "Gaussian", "correlated Gaussian", "Laplace", "staircase", "uniform"
     rows = []
     for (title, promise), weeks in product(asked.items(), (1, 8)):
-        found, guesses = noises_for(promise, weeks), guesses_of(promise, weeks)
+        found, kept = noises_for(promise, weeks), noise_facts(promise, weeks)
         noises = (
-            f"{AtMost(found[law])} ({AtMost(100 * guesses[law])}%)"
+            f"{AtMost(found[law])} ({AtMost(100 * kept[law].best_guess)}%, {AtMost(kept[law].mu)})"
             if found[law] < math.inf
             else "no"
             for law in laws

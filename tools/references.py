@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "docs/references.yaml"
@@ -25,13 +26,21 @@ _ID = re.compile(
     r"|(?<![\d.])(10\.\d{4,9}/[-.\w/]*\w)",
     re.IGNORECASE,
 )
-PARTS = {"papers": "The papers", "works": "Other works", "data": "Tables"}
 HEAD = (
-    "# References\n\ndpol uses these works; `docs/references.yaml` also has those that it only"
-    " names, and all authors. After the colon stands what we use of a work, and in brackets what we"
-    " read of it, if we recorded it: the whole, its abstract, or only what others cite.\n\n"
+    "# References\n\nAfter the colon stands what dpol uses of a work, in brackets what we read of"
+    " it, if we recorded it: the whole, its abstract, or only what others cite. All authors:"
+    " `docs/references.yaml`.\n\nWe last looked for new works on {date}, for {queries}.\n\n"
     "<!-- works -->\n"
 )
+NAMED = "Works that dpol names and does not use"
+
+
+class Search(BaseModel):
+    """Our last search for new works."""
+
+    model_config = ConfigDict(extra="forbid")
+    date: date
+    queries: list[str]
 
 
 class Reference(BaseModel):
@@ -75,11 +84,26 @@ class Reference(BaseModel):
             yield f"[web]({address})"
 
 
+class References(BaseModel):
+    """The file: the last search, and the works by part and key."""
+
+    model_config = ConfigDict(extra="forbid")
+    searched: Search
+    papers: dict[str, Reference]
+    works: dict[str, Reference]
+    data: dict[str, Reference]
+
+
 @cache
-def references() -> dict[str, dict[str, Reference]]:
-    """Return the references by part and key."""
-    made = yaml.safe_load(LIST.read_text(encoding="utf-8"))
-    return TypeAdapter(dict[str, dict[str, Reference]]).validate_python(made)
+def references() -> References:
+    """Return the works and the last search."""
+    return References.model_validate(yaml.safe_load(LIST.read_text(encoding="utf-8")))
+
+
+def every() -> list[Reference]:
+    """Return all works and tables."""
+    of = references()
+    return [*of.papers.values(), *of.works.values(), *of.data.values()]
 
 
 def outside(text: str) -> set[str]:
@@ -88,34 +112,40 @@ def outside(text: str) -> set[str]:
     >>> sorted(outside("arXiv:2512.06971, 1912.12345 and https://doi.org/10.1000/x.1"))
     ['10.1000/x.1', '1912.12345']
     """
-    every = [each for part in references().values() for each in part.values()]
-    known = {number for each in every for number in (each.arxiv, each.doi)}
+    known = {number for each in every() for number in (each.arxiv, each.doi)}
     return {next(filter(None, found)) for found in _ID.findall(text)} - known
 
 
 def page() -> str:
     """Return the page."""
-    parts = [HEAD]
-    for part, title in PARTS.items():
-        lines = [f"## {title}", ""]
-        for each in references()[part].values():
-            if not each.is_used:
-                continue
-            year = "" if each.place.endswith(str(each.year)) else str(each.year or "")
-            where = f"{each.place.removeprefix('arXiv')} {year}".strip()
-            work = ". ".join(filter(None, [each.by, each.title, where]))
-            read = f" ({each.read})" if each.read else ""
-            lines.append(f"- {'. '.join([work, *each.links])}: {each.used}{read}")
-        parts.append("\n".join(lines) + "\n")
-    return "\n".join([*parts, "<!-- /works -->\n"])
+    of = references()
+    works = list(of.works.values())
+    parts = {
+        "The papers": list(of.papers.values()),
+        "Other works": [each for each in works if each.is_used],
+        NAMED: [each for each in works if not each.is_used],
+        "Tables": list(of.data.values()),
+    }
+    head = HEAD.format(date=of.searched.date, queries=", ".join(of.searched.queries))
+    lists = (f"## {title}\n\n" + "".join(map(_line, each)) for title, each in parts.items())
+    return "\n".join([head, *lists, "<!-- /works -->\n"])
+
+
+def _line(each: Reference) -> str:
+    year = "" if each.place.endswith(str(each.year)) else str(each.year or "")
+    where = f"{each.place.removeprefix('arXiv')} {year}".strip()
+    work = ". ".join(filter(None, [each.by, each.title, where]))
+    read = f" ({each.read})" if each.read else ""
+    used = each.used.removeprefix("nothing: ")
+    return f"- {'. '.join([work, *each.links])}: {used}{read}\n"
 
 
 def citation(text: str) -> str:
     """Return CITATION.cff with its references made new: the papers, what we use, and the tables."""
     of = references()
-    used = [each for each in of["works"].values() if each.is_used]
-    made = [_cited(each) for each in (*of["papers"].values(), *used) if each.authors]
-    made += [_table(each) for each in of["data"].values()]
+    used = [each for each in of.works.values() if each.is_used]
+    made = [_cited(each) for each in (*of.papers.values(), *used) if each.authors]
+    made += [_table(each) for each in of.data.values()]
     body = yaml.safe_dump(made, allow_unicode=True, sort_keys=False, width=1_000)
     head, _, _ = text.partition("references:")
     return head + START + "".join(f"  {line}\n" for line in body.splitlines())

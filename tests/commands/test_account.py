@@ -61,8 +61,11 @@ def test_a_promise_lists_its_noises_the_least_first(run):
     assert (code, err) == (0, "")
     assert "in up to 8 weeks in a row, in the counts of two holders" in out
     assert "right guesses, at most 60%; some may be certain." in out
-    rows = re.findall(r"^ *(\S.*\S)  +(\d\S*)  +(\S+)  +\S+%$", out, re.MULTILINE)
-    assert rows[0] == ("Gaussian", "7.895", "2.792")
+    rows = re.findall(r"^ *(\S.*\S)  +(\d\S*)  +(\S+)  +60%  +(\S+)  +(\S+)%$", out, re.MULTILINE)
+    assert rows[0] == ("Gaussian", "7.895", "2.792", "0.5067", "0")
+    assert [row[3:] for row in rows[1:4]] == [
+        *(("0.5124", "0.111"), ("0.522", "0.296"), ("inf", "40")),
+    ]
     assert [row[:2] for row in rows[1:]] == [
         ("Laplace", "10.91"),
         ("staircase", "10.99"),
@@ -74,6 +77,8 @@ def test_a_promise_lists_its_noises_the_least_first(run):
     assert (told["epsilon"], told["delta"], told["unit_weeks"]) == (1, 0, 1)
     assert list(told["deviations"])[:2] == ["staircase", "Laplace"]
     assert told["deviations"]["Gaussian"] is None
+    assert list(told["noises"]) == ["Laplace", "staircase"]
+    assert set(told["noises"]["Laplace"]) == {"best_guess", "mu", "excess"}
     assert (
         "with the person is at most 2.719 times that without, plus 1e-06"
         in run("--promise", "epsilon", "1", "1e-6")[1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from dpol.core.rounding import AtLeast, AtMost
-from dpol.privacy.account import account, best_guess, best_guess_of_epsilon, guesses_of, noises_for
+from dpol.privacy.account import account, best_guess, best_guess_of_epsilon, noise_facts, noises_for
 from dpol.privacy.noise_laws import LAPLACE, Promise
 
 WEEKS = (1, 4, 13, 52)
@@ -75,6 +75,17 @@ def test_rounding_goes_to_the_safe_side_and_no_further_than_a_digit(value, digit
 def test_a_stay_is_in_two_releases_a_week(weeks):
     """One for each of two holders; with pure epsilon a release has an equal part of it."""
     promise = Promise(epsilon=2.0)
-    noise, guess = (f(promise, weeks)["Laplace"] for f in (noises_for, guesses_of))
+    noise, kept = (f(promise, weeks)["Laplace"] for f in (noises_for, noise_facts))
     assert noise == pytest.approx(math.sqrt(2) * weeks)
-    assert guess == LAPLACE.guess(1 / weeks, 2 * weeks)
+    for name, found in (("guess", kept.best_guess), ("mu", kept.mu), ("excess", kept.excess)):
+        assert found == getattr(LAPLACE, name)(1 / weeks, 2 * weeks)
+
+
+def test_what_endless_noise_and_no_gaussian_noise_mean():
+    """No Gaussian noise keeps pure epsilon, so it is endless; no mu is as weak as uniform noise."""
+    pure = noise_facts(Promise(epsilon=1.0), 1)
+    for law in ("Gaussian", "correlated Gaussian", "uniform"):
+        assert vars(pure[law]) == {"best_guess": 0.5, "mu": 0.0, "excess": 0.0}
+    uniform = noise_facts(Promise(delta=0.2), 2)["uniform"]
+    assert uniform.mu == math.inf
+    assert uniform.excess == pytest.approx(0.4)

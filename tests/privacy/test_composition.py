@@ -13,7 +13,7 @@ from scipy import special
 
 from dpol.noise.event_streams import MECHANISMS
 from dpol.privacy import composition
-from dpol.privacy.account import guesses_of
+from dpol.privacy.account import noise_facts
 from dpol.privacy.gaussian_dp import epsilon_of_delta, mu_of_epsilon
 from dpol.privacy.noise_laws import (
     LAPLACE,
@@ -176,7 +176,7 @@ def test_the_odds_may_change_more_often_than_delta():
 def test_guesses_under_laplace_noise_of_the_same_epsilon(mu, guesses):
     promise = Promise(epsilon=epsilon_of_delta(1e-6, mu), delta=1e-6)
     for weeks, guess in zip((1, 4, 8), guesses, strict=True):
-        found = guesses_of(promise, weeks)
+        found = {law: kept.best_guess for law, kept in noise_facts(promise, weeks).items()}
         assert 100 * found["Laplace"] == pytest.approx(guess, abs=0.06)
         assert 100 * found["Gaussian"] == pytest.approx(100 * special.ndtr(mu / 2), abs=1e-6)
 

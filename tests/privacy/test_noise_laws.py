@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpol.privacy.account import noises_for
+from dpol.privacy.gaussian_dp import mu_of_epsilon
 from dpol.privacy.noise_laws import (
     GAUSSIAN,
     LAPLACE,
@@ -211,6 +212,90 @@ def test_hundreds_of_releases_and_none_private():
     """With many small losses the mu of one adds up as the root of their number."""
     assert LAPLACE.mu(0.0311, 1040) == pytest.approx(0.0311 * math.sqrt(1040), rel=0.01)
     assert LAPLACE.mu(math.inf, 2) == math.inf == LAPLACE.largest(Promise(mu=math.inf), 2)
+
+
+@pytest.mark.parametrize(
+    ("e", "releases"), [(0.74, 1), (0.26, 2), (1.0, 8), (0.26, 52), (0.05, 208)]
+)
+def test_the_mu_of_laplace_noise_lies_between_bounds_of_dp_accounting(e, releases):
+    """Each (epsilon, delta) of the noise needs a mu, and the largest of them is enough."""
+    epsilons = np.linspace(0, min(0.999 * e * releases, 12), 60)
+    low, high = (
+        max(mu_of_epsilon(*pair) for pair in zip(epsilons, deltas, strict=True) if pair[1] > 1e-9)
+        for deltas in bounds_on_delta(epsilons, e, releases)
+    )
+    assert low * (1 - 1e-6) <= LAPLACE.mu(e, releases) <= high * (1 + SLACK_OF_GUESS)
+    assert high < 1.01 * low
+
+
+def of_masses(e, releases):
+    """Return the losses of staircase noise and their masses to 50 digits, by repeated products."""
+    b = mpmath.exp(-mpmath.mpf(e))
+    g = mpmath.cbrt(b * (1 + b) / 2)
+    gamma = (g - b) / (1 - b)
+    # Left of 0 a move of 1 goes up a step, and so it does on the middle step, which begins at 0.
+    up = mpmath.mpf(1) / 2 + gamma * (1 - b) / (gamma + b * (1 - gamma)) / 2
+    inside = 1 - up * (1 + b)
+    one, total = [up * b, inside, up], [mpmath.mpf(1)]
+    for _ in range(releases):
+        total = [
+            sum(total[k - j] * one[j] for j in range(3) if 0 <= k - j < len(total))
+            for k in range(len(total) + 2)
+        ]
+    return [(k - releases) * mpmath.mpf(e) for k in range(len(total))], total
+
+
+@pytest.mark.parametrize(("e", "releases"), [(3.0, 1), (0.7, 2), (0.05, 8), (1.0, 52), (0.05, 208)])
+def test_the_mu_of_a_staircase_is_never_below_its_50_digits(e, releases):
+    with mpmath.workdps(50):
+        losses, masses = of_masses(e, releases)
+
+        def quantile(p):
+            return mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1)
+
+        mus = []
+        for first in range(releases + 1, len(losses)):
+            power = mpmath.fsum(masses[first:])
+            wrong = mpmath.fsum(
+                p * mpmath.exp(-loss)
+                for p, loss in zip(masses[first:], losses[first:], strict=True)
+            )
+            if wrong > mpmath.mpf(10) ** -40:
+                mus.append(quantile(power) - quantile(wrong))
+        assert max(mus) <= STAIRCASE.mu(e, releases) <= max(mus) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("law", [LAPLACE, STAIRCASE, UNIFORM], ids=lambda law: law.name)
+@pytest.mark.parametrize("e", [0.26, 0.74, 3.0])
+def test_the_excess_of_mu_is_that_of_the_worst_prior(law, e):
+    """Of one release: right guesses at mu and under the noise, for each prior on a fine grid."""
+    priors = np.linspace(0.5, 1 - 1e-6, 20_001)
+    odds = np.log(priors / (1 - priors))
+    mu, one = law.mu(e, 1), min(e, 1.0)
+    of_mu = np.ones_like(priors)
+    if (
+        mu < math.inf
+    ):  # the better guess is the likelier input, beyond this place of a normal number
+        beyond = mu / 2 + odds / mu
+        of_mu = priors * stats.norm.cdf(beyond) + (1 - priors) * stats.norm.cdf(mu - beyond)
+    if law is UNIFORM:
+        of_noise = one + (1 - one) * priors
+    else:
+        x, p = density(law, e)
+        moved = np.roll(p, round(1 / (x[1] - x[0])))
+        of_noise = np.array([np.maximum(it * p, (1 - it) * moved).sum() for it in priors[::40]])
+        of_mu = of_mu[::40]
+    assert law.excess(e, 1) == pytest.approx((of_mu - of_noise).max(), rel=0.02)
+    assert GAUSSIAN.excess(e, 1) == 0
+
+
+@given(st.floats(0.02, 1.5), st.integers(1, 20))
+def test_the_excess_falls_with_the_number_of_releases_of_one_mu(mu, releases):
+    """Many losses together are nearly normal."""
+    one, several = (
+        LAPLACE.excess(LAPLACE.largest(Promise(mu=mu), k), k) for k in (releases, 4 * releases)
+    )
+    assert 0 < several < one < 0.06
 
 
 SMALL = {

@@ -65,24 +65,30 @@ def _account(options: argparse.Namespace) -> None:
 
 def _noises(options: argparse.Namespace) -> None:
     """Print the noises that keep a promise, the least noise first, as `noises_for`."""
-    from dpol.privacy.account import USUAL_MEMORY, guesses_of, noises_for
+    from dpol.privacy.account import USUAL_MEMORY, noise_facts, noises_for
 
     promise, weeks = _promise(*options.promise), options.unit_weeks
     if weeks > _MOST_WEEKS:  # composing the releases of 2,000 weeks takes minutes
         raise UsageError(f"--unit-weeks {weeks}: must be at most {_MOST_WEEKS} with --promise")
     memory = tuple(options.memory or USUAL_MEMORY)
-    noises, guesses = noises_for(promise, weeks, memory), guesses_of(promise, weeks)
+    noises, kept = noises_for(promise, weeks, memory), noise_facts(promise, weeks)
     means = noises_for(promise, weeks, memory, over=_SEVERAL)
     deviations = {law: noise if math.isfinite(noise) else None for law, noise in noises.items()}
     cells = []
     for law, noise in deviations.items():
         if noise is None:
-            cells.append((law, "cannot", "cannot", "-"))
+            cells.append((law, "cannot", "cannot", *"---"))
             continue
-        deviation, of_mean = (str(AtMost(it, digits=4)) for it in (noise, means[law]))
-        cells.append((law, deviation, of_mean, f"{AtMost(100 * guesses[law])}%"))
+        deviation, of_mean, mu = (
+            str(AtMost(it, digits=4)) for it in (noise, means[law], kept[law].mu)
+        )
+        guesses, excess = (
+            f"{AtMost(100 * it)}%" for it in (kept[law].best_guess, kept[law].excess)
+        )
+        cells.append((law, deviation, of_mean, guesses, mu, excess))
     chosen = ", ".join(f"{number:g}" for number in memory)
-    head = "noise", "deviation on a count", f"on its {_SEVERAL}-week mean", "right guesses"
+    mean = f"on its {_SEVERAL}-week mean"
+    head = "noise", "deviation on a count", mean, "right guesses", "mu", "excess of mu"
     lines = (
         f"Promise to one person in {_period(weeks)}, in the counts of two holders:",
         *f"{_in_words(promise)}.".splitlines(),
@@ -91,12 +97,14 @@ def _noises(options: argparse.Namespace) -> None:
         "",
         "Deviations are standard deviations. Right guesses: how often, at most, someone who",
         "knows everybody else's data is right about the person. Without the release: 50%.",
+        "mu: the smallest with which the noise has Gaussian differential privacy. Its excess:",
+        "how many more right guesses, at most, this mu would allow than the noise does.",
         "A person who changes a count by up to s needs s times as much. Correlated noise has",
         f"the memory ({chosen}); --memory takes others. With it, people who stay longer than",
         "promised lose more. Which promise to give: docs/explanation/privacy.md.",
     )
     facts = {**vars(promise), "unit_weeks": weeks, "memory": memory, "deviations": deviations}
-    facts["right_guesses"] = {law: it for law, it in guesses.items() if deviations.get(law)}
+    facts["noises"] = {law: vars(it) for law, it in kept.items() if deviations[law]}
     answer(options, lines, facts)
 
 

@@ -125,11 +125,37 @@ def noises_for(
     return dict(sorted(noises.items(), key=lambda pair: pair[1]))
 
 
-def guesses_of(promise: Promise, weeks: int) -> dict[str, float]:
-    """Return the largest probability of a right guess under the noises of `noises_for`, by law."""
-    check_whole("weeks", weeks)
-    guesses = {}
+@dataclass(frozen=True, kw_only=True)
+class NoiseFacts:
+    """Meaning of the least noise of a law that keeps a promise, for the person.
+
+    Args:
+        best_guess: largest probability of a right guess, see `best_guess`.
+        mu: smallest Gaussian-DP parameter of all releases; inf if there is none.
+        excess: largest difference between the right guesses that `mu` allows and those that the
+            noise allows, see `Law.excess`.
+    """
+
+    best_guess: float
+    mu: float
+    excess: float
+
+
+def noise_facts(promise: Promise, weeks: int) -> dict[str, NoiseFacts]:
+    """Return what the noises of `noises_for` mean for the person, by law.
+
+    >>> noise_facts(Promise(epsilon=1.0), 1)["Laplace"].mu <= Promise(epsilon=1.0).epsilon
+    True
+    """
+    releases, kept = 2 * check_whole("weeks", weeks), {}
     for name, law in LAWS.items():
-        e = law.largest(promise, 2 * weeks)
-        guesses[name] = law.guess(e, 2 * weeks) if e else 0.5
-    return guesses | {"correlated Gaussian": best_guess(GAUSSIAN.largest(promise, 1))}
+        if e := law.largest(promise, releases):
+            guess = law.guess(e, releases)
+            kept[name] = NoiseFacts(
+                best_guess=guess, mu=law.mu(e, releases), excess=law.excess(e, releases)
+            )
+        else:  # endless noise
+            kept[name] = NoiseFacts(best_guess=0.5, mu=0.0, excess=0.0)
+    mu = GAUSSIAN.largest(promise, 1)
+    correlated = NoiseFacts(best_guess=best_guess(mu), mu=mu, excess=0.0)
+    return kept | {"correlated Gaussian": correlated}

@@ -102,7 +102,21 @@ class Law(ABC):
 
     @abstractmethod
     def mu(self, e: float, releases: int) -> float:
-        """Return a mu of the releases together, hardly too large; inf if there is none."""
+        """Return the smallest mu of the releases together, hardly too large; inf if there is none.
+
+        Its Gaussian curve lies below that of the noise, and touches it. Source: Gomez et al.
+        (2503.10945), "Gaussian DP for Reporting Differential Privacy Guarantees in Machine
+        Learning".
+        """
+
+    @abstractmethod
+    def excess(self, e: float, releases: int) -> float:
+        """Return how many more right guesses `mu` allows an attacker than the noise does, at most.
+
+        It is a difference of probabilities, for the prior that makes it largest; 0 if the noise has
+        the curve of its mu. Source: the divergence of Kaissis et al. (2406.08918), "Beyond the
+        Calibration Point: Mechanism Comparison in Differential Privacy", in its Bayesian reading.
+        """
 
     @abstractmethod
     def largest(self, promise: Promise, releases: int) -> float:
@@ -124,6 +138,9 @@ class Gaussian(Law):
 
     def mu(self, e: float, releases: int) -> float:
         return _strength(e) * math.sqrt(check_whole("releases", releases))
+
+    def excess(self, e: float, releases: int) -> float:
+        return 0.0
 
     def largest(self, promise: Promise, releases: int) -> float:
         mu = promise.mu
@@ -147,6 +164,9 @@ class Uniform(Law):
 
     def mu(self, e: float, releases: int) -> float:
         return math.inf
+
+    def excess(self, e: float, releases: int) -> float:
+        return 1 - self.guess(e, releases)
 
     def largest(self, promise: Promise, releases: int) -> float:
         return -math.expm1(math.log1p(-promise.delta) / check_whole("releases", releases))
@@ -196,6 +216,19 @@ class Latticed(Law):
         right = np.where(missed < power, -quantiles, quantiles)
         mu = float((right - scipy.special.ndtri_exp(wrong)).max())
         return min(mu, implied_mu(releases * e))
+
+    def excess(self, e: float, releases: int) -> float:
+        if (mu := self.mu(e, releases)) == math.inf:
+            return 0.0
+        # If one of the two inputs is exp(loss) times as likely as the other, guesses go wrong with
+        # probability (1 - delta(loss)) / (1 + exp(loss)). Between two losses the noise's deltas are
+        # linear in exp(loss), Gaussian ones convex, so the difference is largest at a loss.
+        losses, logs, _ = _distribution(self.losses, e, check_whole("releases", releases))
+        over, above = losses >= 0, np.logaddexp.accumulate(logs[::-1])[::-1]
+        lowered = np.logaddexp.accumulate((logs - losses)[::-1])[::-1]
+        at = losses[over]
+        deltas = np.exp(above[over]) - np.exp(at + lowered[over])
+        return float(((delta_of_epsilon(at, mu) - deltas) * scipy.special.expit(-at)).max())
 
     def largest(self, promise: Promise, releases: int) -> float:
         return _largest(self, promise, check_whole("releases", releases))

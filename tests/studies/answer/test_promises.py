@@ -25,6 +25,7 @@ GAMES = [
     ("fast", "persistence", "pure", 12.0, 10.0),
 ]
 LAWS = {"staircase": "staircase", "fast": "Laplace"}
+MUS = {"staircase": 0.7}
 GUESSES = {"capacity-memory": 0.5901, "capacity": 0.5987, "staircase": 0.6234, "fast": 0.55}
 MEMORY = pd.DataFrame(
     [
@@ -33,6 +34,7 @@ MEMORY = pd.DataFrame(
             **{"same": same, "mean_gain": gain, "ci_half_width": half},
             **{"gaussian": noise.startswith("capacity"), "every_week": noise != "fast"},
             **{"law": LAWS.get(noise, "Gaussian"), "best_guess": GUESSES[noise]},
+            **{"guaranteed_mu": MUS.get(noise, 0.5)},
             **{"noise_memory": "a = 0, b = 0.2" if noise == "capacity-memory" else ""},
             **{"replicates": 5, "confidence": 0.9, "ci_comparisons": 12},
         }
@@ -70,7 +72,7 @@ def test_the_table_says_which_noise_cannot_keep_a_promise():
 
 
 def test_cells_show_what_an_attacker_gains():
-    """The largest guess of all streams, from the table of games, rounded up."""
+    """The largest guess of all streams, from the table of games, and mu, rounded up."""
     memory = MEMORY.copy()
     memory.loc[(memory["noise"] == "staircase") & (memory["stream"] == "b"), "best_guess"] += 0.01
     table = promises_table({**FRAMES, "memory": memory}, FACTS)
@@ -81,9 +83,9 @@ def test_cells_show_what_an_attacker_gains():
         said = (note for cell in own for note in cell.notes)
         notes.setdefault(label.removesuffix(" †"), set()).update(said)
     assert notes == {
-        "capacity correlated noise": {"guess 59.1%"},
-        "capacity noise": {"guess 59.9%"},
-        "staircase noise in every round": {"guess 63.4%"},
+        "capacity correlated noise": {"guess 59.1%", "μ 0.5"},
+        "capacity noise": {"guess 59.9%", "μ 0.5"},
+        "staircase noise in every round": {"guess 63.4%", "μ 0.7"},
     }
 
 

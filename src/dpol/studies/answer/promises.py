@@ -28,9 +28,9 @@ _OF_NOISE = ["gaussian", "every_week", "law", "noise_memory"]
 def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     """Return the share of the possible gain of each noise and reader, as its mean over the streams.
 
-    The best guess of an attacker is the largest of all streams. There is a row for each promise of
-    `promises_of`, unit and noise that keeps it. Streams have noise of their own, so the squares of
-    their intervals add up.
+    The best guess of an attacker and mu are the largest of all streams. There is a row for each
+    promise of `promises_of`, unit and noise that keeps it. Streams have noise of their own, so the
+    squares of their intervals add up.
 
     Args:
         memory: the table `memory`.
@@ -50,6 +50,7 @@ def shares_kept(memory: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
         half=("squared", "sum"),
         streams=("share", "size"),
         best_guess=("best_guess", "max"),
+        mu=("guaranteed_mu", "max"),
         **{name: (name, "first") for name in _OF_NOISE},
     )
     return shares.assign(half=shares["half"] ** 0.5 / shares["streams"]).reset_index()
@@ -112,9 +113,8 @@ def _cell(row: pd.Series | None, no: str) -> TableCell:
     if row is None:
         return TableCell(no)
     share, half, guess = (100 * row[name] for name in ("share", "half", "best_guess"))
-    return TableCell(
-        f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", (f"guess {AtMost(guess)}%",), order=share
-    )
+    details = f"guess {AtMost(guess)}%", f"μ {AtMost(row['mu'])}"
+    return TableCell(f"{fixed(share, 1)}{footers.plus_minus(half, 1)}", details, order=share)
 
 
 def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
@@ -126,9 +126,9 @@ def _footers(frame: pd.DataFrame, facts: Facts) -> Iterator[str]:
         " more). Means over the streams of"
         f" {row['replicates']} runs each. Cannot: no scale of this noise keeps the"
         " promise. —: this reader takes noise as independent between weeks. Guess: how often, at"
-        " most, an attacker is right about the person. (ε, δ): for every set of outputs, its"
-        " probability with the person is at most e^ε times that without, plus δ; noises that keep"
-        " it can differ much in the guess."
+        " most, an attacker is right about the person. μ: the smallest that the noise keeps."
+        " (ε, δ): for every set of outputs, its probability with the person is at most e^ε times"
+        " that without, plus δ; noises that keep it can differ much in the guess."
     )
     yield footers.describe_interval(row["confidence"], row["ci_comparisons"], behind)
     yield footers.describe_data(facts.simulated)
