@@ -10,7 +10,7 @@ COMPILE = uv pip compile pyproject.toml requirements/build.in --universal --fork
     --no-emit-find-links --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo paper verify cluster image docs test test-ledger test-docs test-slurm \
+.PHONY: help setup demo paper ledger verify cluster image docs test test-ledger test-docs test-slurm \
     lint format bench lock clean
 
 help: ## show this list
@@ -24,6 +24,9 @@ demo: $(VENV)/.run ## play the paper's experiment in Central Texas (3 minutes)
 
 paper: $(VENV)/.run ## play it in the paper's three states (fetches the HHS table)
 	$(VENV)/bin/dpol run config/paper.yaml --cores $(CORES)
+
+ledger: $(VENV)/.run ## check what the papers state, row by row (2 minutes)
+	$(VENV)/bin/dpol run config/ledger.yaml --cores $(CORES)
 
 verify: $(VENV)/.run ## compare small runs with recorded values (4 minutes)
 	$(VENV)/bin/dpol verify
@@ -44,7 +47,7 @@ test: $(VENV)/.dev ## test the code (4 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
 	    $(addprefix --ignore=,tests/workflow $(LEDGER_TESTS) $(DOCS_TESTS))
 
-test-ledger: $(VENV)/.dev ## test the ledger of claims, the audits and all seeds (2 minutes)
+test-ledger: $(VENV)/.dev ## test the code of the ledger and of the audits, and all seeds (2 minutes)
 	$(VENV)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal $(LEDGER_TESTS)
 
 test-docs: $(VENV)/.dev ## build the documentation and run its code (4 minutes)

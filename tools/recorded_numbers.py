@@ -572,7 +572,7 @@ def roots(ledger: pd.DataFrame) -> pd.DataFrame:
 
 def slips() -> str:
     """Roots of the statements that do not hold as printed; the smaller ones are counted."""
-    found = roots(recorded("simulated", "claims"))
+    found = roots(recorded("ledger", "claims"))
     of_substance = found["kind"].isin(["false", "hypothesis missing"])
     listed = "".join(
         f"- {row.root} ({row.kind}): {row.mend}\n" for row in found[of_substance].itertuples()

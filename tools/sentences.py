@@ -161,7 +161,7 @@ def of_promises() -> dict[str, Any]:
 
 def of_papers() -> dict[str, Any]:
     """Return numbers of the ledger, of the paper's table and of its weeks in Central Texas."""
-    claims = recorded("simulated", "claims").set_index("statement")
+    claims = recorded("ledger", "claims").set_index("statement")
     regret = claims.loc["Theorem 3"]
     hard = regret[regret["paper"].str.startswith("Online Distribution")].iloc[0]
     gains = papers_columns(recorded("central-texas", "summary")).groupby(["algorithm", "mu"]).sum()

@@ -105,7 +105,6 @@ KEPT = {
     "convex": EVERY,
     "convex_pairs": EVERY,
     "labels": EVERY,
-    "claims": EVERY,
     "audits": EVERY,
 }
 """Queries for the rows to keep."""
@@ -130,6 +129,7 @@ OF_RUN = {
         "order": EVERY,
     },
     "promises": {"promises": EVERY},
+    "ledger": {"claims": EVERY},
     "held-out": {
         "spread": EVERY,
         "standings": f"{_MEANS} or {_NAMED}",

@@ -1,7 +1,7 @@
 """Compare a small subset of the experiments with recorded values: `dpol verify`.
 
-Runs the configs of this folder from nothing, on two cores and without network, in a temporary
-folder. Prints the claims of README.md and docs/ that the values confirm, the differences with their
+Runs the configs of this folder and config/ledger.yaml from nothing, on two cores and without
+network, in a temporary folder. Prints the claims of README.md and docs/ that the values confirm, the differences with their
 sizes, and the claims that are not checked here. The exit status is 1 if anything differs.
 
 Processors round differently, so each value has a tolerance. Where an algorithm chooses, rounding
@@ -31,7 +31,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 EXPECTED = HERE / "expected.json"
 SPECIFIED: Mapping[str, Any] = yaml.safe_load((HERE / "checks.yaml").read_text(encoding="utf-8"))
-CONFIGS = ("small", "hospitals", "simulated")
+CONFIGS = {
+    **{name: HERE / f"{name}.yaml" for name in ("small", "hospitals", "simulated")},
+    "ledger": ROOT / "config" / "ledger.yaml",
+}
+"""Configs by the names that checks call them."""
 NEAR_TIES = 20
 MOST_SHOWN = 5
 
@@ -74,7 +78,7 @@ def run_checks() -> Iterator[tuple[dict[str, Any], Values]]:
     """Yield every check with the values of a new run of its config."""
     with tempfile.TemporaryDirectory() as name:
         for config in CONFIGS:
-            print(f"Running verify/{config}.yaml ...", flush=True)
+            print(f"Running {CONFIGS[config].relative_to(ROOT)} ...", flush=True)
             yield from checks_of(config, run_config(config, Path(name)))
 
 
@@ -97,7 +101,7 @@ def differing(config: str, base: Path) -> list[str]:
 
 
 def run_config(config: str, folder: Path) -> Path:
-    """Run a config of this folder from nothing and return the folder of its results.
+    """Run a config from nothing and return the folder of its results.
 
     Raises:
         SystemExit: the run failed; its output is printed.
@@ -105,9 +109,11 @@ def run_config(config: str, folder: Path) -> Path:
     table = folder / "data" / "raw" / "dirty.csv.gz"
     table.parent.mkdir(parents=True, exist_ok=True)
     write_raw_table(DirtyTable(3).frame(), table)
+    if not (hospitals := folder / "data" / "hospitals").exists():
+        hospitals.symlink_to(ROOT / "data" / "hospitals")
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
-    where = ["--directory", folder, "--configfile", HERE / f"{config}.yaml"]
-    base = f"results/verify-{config}"
+    where = ["--directory", folder, "--configfile", CONFIGS[config]]
+    base = Path("results", yaml.safe_load(CONFIGS[config].read_text(encoding="utf-8"))["run"])
     checks = [check for check in SPECIFIED["checks"] if check["run"] == config]
     names = dict.fromkeys(name for check in checks for name in as_list(check["result"]))
     wanted = [f"{base}/{name}.{'json' if name == 'data/cleaning' else 'parquet'}" for name in names]
@@ -120,7 +126,7 @@ def run_config(config: str, folder: Path) -> Path:
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{done.stdout}\nerror: verify/{config}.yaml did not run to its end")
+        sys.exit(f"{done.stdout}\nerror: {CONFIGS[config].relative_to(ROOT)} did not run to its end")
     return folder / base
 
 

@@ -36,7 +36,7 @@ def test_a_comparison_is_true_of_the_recorded_rows(name: str, said: str) -> None
         ")['to_baseline_verdict'])",
         "rows('promises', 'promises', 'algorithm == \"random-effects\" and level == 0.25 and"
         " weeks == 1 and same == \"guess\"').set_index('noise')['share'].idxmax() == 'capacity'",
-        "len(rows('simulated', 'claims', 'ground == \"derived\"')) == 5",
+        "len(rows('ledger', 'claims', 'ground == \"derived\"')) == 5",
     ],
 )
 def test_a_false_comparison_is_false_of_the_rows(false: str) -> None:
