@@ -98,7 +98,11 @@ def test_a_run_of_a_world_is_a_stream_with_noise_of_its_own(noise: str) -> None:
 
 WHOLE = {
     "worlds": ["stream", "mu"],
-    **{f"{it}/standings": ["question", "stream", "mu"] for it in OF_RUNS if (RUNS / it / "standings.csv").exists()},
+    **{
+        f"{it}/standings": ["question", "stream", "mu"]
+        for it in OF_RUNS
+        if (RUNS / it / "standings.csv").exists()
+    },
 }
 
 

@@ -1,8 +1,9 @@
 """Compare a small subset of the experiments with recorded values: `dpol verify`.
 
 Runs the configs of this folder and config/ledger.yaml from nothing, on two cores and without
-network, in a temporary folder. Prints the claims of README.md and docs/ that the values confirm, the differences with their
-sizes, and the claims that are not checked here. The exit status is 1 if anything differs.
+network, in a temporary folder. Prints the claims of README.md and docs/ that the values confirm,
+the differences with their sizes, and the claims that are not checked here. The exit status is 1 if
+anything differs.
 
 Processors round differently, so each value has a tolerance. Where an algorithm chooses, rounding
 can turn a near tie; in each check at most one row in `NEAR_TIES` may differ by as much as one other
@@ -126,7 +127,9 @@ def run_config(config: str, folder: Path) -> Path:
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{done.stdout}\nerror: {CONFIGS[config].relative_to(ROOT)} did not run to its end")
+        sys.exit(
+            f"{done.stdout}\nerror: {CONFIGS[config].relative_to(ROOT)} did not run to its end"
+        )
     return folder / base
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
+from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +31,20 @@ def check_number(name: str, value: object, interval: str, more: str = "") -> flo
     Raises:
         ValueError: the value is outside, NaN or not a number; true and false are not numbers.
     """
-    low, high = interval[1:-1].split(", ")
-    number, least, most = as_float(value), float(low), float(high)
-    ends = {least: interval[0] == "[", most: interval[-1] == "]"}
+    low, high, ends = _ends(interval)
+    number, (least, most) = as_float(value), ends
     if least < number < most or ends.get(number):
         return number
-    closed = interval[0] == "[" and interval[-1] == "]"
+    closed = all(ends.values())
     where = f"from {low} to {high}" if closed else f"in {interval}"
     raise ValueError(f"{name} must be a number {where}, got {_shown(value)}{more}")
+
+
+@cache
+def _ends(interval: str) -> tuple[str, str, dict[float, bool]]:
+    """Return both ends as text, and whether each belongs to the interval."""
+    low, high = interval[1:-1].split(", ")
+    return low, high, {float(low): interval[0] == "[", float(high): interval[-1] == "]"}
 
 
 def check_numbers(interval: str, **values: object) -> None:
@@ -54,6 +61,8 @@ def check_mu(mu: object) -> float:
 
 def as_float(value: object) -> float:
     """Return a number as a float; nan for any other value, and beyond the range of floats."""
+    if type(value) is float:  # fast, for searches that check thousands
+        return value
     try:
         return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:
@@ -98,7 +107,7 @@ def real_array(name: str, values: Any) -> NDArray[np.float64]:
         raise ValueError(f"{name} must be real numbers, not complex ones; take .real")
     if "b" in kinds:
         raise ValueError(f"{name} must be numbers, not true and false; take .astype(float)")
-    if not isinstance(values, float) and np.ma.getmaskarray(np.ma.asarray(values)).any():
+    if type(values) not in (float, np.ndarray) and np.ma.getmaskarray(np.ma.asarray(values)).any():
         raise ValueError(f"{name} must not have masked cells; fill or drop them")
     try:
         return np.array(values, dtype=float)

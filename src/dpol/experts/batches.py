@@ -66,9 +66,10 @@ class BatchRule:
 
     def batch_sizes(self, gap: Floats, t: int) -> BatchSizes:
         """Return the (R,) sizes, at least 1, of batches that start before round t with `gap`."""
-        sizes = np.zeros(gap.shape, dtype=np.int64)
+        sizes: BatchSizes = np.zeros((), dtype=np.int64)  # of all replicates, until they differ
         for bit in reversed(range(self.longest.bit_length())):
             longer = sizes + (1 << bit)
             fits = self.required_gap(np.minimum(longer, self.longest), t) < gap
-            sizes = np.where(fits & (longer <= self.longest), longer, sizes)
-        return np.maximum(sizes, 1)
+            if (fits := fits & (longer <= self.longest)).any():
+                sizes = np.where(fits, longer, sizes)
+        return np.maximum(np.broadcast_to(sizes, gap.shape), 1)

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from dpol.core.arguments import check_number, check_whole, check_wholes
 from dpol.core.randomness import Floats, seed_sequence
 
+Bits = NDArray[np.int8]
+"""Losses 0 and 1, a byte each."""
 Sums = NDArray[np.integer[Any]]
 """Sums of losses 0 and 1."""
 MOST_SUMS = 60_000_000
@@ -47,10 +49,10 @@ class GapLosses:
         check_whole("seed", self.seed, 0)
         check_whole("replicate", self.replicate, 0)
 
-    def batches(self, size: int) -> Iterator[Floats]:
+    def batches(self, size: int) -> Iterator[Bits]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
         check_whole("size", size)
-        waiting: list[Floats] = []
+        waiting: list[Bits] = []
         count = 0
         for block in self._blocks():
             while len(block):
@@ -63,7 +65,7 @@ class GapLosses:
         if waiting:
             yield np.concatenate(waiting)
 
-    def _blocks(self) -> Iterator[Floats]:
+    def _blocks(self) -> Iterator[Bits]:
         """Yield the same (rounds, d) losses in the parts in which they are generated."""
         key = ("gap losses", self.n_experts, self.replicate)
         rng = np.random.default_rng(seed_sequence(self.seed, key))
@@ -72,7 +74,7 @@ class GapLosses:
         chunk = max(1, 2_000_000 // self.n_experts)
         for first in range(0, self.n_rounds, chunk):
             rounds = min(chunk, self.n_rounds - first)
-            losses = rng.integers(0, 2, (rounds, self.n_experts), np.int8).astype(float)
+            losses = rng.integers(0, 2, (rounds, self.n_experts), np.int8)
             losses[:, 0] = best.random(rounds) < 0.5 - self.gap
             yield losses
 
@@ -100,12 +102,12 @@ class TurnLosses:
         check_wholes(n_rounds=self.n_rounds, turn=self.turn)
         check_whole("n_experts", self.n_experts, 2)
 
-    def batches(self, size: int) -> Iterator[Floats]:
+    def batches(self, size: int) -> Iterator[Bits]:
         """Yield the (rounds, d) losses of consecutive batches; the last may be shorter."""
         check_whole("size", size)
         for first in range(0, self.n_rounds, size):
             turns = np.arange(first, min(first + size, self.n_rounds)) // self.turn
-            losses = np.ones((len(turns), self.n_experts))
+            losses = np.ones((len(turns), self.n_experts), dtype=np.int8)
             losses[:, :2] = turns[:, None] % 2 == np.arange(2)
             yield losses
 

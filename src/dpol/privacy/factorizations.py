@@ -8,7 +8,7 @@ later rounds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -72,6 +72,7 @@ def prefix_sums(n_rounds: int) -> Factorization:
     return decayed_sums(n_rounds, 1.0)
 
 
+@lru_cache(maxsize=1)  # of all games of a job
 def decayed_sums(n_rounds: int, decay: float) -> Factorization:
     """Return the normalised square root of sums in which a round counts `decay` times the next.
 

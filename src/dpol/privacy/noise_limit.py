@@ -19,8 +19,10 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from dpol.core.randomness import Floats
@@ -143,9 +145,15 @@ def _news_and_directions(design: Floats, covariance: Floats) -> tuple[Floats, Fl
     """
     common = design @ covariance
     root = np.linalg.cholesky(np.eye(len(design)) + common @ design.T)
-    told = linalg.solve_triangular(root, common, lower=True)
-    news = np.triu(told)
-    return news, np.triu(covariance - told.T @ news)
+    told = linalg.solve_triangular(root, common, lower=True, check_finite=False)
+    upper = _upper(len(design))
+    news = np.where(upper, told, 0.0)
+    return news, np.where(upper, covariance - told.T @ news, 0.0)
+
+
+@cache
+def _upper(rounds: int) -> NDArray[np.bool_]:
+    return np.triu(np.ones((rounds, rounds), dtype=bool))
 
 
 # ---- the least variance --------------------------------------------------------------------------
@@ -189,7 +197,8 @@ def least_variance(holder: Holder, accuracy: float = 1e-3) -> LeastVariance:
         moves = design @ stays.T
         pull = np.maximum(weights + _PENALTY * ((moves**2).sum(axis=0) / budget - 1), 0)
         news, directions = _news_and_directions(design, shares)
-        slope = (pull * moves) @ stays / budget - np.triu(design @ directions) @ directions.T
+        told = np.where(_upper(len(design)), design @ directions, 0.0)
+        slope = (pull * moves) @ stays / budget - told @ directions.T
         value = (pull**2).sum() / (2 * _PENALTY) - (news**2).sum()
         return float(value), 2 * slope[lower]
 

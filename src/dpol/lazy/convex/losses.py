@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
@@ -90,7 +91,7 @@ class LogisticLosses(_LossesOfProducts):
 
     def rounds(self, first: int, end: int) -> LogisticLosses:
         """Return the losses of rounds `first` to `end` - 1."""
-        return replace(self, vectors=self.vectors[first:end])
+        return self._of(self.vectors[first:end])
 
     def batches(self, size: int) -> Iterator[LogisticLosses]:
         """Yield the losses of consecutive batches; the last may be shorter."""
@@ -99,7 +100,13 @@ class LogisticLosses(_LossesOfProducts):
 
     def followed_by(self, later: LogisticLosses) -> LogisticLosses:
         """Return the losses of these rounds followed by the later ones."""
-        return replace(self, vectors=np.concatenate([self.vectors, later.vectors]))
+        return self._of(np.concatenate([self.vectors, later.vectors]))
+
+    def _of(self, vectors: Floats) -> LogisticLosses:
+        """Return losses of vectors that were checked in other losses."""
+        losses = copy(self)
+        object.__setattr__(losses, "vectors", vectors)
+        return losses
 
     def sum_at(self, points: Floats) -> Floats:
         """Return the (R,) summed losses of (R, d) points."""

@@ -111,7 +111,7 @@ def table_1(frames: Frames, facts: Facts) -> Table:
             " summaries: two of the published version, not independent of each other, print it.",
             "n experts or m learners, T rounds of gains in [0, 1]; η: standard deviation of the"
             " noise. O: without constants.",
-            "Ledger: statements that judge the row. `make ledger` checks them."
+            "Ledger: statements that judge the row. config/ledger.yaml checks them."
             f" Games: the largest mean regret over {first['replicates']:,} runs of"
             f" T = {first['T']:,} rounds, all streams of “What batching costs”. A game can refute a"
             " rate; it cannot prove one.",

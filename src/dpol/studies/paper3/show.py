@@ -18,16 +18,17 @@ SECTIONS = (
                 title="Risk beside the rate of Theorem 5",
                 description="KL risk in nats, on a logarithmic axis, against the number of rounds"
                 " T, of labels M and of hypotheses K, and the privacy ε of a message. All rounds of"
-                " these games have the same feature; the ledger (make ledger) has the risk if an"
-                " adversary sets the features. Each algorithm has a line for its mean and a dot for each run;"
-                " labels.parquet has the numbers. The line of short dashes is the bound of Theorem"
-                " 5 for private EXP3, multiplied by one number in each panel so that it starts at"
-                " the mean of EXP3: it shows the rate, not the bound. Other black lines are bounds"
-                " as stated: Theorem 5 on random classes, and Theorem 3, which holds for every"
-                " ε-private learner, on the hard class. On a stream, a label is the hospital of a"
-                " random patient of a week, and the K forecasts use earlier weeks, taken as public:"
-                " none is exactly right, and the black line is the one of the least risk over all"
-                " weeks. Log loss is larger by the entropy of the labels, the same for all.",
+                " these games have the same feature; the ledger (config/ledger.yaml) has the risk"
+                " if an adversary sets the features. Each algorithm has a line for its mean and a"
+                " dot for each run; labels.parquet has the numbers. The line of short dashes is the"
+                " bound of Theorem 5 for private EXP3, multiplied by one number in each panel so"
+                " that it starts at the mean of EXP3: it shows the rate, not the bound. Other black"
+                " lines are bounds as stated: Theorem 5 on random classes, and Theorem 3, which"
+                " holds for every ε-private learner, on the hard class. On a stream, a label is the"
+                " hospital of a random patient of a week, and the K forecasts use earlier weeks,"
+                " taken as public: none is exactly right, and the black line is the one of the"
+                " least risk over all weeks. Log loss is larger by the entropy of the labels, the"
+                " same for all.",
             ),
             FigureSpec(
                 name="labels-selection",

@@ -6,6 +6,7 @@ The appendix's heuristic for batches, and remarks on their tolerance.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -35,13 +36,12 @@ def heuristic(seed: int) -> Findings:
     A quantile is a whole number of rounds, with the probability that the heuristic gives it.
     """
     pair = heuristic_batch(_ROUNDS, rule_of(RWAdaBatch(0.1), (_ROUNDS, 2), 1.0), 1.0)
-    usual = _last_batches(2, 1.0, seed, range(FEWER))
+    usual = _last_batches(2, 1.0, seed, FEWER)
     share_of_usual = float((usual < quantile(pair, 0.5)[0]).mean())
     for n, runs, levels in ((2, RUNS, (0.5, 0.75)), (3, FEWER, (0.75,))):
         rule = rule_of(RWAdaBatch(0.1), (_ROUNDS, n), LARGE_NOISE)
         guess = heuristic_batch(_ROUNDS, rule, LARGE_NOISE)
-        parts = (range(first, first + FEWER) for first in range(0, runs, FEWER))  # for memory
-        sizes = np.concatenate([_last_batches(n, LARGE_NOISE, seed, part) for part in parts])
+        sizes = _last_batches(n, LARGE_NOISE, seed, runs)
         for level in levels:
             batch, below = quantile(guess, level)
             count = int((sizes < batch).sum())
@@ -59,10 +59,20 @@ def quantile(mixture: BatchMixture, level: float) -> tuple[int, float]:
     return int(mixture.sizes[at]), float(below[at])
 
 
-def _last_batches(n: int, mu: float, seed: int, replicates: range) -> BatchSizes:
-    """Return the sizes (R,) of the batches with the last round of games without gains."""
+def _last_batches(n: int, mu: float, seed: int, runs: int) -> BatchSizes:
+    """Return the sizes (R,) of the batches with the last round of games without gains.
+
+    One generator draws all their noise.
+    """
     zeros = synthetic_stream(f"claims: heuristic, n = {n}", np.zeros((_ROUNDS, n)))
-    return play_batches(RWAdaBatch(0.1), *noisy_game(zeros, mu, seed, replicates))[1][:, -1]
+    one, unused = noisy_game(zeros, mu, seed, range(1))
+    rng, sizes = generator(seed, "heuristic", n, mu), []
+    for _ in range(0, runs, FEWER):  # for memory
+        noise = rng.standard_normal((_ROUNDS + 1, FEWER, n))
+        noise *= one.noise_scale[0]  # constant
+        games = replace(one, initial=noise[0], gains=noise[1:].swapaxes(0, 1))
+        sizes.append(play_batches(RWAdaBatch(0.1), games, unused.of([0] * FEWER))[1][:, -1])
+    return np.concatenate(sizes)
 
 
 # ---- the tolerance -----------------------------------------------------------------------------

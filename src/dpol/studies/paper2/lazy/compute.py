@@ -87,7 +87,7 @@ def open_losses(losses: PairedLosses, eta: float) -> Floats:
         for r in range(len(totals)):
             own = sums[r]
             behind = own[:-1] - own[:-1].min(axis=1, keepdims=True)
-            weights = behind == 0 if eta == math.inf else np.exp(-eta * behind.astype(float))
+            weights = behind == 0 if eta == math.inf else np.exp(-eta * behind)
             lost = np.einsum("td,td->t", weights, np.diff(own, axis=0)) / weights.sum(axis=1)
             totals[r] += float(lost.sum(dtype=float))
     return totals
