@@ -7,6 +7,7 @@ events of Snakemake's interface for loggers, and no text of its messages.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -28,6 +30,10 @@ _MORE_MEMORY = (
     "run the same command with fewer jobs at once, as with --cores 1, on a machine with more"
     " memory, or with a higher limit (ulimit -v)"
 )
+
+
+LOOK_SECONDS = 5.0
+"""Seconds between looks at a run of which no job ends."""
 
 
 def _refuse_slurm() -> None:
@@ -84,7 +90,9 @@ class LogHandler(LogHandlerBase):
         self._made: list[str] = []
         self._last_lines: Callable[[], list[str]] = list
         """The last lines of a run; Snakemake asks for them only if a job ran."""
-        self._fifths = 0
+        self._told = -math.inf
+        """Time of the last line about progress."""
+        self._ended = Event()
         self._is_closed = False
         self._shown = self.common_settings.dryrun or not self.common_settings.quiet
         self._redrawn = self._shown and sys.stderr.isatty()
@@ -134,6 +142,7 @@ class LogHandler(LogHandlerBase):
         if self._is_closed:
             return
         self._is_closed = True
+        self._ended.set()
         if wrong := self._what_went_wrong():
             self._say("\n".join(wrong))
         elif self._shown and self._made:
@@ -156,6 +165,7 @@ class LogHandler(LogHandlerBase):
             text += f", about {in_words(seconds)} on {counted(self._cores or 1, 'core')}"
         if self._shown:
             self._say(f"{text}. Ctrl-C is safe: the same command continues from there.")
+            Thread(target=self._keep_telling, daemon=True).start()
 
     def _begin(self, facts: Mapping[str, Any], now: float) -> None:
         if not facts["output"]:  # the message of a rule that collects files names them
@@ -173,18 +183,29 @@ class LogHandler(LogHandlerBase):
     def _finish(self, job: int, now: float) -> None:
         self._failed.pop(job, None)  # a later attempt succeeded
         stage = self._progress and self._progress.finish(job, now)
-        if not self._progress or not stage or not self._shown:
-            return
-        done, total = self._progress.jobs_of(stage)
-        fifths, left = int(5 * self._progress.share()), self._progress.seconds_left(now)
-        line = f"{stage:8}{done:>5}/{total:<5}{self._progress.share():.0%} of all jobs after"
-        line += f" {in_words(now - self._progress.began)}"
+        if self._progress and stage and self._shown:
+            self._tell(self._progress, stage, now)
+
+    def _keep_telling(self) -> None:
+        """Tell how far the run is while no job ends."""
+        while not self._ended.wait(LOOK_SECONDS):
+            self.acquire()
+            if self._progress and (stage := self._progress.stage_at_work()):
+                self._tell(self._progress, stage, time.time())
+            self.release()
+
+    def _tell(self, progress: Progress, stage: str, now: float) -> None:
+        """Say how far a stage is: on a terminal now, in a file at its end and once a minute."""
+        done, total = progress.jobs_of(stage)
+        left = progress.seconds_left(now)
+        line = f"{stage:8}{done:>5}/{total:<5}{progress.share():.0%} of all jobs after"
+        line += f" {in_words(now - progress.began)}"
         line += f", about {in_words(left)} left" if left else ""
         if self._redrawn:
             width = shutil.get_terminal_size().columns - 1
             self._say(line[:width], end="\n" if done == total else "")
-        elif done == total or fifths > self._fifths:
-            self._fifths = fifths
+        elif done == total or now >= self._told + 60:
+            self._told = now
             self._say(line)
 
     def _say(self, text: str, end: str = "\n") -> None:

@@ -15,6 +15,8 @@ STAGES = {
 """Stages with the suffixes of their rules; the first match counts."""
 _ENOUGH = 0.1
 """Share of finished jobs from which the time of the others is estimated."""
+_SLOW = 10.0
+"""Times that a job takes its usual seconds before they are taken for wrong."""
 _SECONDS = 1.5
 """Seconds of a job about which nothing is known."""
 
@@ -62,6 +64,10 @@ class Progress:
         self.took.setdefault(rule, []).append(now - began)
         return stage_of(rule)
 
+    def stage_at_work(self) -> str | None:
+        """Return the stage of the job that began first of those that run."""
+        return next((stage_of(rule) for rule, _ in self.running.values()), None)
+
     def jobs_of(self, stage: str) -> tuple[int, int]:
         """Return the finished jobs and all jobs of a stage."""
         rules = [rule for rule in self.totals if stage_of(rule) == stage]
@@ -92,7 +98,8 @@ class Progress:
 
         At first the estimate uses the expected seconds. Once enough jobs are finished, a job takes
         the mean time of its rule so far, or of all jobs if none of its rule is finished, and as
-        many jobs run in parallel as did so far.
+        many jobs run in parallel as did so far. Once a job takes ten times its seconds, all others
+        are taken to be as much longer as those that began were together.
         """
         spent = [(rule, now - began) for rule, began in self.running.values()]
         if self.share() >= _ENOUGH and now > self.began:
@@ -104,6 +111,10 @@ class Progress:
             usual, at_a_time = self._usual(), float(self.cores or 1)
         else:
             return None
+        tried = [*spent, *((rule, it) for rule, times in self.took.items() for it in times)]
+        if any(seconds >= _SLOW * usual[rule] for rule, seconds in tried):
+            slower = sum(seconds for _, seconds in tried) / sum(usual[rule] for rule, _ in tried)
+            usual = {rule: slower * seconds for rule, seconds in usual.items()}
         left = sum(
             usual[rule] * (total - len(self.took.get(rule, ())))
             for rule, total in self.totals.items()

@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -168,6 +169,44 @@ def test_before_enough_is_done_the_time_left_follows_from_what_is_known_of_the_j
     assert progress.seconds_left(3.0) == pytest.approx((40 * 4 + 10 * 1.5 - 2) / 2)
     alone = Progress(totals={"games_point": 2}, began=0.0, expected={"games_point": 9.0}, cores=8)
     assert alone.seconds_in_all() == 9.0
+
+
+def test_a_job_of_ten_times_its_seconds_corrects_the_time_left() -> None:
+    expected = {"games_point": 4.0, "x_shown": 1.0}
+    progress = Progress({"games_point": 40, "x_shown": 10}, 0.0, expected, cores=2)
+    progress.begin(0, "games_point", 0.0)
+    progress.begin(1, "games_point", 0.0)
+    assert progress.seconds_left(39.0) == pytest.approx((40 * 4 + 10 - 2 * 4) / 2)
+    progress.finish(1, 4.0)
+    slower = (40 + 4) / (4 + 4)
+    assert progress.seconds_left(40.0) == pytest.approx((39 * 4 + 10) * slower / 2 - 4 * slower / 2)
+
+
+def test_a_file_has_a_line_after_the_first_job_and_one_a_minute(
+    view: LogHandler, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("snakemake_logger_plugin_dpol.LOOK_SECONDS", 0.01)
+    clock = [1000.0]
+    monkeypatch.setattr("snakemake_logger_plugin_dpol.time.time", lambda: clock[0])
+    say(view, LogEvent.RUN_INFO, stats={"games_point": 40, "total": 40}, created=1000.0)
+    for job in range(4):
+        begin(view, job)
+    for job, now in enumerate((1001.0, 1002.0, 1003.0)):
+        say(view, LogEvent.JOB_FINISHED, job_id=job, created=now)
+
+    def lines() -> list[str]:
+        return capsys.readouterr().err.splitlines()
+
+    time.sleep(0.1)
+    assert [line.split(" of ")[0] for line in lines()[1:]] == ["Games       1/40   2%"]
+    for minute in (1, 2):  # no job ends
+        clock[0] = 1001.0 + 60 * minute
+        time.sleep(0.2)
+        assert [line.split(" of ")[0] for line in lines()] == ["Games       3/40   8%"]
+    view.close()
+    clock[0] = 2000.0
+    time.sleep(0.1)
+    assert lines() == []
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0, "5 s"), (89, "90 s"), (91, "2 min")])
